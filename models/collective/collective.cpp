@@ -1,0 +1,96 @@
+#include "models/collective/collective.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace stepcast {
+namespace {
+
+using enum Operation;
+
+constexpr CollectiveAlgorithm kAlgorithms[] = {
+    {all_reduce, Algorithm::ring, "2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ + S", "Patarasu and Yuan 2009", ring::all_reduce, ring::all_reduce_cost},
+    {all_reduce, Algorithm::recursive_doubling, "lg q·(α + nβ + nγ) + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", recursive_doubling::all_reduce, recursive_doubling::all_reduce_cost},
+    {all_reduce, Algorithm::halving_doubling, "2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", halving_doubling::all_reduce, halving_doubling::all_reduce_cost},
+    {all_reduce, Algorithm::binary_tree, "2Dα + 2Lnβ + Lnγ + S, D = floor(lg p), L = 2D - [p = 2^D]", "textbook; derived in binary_tree.cpp", binary_tree::all_reduce, binary_tree::all_reduce_cost},
+    {all_reduce, Algorithm::double_binary_tree, "2Rα + 2Lσβ + Lσγ + S, σ = n/2s, R = floor(lg p) + s - 1, L = 2R - [p = 2^D]", "Sanders et al. 2009; derived in double_binary_tree.cpp", double_binary_tree::all_reduce, double_binary_tree::all_reduce_cost},
+    {all_reduce, Algorithm::reduce_broadcast, "2ceil(lg p)(α + nβ) + ceil(lg p)·nγ + S", "textbook", binomial_tree::reduce_broadcast, binomial_tree::reduce_broadcast_cost},
+    {all_reduce, Algorithm::hierarchical, "2(g-1)(α' + n/g·β') + 2(p/g-1)(α + n/p·β) + ((g-1)/g + (p/g-1)/p)·nγ + S", "two rings; derived in hierarchical.cpp", hierarchical::all_reduce, hierarchical::all_reduce_cost},
+    {all_gather, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", ring::all_gather, ring::all_gather_cost},
+    {all_gather, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·nβ + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005", recursive_doubling::all_gather, recursive_doubling::all_gather_cost},
+    {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather, bruck::all_gather_cost},
+    {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
+    {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
+};
+
+/// s that minimises (D + s - 1)(α + n/s·b), b the seconds per byte of a round (β + h + γ/2): the continuous
+/// optimum is sqrt((D-1)·n·b/α); one of its integer neighbours is the best.
+int best_segments(Bytes n, int p, const Prices& prices) {
+  const PathPrice& far = prices.path[static_cast<int>(Path::far)];
+  constexpr int kMost = 4096;
+  const double depth = floor_log2(p);
+  const Seconds transfer = n * (far.beta + prices.host + prices.gamma / 2.0);
+  const double ideal = far.alpha.si() > 0 ? std::sqrt(std::max(0.0, depth - 1) * (transfer / far.alpha)) : (depth > 1 ? kMost : 1);
+  const int low = static_cast<int>(std::clamp(std::floor(ideal), 1.0, static_cast<double>(kMost)));
+  const int high = std::min(low + 1, kMost);
+  const auto cost = [&](int s) { return price(double_binary_tree::all_reduce_cost(n, p, {1, s}), prices).total(); };
+  return cost(high) < cost(low) ? high : low;
+}
+
+}  // namespace
+
+std::span<const CollectiveAlgorithm> collective_algorithms() { return kAlgorithms; }
+
+const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm) {
+  for (const CollectiveAlgorithm& entry : kAlgorithms)
+    if (entry.operation == operation && entry.algorithm == algorithm) return entry;
+  throw std::invalid_argument(fmt::format("{} has no algorithm {}", name_of(operation), name_of(algorithm)));
+}
+
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group) {
+  const auto with_parameters = [&](const CollectiveAlgorithm& entry) {
+    CollectiveCall call{&entry, {}, n};
+    call.parameters.group_size = choice.group_size.value.value_or(p % std::max(1, topology_group) == 0 ? std::max(1, topology_group) : 1);
+    if (entry.algorithm == Algorithm::double_binary_tree)
+      call.parameters.segments = choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(n, p, prices);
+    return call;
+  };
+  if (choice.algorithm != Algorithm::automatic) {
+    const CollectiveCall call = with_parameters(find_algorithm(operation, choice.algorithm));
+    if (choice.algorithm == Algorithm::hierarchical && p % call.parameters.group_size != 0)
+      throw std::invalid_argument(fmt::format("group size {} does not divide {} participants", call.parameters.group_size, p));
+    return call;
+  }
+  CollectiveCall best;
+  Seconds best_time{};
+  for (const CollectiveAlgorithm& entry : kAlgorithms) {
+    if (entry.operation != operation) continue;
+    const CollectiveCall call = with_parameters(entry);
+    // One group, or groups of one, is the plain ring over again.
+    const int g = call.parameters.group_size;
+    if (entry.algorithm == Algorithm::hierarchical && (g == 1 || g >= p || p % g != 0)) continue;
+    const Seconds time = price(entry.cost(n, p, call.parameters), prices).total();
+    if (!best.algorithm || time < best_time) {
+      best = call;
+      best_time = time;
+    }
+  }
+  return best;
+}
+
+CostTerms lower_bound(Operation operation, Bytes n, int p) {
+  CostTerms terms;
+  const Bytes share = n * (p - 1) / p;
+  switch (operation) {
+    case all_reduce: terms.add(Path::far, ceil_log2(p), 2.0 * share).reduced = share; break;
+    case all_gather: terms.add(Path::far, ceil_log2(p), share); break;
+    case reduce_scatter: terms.add(Path::far, ceil_log2(p), share).reduced = share; break;
+    case broadcast: terms.add(Path::far, ceil_log2(p), p > 1 ? n : Bytes{}); break;
+  }
+  return terms;
+}
+
+}  // namespace stepcast

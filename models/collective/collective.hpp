@@ -1,0 +1,94 @@
+// The table of collective algorithms: each one once as rounds of messages and once as a closed form.
+//
+// n is the whole buffer: of an all-reduce, reduce-scatter or broadcast the vector, of an all-gather the
+// gathered result (m = n/p from each participant).
+#pragma once
+
+#include <span>
+
+#include "models/collective/cost.hpp"
+#include "models/collective/schedule.hpp"
+#include "models/scenario/strategy.hpp"
+
+namespace stepcast {
+
+/// Algorithm parameters with every "auto" decided.
+struct CollectiveParameters {
+  int group_size = 1;  ///< hierarchical: participants per group, a divisor of p
+  int segments = 1;    ///< double-binary-tree: segments of each half
+};
+
+struct CollectiveAlgorithm {
+  Operation operation;
+  Algorithm algorithm;
+  const char* formula;  ///< the closed form, for `stepcast show`
+  const char* source;
+  Schedule (*schedule)(int p, const CollectiveParameters&);
+  CostTerms (*cost)(Bytes n, int p, const CollectiveParameters&);
+};
+
+/// Every operation with every algorithm that carries it out.
+std::span<const CollectiveAlgorithm> collective_algorithms();
+
+/// @throws std::invalid_argument when no entry matches ("auto" is never an entry)
+const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm);
+
+/// One collective of `bytes` among p participants, decided down to its parameters.
+struct CollectiveCall {
+  const CollectiveAlgorithm* algorithm = nullptr;
+  CollectiveParameters parameters;
+  Bytes bytes{};
+};
+
+/// Decides "auto": the algorithm with the lowest closed form among all that fit p, and the parameters.
+/// @param topology_group  machine or rack size of the topology, group size of `hierarchical` when "auto"
+/// @throws std::invalid_argument when the chosen group size does not divide p
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group);
+
+/// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:
+/// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations likewise.
+CostTerms lower_bound(Operation operation, Bytes n, int p);
+
+// The algorithms, one file each.
+namespace ring {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule reduce_scatter(int p, const CollectiveParameters&);
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule all_gather(int p, const CollectiveParameters&);
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace ring
+namespace recursive_doubling {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule all_gather(int p, const CollectiveParameters&);
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace recursive_doubling
+namespace halving_doubling {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace halving_doubling
+namespace binary_tree {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace binary_tree
+namespace double_binary_tree {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace double_binary_tree
+namespace binomial_tree {
+Schedule broadcast(int p, const CollectiveParameters&);
+CostTerms broadcast_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule reduce_broadcast(int p, const CollectiveParameters&);
+CostTerms reduce_broadcast_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace binomial_tree
+namespace hierarchical {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace hierarchical
+namespace bruck {
+Schedule all_gather(int p, const CollectiveParameters&);
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace bruck
+
+}  // namespace stepcast

@@ -1,0 +1,69 @@
+// Closed forms of collectives, as counts that a cluster's prices turn into seconds.
+#pragma once
+
+#include <array>
+
+#include "models/unit/quantity.hpp"
+
+namespace stepcast {
+
+/// Which way a round's messages go, because topologies price them differently.
+enum class Path {
+  neighbour,  ///< every rank to the next one: one flow leaves each machine or rack
+  far,        ///< partners anywhere: every flow may leave its machine or rack
+  inner,      ///< inside one machine or rack
+};
+inline constexpr int kPaths = 3;
+
+/// T = sum over paths of (messages·α + wire·(β + h)) + reduced·γ + S.
+/// `wire` is what passes the busiest host's link in its busier direction, one round after the other;
+/// `reduced` what the busiest participant adds up; `sent` what a worker sends on average, which is no part of
+/// the time. Nothing at all (p = 1) costs nothing, S included.
+struct CostTerms {
+  std::array<double, kPaths> messages{};
+  std::array<Bytes, kPaths> wire{};
+  Bytes reduced{};
+  Bytes sent{};
+
+  CostTerms& add(Path path, double rounds, Bytes bytes) {
+    messages[static_cast<int>(path)] += rounds;
+    wire[static_cast<int>(path)] += bytes;
+    return *this;
+  }
+  [[nodiscard]] Bytes total_wire() const { return wire[0] + wire[1] + wire[2]; }
+  [[nodiscard]] bool empty() const { return messages[0] + messages[1] + messages[2] == 0.0; }
+};
+
+/// α and β of one path.
+struct PathPrice {
+  Seconds alpha{};
+  SecondsPerByte beta{};
+};
+
+/// What a cluster charges: α and β by path, h, γ and S.
+struct Prices {
+  std::array<PathPrice, kPaths> path{};
+  SecondsPerByte host{};
+  SecondsPerByte gamma{};
+  Seconds setup{};
+};
+
+/// The terms of the sum apart; they add up to the total.
+struct PricedCost {
+  Seconds latency{}, bandwidth{}, reduction{}, setup{};
+  [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction + setup; }
+};
+
+inline PricedCost price(const CostTerms& terms, const Prices& prices) {
+  PricedCost cost;
+  if (terms.empty()) return cost;
+  for (int i = 0; i < kPaths; ++i) {
+    cost.latency += prices.path[i].alpha * terms.messages[i];
+    cost.bandwidth += terms.wire[i] * (prices.path[i].beta + prices.host);
+  }
+  cost.reduction = terms.reduced * prices.gamma;
+  cost.setup = prices.setup;
+  return cost;
+}
+
+}  // namespace stepcast

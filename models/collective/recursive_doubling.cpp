@@ -1,0 +1,71 @@
+// Recursive doubling: in round k every rank exchanges all it has with the partner at distance 2^k
+// (Thakur 2005). Latency-optimal. Other p than powers of two fold in and out (fold.hpp).
+#include <algorithm>
+
+#include "models/collective/collective.hpp"
+#include "models/collective/fold.hpp"
+
+namespace stepcast::recursive_doubling {
+
+Schedule all_reduce(int p, const CollectiveParameters&) {
+  const Fold fold(p);
+  const int lead = fold.needed() ? 1 : 0;
+  return {p, 1, fold.levels() + 2 * lead, [fold, lead](int r) {
+            Round round;
+            if (r < lead) {
+              for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c + 1, 2 * c, {0, 1}, true});
+            } else if (r < lead + fold.levels()) {
+              for (int c = 0; c < fold.core(); ++c)
+                round.push_back({fold.rank(c), fold.rank(c ^ (1 << (r - lead))), {0, 1}, true});
+            } else {
+              for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {0, 1}, false});
+            }
+            return round;
+          }};
+}
+
+/// lg q (α + nβ + nγ), and with fold-in (α + nβ + nγ) + (α + nβ) more.
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
+  const Fold fold(p);
+  const int in = fold.needed() ? 1 : 0;
+  CostTerms terms;
+  terms.add(Path::far, fold.levels() + 2 * in, n * (fold.levels() + 2 * in));
+  terms.reduced = n * (fold.levels() + in);
+  terms.sent = n * (static_cast<double>(fold.core()) * fold.levels() + 2 * fold.extra()) / p;
+  return terms;
+}
+
+/// Each block is one rank's contribution; core member c starts with its own and its folded partner's.
+Schedule all_gather(int p, const CollectiveParameters&) {
+  const Fold fold(p);
+  const int lead = fold.needed() ? 1 : 0;
+  return {p, p, fold.levels() + 2 * lead, [fold, lead, p](int r) {
+            Round round;
+            if (r < lead) {
+              for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c + 1, 2 * c, {2 * c + 1, 1}, false});
+            } else if (r < lead + fold.levels()) {
+              const int size = 1 << (r - lead);
+              for (int c = 0; c < fold.core(); ++c) {
+                const int group = c / size * size;
+                round.push_back({fold.rank(c), fold.rank(c ^ size), {fold.first(group), fold.covered(group, size)}, false});
+              }
+            } else {  // all but the block that the folded rank gave itself
+              for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {(2 * c + 2) % p, p - 1}, false});
+            }
+            return round;
+          }};
+}
+
+/// Powers of two: lg p·α + (p-1)mβ. Otherwise α + mβ to fold in; in round k the largest message is that of
+/// the first group, 2^k members and min(2^k, r) folded ones; α + (p-1)mβ to hand everything back.
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
+  const Fold fold(p);
+  const Bytes block = n / p;
+  CostTerms terms;
+  if (fold.needed()) terms.add(Path::far, 2, block * p);
+  for (int k = 0; k < fold.levels(); ++k) terms.add(Path::far, 1, block * ((1 << k) + std::min(1 << k, fold.extra())));
+  terms.sent = block * (p - 1);
+  return terms;
+}
+
+}  // namespace stepcast::recursive_doubling

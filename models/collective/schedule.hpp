@@ -1,0 +1,46 @@
+// Collectives as rounds of messages.
+//
+// A collective moves a buffer of n bytes, cut into `blocks` equal blocks, among p participants of ranks
+// 0..p-1. It proceeds in rounds: all messages of a round may start together, and a round starts when every
+// participant has finished the one before. After a round's messages have arrived, each receiver of a
+// reducing message adds what it received into its own buffer.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace stepcast {
+
+/// `count` consecutive blocks from `first` on, modulo the number of blocks.
+struct Slice {
+  int first = 0;
+  int count = 0;
+};
+
+struct Message {
+  int from = 0;
+  int to = 0;
+  Slice slice;
+  bool reduce = false;  ///< the receiver adds the slice to its own; otherwise it replaces its own
+};
+
+using Round = std::vector<Message>;
+
+/// The rounds of one collective. Generated one at a time: a ring among p participants has p·2(p-1) messages.
+struct Schedule {
+  int participants = 1;
+  int blocks = 1;
+  int rounds = 0;
+  std::function<Round(int)> round;  ///< of r in [0, rounds)
+};
+
+/// Largest k with 2^k <= p, for p >= 1.
+constexpr int floor_log2(int p) {
+  int k = 0;
+  while (p >>= 1) ++k;
+  return k;
+}
+/// Smallest k with 2^k >= p, for p >= 1.
+constexpr int ceil_log2(int p) { return p <= 1 ? 0 : floor_log2(p - 1) + 1; }
+
+}  // namespace stepcast

@@ -1,0 +1,170 @@
+#include "models/equation/evaluate.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "models/collective/direct.hpp"
+#include "models/equation/timed_event_graph.hpp"
+#include "models/report/breakdown.hpp"
+#include "models/scenario/fault.hpp"
+#include "models/strategy/prices.hpp"
+
+namespace stepcast {
+namespace {
+
+struct WorkerClass {
+  int count = 0;
+  double speed = 1.0;
+};
+
+/// Workers that compute equally fast, in order of first appearance.
+std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
+  std::vector<WorkerClass> classes;
+  const auto add = [&](int count, double speed) {
+    if (count == 0) return;
+    const auto same = std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == speed; });
+    if (same != classes.end()) same->count += count;
+    else classes.push_back({count, speed});
+  };
+  int rest = cluster.workers;
+  for (const WorkerGroup& group : cluster.groups) rest -= group.count;
+  add(rest, 1.0);
+  for (const WorkerGroup& group : cluster.groups) add(group.count, group.speed);
+  return classes;
+}
+
+/// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
+class Unfolded {
+ public:
+  Unfolded(const StepGraph& graph, const Cluster& cluster) : graph_(graph), classes_(worker_classes(cluster)), first_(graph.tasks.size()) {
+    const auto prices = collective_prices(cluster);
+    for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+      first_[i] = static_cast<int>(timed.duration.size());
+      const Work& work = graph.tasks[i].work;
+      if (const auto* compute = std::get_if<ComputeWork>(&work)) {
+        for (const WorkerClass& c : classes_) timed.duration.push_back(compute->duration.si() / c.speed);
+      } else if (const auto* serve = std::get_if<ServeWork>(&work)) {
+        Seconds longest{};
+        for (const Seconds time : serve->time) longest = std::max(longest, time);
+        timed.duration.push_back(longest.si());
+      } else {
+        timed.duration.push_back(price(communication_terms(work, graph, cluster.workers), with_setup(prices, work)).total().si());
+      }
+    }
+    for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
+    for (const Dependency& d : graph.dependencies)
+      connect(d.before, d.after, d.lag, d.until.value_or(-1));
+  }
+
+  /// S belongs to collectives only.
+  static Prices with_setup(Prices prices, const Work& work) {
+    if (!std::holds_alternative<CollectiveWork>(work)) prices.setup = Seconds{};
+    return prices;
+  }
+
+  [[nodiscard]] const std::vector<WorkerClass>& classes() const { return classes_; }
+  [[nodiscard]] int vertex(std::size_t task, std::size_t cls) const { return first_[task] + (per_class(task) ? static_cast<int>(cls) : 0); }
+  [[nodiscard]] std::size_t task_of(int vertex) const { return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), vertex) - first_.begin()) - 1; }
+
+  TimedEventGraph timed;
+
+ private:
+  [[nodiscard]] bool per_class(std::size_t task) const { return std::holds_alternative<ComputeWork>(graph_.tasks[task].work); }
+
+  void connect(TaskId before, TaskId after, int lag, int until = -1) {
+    const auto b = static_cast<std::size_t>(before), a = static_cast<std::size_t>(after);
+    const std::size_t copies = per_class(b) || per_class(a) ? classes_.size() : 1;
+    for (std::size_t c = 0; c < copies; ++c) timed.edges.push_back({vertex(b, c), vertex(a, c), lag, until});
+  }
+
+  void connect_stream(StreamId stream) {
+    TaskId first = -1, last = -1;
+    for (std::size_t i = 0; i < graph_.tasks.size(); ++i) {
+      if (graph_.tasks[i].worker_stream != stream && graph_.tasks[i].server_stream != stream) continue;
+      if (first < 0) first = static_cast<TaskId>(i);
+      else connect(last, static_cast<TaskId>(i), 0);
+      last = static_cast<TaskId>(i);
+    }
+    if (first >= 0) connect(last, first, 1);
+  }
+
+  const StepGraph& graph_;
+  std::vector<WorkerClass> classes_;
+  std::vector<int> first_;
+};
+
+void refuse_asynchronous(const StepGraph& graph) {
+  if (graph.asynchronous)
+    throw ModelError("equations cannot tell the step time of asynchronous parameter servers: the order of pushes depends on time; use --evaluator replay");
+}
+
+}  // namespace
+
+CostTerms communication_terms(const Work& work, const StepGraph& graph, int workers) {
+  if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
+    const CollectiveCall& call = collective->call;
+    return call.algorithm->cost(call.bytes, workers, call.parameters);
+  }
+  if (const auto* direct = std::get_if<DirectWork>(&work)) {
+    if (direct->pattern == DirectWork::Pattern::neighbours) return neighbour_exchange_cost(direct->shard_bytes.front(), workers);
+    return shard_exchange_cost(direct->shard_bytes, workers, graph.shards_co_located);
+  }
+  if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // one worker's own message, were it alone
+    CostTerms terms;
+    terms.add(Path::neighbour, 1, transfer->bytes);
+    if (transfer->push) terms.sent = transfer->bytes;
+    return terms;
+  }
+  return {};
+}
+
+PricedCost communication_price(const Work& work, const StepGraph& graph, const Cluster& cluster) {
+  if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work)) refuse_asynchronous(graph);
+  return price(communication_terms(work, graph, cluster.workers), Unfolded::with_setup(collective_prices(cluster), work));
+}
+
+StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
+  refuse_asynchronous(graph);
+  const Unfolded unfolded(graph, cluster);
+  const TimedEventSolver solver(unfolded.timed);
+  const CriticalCycle cycle = solver.critical_cycle();
+
+  StepForecast forecast;
+  forecast.step = Seconds(cycle.period);
+  forecast.steady_state = "maximum cycle ratio of the step graph";
+  forecast.critical_steps = cycle.lag;
+  for (const int v : cycle.vertices) {
+    const std::string& name = graph.tasks[unfolded.task_of(v)].name;
+    if (unfolded.timed.duration[static_cast<std::size_t>(v)] > 0.0 && (forecast.critical.empty() || forecast.critical.back() != name)) forecast.critical.push_back(name);
+  }
+  const auto first = solver.first_steps(1).front();
+  for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]));
+
+  const auto start = solver.periodic_starts(cycle);
+  std::vector<Interval> timeline;
+  for (std::size_t c = 0; c < unfolded.classes().size(); ++c) {
+    timeline.clear();
+    for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+      if (graph.tasks[i].worker_stream == kNoStream) continue;
+      const auto v = static_cast<std::size_t>(unfolded.vertex(i, c));
+      timeline.push_back({graph.tasks[i].phase, start[v], start[v] + unfolded.timed.duration[v]});
+    }
+    const double weight = static_cast<double>(unfolded.classes()[c].count) / cluster.workers;
+    forecast.breakdown = add(forecast.breakdown, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), weight);
+  }
+  return forecast;
+}
+
+Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps) {
+  refuse_asynchronous(graph);
+  const Unfolded unfolded(graph, cluster);
+  double end = 0.0;
+  const auto starts = TimedEventSolver(unfolded.timed).first_steps(steps);
+  for (const auto& step : starts)
+    for (std::size_t v = 0; v < step.size(); ++v) end = std::max(end, step[v] + unfolded.timed.duration[v]);
+  return Seconds(end);
+}
+
+}  // namespace stepcast

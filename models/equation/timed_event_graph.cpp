@@ -1,0 +1,156 @@
+#include "models/equation/timed_event_graph.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/howard_cycle_ratio.hpp>
+
+namespace stepcast {
+namespace {
+
+constexpr double kUnreached = -std::numeric_limits<double>::infinity();
+
+/// Boost's default compares to 0.005, whatever the unit. Weights here are scaled to at most 1.
+struct Precision {
+  using value_type = double;
+  static double infinity() { return std::numeric_limits<double>::infinity(); }
+  static double epsilon() { return -1e-13; }
+};
+
+using Weight = boost::property<boost::edge_weight_t, double, boost::property<boost::edge_weight2_t, double, boost::property<boost::edge_index_t, int>>>;
+using Reduced = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Weight>;
+
+}  // namespace
+
+TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph), incoming_(graph.duration.size()) {
+  const auto n = graph.duration.size();
+  std::vector<int> waits(n, 0);
+  std::vector<int> head(n, -1), next(graph.edges.size(), -1);  // outgoing edges of lag 0 as linked lists
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto& edge = graph.edges[e];
+    incoming_[static_cast<std::size_t>(edge.to)].push_back({edge.from, edge.lag, edge.until});
+    if (edge.lag > 0) continue;
+    ++waits[static_cast<std::size_t>(edge.to)];
+    next[e] = head[static_cast<std::size_t>(edge.from)];
+    head[static_cast<std::size_t>(edge.from)] = static_cast<int>(e);
+  }
+  order_.reserve(n);
+  for (std::size_t v = 0; v < n; ++v)
+    if (waits[v] == 0) order_.push_back(static_cast<int>(v));
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    for (int e = head[static_cast<std::size_t>(order_[i])]; e >= 0; e = next[static_cast<std::size_t>(e)])
+      if (--waits[static_cast<std::size_t>(graph.edges[static_cast<std::size_t>(e)].to)] == 0) order_.push_back(graph.edges[static_cast<std::size_t>(e)].to);
+  if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
+}
+
+CriticalCycle TimedEventSolver::critical_cycle() const {
+  // Entries: vertices that some earlier step reaches. Every cycle passes through at least one.
+  std::vector<TimedEventGraph::Edge> back;
+  std::vector<int> entries;
+  for (const auto& edge : graph_.edges) {
+    if (edge.lag == 0 || edge.until >= 0) continue;
+    back.push_back(edge);
+    entries.push_back(edge.to);
+  }
+  std::sort(entries.begin(), entries.end());
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  if (entries.empty()) return {};
+  const auto entry_index = [&](int vertex) { return static_cast<std::size_t>(std::lower_bound(entries.begin(), entries.end(), vertex) - entries.begin()); };
+
+  struct Way {
+    std::size_t entry;
+    const TimedEventGraph::Edge* back;
+    double length;
+  };
+  std::vector<Way> ways;
+  std::vector<std::vector<int>> previous(entries.size());
+  std::vector<double> end;  // longest time from the start of the entry to the end of the vertex
+  double longest = 0.0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    end.assign(graph_.duration.size(), kUnreached);
+    previous[i].assign(graph_.duration.size(), -1);
+    for (const int v : order_) {
+      const auto index = static_cast<std::size_t>(v);
+      double start = v == entries[i] ? 0.0 : kUnreached;
+      for (const Arc& arc : incoming_[index]) {
+        if (arc.lag > 0 || end[static_cast<std::size_t>(arc.from)] <= start) continue;
+        start = end[static_cast<std::size_t>(arc.from)];
+        previous[i][index] = arc.from;
+      }
+      if (start > kUnreached) end[index] = start + graph_.duration[index];
+    }
+    for (const auto& edge : back) {
+      const double length = end[static_cast<std::size_t>(edge.from)];
+      if (length == kUnreached) continue;
+      ways.push_back({i, &edge, length});
+      longest = std::max(longest, length);
+    }
+  }
+
+  Reduced reduced(entries.size());
+  const double scale = longest > 0 ? 1.0 / longest : 1.0;
+  for (std::size_t w = 0; w < ways.size(); ++w)
+    boost::add_edge(ways[w].entry, entry_index(ways[w].back->to), Weight(ways[w].length * scale, {static_cast<double>(ways[w].back->lag), static_cast<int>(w)}), reduced);
+  std::vector<Reduced::edge_descriptor> edges;
+  boost::maximum_cycle_ratio(reduced, get(boost::vertex_index, reduced), get(boost::edge_weight, reduced), get(boost::edge_weight2, reduced), &edges, Precision());
+
+  CriticalCycle cycle;
+  double time = 0.0;
+  for (const auto& edge : edges) {
+    const Way& way = ways[static_cast<std::size_t>(get(boost::edge_index, reduced, edge))];
+    time += way.length;
+    cycle.lag += way.back->lag;
+    std::vector<int> path;
+    for (int v = way.back->from; v >= 0; v = v == entries[way.entry] ? -1 : previous[way.entry][static_cast<std::size_t>(v)]) path.push_back(v);
+    cycle.vertices.insert(cycle.vertices.end(), path.rbegin(), path.rend());
+  }
+  if (cycle.lag > 0) cycle.period = time / cycle.lag;
+  return cycle;
+}
+
+std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle) const {
+  std::vector<double> start(graph_.duration.size(), kUnreached);
+  if (cycle.vertices.empty()) return first_steps(1).front();
+  start[static_cast<std::size_t>(cycle.vertices.front())] = 0.0;
+  // Relaxes in topological order; each pass settles one more edge of lag > 0 on the longest ways.
+  const double tolerance = 1e-12 * cycle.period;
+  for (int pass = 0; pass < size() + 2; ++pass) {
+    bool changed = false;
+    for (const int v : order_)
+      for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
+        const auto from = static_cast<std::size_t>(arc.from);
+        if (start[from] == kUnreached || arc.until >= 0) continue;
+        const double earliest = start[from] + graph_.duration[from] - cycle.period * arc.lag;
+        double& mine = start[static_cast<std::size_t>(v)];
+        if (earliest > mine + tolerance || mine == kUnreached) {
+          mine = std::max(mine, earliest);
+          changed = true;
+        }
+      }
+    if (!changed) break;
+  }
+  // What the critical cycle does not reach runs ahead of it; any start will do.
+  for (double& time : start)
+    if (time == kUnreached) time = 0.0;
+  return start;
+}
+
+std::vector<std::vector<double>> TimedEventSolver::first_steps(int steps) const {
+  std::vector<std::vector<double>> starts;
+  for (int t = 0; t < steps; ++t) {
+    starts.emplace_back(graph_.duration.size(), 0.0);
+    for (const int v : order_)
+      for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
+        if (arc.lag > t || (arc.until >= 0 && t >= arc.until)) continue;
+        const auto from = static_cast<std::size_t>(arc.from);
+        const double end = starts[static_cast<std::size_t>(t - arc.lag)][from] + graph_.duration[from];
+        double& mine = starts.back()[static_cast<std::size_t>(v)];
+        mine = std::max(mine, end);
+      }
+  }
+  return starts;
+}
+
+}  // namespace stepcast

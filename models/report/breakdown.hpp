@@ -1,0 +1,27 @@
+// From a worker's timeline to the parts of its step time.
+#pragma once
+
+#include <vector>
+
+#include "models/report/forecast.hpp"
+#include "models/strategy/step_graph.hpp"
+
+namespace stepcast {
+
+/// One task's time on one worker.
+struct Interval {
+  Phase phase = Phase::forward;
+  double start = 0.0, end = 0.0;  ///< seconds
+};
+
+/// Attributes every instant of [begin, begin + length) to the first phase that is active there, in the order
+/// forward, backward, update, encode, decode, exchange; waiting where none is. The parts add up to `length`.
+Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length);
+
+/// Folds intervals of a periodic timeline into [0, period): what one steady-state period looks like.
+std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period);
+
+/// a + weight·b, part by part.
+Breakdown add(const Breakdown& a, const Breakdown& b, double weight);
+
+}  // namespace stepcast

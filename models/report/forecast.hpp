@@ -1,0 +1,38 @@
+// What an evaluator, equations or replay, answers for one scenario.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/unit/quantity.hpp"
+
+namespace stepcast {
+
+/// Where a step's time goes, from the worker's point of view. The parts add up to the step time: computation
+/// counts wherever it runs, communication only while the GPU has nothing to compute, and waiting is the rest
+/// (for other workers, or for a server's work).
+struct Breakdown {
+  Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, waiting{};
+
+  [[nodiscard]] Seconds total() const { return forward + backward + update + encode + decode + exposed_communication + waiting; }
+};
+
+/// Spread of the step time under jitter, over all steps of all runs.
+struct Distribution {
+  int samples = 0;
+  Seconds p5{}, p50{}, p95{}, p99{};
+};
+
+struct StepForecast {
+  Seconds first_step{};  ///< from the start until every task of step 0 is done
+  Seconds step{};        ///< steady-state time per step
+  Breakdown breakdown;   ///< mean over workers, of one steady-state step
+  std::string steady_state;              ///< how the evaluator knows that the state is steady
+  std::vector<std::string> critical;     ///< equations: tasks of the critical cycle, in order
+  int critical_steps = 0;                ///< equations: steps the critical cycle spans
+  int steps = 0;                         ///< replay: steps simulated
+  std::optional<Distribution> distribution;  ///< replay with jitter
+};
+
+}  // namespace stepcast

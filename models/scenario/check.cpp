@@ -1,0 +1,209 @@
+#include "models/scenario/check.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/unit/format.hpp"
+
+namespace stepcast {
+namespace {
+
+class Checker {
+ public:
+  Checker(const Scenario& scenario, std::vector<Fault>& faults) : s_(scenario), faults_(faults) {}
+
+  void run() {
+    workload();
+    topology();
+    groups();
+    std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
+    evaluation();
+  }
+
+ private:
+  void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
+    faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
+  }
+
+  void workload() {
+    const bool needed = !std::holds_alternative<CollectiveBenchmark>(s_.strategy);
+    if (!s_.workload) {
+      if (needed) fault("/workload", "nothing", "a workload, inline or by name", "add it, or use strategy kind \"collective\"");
+      return;
+    }
+    const WorkloadTable& w = *s_.workload;
+    if (w.layers.empty() == w.gradients.empty()) {
+      fault("/workload", w.layers.empty() ? "neither layers nor gradients" : "both layers and gradients", "exactly one of the two");
+      return;
+    }
+    std::int64_t elements = 0;
+    std::size_t gaps = 0;
+    const auto count = [&](const GradientTensor& g) {
+      elements += g.elements;
+      gaps += g.gap.has_value();
+    };
+    for (const Layer& layer : w.layers)
+      for (const GradientTensor& g : layer.gradients) count(g);
+    for (const GradientTensor& g : w.gradients) count(g);
+    if (elements == 0) fault("/workload/layers", "no gradient tensor in any layer", "at least one");
+    if (w.parameters && *w.parameters != elements)
+      fault("/workload/parameters", fmt::format("{}, but the table holds {}", *w.parameters, elements), "the sum of all elements", "correct the claim or the table");
+    if (!w.layers.empty()) {
+      if (w.forward) fault("/workload/forward", "a total beside layers", "no total: layers carry their own times", "remove it");
+      if (w.backward) fault("/workload/backward", "a total beside layers", "no total: layers carry their own times", "remove it");
+      if (gaps > 0) fault("/workload/layers", "gradients with a gap inside layers", "gaps only in /workload/gradients", "give the layer's backward time instead");
+      return;
+    }
+    if (!w.forward) fault("/workload/forward", "nothing", "the forward time, beside gradients", "add it");
+    if (gaps > 0 && gaps < w.gradients.size())
+      fault("/workload/gradients", fmt::format("a gap on {} of {} gradients", gaps, w.gradients.size()), "a gap on all of them or on none");
+    if (gaps > 0 && w.backward) fault("/workload/backward", "a total beside gaps", "gaps or a total, not both", "remove one of them");
+    if (gaps == 0 && !w.backward) fault("/workload/backward", "nothing", "the backward time, or a gap on every gradient", "add it");
+  }
+
+  void topology() {
+    const Cluster& c = s_.cluster;
+    std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
+    if (const auto hosts = host_count(c.topology); hosts && *hosts < needed_hosts())
+      fault("/cluster/topology", fmt::format("{} hosts for {}", *hosts, hosts_wanted()), "a topology with at least that many hosts");
+    if (c.transport.index() == 1 && s_.evaluation.evaluator != Evaluator::replay)
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with transport tcp", name_of(s_.evaluation.evaluator)), "\"replay\", since the equations know no TCP effects");
+    if (std::holds_alternative<SimGridXml>(c.topology) && s_.evaluation.evaluator != Evaluator::replay)
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with topology simgrid-xml", name_of(s_.evaluation.evaluator)), "\"replay\", since only SimGrid knows that platform");
+  }
+
+  [[nodiscard]] long dedicated_shards() const {
+    const auto* server = std::get_if<ParameterServerStrategy>(&s_.strategy);
+    return server && server->placement == ServerPlacement::dedicated ? server->shards : 0;
+  }
+  [[nodiscard]] long needed_hosts() const { return s_.cluster.workers + dedicated_shards(); }
+  [[nodiscard]] std::string hosts_wanted() const {
+    const long shards = dedicated_shards();
+    return shards ? fmt::format("{} workers and {} dedicated shards", s_.cluster.workers, shards) : fmt::format("{} workers", s_.cluster.workers);
+  }
+
+  template <class T>
+  void check_topology(const T&, const Cluster&) {}
+  void check_topology(const Nodes& t, const Cluster& c) {
+    if (c.workers % t.gpus_per_node != 0 && c.workers > t.gpus_per_node)
+      fault("/cluster/workers", fmt::format("{} with {} GPUs on a node", c.workers, t.gpus_per_node), "a multiple of gpus_per_node (or fewer than one node's)");
+    if (t.nics > t.gpus_per_node)
+      fault("/cluster/topology/nics", fmt::format("{} with {} GPUs on a node", t.nics, t.gpus_per_node), "at most one NIC per GPU");
+  }
+  void check_topology(const FatTree& t, const Cluster&) {
+    if (t.down.empty() || t.down.size() != t.up.size() || t.down.size() != t.parallel.size())
+      fault("/cluster/topology", fmt::format("{}, {} and {} levels in down, up and parallel", t.down.size(), t.up.size(), t.parallel.size()), "the same number of levels, at least one, in all three");
+  }
+  void check_topology(const Torus& t, const Cluster&) {
+    if (t.dimensions.empty()) fault("/cluster/topology/dimensions", "an empty list", "at least one dimension");
+  }
+
+  void groups() {
+    const Cluster& c = s_.cluster;
+    long total = 0;
+    for (const WorkerGroup& group : c.groups) total += group.count;
+    if (total > c.workers) fault("/cluster/groups", fmt::format("groups of {} workers in all", total), fmt::format("at most the cluster's {} workers", c.workers));
+    const bool own_links = std::any_of(c.groups.begin(), c.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+    if (own_links && !std::holds_alternative<Star>(c.topology) && !std::holds_alternative<Racks>(c.topology))
+      fault("/cluster/groups", "a group with links of its own", "that only with topology star or racks", "give the group a speed only");
+    if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
+      fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
+    if (c.jitter.cv == 0 && c.jitter.distribution != JitterDistribution::none)
+      fault("/cluster/jitter/cv", "0 with a distribution", "a cv above 0, or distribution none");
+  }
+
+  void check_collective(const CollectiveChoice& choice, Operation operation, const std::string& pointer) {
+    using enum Algorithm;
+    const auto allowed = [&]() -> std::vector<Algorithm> {
+      switch (operation) {
+        case Operation::all_reduce: return {automatic, ring, recursive_doubling, halving_doubling, binary_tree, double_binary_tree, reduce_broadcast, hierarchical};
+        case Operation::all_gather: return {automatic, ring, recursive_doubling, bruck};
+        case Operation::reduce_scatter: return {automatic, ring};
+        case Operation::broadcast: return {automatic, binomial_tree};
+      }
+      return {};
+    }();
+    if (std::find(allowed.begin(), allowed.end(), choice.algorithm) == allowed.end()) {
+      std::string names;
+      for (const Algorithm a : allowed) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(a));
+      fault(pointer + "/algorithm", fmt::format("\"{}\" for {}", name_of(choice.algorithm), name_of(operation)), names);
+    }
+    if (choice.group_size.value && s_.cluster.workers % *choice.group_size.value != 0 && choice.algorithm == hierarchical)
+      fault(pointer + "/group_size", fmt::format("{} with {} workers", *choice.group_size.value, s_.cluster.workers), "a divisor of the number of workers");
+  }
+
+  void check_exchange(const Exchange& exchange, const std::string& pointer) {
+    if (exchange.grouping == Grouping::bucketed && exchange.first_bucket > exchange.bucket_cap)
+      fault(pointer + "/first_bucket", exact_text(exchange.first_bucket), fmt::format("at most bucket_cap ({})", exact_text(exchange.bucket_cap)));
+  }
+
+  void check_strategy(const AllReduceStrategy& x) {
+    check_collective(x.collective, Operation::all_reduce, "/strategy/collective");
+    check_exchange(x.exchange, "/strategy/exchange");
+  }
+  void check_strategy(const PipelinedStrategy& x) { check_collective(x.collective, Operation::all_reduce, "/strategy/collective"); }
+  void check_strategy(const GossipStrategy&) {
+    if (!std::holds_alternative<NoCompressor>(s_.compressor))
+      fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged");
+  }
+  void check_strategy(const CollectiveBenchmark& x) { check_collective(x.collective, x.operation, "/strategy/collective"); }
+  void check_strategy(const ParameterServerStrategy& x) {
+    check_exchange(x.exchange, "/strategy/exchange");
+    if (x.placement == ServerPlacement::co_located && x.shards > s_.cluster.workers)
+      fault("/strategy/shards", fmt::format("{} shards on {} workers' hosts", x.shards, s_.cluster.workers), "at most one co-located shard per worker", "use fewer shards or dedicated hosts");
+    if (x.balance == ShardBalance::greedy && s_.workload) {
+      std::size_t tensors = s_.workload->gradients.size();
+      for (const Layer& layer : s_.workload->layers) tensors += layer.gradients.size();
+      if (static_cast<std::size_t>(x.shards) > tensors)
+        fault("/strategy/shards", fmt::format("{} shards for {} tensors", x.shards, tensors), "at most one shard per tensor with balance greedy", "use balance split");
+    }
+    if (s_.workload && static_cast<double>(x.shards) > gradient_bytes())
+      fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, gradient_bytes()), "at most one shard per gradient byte");
+    if (x.consistency != Consistency::synchronous && s_.evaluation.evaluator != Evaluator::replay)
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)), "\"replay\": the order of pushes depends on time, which only replay can tell");
+  }
+
+  [[nodiscard]] double gradient_bytes() const {
+    double elements = 0;
+    for (const GradientTensor& g : s_.workload->gradients) elements += static_cast<double>(g.elements);
+    for (const Layer& layer : s_.workload->layers)
+      for (const GradientTensor& g : layer.gradients) elements += static_cast<double>(g.elements);
+    return elements * size_of(s_.workload->dtype).si();
+  }
+
+  void evaluation() {
+    if (s_.cluster.jitter.cv > 0 && s_.evaluation.evaluator != Evaluator::replay)
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)), "\"replay\": the equations know no randomness");
+    if (s_.evaluation.runs > 1 && s_.cluster.jitter.cv == 0)
+      fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs), "1: every run would be the same", "add /cluster/jitter");
+  }
+
+  const Scenario& s_;
+  std::vector<Fault>& faults_;
+};
+
+}  // namespace
+
+std::optional<long> host_count(const Topology& topology) {
+  struct {
+    std::optional<long> operator()(const Star&) const { return {}; }
+    std::optional<long> operator()(const Nodes&) const { return {}; }
+    std::optional<long> operator()(const Racks&) const { return {}; }
+    std::optional<long> operator()(const SimGridXml&) const { return {}; }
+    std::optional<long> operator()(const FatTree& t) const { return product(t.down); }
+    std::optional<long> operator()(const Torus& t) const { return product(t.dimensions); }
+    std::optional<long> operator()(const Dragonfly& t) const { return product({t.groups, t.chassis, t.routers, t.hosts}); }
+    /// Saturates instead of overflowing: nobody simulates 2^60 hosts.
+    static long product(const std::vector<int>& factors) {
+      double p = 1;
+      for (const int f : factors) p *= f;
+      return p > 1e15 ? 1000000000000000L : static_cast<long>(p);
+    }
+  } count;
+  return std::visit(count, topology);
+}
+
+void check(const Scenario& scenario, std::vector<Fault>& faults) { Checker(scenario, faults).run(); }
+
+}  // namespace stepcast

@@ -1,0 +1,249 @@
+// What is trained on: the workers, their links, and the costs of communicating over them.
+//
+// Symbols of the timing equations (Thakur 2005; shared words in CONTRIBUTING.md):
+//   α  latency of one message, sender's memory to receiver's            link.latency
+//   β  time per byte on a host's link, 1/bandwidth                       link.bandwidth
+//   γ  time to add one received byte into the receiver's buffer          reduction_cost
+//   h  time the host spends copying one byte in or out (TCP stacks)      host_cost
+//   S  fixed cost of starting one collective, on every worker            collective_cost
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/scenario/describe.hpp"
+
+namespace stepcast {
+
+/// A full-duplex link: each direction has the whole bandwidth.
+struct Link {
+  BytesPerSecond bandwidth{};
+  Seconds latency{};
+
+  template <class V>
+  static void describe(V& v, Link& x) {
+    v.required("bandwidth", x.bandwidth, "rate of each direction", positive);
+    v.optional("latency", x.latency, "one-way time of an empty message between two ends of such links", non_negative);
+  }
+  bool operator==(const Link&) const = default;
+};
+
+/// One full-duplex link per host into a switch that never blocks.
+struct Star {
+  static constexpr std::string_view kind = "star";
+  static constexpr std::string_view meaning = "one link per worker into a non-blocking switch";
+  template <class V>
+  static void describe(V&, Star&) {}
+  bool operator==(const Star&) const = default;
+};
+
+/// Machines of several GPUs. Workers are ranked machine by machine; each GPU has an inner link into its
+/// machine's switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch. GPU i
+/// uses NIC i mod nics.
+struct Nodes {
+  static constexpr std::string_view kind = "nodes";
+  static constexpr std::string_view meaning = "machines of several GPUs with inner links and one or more NICs";
+  int gpus_per_node = 8;
+  Link inner{};
+  int nics = 1;
+
+  template <class V>
+  static void describe(V& v, Nodes& x) {
+    v.required("gpus_per_node", x.gpus_per_node, "workers on one machine", at_least(1));
+    v.required("inner", x.inner, "link between the GPUs of one machine (NVLink, PCIe)");
+    v.optional("nics", x.nics, "network interfaces of one machine", at_least(1));
+  }
+  bool operator==(const Nodes&) const = default;
+};
+
+/// Racks of hosts under a top-of-rack switch whose uplink carries hosts_per_rack / oversubscription links' worth.
+struct Racks {
+  static constexpr std::string_view kind = "racks";
+  static constexpr std::string_view meaning = "racks whose uplinks are oversubscribed";
+  int hosts_per_rack = 16;
+  double oversubscription = 1.0;
+  Seconds uplink_latency{};
+
+  template <class V>
+  static void describe(V& v, Racks& x) {
+    v.required("hosts_per_rack", x.hosts_per_rack, "workers under one top-of-rack switch", at_least(1));
+    v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it", at_least(1));
+    v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", non_negative);
+  }
+  bool operator==(const Racks&) const = default;
+};
+
+/// Fat tree, as SimGrid numbers it: `down[l]` children and `up[l]` parents of a level-l switch, `parallel[l]`
+/// cables between them; leaves first. Routing is destination-modulo (D-mod-k).
+struct FatTree {
+  static constexpr std::string_view kind = "fat-tree";
+  static constexpr std::string_view meaning = "fat tree with destination-modulo routing";
+  std::vector<int> down;
+  std::vector<int> up;
+  std::vector<int> parallel;
+
+  template <class V>
+  static void describe(V& v, FatTree& x) {
+    v.required("down", x.down, "children of a switch, by level, leaves first", at_least(1));
+    v.required("up", x.up, "parents of a node, by level, leaves first", at_least(1));
+    v.required("parallel", x.parallel, "cables between a node and each parent, by level", at_least(1));
+  }
+  bool operator==(const FatTree&) const = default;
+};
+
+/// Torus with dimension-order routing; workers are ranked along the first dimension fastest.
+struct Torus {
+  static constexpr std::string_view kind = "torus";
+  static constexpr std::string_view meaning = "torus with dimension-order routing";
+  std::vector<int> dimensions;
+
+  template <class V>
+  static void describe(V& v, Torus& x) {
+    v.required("dimensions", x.dimensions, "hosts along each dimension", at_least(1));
+  }
+  bool operator==(const Torus&) const = default;
+};
+
+/// Dragonfly (Cray Cascade's shape): groups, chassis per group, routers per chassis, hosts per router, and the
+/// cables at each level; minimal routing.
+struct Dragonfly {
+  static constexpr std::string_view kind = "dragonfly";
+  static constexpr std::string_view meaning = "dragonfly with minimal routing";
+  int groups = 1, group_links = 1;
+  int chassis = 1, chassis_links = 1;
+  int routers = 1, router_links = 1;
+  int hosts = 1;
+
+  template <class V>
+  static void describe(V& v, Dragonfly& x) {
+    v.required("groups", x.groups, "groups", at_least(1));
+    v.optional("group_links", x.group_links, "cables between two groups", at_least(1));
+    v.required("chassis", x.chassis, "chassis in a group", at_least(1));
+    v.optional("chassis_links", x.chassis_links, "cables between two chassis of a group", at_least(1));
+    v.required("routers", x.routers, "routers in a chassis", at_least(1));
+    v.optional("router_links", x.router_links, "cables between two routers of a chassis", at_least(1));
+    v.required("hosts", x.hosts, "hosts at a router", at_least(1));
+  }
+  bool operator==(const Dragonfly&) const = default;
+};
+
+/// Any SimGrid platform description; the first `workers` hosts in order of name run the workers.
+struct SimGridXml {
+  static constexpr std::string_view kind = "simgrid-xml";
+  static constexpr std::string_view meaning = "a SimGrid platform file; replay only";
+  std::string file;
+
+  template <class V>
+  static void describe(V& v, SimGridXml& x) {
+    v.required("file", x.file, "path of the platform's XML, relative to the scenario");
+  }
+  bool operator==(const SimGridXml&) const = default;
+};
+
+using Topology = std::variant<Star, Nodes, Racks, FatTree, Torus, Dragonfly, SimGridXml>;
+
+/// Workers that differ from the rest. Groups take the highest ranks, the last group the very last.
+struct WorkerGroup {
+  int count = 1;
+  double speed = 1.0;
+  std::optional<BytesPerSecond> bandwidth;
+  std::optional<Seconds> latency;
+
+  template <class V>
+  static void describe(V& v, WorkerGroup& x) {
+    v.required("count", x.count, "workers in this group", at_least(1));
+    v.optional("speed", x.speed, "compute speed against the workload's times (0.5: twice as long)", positive);
+    v.optional("bandwidth", x.bandwidth, "of their links, if not link.bandwidth", positive);
+    v.optional("latency", x.latency, "of their links, if not link.latency", non_negative);
+  }
+  bool operator==(const WorkerGroup&) const = default;
+};
+
+enum class JitterDistribution { none, lognormal, gamma };
+
+template <>
+struct Choices<JitterDistribution> {
+  static constexpr std::array table = {
+      Choice<JitterDistribution>{"none", JitterDistribution::none, "every step takes the same time"},
+      Choice<JitterDistribution>{"lognormal", JitterDistribution::lognormal, "factor of mean 1, log-normal"},
+      Choice<JitterDistribution>{"gamma", JitterDistribution::gamma, "factor of mean 1, gamma"},
+  };
+};
+
+/// Random factor on a worker's compute times, drawn anew for every worker and step, mean 1.
+struct Jitter {
+  JitterDistribution distribution = JitterDistribution::none;
+  double cv = 0.0;
+
+  template <class V>
+  static void describe(V& v, Jitter& x) {
+    v.optional("distribution", x.distribution, "shape of the factor");
+    v.optional("cv", x.cv, "coefficient of variation: standard deviation over mean", between(0, 10));
+  }
+  bool operator==(const Jitter&) const = default;
+};
+
+/// α-β exactly: what the equations assume.
+struct IdealTransport {
+  static constexpr std::string_view kind = "ideal";
+  static constexpr std::string_view meaning = "pure latency and bandwidth, equal shares on a contended link";
+  template <class V>
+  static void describe(V&, IdealTransport&) {}
+  bool operator==(const IdealTransport&) const = default;
+};
+
+/// SimGrid's model of TCP (Velho and Legrand, LV08; its defaults): factors on latency and bandwidth, shares in
+/// inverse proportion to the round-trip time, reverse traffic of acknowledgements, and a window that caps a
+/// flow at window / round-trip time.
+struct TcpTransport {
+  static constexpr std::string_view kind = "tcp";
+  static constexpr std::string_view meaning = "SimGrid's TCP effects; replay only";
+  double latency_factor = 13.01;
+  double bandwidth_factor = 0.97;
+  bool cross_traffic = true;
+  Bytes window = 4_MiB;
+
+  template <class V>
+  static void describe(V& v, TcpTransport& x) {
+    v.optional("latency_factor", x.latency_factor, "multiplies every latency", positive);
+    v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies every bandwidth", between(1e-6, 1));
+    v.optional("cross_traffic", x.cross_traffic, "acknowledgements take 5 % of the reverse direction");
+    v.optional("window", x.window, "largest TCP window; 0B: no limit", non_negative);
+  }
+  bool operator==(const TcpTransport&) const = default;
+};
+
+using Transport = std::variant<IdealTransport, TcpTransport>;
+
+struct Cluster {
+  std::string name;
+  int workers = 1;
+  Link link{};
+  Topology topology = Star{};
+  Transport transport = IdealTransport{};
+  SecondsPerByte reduction_cost{};
+  SecondsPerByte host_cost{};
+  Seconds collective_cost{};
+  std::vector<WorkerGroup> groups;
+  Jitter jitter;
+
+  template <class V>
+  static void describe(V& v, Cluster& x) {
+    v.optional("name", x.name, "what tables call it");
+    v.required("workers", x.workers, "number of workers, one GPU each", between(1, 16777216));
+    v.required("link", x.link, "a host's link into the interconnect");
+    v.optional("topology", x.topology, "how the hosts are connected");
+    v.optional("transport", x.transport, "how flows behave on the links");
+    v.optional("reduction_cost", x.reduction_cost, "γ: time to add one received byte", non_negative);
+    v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
+    v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
+    v.optional("groups", x.groups, "workers that differ from the rest");
+    v.optional("jitter", x.jitter, "randomness of compute times");
+  }
+  bool operator==(const Cluster&) const = default;
+};
+
+}  // namespace stepcast

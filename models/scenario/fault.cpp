@@ -1,0 +1,57 @@
+#include "models/scenario/fault.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace stepcast {
+namespace {
+
+std::string join(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const Fault& fault : faults) text += (text.empty() ? "" : "\n") + to_string(fault);
+  return text;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string to_string(const Fault& fault) {
+  std::string text = fmt::format("{}: {}: found {}", fault.file, fault.pointer.empty() ? "(whole document)" : fault.pointer, fault.found);
+  if (!fault.allowed.empty()) text += "; allowed: " + fault.allowed;
+  if (!fault.remedy.empty()) text += "; " + fault.remedy;
+  return text;
+}
+
+ScenarioError::ScenarioError(std::vector<Fault> faults) : std::runtime_error(join(faults)), faults_(std::move(faults)) {}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string_view probe = name.substr(0, 64);
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, probe.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(probe, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace stepcast

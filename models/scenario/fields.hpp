@@ -1,0 +1,59 @@
+// The top level of a scenario document, described once for reader, writer, schema and axes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/scenario.hpp"
+
+namespace stepcast {
+
+/// A part that a scenario gives inline or by file reference; references are resolved before reading.
+template <class T>
+struct Part {
+  T value{};
+};
+
+/// One named variant of a study: the scenario with some fields changed.
+struct Variant {
+  std::string name;
+  Json set = Json::object();
+
+  template <class V>
+  static void describe(V& v, Variant& x) {
+    v.required("name", x.name, "what tables call the variant");
+    v.required("set", x.set, "JSON pointers and the values they take in this variant");
+  }
+};
+
+struct ScenarioFields {
+  std::optional<std::string> schema;
+  std::string name;
+  std::string description;
+  std::vector<Variant> variants;
+  std::optional<Part<WorkloadTable>> workload;
+  Part<Cluster> cluster;
+  Part<Strategy> strategy{AllReduceStrategy{}};
+  Part<Compressor> compressor{NoCompressor{}};
+  std::optional<Baseline> baseline;
+  Evaluation evaluation;
+  Output output;
+
+  template <class V>
+  static void describe(V& v, ScenarioFields& x) {
+    v.optional("$schema", x.schema, "for editors");
+    v.required("name", x.name, "what tables call it");
+    v.optional("description", x.description, "the question it asks");
+    v.optional("variants", x.variants, "a study's named variants");
+    v.optional("workload", x.workload, "what is trained (not needed by strategy collective)");
+    v.required("cluster", x.cluster, "on which machines");
+    v.optional("strategy", x.strategy, "how gradients are exchanged");
+    v.optional("compressor", x.compressor, "how gradients are compressed");
+    v.optional("baseline", x.baseline, "the point that speedups are against; null: one worker computing alone");
+    v.optional("evaluation", x.evaluation, "how the answer is computed");
+    v.optional("output", x.output, "where results go");
+  }
+};
+
+}  // namespace stepcast

@@ -1,0 +1,31 @@
+#include "models/scenario/reader.hpp"
+
+namespace stepcast {
+
+std::string to_string(const Limits& limits) {
+  if (limits.min && limits.max) return fmt::format("{} {} to {}", limits.exclusive ? "above" : "from", *limits.min, *limits.max);
+  if (limits.min) return fmt::format("{} {}", limits.exclusive ? "above" : "of at least", *limits.min);
+  if (limits.max) return fmt::format("of at most {}", *limits.max);
+  return "";
+}
+
+bool admits(const Limits& limits, double value) {
+  if (limits.min && (value < *limits.min || (limits.exclusive && value == *limits.min))) return false;
+  return !limits.max || value <= *limits.max;
+}
+
+namespace detail {
+
+std::string list_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names) {
+  const std::string near = found.is_string() ? nearest(found.get_ref<const std::string&>(), names) : "";
+  return {"", pointer, describe_value(found), list_names(names), near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)};
+}
+
+}  // namespace detail
+}  // namespace stepcast

@@ -1,0 +1,205 @@
+// JSON to typed parts, all faults collected (see describe.hpp).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/scenario/describe.hpp"
+#include "models/scenario/fault.hpp"
+#include "models/scenario/json.hpp"
+#include "models/unit/format.hpp"
+#include "models/unit/parse.hpp"
+#include "models/unit/units.hpp"
+
+namespace stepcast {
+
+template <class T>
+void read_value(const Json& json, const std::string& pointer, T& target, const Limits& limits, std::vector<Fault>& faults);
+
+namespace detail {
+
+std::string list_names(const std::vector<std::string>& names);
+Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names);
+
+/// Visits one JSON object. Faults carry the pointer only; who loaded the file adds its name.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& object, std::string pointer, std::vector<Fault>& faults)
+      : object_(object), pointer_(std::move(pointer)), faults_(faults) {}
+
+  /// Keys that belong to the object without being fields ("kind", "$schema").
+  void ignore(const char* key) { known_.emplace_back(key); }
+
+  template <class T>
+  void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
+    known_.emplace_back(name);
+    if (const auto found = object_.find(name); found != object_.end())
+      read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
+    else
+      faults_.push_back({"", pointer_to(pointer_, name), "nothing", fmt::format("a required value ({})", meaning), "add it"});
+  }
+
+  template <class T>
+  void optional(const char* name, T& target, const char* /*meaning*/, Limits limits = {}) {
+    known_.emplace_back(name);
+    if (const auto found = object_.find(name); found != object_.end())
+      read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
+  }
+
+  void report_unknown_keys() {
+    for (const auto& [key, value] : object_.items()) {
+      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+      const std::string near = nearest(key, known_);
+      faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_),
+                         near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)});
+    }
+  }
+
+ private:
+  const Json& object_;
+  std::string pointer_;
+  std::vector<Fault>& faults_;
+  std::vector<std::string> known_;
+};
+
+template <class T>
+void read_number(const Json& json, const std::string& pointer, T& target, const Limits& limits, std::vector<Fault>& faults) {
+  constexpr bool integral = std::is_integral_v<T>;
+  const std::string wanted = fmt::format("{}{}{}", integral ? "an integer" : "a number", to_string(limits).empty() ? "" : " ", to_string(limits));
+  if (!json.is_number()) {
+    const bool quoted = json.is_string();
+    faults.push_back({"", pointer, describe_value(json), wanted, quoted ? "write it without quotes and unit" : ""});
+    return;
+  }
+  const double value = json.get<double>();
+  bool fits = std::isfinite(value) && admits(limits, value);
+  // 2^53: beyond it a double, and so JSON in most readers, no longer holds every integer.
+  if constexpr (integral) fits = fits && value == std::floor(value) && std::abs(value) <= 9007199254740992.0 &&
+                                 value <= static_cast<double>(std::numeric_limits<T>::max()) &&
+                                 value >= static_cast<double>(std::numeric_limits<T>::lowest());
+  if (!fits) {
+    faults.push_back({"", pointer, describe_value(json), wanted, ""});
+    return;
+  }
+  target = static_cast<T>(value);
+}
+
+template <class Q>
+void read_quantity(const Json& json, const std::string& pointer, Q& target, const Limits& limits, std::vector<Fault>& faults) {
+  const std::string wanted = fmt::format("a {} with its unit, such as \"{}{}\"", dimension_name<Q>(), 10, units_of<Q>().front().suffix);
+  if (!json.is_string()) {
+    faults.push_back({"", pointer, describe_value(json), wanted,
+                      json.is_number() ? fmt::format("write \"{}\" and one of: {}", describe_value(json), allowed_units<Q>()) : ""});
+    return;
+  }
+  try {
+    const Q value = parse_quantity<Q>(json.get_ref<const std::string&>());
+    if (admits(limits, value.si())) target = value;
+    else faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}", dimension_name<Q>(), to_string(limits)), ""});
+  } catch (const UnitError& error) {
+    faults.push_back({"", pointer, describe_value(json), wanted, error.what()});
+  }
+}
+
+template <class V>
+void read_variant(const Json& json, const std::string& pointer, V& target, std::vector<Fault>& faults) {
+  const auto kinds = kinds_of<V>();
+  if (!json.is_object()) {
+    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds), ""});
+    return;
+  }
+  const auto kind = json.find("kind");
+  if (kind == json.end()) {
+    faults.push_back({"", pointer_to(pointer, "kind"), "nothing", list_names(kinds), "add it"});
+    return;
+  }
+  bool known = false;
+  for_each_part(&target, [&]<class Part>(std::in_place_type_t<Part>) {
+    if (!kind->is_string() || kind->template get_ref<const std::string&>() != Part::kind) return;
+    known = true;
+    Part part;
+    ObjectReader reader(json, pointer, faults);
+    reader.ignore("kind");
+    Part::describe(reader, part);
+    reader.report_unknown_keys();
+    target = part;
+  });
+  if (!known) faults.push_back(unknown_name(pointer_to(pointer, "kind"), *kind, kinds));
+}
+
+}  // namespace detail
+
+/// Reads `json` into `target`; on a fault the target keeps its default and reading goes on.
+template <class T>
+void read_value(const Json& json, const std::string& pointer, T& target, const Limits& limits, std::vector<Fault>& faults) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (json.is_boolean()) target = json.get<bool>();
+    else faults.push_back({"", pointer, describe_value(json), "true or false", ""});
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    detail::read_number(json, pointer, target, limits, faults);
+  } else if constexpr (IsQuantity<T>::value) {
+    detail::read_quantity(json, pointer, target, limits, faults);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (json.is_string()) target = json.get<std::string>();
+    else faults.push_back({"", pointer, describe_value(json), "a text", ""});
+  } else if constexpr (std::is_same_v<T, Json>) {
+    target = json;
+  } else if constexpr (Named<T>) {
+    std::vector<std::string> names;
+    for (const auto& choice : Choices<T>::table) {
+      if (json.is_string() && json.get_ref<const std::string&>() == choice.name) {
+        target = choice.value;
+        return;
+      }
+      names.emplace_back(choice.name);
+    }
+    faults.push_back(detail::unknown_name(pointer, json, names));
+  } else if constexpr (IsOptional<T>::value) {
+    if (json.is_null()) {
+      target.reset();
+      return;
+    }
+    typename T::value_type value{};
+    const std::size_t before = faults.size();
+    read_value(json, pointer, value, limits, faults);
+    if (faults.size() == before) target = std::move(value);
+  } else if constexpr (IsOrAuto<T>::value) {
+    if (json == "auto") {
+      target.value.reset();
+      return;
+    }
+    const std::size_t before = faults.size();
+    read_value(json, pointer, target.value, limits, faults);
+    if (faults.size() > before) faults.back().allowed += ", or \"auto\"";
+  } else if constexpr (IsVector<T>::value) {
+    if (!json.is_array()) {
+      faults.push_back({"", pointer, describe_value(json), "a list", ""});
+      return;
+    }
+    target.clear();
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      typename T::value_type element{};
+      read_value(json[i], pointer_to(pointer, i), element, limits, faults);
+      target.push_back(std::move(element));
+    }
+  } else if constexpr (IsVariant<T>::value) {
+    detail::read_variant(json, pointer, target, faults);
+  } else {
+    static_assert(Described<T>);
+    if (!json.is_object()) {
+      faults.push_back({"", pointer, describe_value(json), "an object", ""});
+      return;
+    }
+    detail::ObjectReader reader(json, pointer, faults);
+    T::describe(reader, target);
+    reader.report_unknown_keys();
+  }
+}
+
+}  // namespace stepcast

@@ -1,0 +1,117 @@
+// A scenario: the question, as typed values with every default filled in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/scenario/cluster.hpp"
+#include "models/scenario/describe.hpp"
+#include "models/scenario/json.hpp"
+#include "models/scenario/strategy.hpp"
+#include "models/scenario/workload.hpp"
+
+namespace stepcast {
+
+/// Gradients travel as they are.
+struct NoCompressor {
+  static constexpr std::string_view kind = "none";
+  static constexpr std::string_view meaning = "gradients travel as they are";
+  template <class V>
+  static void describe(V&, NoCompressor&) {}
+  bool operator==(const NoCompressor&) const = default;
+};
+
+/// A compressor known only by its ratio and its cost; messages stay summable, so that AllReduce may carry them.
+struct RatioCompressor {
+  static constexpr std::string_view kind = "ratio";
+  static constexpr std::string_view meaning = "any summable compressor, by its ratio and cost per uncompressed byte";
+  double ratio = 1.0;
+  SecondsPerByte encode_cost{};
+  SecondsPerByte decode_cost{};
+
+  template <class V>
+  static void describe(V& v, RatioCompressor& x) {
+    v.required("ratio", x.ratio, "c: uncompressed bytes over payload bytes", at_least(1));
+    v.optional("encode_cost", x.encode_cost, "GPU time per uncompressed byte to encode", non_negative);
+    v.optional("decode_cost", x.decode_cost, "GPU time per uncompressed byte to decode", non_negative);
+  }
+  bool operator==(const RatioCompressor&) const = default;
+};
+
+using Compressor = std::variant<NoCompressor, RatioCompressor>;
+
+enum class Evaluator { equations, replay, both };
+
+template <>
+struct Choices<Evaluator> {
+  static constexpr std::array table = {
+      Choice<Evaluator>{"equations", Evaluator::equations, "closed forms on the step graph"},
+      Choice<Evaluator>{"replay", Evaluator::replay, "SimGrid simulation of the step graph"},
+      Choice<Evaluator>{"both", Evaluator::both, "both, and their difference"},
+  };
+};
+
+/// How the answer is computed.
+struct Evaluation {
+  Evaluator evaluator = Evaluator::equations;
+  double tolerance = 1e-6;
+  int max_steps = 200;
+  int runs = 1;
+  std::int64_t seed = 1;
+
+  template <class V>
+  static void describe(V& v, Evaluation& x) {
+    v.optional("evaluator", x.evaluator, "equations, replay, or both");
+    v.optional("tolerance", x.tolerance, "both: largest relative difference of the step times before exit code 4", non_negative);
+    v.optional("max_steps", x.max_steps, "replay: give up on a steady state after this many steps; with jitter, the steps of a run", between(4, 1000000));
+    v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers", between(1, 100000));
+    v.optional("seed", x.seed, "of the random numbers", non_negative);
+  }
+  bool operator==(const Evaluation&) const = default;
+};
+
+/// The point that speedups are against: this scenario with some fields changed.
+struct Baseline {
+  std::string name = "one worker";
+  Json set = Json::object({{"/cluster/workers", 1}});
+
+  template <class V>
+  static void describe(V& v, Baseline& x) {
+    v.required("name", x.name, "what tables call the baseline");
+    v.required("set", x.set, "JSON pointers and the values they take in the baseline");
+  }
+  bool operator==(const Baseline&) const = default;
+};
+
+/// Where results go when the command line does not say.
+struct Output {
+  std::optional<std::string> plot;
+
+  template <class V>
+  static void describe(V& v, Output& x) {
+    v.optional("plot", x.plot, "file of the speedup plot (png, svg or pdf), relative to the working folder; null: none");
+  }
+  bool operator==(const Output&) const = default;
+};
+
+struct Scenario {
+  std::string name;
+  std::string description;
+  std::shared_ptr<const WorkloadTable> workload;  ///< shared: many points of a study train the same table
+  Cluster cluster;
+  Strategy strategy = AllReduceStrategy{};
+  Compressor compressor = NoCompressor{};
+  std::optional<Baseline> baseline;
+  Evaluation evaluation;
+  Output output;
+};
+
+/// The canonical document of a scenario: every default written out, every quantity in exact text. Reading it
+/// again gives the same scenario.
+Json to_json(const Scenario& scenario);
+
+}  // namespace stepcast

@@ -1,0 +1,180 @@
+#include "models/scenario/schema.hpp"
+
+#include <fmt/format.h>
+
+#include "models/scenario/fields.hpp"
+#include "models/scenario/writer.hpp"
+#include "models/unit/units.hpp"
+
+namespace stepcast {
+namespace {
+
+constexpr const char* kDraft = "http://json-schema.org/draft-07/schema#";
+
+template <class T>
+Json schema_of(const Limits& limits, bool with_axes);
+
+Json list_of(Json items) { return Json{{"type", "array"}, {"items", std::move(items)}, {"minItems", 1}}; }
+
+/// One value, or a list of values that makes an axis of a study.
+Json or_axis(const Json& one) { return Json{{"anyOf", Json::array({one, list_of(one)})}}; }
+
+class ObjectSchema {
+ public:
+  explicit ObjectSchema(bool with_axes) : with_axes_(with_axes) {}
+
+  template <class T>
+  void required(const char* name, T& x, const char* meaning, Limits limits = {}) {
+    add<T>(name, x, meaning, limits, false);
+    required_.push_back(name);
+  }
+  template <class T>
+  void optional(const char* name, T& x, const char* meaning, Limits limits = {}) { add<T>(name, x, meaning, limits, true); }
+
+  void constant(const char* name, std::string_view value) {
+    properties_[name] = Json{{"const", value}};
+    required_.push_back(name);
+  }
+
+  [[nodiscard]] Json object() const {
+    Json schema{{"type", "object"}, {"properties", properties_}, {"additionalProperties", false}};
+    if (!required_.empty()) schema["required"] = required_;
+    return schema;
+  }
+
+ private:
+  template <class T>
+  void add(const char* name, T& x, const char* meaning, const Limits& limits, bool has_default) {
+    Json schema = schema_of<T>(limits, with_axes_);
+    schema["description"] = meaning;
+    if constexpr (!std::is_same_v<T, Json>)
+      if (has_default) schema["default"] = write_default(x);
+    properties_[name] = std::move(schema);
+  }
+  template <class T>
+  static Json write_default(const T& x) { return write_value(x); }
+  template <class T>
+  static Json write_default(const Part<T>& x) { return write_value(x.value); }
+  template <class T>
+  static Json write_default(const std::optional<Part<T>>&) { return nullptr; }
+
+  bool with_axes_;
+  Json properties_ = Json::object();
+  Json required_ = Json::array();
+};
+
+template <class Q>
+Json quantity_schema() {
+  std::string units;
+  for (const Unit& unit : units_of<Q>()) units += fmt::format("{}{}", units.empty() ? "" : "|", unit.suffix);
+  return Json{{"type", "string"}, {"pattern", fmt::format("^-?[0-9]+(\\.[0-9]*)?([eE][-+]?[0-9]+)? ?({})$", units)}};
+}
+
+template <class T>
+Json number_schema(const Limits& limits) {
+  Json schema{{"type", std::is_integral_v<T> ? "integer" : "number"}};
+  if (limits.min) schema[limits.exclusive ? "exclusiveMinimum" : "minimum"] = *limits.min;
+  if (limits.max) schema["maximum"] = *limits.max;
+  return schema;
+}
+
+template <class T>
+struct PartOf { static constexpr bool is_part = false; };
+template <class T>
+struct PartOf<Part<T>> { static constexpr bool is_part = true; using type = T; };
+
+/// A part: a name or path, the part itself, or a reference with some keys laid over it.
+template <class T>
+Json part_choice(bool with_axes) {
+  const Json name{{"type", "string"}, {"description", "a name from the library, or the path of a JSON file"}};
+  const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
+  const Json one{{"anyOf", Json::array({name, schema_of<T>({}, with_axes), laid_over})}};
+  return with_axes ? or_axis(one) : one;
+}
+
+template <class T>
+Json schema_of(const Limits& limits, bool with_axes) {
+  const auto axis = [&](Json one) { return with_axes ? or_axis(one) : one; };
+  if constexpr (std::is_same_v<T, bool>) {
+    return axis({{"type", "boolean"}});
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return axis(number_schema<T>(limits));
+  } else if constexpr (IsQuantity<T>::value) {
+    return axis(quantity_schema<T>());
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return axis({{"type", "string"}});
+  } else if constexpr (std::is_same_v<T, Json>) {
+    return Json{{"type", "object"}};
+  } else if constexpr (Named<T>) {
+    Json names = Json::array();
+    for (const auto& choice : Choices<T>::table) names.push_back(choice.name);
+    return axis({{"enum", names}});
+  } else if constexpr (PartOf<T>::is_part) {
+    return part_choice<typename PartOf<T>::type>(with_axes);
+  } else if constexpr (IsOptional<T>::value) {
+    return Json{{"anyOf", Json::array({schema_of<typename T::value_type>(limits, with_axes), {{"type", "null"}}})}};
+  } else if constexpr (IsOrAuto<T>::value) {
+    using Inner = typename decltype(T::value)::value_type;
+    return axis({{"anyOf", Json::array({schema_of<Inner>(limits, false), {{"const", "auto"}}})}});
+  } else if constexpr (IsVector<T>::value) {
+    const Json list{{"type", "array"}, {"items", schema_of<typename T::value_type>(limits, false)}};
+    return axis(list);
+  } else if constexpr (IsVariant<T>::value) {
+    Json choices = Json::array();
+    for_each_part(static_cast<const T*>(nullptr), [&]<class Alternative>(std::in_place_type_t<Alternative>) {
+      ObjectSchema object(with_axes);
+      Alternative x;
+      object.constant("kind", Alternative::kind);
+      Alternative::describe(object, x);
+      Json schema = object.object();
+      schema["description"] = Alternative::meaning;
+      choices.push_back(std::move(schema));
+    });
+    return axis({{"anyOf", choices}});
+  } else {
+    ObjectSchema object(with_axes);
+    T x;
+    T::describe(object, x);
+    return axis(object.object());
+  }
+}
+
+Json with_title(Json schema, std::string_view title) {
+  Json titled{{"$schema", kDraft}, {"title", title}};
+  for (auto& [key, value] : schema.items()) titled[key] = value;
+  return titled;
+}
+
+template <class T>
+Json part_file(std::string_view title) {
+  Json schema = schema_of<T>({}, false);
+  const auto admit_schema_key = [](Json& object) { object["properties"]["$schema"] = Json{{"type", "string"}}; };
+  if (schema.contains("anyOf"))
+    for (Json& choice : schema["anyOf"]) admit_schema_key(choice);
+  else
+    admit_schema_key(schema);
+  return with_title(std::move(schema), title);
+}
+
+}  // namespace
+
+Json scenario_schema() {
+  ObjectSchema object(true);
+  ScenarioFields fields;
+  ScenarioFields::describe(object, fields);
+  Json schema = object.object();
+  schema["properties"]["from"] = Json{{"type", "string"}, {"description", "path of a scenario that this one is laid over"}};
+  schema["anyOf"] = Json::array({Json{{"required", schema["required"]}}, Json{{"required", {"from"}}}});
+  schema.erase("required");
+  return with_title(std::move(schema), "stepcast scenario");
+}
+
+Json part_schema(std::string_view part) {
+  if (part == "workload") return part_file<WorkloadTable>("stepcast workload");
+  if (part == "cluster") return part_file<Cluster>("stepcast cluster");
+  if (part == "strategy") return part_file<Strategy>("stepcast strategy");
+  if (part == "compressor") return part_file<Compressor>("stepcast compressor");
+  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, cluster, strategy and compressor", part));
+}
+
+}  // namespace stepcast

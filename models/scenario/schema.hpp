@@ -1,0 +1,16 @@
+// The JSON Schema (draft-07) of scenarios, generated from the same describe() functions that the reader uses,
+// so that editors and reader agree. scenarios/scenario.schema.json is this function's output; a test keeps
+// the two equal.
+#pragma once
+
+#include "models/scenario/json.hpp"
+
+namespace stepcast {
+
+/// Schema of a whole scenario or study.
+Json scenario_schema();
+
+/// Schema of one part's own file: "workload", "cluster", "strategy" or "compressor".
+Json part_schema(std::string_view part);
+
+}  // namespace stepcast

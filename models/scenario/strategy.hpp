@@ -1,0 +1,224 @@
+// How the workers exchange gradients: the choices of a scenario's "strategy". What they mean as step graphs
+// is in models/strategy/.
+#pragma once
+
+#include <optional>
+#include <variant>
+
+#include "models/scenario/describe.hpp"
+
+namespace stepcast {
+
+enum class Algorithm {
+  automatic,
+  ring,
+  recursive_doubling,
+  halving_doubling,
+  binary_tree,
+  double_binary_tree,
+  reduce_broadcast,
+  hierarchical,
+  bruck,
+  binomial_tree,
+};
+
+template <>
+struct Choices<Algorithm> {
+  static constexpr std::array table = {
+      Choice<Algorithm>{"auto", Algorithm::automatic, "the cheapest one by the equations"},
+      Choice<Algorithm>{"ring", Algorithm::ring, "p-1 neighbour messages of n/p each way: bandwidth-optimal"},
+      Choice<Algorithm>{"recursive-doubling", Algorithm::recursive_doubling, "lg p exchanges with partners at doubling distance: latency-optimal"},
+      Choice<Algorithm>{"halving-doubling", Algorithm::halving_doubling, "Rabenseifner: recursive halving reduce-scatter, then doubling all-gather"},
+      Choice<Algorithm>{"binary-tree", Algorithm::binary_tree, "reduce up and broadcast down one binary tree"},
+      Choice<Algorithm>{"double-binary-tree", Algorithm::double_binary_tree, "two complementary trees, pipelined, half the data each"},
+      Choice<Algorithm>{"reduce-broadcast", Algorithm::reduce_broadcast, "binomial reduce, then binomial broadcast"},
+      Choice<Algorithm>{"hierarchical", Algorithm::hierarchical, "reduce-scatter inside each group, all-reduce between groups, all-gather inside"},
+      Choice<Algorithm>{"bruck", Algorithm::bruck, "all-gather in ceil(lg p) rounds for any p"},
+      Choice<Algorithm>{"binomial-tree", Algorithm::binomial_tree, "broadcast along a binomial tree"},
+  };
+};
+
+enum class Operation { all_reduce, all_gather, reduce_scatter, broadcast };
+
+template <>
+struct Choices<Operation> {
+  static constexpr std::array table = {
+      Choice<Operation>{"all-reduce", Operation::all_reduce, "every worker gets the sum of all workers' n bytes"},
+      Choice<Operation>{"all-gather", Operation::all_gather, "every worker gets every worker's m bytes"},
+      Choice<Operation>{"reduce-scatter", Operation::reduce_scatter, "every worker gets its n/p share of the sum"},
+      Choice<Operation>{"broadcast", Operation::broadcast, "every worker gets worker 0's n bytes"},
+  };
+};
+
+/// Which algorithm a collective uses, and its parameters.
+struct CollectiveChoice {
+  Algorithm algorithm = Algorithm::automatic;
+  OrAuto<int> group_size;
+  OrAuto<int> pipeline_segments;
+
+  template <class V>
+  static void describe(V& v, CollectiveChoice& x) {
+    v.optional("algorithm", x.algorithm, "how the collective is carried out");
+    v.optional("group_size", x.group_size, "hierarchical: workers per group; auto: the topology's machine or rack", at_least(1));
+    v.optional("pipeline_segments", x.pipeline_segments, "double-binary-tree: segments of each half; auto: the cheapest number", between(1, 65536));
+  }
+  bool operator==(const CollectiveChoice&) const = default;
+};
+
+enum class Grouping { whole_model, per_tensor, bucketed };
+
+template <>
+struct Choices<Grouping> {
+  static constexpr std::array table = {
+      Choice<Grouping>{"whole-model", Grouping::whole_model, "one message set with all gradients"},
+      Choice<Grouping>{"per-tensor", Grouping::per_tensor, "one message set for each gradient tensor"},
+      Choice<Grouping>{"bucketed", Grouping::bucketed, "tensors gathered into buckets of bounded size"},
+  };
+};
+
+/// Which gradients travel together, and whether they travel while back-propagation still runs.
+struct Exchange {
+  Grouping grouping = Grouping::whole_model;
+  Bytes bucket_cap = 25_MiB;
+  Bytes first_bucket = 1_MiB;
+  bool overlap = true;
+  double backward_slowdown = 1.0;
+
+  template <class V>
+  static void describe(V& v, Exchange& x) {
+    v.optional("grouping", x.grouping, "which gradients travel together");
+    v.optional("bucket_cap", x.bucket_cap, "bucketed: a bucket is closed by the tensor that fills it to this size (as PyTorch DDP does)", positive);
+    v.optional("first_bucket", x.first_bucket, "bucketed: cap of the first bucket, so that communication starts early", positive);
+    v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
+    v.optional("backward_slowdown", x.backward_slowdown, "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)", between(1, 100));
+  }
+  bool operator==(const Exchange&) const = default;
+};
+
+/// Synchronous SGD over a collective AllReduce.
+struct AllReduceStrategy {
+  static constexpr std::string_view kind = "all-reduce";
+  static constexpr std::string_view meaning = "synchronous SGD over AllReduce";
+  CollectiveChoice collective;
+  Exchange exchange;
+
+  template <class V>
+  static void describe(V& v, AllReduceStrategy& x) {
+    v.optional("collective", x.collective, "the AllReduce");
+    v.optional("exchange", x.exchange, "which gradients travel together, and when");
+  }
+  bool operator==(const AllReduceStrategy&) const = default;
+};
+
+enum class ServerPlacement { dedicated, co_located };
+
+template <>
+struct Choices<ServerPlacement> {
+  static constexpr std::array table = {
+      Choice<ServerPlacement>{"dedicated", ServerPlacement::dedicated, "each shard on a host of its own"},
+      Choice<ServerPlacement>{"co-located", ServerPlacement::co_located, "shard j on worker j's host"},
+  };
+};
+
+enum class Consistency { synchronous, asynchronous, stale_synchronous };
+
+template <>
+struct Choices<Consistency> {
+  static constexpr std::array table = {
+      Choice<Consistency>{"synchronous", Consistency::synchronous, "servers update once all workers have pushed"},
+      Choice<Consistency>{"asynchronous", Consistency::asynchronous, "servers update at every push; nobody waits"},
+      Choice<Consistency>{"stale-synchronous", Consistency::stale_synchronous, "asynchronous, but no worker more than `bound` steps ahead"},
+  };
+};
+
+enum class ShardBalance { split, greedy };
+
+template <>
+struct Choices<ShardBalance> {
+  static constexpr std::array table = {
+      Choice<ShardBalance>{"split", ShardBalance::split, "every message is cut evenly over all shards"},
+      Choice<ShardBalance>{"greedy", ShardBalance::greedy, "whole tensors, largest first, each to the shard with the fewest bytes"},
+  };
+};
+
+/// SGD over a parameter server of `shards` shards.
+struct ParameterServerStrategy {
+  static constexpr std::string_view kind = "parameter-server";
+  static constexpr std::string_view meaning = "push gradients to servers, pull parameters back";
+  int shards = 1;
+  ServerPlacement placement = ServerPlacement::dedicated;
+  Consistency consistency = Consistency::synchronous;
+  int bound = 3;
+  ShardBalance balance = ShardBalance::split;
+  std::optional<SecondsPerByte> server_reduction_cost;
+  double server_update_factor = 1.0;
+  Exchange exchange;
+
+  template <class V>
+  static void describe(V& v, ParameterServerStrategy& x) {
+    v.optional("shards", x.shards, "M: servers the parameters are divided over", between(1, 65536));
+    v.optional("placement", x.placement, "where the shards run");
+    v.optional("consistency", x.consistency, "who waits for whom");
+    v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest", between(0, 1000000));
+    v.optional("balance", x.balance, "how parameters are divided over the shards");
+    v.optional("server_reduction_cost", x.server_reduction_cost, "server's time to add one received byte; null: cluster.reduction_cost", non_negative);
+    v.optional("server_update_factor", x.server_update_factor, "update time on one server that held all parameters, over the workload's update time", non_negative);
+    v.optional("exchange", x.exchange, "which gradients travel together, and when");
+  }
+  bool operator==(const ParameterServerStrategy&) const = default;
+};
+
+/// Pipe-SGD (Li et al., NeurIPS 2018): w[t] = w[t-1] - lr·g[t-K], so that step t's exchange hides behind the
+/// compute of the K-1 steps after it.
+struct PipelinedStrategy {
+  static constexpr std::string_view kind = "pipelined";
+  static constexpr std::string_view meaning = "Pipe-SGD: gradients are applied K steps later";
+  int width = 2;
+  int segments = 1;
+  int warmup_steps = 0;
+  CollectiveChoice collective;
+
+  template <class V>
+  static void describe(V& v, PipelinedStrategy& x) {
+    v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
+    v.optional("segments", x.segments, "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it", between(1, 65536));
+    v.optional("warmup_steps", x.warmup_steps, "first steps that are synchronous (width 1)", between(0, 100000));
+    v.optional("collective", x.collective, "the AllReduce");
+  }
+  bool operator==(const PipelinedStrategy&) const = default;
+};
+
+/// Decentralized SGD on a ring (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with
+/// its two neighbours'.
+struct GossipStrategy {
+  static constexpr std::string_view kind = "gossip";
+  static constexpr std::string_view meaning = "decentralized SGD: parameters averaged with two ring neighbours";
+  bool overlap = true;
+
+  template <class V>
+  static void describe(V& v, GossipStrategy& x) {
+    v.optional("overlap", x.overlap, "exchange parameters while the gradient is computed, not after it");
+  }
+  bool operator==(const GossipStrategy&) const = default;
+};
+
+/// No training: one collective again and again, as nccl-tests does.
+struct CollectiveBenchmark {
+  static constexpr std::string_view kind = "collective";
+  static constexpr std::string_view meaning = "one collective per step and nothing else, as nccl-tests measures it";
+  Operation operation = Operation::all_reduce;
+  Bytes size{};
+  CollectiveChoice collective;
+
+  template <class V>
+  static void describe(V& v, CollectiveBenchmark& x) {
+    v.optional("operation", x.operation, "which collective");
+    v.required("size", x.size, "n: bytes of the whole buffer (all-gather: of the gathered result)", positive);
+    v.optional("collective", x.collective, "its algorithm");
+  }
+  bool operator==(const CollectiveBenchmark&) const = default;
+};
+
+using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, GossipStrategy, CollectiveBenchmark>;
+
+}  // namespace stepcast

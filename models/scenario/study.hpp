@@ -1,0 +1,51 @@
+// From a scenario file to the points to evaluate.
+//
+// A study is a scenario with lists where fields want one value (their cross product, in document order, the
+// last list varying fastest) and, or, with named variants. A scenario without either is a study of one point.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/document.hpp"
+#include "models/scenario/scenario.hpp"
+
+namespace stepcast {
+
+/// One coordinate of a point: the axis' name and its value as text.
+struct Coordinate {
+  std::string axis;
+  std::string value;
+  bool operator==(const Coordinate&) const = default;
+};
+
+struct StudyPoint {
+  std::vector<Coordinate> coordinates;
+  Scenario scenario;
+  std::optional<Scenario> baseline;  ///< the scenario that this point's speedup is against
+};
+
+struct Study {
+  std::string name;
+  std::string description;
+  Output output;
+  std::vector<std::string> axes;  ///< names, in order; "variant" first if there are variants
+  std::vector<StudyPoint> points;
+};
+
+inline constexpr std::size_t kMaxPoints = 1000000;
+
+/// Reads, overrides, resolves, expands and checks.
+/// @param library  folder with workloads/, clusters/, ... for parts given by bare name
+/// @throws ScenarioError with every fault of every point, each once
+Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library);
+
+/// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
+Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library);
+
+/// Folder of the shipped scenarios: $STEPCAST_SCENARIOS if set, otherwise where it was at build time.
+std::filesystem::path default_library();
+
+}  // namespace stepcast

@@ -1,0 +1,96 @@
+#include "models/strategy/prices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace stepcast {
+namespace {
+
+/// The slowest link among the workers', and the largest end-to-end latency between two of them. Each end adds
+/// half of its link's latency.
+PathPrice worst_link(const Cluster& cluster) {
+  BytesPerSecond bandwidth = cluster.link.bandwidth;
+  long grouped = 0;
+  for (const WorkerGroup& group : cluster.groups) grouped += group.count;
+  std::vector<Seconds> halves;  // of the two slowest ends
+  const auto add = [&](const Seconds& latency, long count) {
+    for (long i = 0; i < std::min(count, 2L); ++i) halves.push_back(latency / 2.0);
+  };
+  const bool any_plain = grouped < cluster.workers;
+  if (any_plain) add(cluster.link.latency, cluster.workers - grouped);
+  else bandwidth = BytesPerSecond(std::numeric_limits<double>::infinity());
+  for (const WorkerGroup& group : cluster.groups) {
+    bandwidth = std::min(bandwidth, group.bandwidth.value_or(cluster.link.bandwidth));
+    add(group.latency.value_or(cluster.link.latency), group.count);
+  }
+  std::sort(halves.begin(), halves.end(), std::greater<>());
+  const Seconds second = halves.size() > 1 ? halves[1] : halves[0];
+  return {halves[0] + second, inverse(bandwidth)};
+}
+
+/// Hops of the longest minimal route, host cables included.
+struct LongestRoute {
+  const Cluster& cluster;
+  double operator()(const Star&) const { return 2; }
+  double operator()(const Nodes&) const { return 2; }
+  double operator()(const Racks&) const { return 2; }
+  double operator()(const SimGridXml&) const { return 2; }
+  double operator()(const FatTree& t) const { return 2.0 * static_cast<double>(t.down.size()); }
+  double operator()(const Torus& t) const {
+    return std::accumulate(t.dimensions.begin(), t.dimensions.end(), 0.0, [](double sum, int d) { return sum + d / 2; });
+  }
+  double operator()(const Dragonfly& t) const {
+    const double local = (t.routers > 1 ? 1 : 0) + (t.chassis > 1 ? 1 : 0);
+    return 2 + (t.groups > 1 ? 2 * local + 1 : local);
+  }
+};
+
+}  // namespace
+
+Prices collective_prices(const Cluster& cluster) {
+  Prices prices;
+  prices.host = cluster.host_cost;
+  prices.gamma = cluster.reduction_cost;
+  prices.setup = cluster.collective_cost;
+  const PathPrice link = worst_link(cluster);
+  auto& [neighbour, far, inner] = prices.path;
+  neighbour = far = inner = link;
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
+    inner = {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
+    if (cluster.workers <= nodes->gpus_per_node) {
+      neighbour = far = inner;
+    } else {
+      const Seconds alpha = nodes->inner.latency + link.alpha;
+      const double sharing = std::ceil(static_cast<double>(nodes->gpus_per_node) / nodes->nics);
+      neighbour = {alpha, std::max(inner.beta, link.beta)};
+      far = {alpha, std::max(inner.beta, link.beta * sharing)};
+    }
+  } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
+    if (cluster.workers > racks->hosts_per_rack) {
+      const Seconds alpha = link.alpha + racks->uplink_latency;
+      const SecondsPerByte uplink = inverse(cluster.link.bandwidth) * (racks->oversubscription / racks->hosts_per_rack);
+      neighbour = {alpha, std::max(link.beta, uplink)};
+      far = {alpha, std::max(link.beta, uplink * racks->hosts_per_rack)};
+    }
+  } else {
+    const Seconds alpha = cluster.link.latency / 2.0 * std::visit(LongestRoute{cluster}, cluster.topology);
+    if (!std::holds_alternative<Star>(cluster.topology)) neighbour.alpha = far.alpha = inner.alpha = alpha;
+  }
+  return prices;
+}
+
+bool prices_are_exact(const Cluster& cluster) {
+  const bool like_links = std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+  return std::holds_alternative<Star>(cluster.topology) && like_links && std::holds_alternative<IdealTransport>(cluster.transport);
+}
+
+int natural_group(const Cluster& cluster) {
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) return nodes->gpus_per_node;
+  if (const auto* racks = std::get_if<Racks>(&cluster.topology)) return racks->hosts_per_rack;
+  return 1;
+}
+
+PathPrice direct_price(const Cluster& cluster) { return collective_prices(cluster).path[static_cast<int>(Path::neighbour)]; }
+
+}  // namespace stepcast

@@ -1,0 +1,113 @@
+// The step graph: one training step as tasks on streams, with the dependencies between them and between steps.
+//
+// One step is the template of all. A dependency carries the number of steps it reaches back: 0 inside a step,
+// 1 from an update to the next step's forward pass, K to a gradient used K steps later. A stream runs its
+// tasks one after the other in the order of the task list, step after step. Such a cyclic task graph is a
+// timed event graph; its steady-state period is its maximum cycle ratio (equation/cycle.hpp).
+//
+// Every worker runs the worker tasks, every parameter-server shard the server tasks. Communication tasks join
+// workers (and shards); all other dependencies are within one worker or shard.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/collective/collective.hpp"
+#include "models/unit/quantity.hpp"
+
+namespace stepcast {
+
+/// What a task is for: the lines of the report's breakdown.
+enum class Phase { forward, backward, update, encode, decode, exchange, serve };
+
+enum class Role { worker, server };
+
+struct Stream {
+  std::string name;
+  Role role = Role::worker;
+};
+
+/// GPU time of a worker of speed 1.
+struct ComputeWork {
+  Seconds duration{};
+};
+
+/// A collective among all workers; starts when all of them have reached it.
+struct CollectiveWork {
+  CollectiveCall call;
+};
+
+/// One round of direct messages; each starts when its sender reaches the task, and a participant is done when
+/// all it sends and receives has arrived.
+struct DirectWork {
+  enum class Pattern {
+    push,        ///< every worker to every shard, shard_bytes[j] each
+    pull,        ///< every shard to every worker, shard_bytes[j] each
+    neighbours,  ///< every worker to both its ring neighbours, shard_bytes[0] each, which they add
+  };
+  Pattern pattern = Pattern::push;
+  std::vector<Bytes> shard_bytes;
+};
+
+/// What shard j does with one set of pushes: time[j].
+struct ServeWork {
+  std::vector<Seconds> time;
+};
+
+/// Asynchronous servers: one worker and one shard on their own, push, first-come-first-served work, pull.
+struct ShardTransfer {
+  int shard = 0;
+  Bytes bytes{};
+  bool push = true;
+};
+struct ShardServe {
+  int shard = 0;
+  Seconds time{};
+};
+
+using Work = std::variant<ComputeWork, CollectiveWork, DirectWork, ServeWork, ShardTransfer, ShardServe>;
+
+using TaskId = int;
+using StreamId = int;
+inline constexpr StreamId kNoStream = -1;
+
+struct Task {
+  std::string name;
+  Phase phase = Phase::forward;
+  Work work;
+  StreamId worker_stream = kNoStream;
+  StreamId server_stream = kNoStream;
+};
+
+/// `after` in step t waits for `before` in step t - lag, where there is such a step. With `until`, only for
+/// t < until.
+struct Dependency {
+  TaskId before = 0;
+  TaskId after = 0;
+  int lag = 0;
+  std::optional<int> until{};
+};
+
+struct StepGraph {
+  std::vector<Stream> streams;
+  std::vector<Task> tasks;
+  std::vector<Dependency> dependencies;
+  int shards = 0;                 ///< parameter-server shards, 0 without servers
+  bool shards_co_located = false; ///< shard j on worker j's host, otherwise each on its own
+  bool asynchronous = false;      ///< servers serve each worker on its own
+  std::optional<int> staleness;   ///< stale-synchronous: steps the fastest worker may be ahead
+
+  StreamId add_stream(std::string name, Role role = Role::worker) {
+    streams.push_back({std::move(name), role});
+    return static_cast<StreamId>(streams.size()) - 1;
+  }
+  TaskId add_task(Task task) {
+    tasks.push_back(std::move(task));
+    return static_cast<TaskId>(tasks.size()) - 1;
+  }
+  void depend(TaskId after, TaskId before, int lag = 0, std::optional<int> until = {}) { dependencies.push_back({before, after, lag, until}); }
+};
+
+}  // namespace stepcast

@@ -1,0 +1,72 @@
+#include "models/unit/format.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/unit/parse.hpp"
+#include "models/unit/units.hpp"
+
+namespace stepcast {
+namespace {
+
+template <class Q>
+std::span<const Unit> human_units();
+
+constexpr Unit kHumanTime[] = {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+constexpr Unit kHumanSize[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1.0}};
+constexpr Unit kHumanBandwidth[] = {{"Tb/s", 1e12 / 8}, {"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}, {"kb/s", 1e3 / 8}, {"b/s", 1.0 / 8}};
+constexpr Unit kHumanTimePerByte[] = {{"ns/B", 1e-9}, {"ps/B", 1e-12}};
+constexpr Unit kHumanWork[] = {{"PFLOP", 1e15}, {"TFLOP", 1e12}, {"GFLOP", 1e9}, {"MFLOP", 1e6}, {"FLOP", 1.0}};
+constexpr Unit kHumanRate[] = {{"PFLOPS", 1e15}, {"TFLOPS", 1e12}, {"GFLOPS", 1e9}, {"MFLOPS", 1e6}, {"FLOPS", 1.0}};
+
+template <> std::span<const Unit> human_units<Seconds>() { return kHumanTime; }
+template <> std::span<const Unit> human_units<Bytes>() { return kHumanSize; }
+template <> std::span<const Unit> human_units<BytesPerSecond>() { return kHumanBandwidth; }
+template <> std::span<const Unit> human_units<SecondsPerByte>() { return kHumanTimePerByte; }
+template <> std::span<const Unit> human_units<Flops>() { return kHumanWork; }
+template <> std::span<const Unit> human_units<FlopsPerSecond>() { return kHumanRate; }
+
+}  // namespace
+
+template <class Q>
+std::string exact_text(Q value) {
+  const std::string si_unit = [] {
+    for (const Unit& unit : units_of<Q>())
+      if (unit.factor == 1.0) return std::string(unit.suffix);
+    return std::string();
+  }();
+  std::string best = fmt::format("{}{}", value.si(), si_unit);
+  if (value.si() == 0.0) return best;
+  for (const Unit& unit : units_of<Q>()) {
+    const std::string text = fmt::format("{}{}", value.si() / unit.factor, unit.suffix);
+    if (text.size() < best.size() && parse_quantity<Q>(text) == value) best = text;
+  }
+  return best;
+}
+
+template <class Q>
+std::string human_text(Q value, int digits) {
+  const auto units = human_units<Q>();
+  const Unit* chosen = &units.back();
+  if (value.si() == 0.0) chosen = &units.front();
+  for (const Unit& unit : units) {
+    if (std::abs(value.si()) < unit.factor) continue;
+    chosen = &unit;
+    break;
+  }
+  return fmt::format("{:.{}g} {}", value.si() / chosen->factor, digits, chosen->suffix);
+}
+
+#define STEPCAST_INSTANTIATE(Q)        \
+  template std::string exact_text(Q);  \
+  template std::string human_text(Q, int);
+STEPCAST_INSTANTIATE(Seconds)
+STEPCAST_INSTANTIATE(Bytes)
+STEPCAST_INSTANTIATE(BytesPerSecond)
+STEPCAST_INSTANTIATE(SecondsPerByte)
+STEPCAST_INSTANTIATE(Flops)
+STEPCAST_INSTANTIATE(FlopsPerSecond)
+#undef STEPCAST_INSTANTIATE
+
+}  // namespace stepcast

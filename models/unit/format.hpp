@@ -1,0 +1,19 @@
+// Quantity to text, in two ways: exact for files, rounded for people.
+#pragma once
+
+#include <string>
+
+#include "models/unit/quantity.hpp"
+
+namespace stepcast {
+
+/// The shortest text that parse_quantity reads back to the very same value: "10Gbps", "25us".
+template <class Q>
+std::string exact_text(Q value);
+
+/// Rounded to `digits` significant digits with a unit near its size: "83.4 ms", "1.25 GB/s".
+/// Sizes use decimal units (MB = 1e6 B), bandwidths bits per second (Gb/s).
+template <class Q>
+std::string human_text(Q value, int digits = 4);
+
+}  // namespace stepcast

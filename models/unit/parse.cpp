@@ -1,0 +1,81 @@
+#include "models/unit/parse.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/unit/units.hpp"
+
+namespace stepcast {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (lower(a[i]) != lower(b[i])) return false;
+  return true;
+}
+
+/// Units that the writer may have meant: the same letters in another case, or with "/s" for "ps".
+template <class Q>
+std::string guesses(std::string_view suffix) {
+  std::string found;
+  const auto offer = [&](std::string_view unit) {
+    found += fmt::format("{}{}", found.empty() ? "" : " or ", unit);
+  };
+  std::string slashed(suffix);
+  if (slashed.size() > 2 && same_but_for_case(slashed.substr(slashed.size() - 2), "ps"))
+    slashed.replace(slashed.size() - 2, 2, "/s");
+  for (const Unit& unit : units_of<Q>())
+    if (same_but_for_case(unit.suffix, suffix) || same_but_for_case(unit.suffix, slashed)) offer(unit.suffix);
+  return found;
+}
+
+}  // namespace
+
+template <class Q>
+std::string allowed_units() {
+  std::string list;
+  for (const Unit& unit : units_of<Q>()) list += fmt::format("{}{}", list.empty() ? "" : ", ", unit.suffix);
+  return list;
+}
+
+template <class Q>
+Q parse_quantity(std::string_view text) {
+  const auto fail = [&](std::string_view why) -> UnitError {
+    return UnitError(fmt::format("{} \"{}\": {}; allowed units: {}", dimension_name<Q>(), text.substr(0, 80), why,
+                                 allowed_units<Q>()));
+  };
+  double number = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc::result_out_of_range) throw fail("the number is too large or too small");
+  if (error != std::errc{} || !std::isfinite(number)) throw fail("does not begin with a number");
+  std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  if (!suffix.empty() && suffix.front() == ' ') suffix.remove_prefix(1);
+  if (suffix.empty()) throw fail("has no unit");
+  for (const Unit& unit : units_of<Q>()) {
+    if (unit.suffix != suffix) continue;
+    const double si = number * unit.factor;
+    if (!std::isfinite(si)) throw fail("the number is too large");
+    return Q(si);
+  }
+  const std::string meant = guesses<Q>(suffix);
+  throw fail(fmt::format("unknown or ambiguous unit \"{}\"{}", suffix, meant.empty() ? "" : "; did you mean " + meant + "?"));
+}
+
+#define STEPCAST_INSTANTIATE(Q)                   \
+  template Q parse_quantity<Q>(std::string_view); \
+  template std::string allowed_units<Q>();
+STEPCAST_INSTANTIATE(Seconds)
+STEPCAST_INSTANTIATE(Bytes)
+STEPCAST_INSTANTIATE(BytesPerSecond)
+STEPCAST_INSTANTIATE(SecondsPerByte)
+STEPCAST_INSTANTIATE(Flops)
+STEPCAST_INSTANTIATE(FlopsPerSecond)
+#undef STEPCAST_INSTANTIATE
+
+}  // namespace stepcast

@@ -1,0 +1,36 @@
+// Text to quantity: "10Gbps", "25us", "4MiB", "1.2ms", "312TFLOPS", "0.8ns/B".
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "models/unit/quantity.hpp"
+
+namespace stepcast {
+
+/// A text that is no quantity of the wanted dimension. what() says what was found, what is allowed and,
+/// where one can be guessed, the remedy.
+class UnitError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads a decimal number directly followed (or after one space) by a unit of Q's table (unit/units.hpp).
+/// Refuses a missing unit, an unknown or ambiguous one, anything not finite, and trailing text.
+/// @throws UnitError
+template <class Q>
+Q parse_quantity(std::string_view text);
+
+extern template Seconds parse_quantity<Seconds>(std::string_view);
+extern template Bytes parse_quantity<Bytes>(std::string_view);
+extern template BytesPerSecond parse_quantity<BytesPerSecond>(std::string_view);
+extern template SecondsPerByte parse_quantity<SecondsPerByte>(std::string_view);
+extern template Flops parse_quantity<Flops>(std::string_view);
+extern template FlopsPerSecond parse_quantity<FlopsPerSecond>(std::string_view);
+
+/// "ns, us, ms, s, ...": the units a message offers.
+template <class Q>
+std::string allowed_units();
+
+}  // namespace stepcast

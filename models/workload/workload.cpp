@@ -1,0 +1,86 @@
+#include "models/workload/workload.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepcast {
+namespace {
+
+void add_gradient(Workload& workload, const GradientTensor& tensor, Seconds gap, Bytes element) {
+  const Bytes bytes = element * static_cast<double>(tensor.elements);
+  workload.gradients.push_back({tensor.name, tensor.elements, bytes, gap});
+  workload.gradient_bytes += bytes;
+  workload.backward += gap;
+}
+
+void from_layers(const WorkloadTable& table, Workload& workload) {
+  Seconds pending{};  // backward time of layers since the last gradient
+  for (auto layer = table.layers.rbegin(); layer != table.layers.rend(); ++layer) {
+    workload.forward += layer->forward;
+    pending += layer->backward;
+    for (const GradientTensor& tensor : layer->gradients)
+      add_gradient(workload, tensor, std::exchange(pending, Seconds{}), size_of(table.dtype));
+  }
+  workload.tail = pending;
+  workload.backward += pending;
+}
+
+void from_gradients(const WorkloadTable& table, Workload& workload) {
+  workload.forward = table.forward.value_or(Seconds{});
+  double elements = 0;
+  for (const GradientTensor& tensor : table.gradients) elements += static_cast<double>(tensor.elements);
+  for (const GradientTensor& tensor : table.gradients) {
+    const double share = table.backward_spread == BackwardSpread::even ? 1.0 / static_cast<double>(table.gradients.size())
+                                                                       : static_cast<double>(tensor.elements) / elements;
+    add_gradient(workload, tensor, tensor.gap ? *tensor.gap : *table.backward * share, size_of(table.dtype));
+  }
+}
+
+}  // namespace
+
+Workload make_workload(const WorkloadTable& table) {
+  Workload workload;
+  workload.name = table.name;
+  workload.batch = table.batch;
+  workload.update = table.update;
+  if (table.layers.empty()) from_gradients(table, workload);
+  else from_layers(table, workload);
+  return workload;
+}
+
+std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange) {
+  if (exchange.grouping == Grouping::whole_model) return {{0, workload.gradients.size(), workload.gradient_bytes, workload.backward}};
+  std::vector<Bucket> buckets;
+  bool open = false;
+  for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
+    if (!open) buckets.push_back({i, i, {}, {}});
+    Bucket& bucket = buckets.back();
+    bucket.last = i + 1;
+    bucket.bytes += workload.gradients[i].bytes;
+    bucket.gap += workload.gradients[i].gap;
+    const Bytes cap = buckets.size() == 1 ? exchange.first_bucket : exchange.bucket_cap;
+    open = exchange.grouping == Grouping::bucketed && bucket.bytes < cap;
+  }
+  return buckets;
+}
+
+std::vector<Bucket> make_segments(const Workload& workload, int segments) {
+  std::vector<Bucket> buckets;
+  const Bytes size = workload.gradient_bytes / segments;
+  Bytes ready{};
+  std::size_t tensor = 0;
+  for (int s = 1; s <= segments; ++s) {
+    Bucket bucket{tensor > 0 ? tensor - 1 : 0, tensor, size, {}};
+    // The last segment ends with the last tensor, whatever rounding says.
+    while (tensor < workload.gradients.size() && (s == segments || ready < size * s)) {
+      ready += workload.gradients[tensor].bytes;
+      bucket.gap += workload.gradients[tensor].gap;
+      ++tensor;
+    }
+    bucket.last = std::max(tensor, bucket.first + 1);
+    buckets.push_back(bucket);
+  }
+  return buckets;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,55 @@
+// A workload as strategies see it: how long the parts of a step's computation take, and which gradients
+// become ready when. Made from a scenario's layer table (scenario/workload.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/scenario/strategy.hpp"
+#include "models/scenario/workload.hpp"
+
+namespace stepcast {
+
+/// A gradient tensor, in the order back-propagation finishes them.
+struct Gradient {
+  std::string name;
+  std::int64_t elements = 0;
+  Bytes bytes{};
+  Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
+};
+
+struct Workload {
+  std::string name;
+  int batch = 1;       ///< samples per worker and step
+  Seconds forward{};
+  Seconds backward{};  ///< sum of all gaps and the tail
+  Seconds tail{};      ///< backward time after the last gradient is ready
+  Seconds update{};
+  std::vector<Gradient> gradients;
+  Bytes gradient_bytes{};
+
+  /// One step's computation without any communication.
+  [[nodiscard]] Seconds compute() const { return forward + backward + update; }
+};
+
+/// @pre the table passed check() (scenario/check.hpp)
+Workload make_workload(const WorkloadTable& table);
+
+/// Gradients that travel together: the range [first, last) of the workload's gradients.
+struct Bucket {
+  std::size_t first = 0, last = 0;
+  Bytes bytes{};
+  Seconds gap{};  ///< backward time from the previous bucket (or the start) until this one is complete
+};
+
+/// Divides the gradients as the exchange asks. Buckets fill in ready order and close with the tensor that
+/// brings them to their cap, the first one at its own smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020,
+/// section 4.2). A whole model is one bucket, complete when backward is.
+std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
+
+/// Cuts the gradients at equal byte counts into `segments` buckets, each ready with the tensor in which it ends.
+/// A tensor that spans a cut counts in both ranges.
+std::vector<Bucket> make_segments(const Workload& workload, int segments);
+
+}  // namespace stepcast

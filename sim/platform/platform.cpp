@@ -1,0 +1,262 @@
+#include "sim/platform/platform.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/scenario/fault.hpp"
+
+namespace stepcast {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+double units(BytesPerSecond bandwidth) { return bandwidth.si() * kUnitsPerByte; }
+
+/// Compute speed and link of the host of one rank; ranks beyond the workers are server shards.
+struct HostSpec {
+  double speed = 1.0;
+  Link link{};
+};
+
+class HostSpecs {
+ public:
+  explicit HostSpecs(const Cluster& cluster) : cluster_(cluster), first_grouped_(cluster.workers) {
+    for (const WorkerGroup& group : cluster.groups) first_grouped_ -= group.count;
+  }
+
+  [[nodiscard]] HostSpec of(int rank) const {
+    HostSpec spec{1.0, cluster_.link};
+    int end = first_grouped_;
+    if (rank < end || rank >= cluster_.workers) return spec;
+    for (const WorkerGroup& group : cluster_.groups) {
+      end += group.count;
+      if (rank >= end) continue;
+      spec.speed = group.speed;
+      spec.link.bandwidth = group.bandwidth.value_or(cluster_.link.bandwidth);
+      spec.link.latency = group.latency.value_or(cluster_.link.latency);
+      break;
+    }
+    return spec;
+  }
+
+ private:
+  const Cluster& cluster_;
+  int first_grouped_;
+};
+
+class Builder {
+ public:
+  Builder(s4u::Engine& engine, const Cluster& cluster, int dedicated_shards)
+      : engine_(engine), cluster_(cluster), specs_(cluster), hosts_(cluster.workers + dedicated_shards) {}
+
+  Platform build() {
+    std::visit([this](const auto& topology) { make(topology); }, cluster_.topology);
+    Platform platform;
+    platform.workers.assign(by_rank_.begin(), by_rank_.begin() + cluster_.workers);
+    platform.shards.assign(by_rank_.begin() + cluster_.workers, by_rank_.begin() + hosts_);
+    return platform;
+  }
+
+ private:
+  static std::string name(int rank) { return fmt::format("host-{}", rank); }
+
+  s4u::Host* add_host(s4u::NetZone* zone, int rank) {
+    auto* host = sg::add_host(zone, name(rank), kWorkPerSecond * specs_.of(rank).speed);
+    if (static_cast<int>(by_rank_.size()) <= rank) by_rank_.resize(static_cast<std::size_t>(rank) + 1);
+    by_rank_[static_cast<std::size_t>(rank)] = host;
+    return host;
+  }
+
+  static s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& name, BytesPerSecond bandwidth, Seconds latency) {
+    auto* cable = sg::add_cable(zone, name, units(bandwidth));
+    cable->set_latency(latency.si())->seal();
+    return cable;
+  }
+
+  /// A host on its own cable into the star zone's switch.
+  void add_star_host(s4u::NetZone* zone, int rank, const Link& link) {
+    auto* host = add_host(zone, rank);
+    sg::connect_host(zone, host, {sg::outward(add_cable(zone, "cable-" + name(rank), link.bandwidth, link.latency / 2.0))});
+  }
+
+  /// SimGrid wants a link in every route; this one costs nothing and is never contended.
+  static s4u::LinkInRoute free_link(s4u::NetZone* zone, const std::string& name) {
+    auto* link = sg::add_link(zone, name, 1e18 * kUnitsPerByte);
+    link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
+    return s4u::LinkInRoute(link);
+  }
+
+  /// A star zone for some hosts, with a router as its way out.
+  struct Branch {
+    s4u::NetZone* zone;
+    sg::RouterPoint router;
+  };
+  Branch add_branch(s4u::NetZone* parent, const std::string& name) {
+    Branch branch{sg::star_in(parent, name), nullptr};
+    branch.router = sg::add_router(branch.zone, name + "-router");
+    sg::connect_router(branch.zone, branch.router, {free_link(branch.zone, name + "-backplane")});
+    return branch;
+  }
+
+  void make(const Star&) {
+    auto* zone = sg::root_star(engine_, "cluster");
+    for (int rank = 0; rank < hosts_; ++rank) add_star_host(zone, rank, specs_.of(rank).link);
+    zone->seal();
+  }
+
+  void make(const Racks& racks) {
+    auto* root = sg::root_star(engine_, "cluster");
+    const BytesPerSecond uplink = cluster_.link.bandwidth * (racks.hosts_per_rack / racks.oversubscription);
+    for (int first = 0; first < hosts_; first += racks.hosts_per_rack) {
+      const std::string rack = fmt::format("rack-{}", first / racks.hosts_per_rack);
+      const Branch branch = add_branch(root, rack);
+      for (int rank = first; rank < std::min(hosts_, first + racks.hosts_per_rack); ++rank) add_star_host(branch.zone, rank, specs_.of(rank).link);
+      branch.zone->seal();
+      sg::connect_zone(root, branch.zone, branch.router, {sg::outward(add_cable(root, rack + "-uplink", uplink, racks.uplink_latency / 2.0))});
+    }
+    root->seal();
+  }
+
+  /// Each machine is a full zone of one star branch per NIC (the GPUs that use it) and a way out: between the
+  /// branches of a machine there is nothing, to the outside there is the NIC.
+  void make(const Nodes& nodes) {
+    auto* root = sg::root_star(engine_, "cluster");
+    int machine = 0;
+    for (int first = 0; first < cluster_.workers; first += nodes.gpus_per_node, ++machine) {
+      std::vector<int> ranks;
+      for (int rank = first; rank < std::min(cluster_.workers, first + nodes.gpus_per_node); ++rank) ranks.push_back(rank);
+      add_machine(root, machine, ranks, nodes, nodes.inner);
+    }
+    // A dedicated shard is a machine of its own, whose memory is no bottleneck.
+    for (int rank = cluster_.workers; rank < hosts_; ++rank, ++machine) add_machine(root, machine, {rank}, nodes, Link{BytesPerSecond(1e18), {}});
+    root->seal();
+  }
+
+  void add_machine(s4u::NetZone* root, int machine, const std::vector<int>& ranks, const Nodes& nodes, const Link& inner) {
+    const std::string label = fmt::format("node-{}", machine);
+    auto* zone = sg::full_in(root, label);
+    const Branch exit = add_branch(zone, label + "-exit");
+    exit.zone->seal();
+    std::vector<Branch> branches;
+    for (int nic = 0; nic < std::min<int>(nodes.nics, static_cast<int>(ranks.size())); ++nic) {
+      const std::string branch_label = fmt::format("{}-nic-{}", label, nic);
+      branches.push_back(add_branch(zone, branch_label));
+      for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (static_cast<int>(i) % nodes.nics == nic) add_star_host(branches.back().zone, ranks[i], inner);
+      branches.back().zone->seal();
+      auto* cable = add_cable(zone, branch_label + "-cable", cluster_.link.bandwidth, cluster_.link.latency / 2.0);
+      sg::connect_zones(zone, branches.back().zone, branches.back().router, exit.zone, exit.router, {sg::outward(cable)});
+    }
+    for (std::size_t a = 0; a < branches.size(); ++a)
+      for (std::size_t b = a + 1; b < branches.size(); ++b)
+        sg::connect_zones(zone, branches[a].zone, branches[a].router, branches[b].zone, branches[b].router, {free_link(zone, fmt::format("{}-inside-{}-{}", label, a, b))});
+    zone->seal();
+    sg::connect_zone(root, zone, exit.router, {free_link(root, label + "-way-out")});
+  }
+
+  /// SimGrid's own zones number their hosts; ours are called by that number.
+  [[nodiscard]] sg::HostMaker host_maker() {
+    return [this](s4u::NetZone* zone, unsigned long id) {
+      auto* host = add_host(zone, static_cast<int>(id));
+      host->seal();
+      return host;
+    };
+  }
+  [[nodiscard]] double cable_latency() const { return cluster_.link.latency.si() / 2.0; }
+
+  void make(const FatTree& t) {
+    const auto counts = [](const std::vector<int>& v) { return std::vector<unsigned>(v.begin(), v.end()); };
+    sg::fat_tree(engine_, counts(t.down), counts(t.up), counts(t.parallel), units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+  }
+
+  void make(const Torus& t) {
+    sg::torus(engine_, {t.dimensions.begin(), t.dimensions.end()}, units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+  }
+
+  void make(const Dragonfly& t) {
+    const auto pair = [](int count, int cables) { return sg::Counted(static_cast<unsigned>(count), static_cast<unsigned>(cables)); };
+    sg::dragonfly(engine_, pair(t.groups, t.group_links), pair(t.chassis, t.chassis_links), pair(t.routers, t.router_links), static_cast<unsigned>(t.hosts), units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+  }
+
+  void make(const SimGridXml& xml) {
+    try {
+      engine_.load_platform(xml.file);
+    } catch (const std::exception& error) {
+      throw ModelError(fmt::format("SimGrid cannot load the platform {}: {}", xml.file, error.what()));
+    }
+    for (auto* link : engine_.get_all_links()) link->set_bandwidth(link->get_bandwidth() * kUnitsPerByte);
+    by_rank_ = engine_.get_all_hosts();
+    // host-2 before host-10: shorter names first, then by letter.
+    std::sort(by_rank_.begin(), by_rank_.end(), [](const s4u::Host* a, const s4u::Host* b) {
+      return std::pair(a->get_name().size(), a->get_name()) < std::pair(b->get_name().size(), b->get_name());
+    });
+    if (static_cast<int>(by_rank_.size()) < hosts_)
+      throw ModelError(fmt::format("the platform {} has {} hosts, but the scenario needs {}", xml.file, by_rank_.size(), hosts_));
+  }
+
+  s4u::Engine& engine_;
+  const Cluster& cluster_;
+  HostSpecs specs_;
+  int hosts_;
+  std::vector<s4u::Host*> by_rank_;
+};
+
+}  // namespace
+
+Json transport_settings(const Transport& transport) {
+  Json settings = Json::object();
+  settings["network/model"] = "CM02";
+  if (const auto* tcp = std::get_if<TcpTransport>(&transport)) {
+    settings["network/latency-factor"] = tcp->latency_factor;
+    settings["network/bandwidth-factor"] = tcp->bandwidth_factor;
+    settings["network/crosstraffic"] = tcp->cross_traffic ? 1 : 0;
+    settings["network/TCP-gamma"] = tcp->window.si();
+    settings["network/weight-S"] = 20537.0;
+  } else {
+    settings["network/latency-factor"] = 1.0;
+    settings["network/bandwidth-factor"] = 1.0;
+    settings["network/crosstraffic"] = 0;
+    settings["network/TCP-gamma"] = 0.0;
+    settings["network/weight-S"] = 0.0;
+  }
+  return settings;
+}
+
+void configure_network(const Transport& transport) {
+  const Json settings = transport_settings(transport);
+  for (const auto& [name, value] : settings.items()) {
+    // Both are amounts of bytes, and bytes are scaled.
+    const bool scaled = name == "network/TCP-gamma" || name == "network/weight-S";
+    s4u::Engine::set_config(fmt::format("{}:{}", name, value.is_string() ? value.get<std::string>() : fmt::format("{}", value.get<double>() * (scaled ? kUnitsPerByte : 1.0))));
+  }
+}
+
+double Platform::delay(const s4u::Host* from, const s4u::Host* to) const {
+  if (latency_.empty() || from == to) return 0.0;
+  const auto [entry, is_new] = delay_.try_emplace(id_.at(from) << 32 | id_.at(to), 0.0);
+  if (is_new) {
+    std::vector<s4u::Link*> links;
+    double unused = 0.0;
+    from->route_to(to, links, &unused);
+    for (const auto* link : links) entry->second += latency_.at(link);
+  }
+  return entry->second;
+}
+
+void Platform::take_latencies(s4u::Engine& engine) {
+  for (auto* link : engine.get_all_links()) {
+    latency_[link] = link->get_latency();
+    link->set_latency(0.0);
+  }
+  for (const auto* hosts : {&workers, &shards})
+    for (const auto* host : *hosts) id_.try_emplace(host, id_.size());
+}
+
+Platform build_platform(s4u::Engine& engine, const Cluster& cluster, int dedicated_shards) {
+  Platform platform = Builder(engine, cluster, dedicated_shards).build();
+  if (std::holds_alternative<IdealTransport>(cluster.transport)) platform.take_latencies(engine);
+  return platform;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,56 @@
+// SimGrid platforms of a scenario's cluster. Only .cpp files of sim/ see SimGrid itself.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "models/scenario/cluster.hpp"
+#include "models/scenario/json.hpp"
+#include "sim/platform/compat.hpp"
+
+namespace stepcast {
+
+/// SimGrid counts whole bytes; a chunk n/p seldom is one. Sizes and bandwidths are both multiplied by this, so
+/// that rounding a payload to an integer errs by less than 1/8192 byte.
+inline constexpr double kUnitsPerByte = 4096.0;
+
+/// Work units per second of a worker of speed 1; large, so that SimGrid's absolute precision on work amounts
+/// (1e-5) is far below a nanosecond.
+inline constexpr double kWorkPerSecond = 1e12;
+
+/// The hosts of a cluster, and the latencies that its links had.
+///
+/// SimGrid shares a link in inverse proportion to its flows' route latencies, as TCP does. The ideal transport
+/// shares equally, so there links have no latency of their own: the sender waits delay(from, to) before a
+/// message's flow starts, which is α all the same. With TCP the links keep their latency and delay is 0.
+class Platform {
+ public:
+  std::vector<simgrid::s4u::Host*> workers;  ///< by rank
+  std::vector<simgrid::s4u::Host*> shards;   ///< dedicated parameter-server hosts
+
+  [[nodiscard]] double delay(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
+
+  /// Takes over the latencies of all links. @pre the platform is built
+  void take_latencies(simgrid::s4u::Engine& engine);
+
+ private:
+  std::unordered_map<const simgrid::s4u::Link*, double> latency_;
+  mutable std::unordered_map<std::uint64_t, double> delay_;  ///< by pair of host ids, filled when asked
+  std::unordered_map<const simgrid::s4u::Host*, std::uint64_t> id_;
+};
+
+/// SimGrid's settings for the cluster's transport, as names and values for the manifest.
+///
+/// Ideal: CM02 without factors, cross traffic, TCP window and round-trip-time weights. TCP: LV08's latency and
+/// bandwidth factors, acknowledgements, window and round-trip-time weights.
+Json transport_settings(const Transport& transport);
+
+/// Applies transport_settings to the process's Engine. @pre an Engine exists
+void configure_network(const Transport& transport);
+
+/// Builds hosts and links. A link's latency is half of the end-to-end latency that the scenario gives.
+/// @throws ModelError when a SimGrid XML platform has too few hosts or cannot be loaded
+Platform build_platform(simgrid::s4u::Engine& engine, const Cluster& cluster, int dedicated_shards);
+
+}  // namespace stepcast

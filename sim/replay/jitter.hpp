@@ -1,0 +1,14 @@
+// Random factors on compute times.
+#pragma once
+
+#include <cstdint>
+
+#include "models/scenario/cluster.hpp"
+
+namespace stepcast {
+
+/// The factor on worker `worker`'s compute times in step `step` of run `run`: mean 1, the given coefficient of
+/// variation. A function of its arguments alone, so that it does not depend on the order of events.
+double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, int step);
+
+}  // namespace stepcast

@@ -1,0 +1,29 @@
+// Replays a step graph on a simulated cluster.
+//
+// Every stream of every worker (and parameter-server shard) is a SimGrid actor that runs its tasks in order,
+// step after step, waiting for the dependencies on its own participant. Compute tasks are executions on the
+// worker's host, so streams that compute at the same time share the GPU. A collective starts when all workers
+// have reached it and proceeds round by round, every message a flow; direct messages start when their sender
+// reaches them. The replay ends when the steady state is proven (steady_state.hpp), or after max_steps.
+#pragma once
+
+#include <vector>
+
+#include "models/report/forecast.hpp"
+#include "models/scenario/scenario.hpp"
+#include "models/strategy/step_graph.hpp"
+
+namespace stepcast {
+
+struct ReplayResult {
+  StepForecast forecast;
+  std::vector<double> samples;  ///< with jitter: times of the single steps, in seconds
+};
+
+/// Runs the simulation in this process. SimGrid allows one Engine per process: call it once in a process of its
+/// own (sim/replay/processes.hpp).
+/// @param run  number of the run, for the random numbers of jitter
+/// @throws ModelError when the platform cannot be built
+ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run);
+
+}  // namespace stepcast
