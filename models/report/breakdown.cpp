@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace stepcast {
 namespace {
@@ -40,17 +41,17 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
     active[edge.phase] += edge.change;
   }
 
+  // The rest, so that the parts add up; differences of rounding alone are no waiting but belong to the largest part.
+  const double rest = length - std::accumulate(spent.begin(), spent.end(), 0.0);
   Breakdown parts;
+  if (rest > 1e-9 * length) parts.waiting = Seconds(rest);
+  else *std::max_element(spent.begin(), spent.end()) += rest;
   parts.forward = Seconds(spent[0]);
   parts.backward = Seconds(spent[1]);
   parts.update = Seconds(spent[2]);
   parts.encode = Seconds(spent[3]);
   parts.decode = Seconds(spent[4]);
   parts.exposed_communication = Seconds(spent[5]);
-  // The rest, so that the parts add up; differences of rounding alone are no waiting.
-  const Seconds rest = Seconds(length) - parts.total();
-  if (rest.si() > 1e-9 * length) parts.waiting = rest;
-  else parts.exposed_communication += rest;
   return parts;
 }
 
@@ -60,6 +61,7 @@ std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period
   for (const Interval& interval : intervals) {
     double start = std::fmod(interval.start, period);
     if (start < 0) start += period;
+    if (start >= period) start = 0;  // a start just below zero, rounded up to the period
     double rest = interval.end - interval.start;
     while (rest > 0) {
       const double piece = std::min(rest, period - start);

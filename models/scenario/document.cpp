@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace stepcast {
 namespace {
@@ -24,12 +25,6 @@ void lay_over(Json& base, const Json& over, const std::string& pointer, const Or
     return;
   }
   for (const auto& [key, value] : over.items()) lay_over(base[key], value, pointer_to(pointer, key), written, origins);
-}
-
-std::string join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 /// Follows the reference at `pointer`, and those in the file it names, until the value holds no reference.
@@ -110,7 +105,7 @@ std::filesystem::path PartFiles::find(std::string_view part, const std::string& 
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
   const std::string near = nearest(reference, known);
-  throw ScenarioError({{file, pointer, fmt::format("the unknown {} \"{}\"", part, reference), known.empty() ? "a path ending in .json" : join(known) + ", or a path ending in .json",
+  throw ScenarioError({{file, pointer, fmt::format("the unknown {} \"{}\"", part, reference), known.empty() ? "a path ending in .json" : fmt::format("{}, or a path ending in .json", fmt::join(known, ", ")),
                         near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)}});
 }
 

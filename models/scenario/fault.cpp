@@ -4,14 +4,15 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace stepcast {
 namespace {
 
 std::string join(const std::vector<Fault>& faults) {
-  std::string text;
-  for (const Fault& fault : faults) text += (text.empty() ? "" : "\n") + to_string(fault);
-  return text;
+  std::vector<std::string> lines;
+  for (const Fault& fault : faults) lines.push_back(to_string(fault));
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

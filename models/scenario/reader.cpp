@@ -1,5 +1,7 @@
 #include "models/scenario/reader.hpp"
 
+#include <fmt/ranges.h>
+
 namespace stepcast {
 
 std::string to_string(const Limits& limits) {
@@ -17,9 +19,7 @@ bool admits(const Limits& limits, double value) {
 namespace detail {
 
 std::string list_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names) {

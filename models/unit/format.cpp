@@ -39,7 +39,9 @@ std::string exact_text(Q value) {
   std::string best = fmt::format("{}{}", value.si(), si_unit);
   if (value.si() == 0.0) return best;
   for (const Unit& unit : units_of<Q>()) {
-    const std::string text = fmt::format("{}{}", value.si() / unit.factor, unit.suffix);
+    const double scaled = value.si() / unit.factor;
+    if (!std::isfinite(scaled)) continue;
+    const std::string text = fmt::format("{}{}", scaled, unit.suffix);
     if (text.size() < best.size() && parse_quantity<Q>(text) == value) best = text;
   }
   return best;
@@ -49,9 +51,8 @@ template <class Q>
 std::string human_text(Q value, int digits) {
   const auto units = human_units<Q>();
   const Unit* chosen = &units.back();
-  if (value.si() == 0.0) chosen = &units.front();
   for (const Unit& unit : units) {
-    if (std::abs(value.si()) < unit.factor) continue;
+    if (value.si() == 0.0 ? unit.factor != 1.0 : std::abs(value.si()) < unit.factor) continue;
     chosen = &unit;
     break;
   }

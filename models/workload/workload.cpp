@@ -71,8 +71,8 @@ std::vector<Bucket> make_segments(const Workload& workload, int segments) {
   std::size_t tensor = 0;
   for (int s = 1; s <= segments; ++s) {
     Bucket bucket{tensor > 0 ? tensor - 1 : 0, tensor, size, {}};
-    // The last segment ends with the last tensor, whatever rounding says.
-    while (tensor < workload.gradients.size() && (s == segments || ready < size * s)) {
+    // Compared as products, which are exact: a quotient's rounding would move a cut that falls between tensors.
+    while (tensor < workload.gradients.size() && (s == segments || ready * segments < workload.gradient_bytes * s)) {
       ready += workload.gradients[tensor].bytes;
       bucket.gap += workload.gradients[tensor].gap;
       ++tensor;

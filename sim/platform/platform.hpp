@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/scenario/cluster.hpp"
-#include "models/scenario/json.hpp"
 #include "sim/platform/compat.hpp"
+#include "sim/platform/settings.hpp"
 
 namespace stepcast {
 
@@ -39,12 +39,6 @@ class Platform {
   mutable std::unordered_map<std::uint64_t, double> delay_;  ///< by pair of host ids, filled when asked
   std::unordered_map<const simgrid::s4u::Host*, std::uint64_t> id_;
 };
-
-/// SimGrid's settings for the cluster's transport, as names and values for the manifest.
-///
-/// Ideal: CM02 without factors, cross traffic, TCP window and round-trip-time weights. TCP: LV08's latency and
-/// bandwidth factors, acknowledgements, window and round-trip-time weights.
-Json transport_settings(const Transport& transport);
 
 /// Applies transport_settings to the process's Engine. @pre an Engine exists
 void configure_network(const Transport& transport);

@@ -1,0 +1,77 @@
+#include "models/report/columns.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stepcast {
+namespace {
+
+Cell number(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
+template <class Q>
+Cell si(const Q& value) { return Cell(value.si()); }
+template <class Q>
+Cell si(const std::optional<Q>& value) { return value ? Cell(value->si()) : Cell(); }
+
+template <class F>
+Cell spread(const PointReport& p, F&& f) {
+  const auto& d = p.answers.shown().distribution;
+  return d ? Cell(f(*d).si()) : Cell();
+}
+
+std::string join(const std::vector<std::string>& parts, const char* separator) { return fmt::format("{}", fmt::join(parts, separator)); }
+
+}  // namespace
+
+std::vector<Column> report_columns(const Report& report) {
+  std::vector<Column> columns;
+  for (const std::string& axis : report.axes)
+    columns.push_back({axis, "axis of the study", [axis](const PointReport& p) -> Cell {
+                         for (const Coordinate& c : p.coordinates)
+                           if (c.axis == axis) return c.value;
+                         return {};
+                       }});
+  const auto add = [&](const char* name, const char* meaning, std::function<Cell(const PointReport&)> cell) {
+    for (const std::string& axis : report.axes)
+      if (axis == name) return;  // an axis already says it
+    columns.push_back({name, meaning, std::move(cell)});
+  };
+  using P = const PointReport&;
+  add("workers", "number of workers", [](P p) { return Cell(static_cast<double>(p.workers)); });
+  add("strategy", "how gradients are exchanged", [](P p) { return Cell(p.strategy); });
+  add("algorithm", "algorithm of its collectives", [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); });
+  add("step_time_s", "steady-state time per step", [](P p) { return si(p.answers.shown().step); });
+  add("first_step_time_s", "from a standing start to the end of the first step", [](P p) { return si(p.answers.shown().first_step); });
+  add("throughput_samples_per_s", "samples of all workers per second", [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
+  add("speedup", "throughput over the baseline's", [](P p) { return number(p.speedup); });
+  add("scaling_efficiency", "throughput(p) / (p · throughput(1))", [](P p) { return number(p.scaling_efficiency); });
+  add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
+  add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
+  add("algbw_B_per_s", "n over the time the exchange takes alone, by the equations", [](P p) { return si(p.algbw); });
+  add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
+  add("forward_s", "breakdown: forward", [](P p) { return si(p.answers.shown().breakdown.forward); });
+  add("backward_s", "breakdown: backward", [](P p) { return si(p.answers.shown().breakdown.backward); });
+  add("update_s", "breakdown: optimizer update on the worker", [](P p) { return si(p.answers.shown().breakdown.update); });
+  add("encode_s", "breakdown: compressor's encode", [](P p) { return si(p.answers.shown().breakdown.encode); });
+  add("decode_s", "breakdown: compressor's decode", [](P p) { return si(p.answers.shown().breakdown.decode); });
+  add("exposed_communication_s", "breakdown: communication that nothing hides", [](P p) { return si(p.answers.shown().breakdown.exposed_communication); });
+  add("waiting_s", "breakdown: waiting for other workers or servers", [](P p) { return si(p.answers.shown().breakdown.waiting); });
+  add("bound_s", "step time that no schedule can beat", [](P p) { return si(p.bound.step); });
+  add("bound_compute_s", "bound: compute alone", [](P p) { return si(p.bound.compute); });
+  add("bound_latency_s", "bound: latency alone", [](P p) { return si(p.bound.latency); });
+  add("bound_bandwidth_s", "bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
+  add("bound_reduction_s", "bound: reduction alone", [](P p) { return si(p.bound.reduction); });
+  add("gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
+  add("equations_step_time_s", "the equations' answer", [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });
+  add("replay_step_time_s", "the replay's answer", [](P p) { return p.answers.replay ? si(p.answers.replay->step) : Cell(); });
+  add("difference", "replay over equations, minus 1", [](P p) { return number(p.answers.difference()); });
+  add("step_time_p5_s", "jitter: 5th percentile of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p5; }); });
+  add("step_time_p50_s", "jitter: median of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p50; }); });
+  add("step_time_p95_s", "jitter: 95th percentile of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p95; }); });
+  add("step_time_p99_s", "jitter: 99th percentile of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p99; }); });
+  add("steady_state", "how the evaluator knows that the state is steady", [](P p) { return Cell(p.answers.shown().steady_state); });
+  add("critical_cycle", "equations: tasks that determine the step time", [](P p) { return p.answers.equations ? Cell(join(p.answers.equations->critical, " > ")) : Cell(); });
+  add("notes", "what to know before trusting the number", [](P p) { return p.notes.empty() ? Cell() : Cell(join(p.notes, "; ")); });
+  return columns;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,26 @@
+// The columns of a report, once for table, CSV and JSON.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/report/report.hpp"
+
+namespace stepcast {
+
+/// A cell: nothing, a number, or a text.
+using Cell = std::variant<std::monostate, double, std::string>;
+
+struct Column {
+  std::string name;     ///< in files, with its unit: "step_time_s"
+  std::string meaning;
+  std::function<Cell(const PointReport&)> cell;
+};
+
+/// Every column of the files, the study's axes first.
+std::vector<Column> report_columns(const Report& report);
+
+}  // namespace stepcast

@@ -1,0 +1,66 @@
+// The report: for every point of a study what a step takes, how that compares, and where the time goes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/report/bound.hpp"
+#include "models/report/forecast.hpp"
+#include "models/scenario/study.hpp"
+#include "models/strategy/step_graph.hpp"
+
+namespace stepcast {
+
+/// Version of the JSON report's shape; rises when a field changes its meaning or goes away.
+inline constexpr int kReportSchemaVersion = 1;
+
+/// A lower bound this many times below the forecast is worth a second look at the scenario.
+inline constexpr double kLargeGap = 2.0;
+
+/// The answers of the evaluators that were asked, for one scenario.
+struct Answers {
+  std::optional<StepForecast> equations;
+  std::optional<StepForecast> replay;
+
+  /// The one that the report shows: the replay where there is one.
+  [[nodiscard]] const StepForecast& shown() const { return replay ? *replay : *equations; }
+  /// Relative difference of the replay's step time from the equations', where both were asked.
+  [[nodiscard]] std::optional<double> difference() const;
+};
+
+struct PointReport {
+  std::vector<Coordinate> coordinates;
+  int workers = 1;
+  std::string strategy;    ///< its kind
+  std::string algorithm;   ///< of its collectives; empty without any
+  Answers answers;
+  double samples_per_second = 0.0;  ///< throughput of all workers; 0 without a workload
+  std::optional<double> speedup;    ///< throughput over the baseline's
+  std::optional<double> scaling_efficiency;  ///< throughput / (p · throughput of one worker computing alone)
+  Bytes message_size{};             ///< n: bytes that a step's collectives (or pushes) exchange
+  Bytes sent_per_worker{};          ///< bytes a worker puts on the wire in a step, mean over workers
+  std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own
+  std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
+  Bound bound;
+  double gap = 0.0;                 ///< step time over the bound, minus 1
+  std::vector<std::string> notes;   ///< what a reader should know before trusting the number
+};
+
+struct Report {
+  std::string name;
+  std::string description;
+  std::string baseline;           ///< what speedups are against
+  std::vector<std::string> axes;
+  std::vector<PointReport> points;
+  double tolerance = 0.0;         ///< of the largest difference, when both evaluators were asked
+};
+
+/// Assembles a point's report.
+/// @param baseline  samples per second of the baseline; without one, of one worker computing alone
+PointReport make_point_report(const StudyPoint& point, const Workload& workload, const StepGraph& graph, const Answers& answers, std::optional<double> baseline);
+
+/// Throughput of all workers: p·batch / step.
+double throughput(const Scenario& scenario, const Workload& workload, Seconds step);
+
+}  // namespace stepcast

@@ -1,0 +1,185 @@
+#include "models/report/writers.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/report/columns.hpp"
+#include "models/unit/format.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Columns of text, the first ones left-aligned.
+class Table {
+ public:
+  explicit Table(std::size_t left) : left_(left) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<std::size_t> width;
+    for (const auto& row : rows_) {
+      width.resize(std::max(width.size(), row.size()), 0);
+      for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], columns_of(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows_) {
+      std::string line;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::string pad(width[i] - columns_of(row[i]), ' ');
+        line += (i > 0 ? "  " : "") + (i < left_ ? row[i] + pad : pad + row[i]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
+    return text;
+  }
+
+ private:
+  /// Characters, not bytes, of UTF-8 text.
+  static std::size_t columns_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  }
+
+  std::size_t left_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string percent(double fraction) { return fmt::format("{:.3g} %", 100.0 * fraction); }
+
+std::string share(Seconds part, Seconds whole) { return whole > Seconds{} ? percent(part / whole) : "-"; }
+
+/// What the table shows of a point, and only where some point has it.
+struct Shown {
+  bool throughput = false, algbw = false, difference = false, spread = false, codec = false, waiting = false;
+};
+
+}  // namespace
+
+std::string to_table(const Report& report) {
+  Shown shown;
+  for (const PointReport& p : report.points) {
+    const Breakdown& b = p.answers.shown().breakdown;
+    shown.throughput |= p.samples_per_second > 0;
+    shown.algbw |= p.samples_per_second == 0 && p.algbw;
+    shown.difference |= p.answers.difference().has_value();
+    shown.spread |= p.answers.shown().distribution.has_value();
+    shown.codec |= b.encode + b.decode > Seconds{};
+    shown.waiting |= b.waiting > Seconds{};
+  }
+  const bool workers = std::find(report.axes.begin(), report.axes.end(), "workers") == report.axes.end();
+
+  Table table(report.axes.size());
+  std::vector<std::string> head(report.axes);
+  const auto title = [&](bool on, const char* text) {
+    if (on) head.emplace_back(text);
+  };
+  title(workers, "workers");
+  title(true, "step");
+  title(shown.spread, "p5 .. p95");
+  title(shown.throughput, "samples/s");
+  title(shown.throughput, "speedup");
+  title(shown.throughput, "efficiency");
+  title(shown.algbw, "algbw");
+  title(shown.algbw, "busbw");
+  title(shown.throughput, "compute");
+  title(shown.codec, "codec");
+  title(true, "exposed comm");
+  title(shown.waiting, "waiting");
+  title(true, "bound");
+  title(shown.difference, "replay-eq.");
+  table.add(head);
+
+  std::vector<std::string> notes;
+  for (const PointReport& p : report.points) {
+    const StepForecast& f = p.answers.shown();
+    const Breakdown& b = f.breakdown;
+    std::vector<std::string> row;
+    for (const std::string& axis : report.axes) {
+      const auto found = std::find_if(p.coordinates.begin(), p.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
+      row.push_back(found == p.coordinates.end() ? "" : found->value);
+    }
+    const auto cell = [&](bool on, std::string text) {
+      if (on) row.push_back(std::move(text));
+    };
+    cell(workers, std::to_string(p.workers));
+    cell(true, human_text(f.step));
+    cell(shown.spread, f.distribution ? fmt::format("{} .. {}", human_text(f.distribution->p5), human_text(f.distribution->p95)) : "-");
+    cell(shown.throughput, fmt::format("{:.4g}", p.samples_per_second));
+    cell(shown.throughput, p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-");
+    cell(shown.throughput, p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-");
+    cell(shown.algbw, p.algbw ? human_text(*p.algbw) : "-");
+    cell(shown.algbw, p.busbw ? human_text(*p.busbw) : "-");
+    cell(shown.throughput, share(b.forward + b.backward + b.update, f.step));
+    cell(shown.codec, share(b.encode + b.decode, f.step));
+    cell(true, share(b.exposed_communication, f.step));
+    cell(shown.waiting, share(b.waiting, f.step));
+    cell(true, human_text(p.bound.step) + (p.gap > kLargeGap - 1.0 ? " !" : ""));
+    cell(shown.difference, p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-");
+    table.add(row);
+    for (const std::string& note : p.notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  std::string text = table.text();
+  if (shown.throughput) text += fmt::format("speedup is against: {}\n", report.baseline);
+  const auto flagged = std::count_if(report.points.begin(), report.points.end(), [](const PointReport& p) { return p.gap > kLargeGap - 1.0; });
+  if (flagged > 0)
+    text += fmt::format("! {} of {} points take more than {} times their lower bound\n", flagged, report.points.size(), kLargeGap);
+  for (const std::string& note : notes)
+    if (note.find("times the lower bound") == std::string::npos) text += fmt::format("note: {}\n", note);
+  return text;
+}
+
+std::string to_csv(const Report& report) {
+  const auto columns = report_columns(report);
+  std::vector<std::string> names;
+  for (const Column& column : columns) names.push_back(csv_field(column.name));
+  std::string text = fmt::format("{}\n", fmt::join(names, ","));
+  for (const PointReport& point : report.points) {
+    bool first = true;
+    for (const Column& column : columns) {
+      if (!first) text += ",";
+      first = false;
+      const Cell cell = column.cell(point);
+      if (const auto* value = std::get_if<double>(&cell)) text += fmt::format("{}", *value);
+      else if (const auto* word = std::get_if<std::string>(&cell)) text += csv_field(*word);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+Json to_json(const Report& report, const Json& manifest) {
+  const auto columns = report_columns(report);
+  Json json = Json::object();
+  json["schema_version"] = kReportSchemaVersion;
+  json["name"] = report.name;
+  json["description"] = report.description;
+  json["baseline"] = report.baseline;
+  json["axes"] = report.axes;
+  json["columns"] = Json::object();
+  for (const Column& column : columns) json["columns"][column.name] = column.meaning;
+  json["points"] = Json::array();
+  for (const PointReport& point : report.points) {
+    Json row = Json::object();
+    for (const Column& column : columns) {
+      const Cell cell = column.cell(point);
+      if (const auto* value = std::get_if<double>(&cell)) row[column.name] = *value;
+      else if (const auto* word = std::get_if<std::string>(&cell)) row[column.name] = *word;
+      else row[column.name] = nullptr;
+    }
+    json["points"].push_back(std::move(row));
+  }
+  json["manifest"] = manifest;
+  return json;
+}
+
+}  // namespace stepcast

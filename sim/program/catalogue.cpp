@@ -1,0 +1,92 @@
+#include "sim/program/catalogue.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "models/scenario/reader.hpp"
+#include "models/scenario/scenario.hpp"
+#include "models/scenario/writer.hpp"
+#include "models/workload/workload.hpp"
+
+namespace stepcast {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Variant>
+void add_kinds(std::vector<CatalogueEntry>& entries, const char* shelf) {
+  for_each_part(static_cast<const Variant*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
+    entries.push_back({shelf, std::string(Part::kind), std::string(Part::meaning), Json{{"defaults", write_value(Variant(Part{}))}}});
+  });
+}
+
+void add_algorithms(std::vector<CatalogueEntry>& entries) {
+  for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+    std::string_view meaning;
+    for (const auto& choice : Choices<Algorithm>::table)
+      if (choice.value == entry.algorithm) meaning = choice.meaning;
+    entries.push_back({"algorithms", fmt::format("{}/{}", name_of(entry.operation), name_of(entry.algorithm)), std::string(meaning),
+                       Json{{"operation", name_of(entry.operation)}, {"algorithm", name_of(entry.algorithm)}, {"time", entry.formula}, {"source", entry.source}}});
+  }
+}
+
+std::vector<fs::path> json_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema")) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Json summary(const WorkloadTable& table) {
+  const Workload w = make_workload(table);
+  std::int64_t parameters = 0;
+  for (const Gradient& g : w.gradients) parameters += g.elements;
+  return Json{{"name", table.name}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"sample", table.sample},
+              {"dtype", name_of(table.dtype)}, {"parameters", parameters}, {"gradient_tensors", w.gradients.size()}, {"gradient_bytes", exact_text(w.gradient_bytes)},
+              {"forward", exact_text(w.forward)}, {"backward", exact_text(w.backward)}, {"update", exact_text(w.update)}, {"compute", exact_text(w.compute())}};
+}
+
+void add_workloads(std::vector<CatalogueEntry>& entries, const fs::path& library) {
+  for (const fs::path& file : json_files(library / "workloads")) {
+    Json json = read_json(file);
+    json.erase("$schema");
+    WorkloadTable table;
+    std::vector<Fault> faults;
+    read_value(json, "", table, {}, faults);
+    for (Fault& fault : faults) fault.file = file.string();
+    if (!faults.empty()) throw ScenarioError(std::move(faults));
+    entries.push_back({"workloads", file.stem().string(), table.description, summary(table)});
+  }
+}
+
+void add_files(std::vector<CatalogueEntry>& entries, const char* shelf, const fs::path& folder) {
+  for (const fs::path& file : json_files(folder)) {
+    Json json = read_json(file);
+    const std::string meaning = json.value("description", json.value("name", std::string()));
+    json.erase("$schema");
+    entries.push_back({shelf, file.stem().string(), meaning, json});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> catalogue_shelves() { return {"scenarios", "workloads", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports"}; }
+
+std::vector<CatalogueEntry> catalogue(const fs::path& library) {
+  std::vector<CatalogueEntry> entries;
+  add_files(entries, "scenarios", library);
+  add_workloads(entries, library);
+  add_files(entries, "clusters", library / "clusters");
+  add_kinds<Strategy>(entries, "strategies");
+  add_kinds<Compressor>(entries, "compressors");
+  add_algorithms(entries);
+  add_kinds<Topology>(entries, "topologies");
+  add_kinds<Transport>(entries, "transports");
+  return entries;
+}
+
+}  // namespace stepcast

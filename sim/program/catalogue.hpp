@@ -1,0 +1,25 @@
+// What stepcast knows by name: the catalogue that `list` and `show` print.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "models/scenario/json.hpp"
+
+namespace stepcast {
+
+struct CatalogueEntry {
+  std::string shelf;    ///< workloads, clusters, algorithms, topologies, ...
+  std::string name;
+  std::string meaning;  ///< one line
+  Json details;         ///< fields with units, formulas, defaults
+};
+
+/// Shelf names, in the order they are listed.
+std::vector<std::string> catalogue_shelves();
+
+/// Everything on the shelves. Workloads, clusters and scenarios come from the library folder.
+std::vector<CatalogueEntry> catalogue(const std::filesystem::path& library);
+
+}  // namespace stepcast

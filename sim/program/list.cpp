@@ -1,0 +1,50 @@
+// stepcast list: everything that scenarios can name.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "models/scenario/study.hpp"
+#include "sim/program/catalogue.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/output.hpp"
+
+namespace stepcast {
+namespace {
+
+std::string as_table(const std::vector<CatalogueEntry>& entries) {
+  std::size_t width = 0;
+  for (const CatalogueEntry& entry : entries) width = std::max(width, entry.name.size());
+  std::string text, shelf;
+  for (const CatalogueEntry& entry : entries) {
+    if (entry.shelf != shelf) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", shelf = entry.shelf);
+    text += fmt::format("  {:<{}}  {}\n", entry.name, width, entry.meaning);
+  }
+  return text;
+}
+
+Json as_json(const std::vector<CatalogueEntry>& entries) {
+  Json json = Json::object();
+  for (const CatalogueEntry& entry : entries) json[entry.shelf].push_back(Json{{"name", entry.name}, {"meaning", entry.meaning}});
+  return json;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("list", "List workloads, clusters, strategies, compressors, algorithms, topologies, transports, scenarios");
+  auto shelf = std::make_shared<std::string>();
+  auto json = std::make_shared<std::string>();
+  command->add_option("shelf", *shelf, "only these")->check(CLI::IsMember(catalogue_shelves()));
+  command->add_option("--json", *json, "write JSON instead of the table; - is standard output")->type_name("PATH");
+  command->footer("Example: stepcast list algorithms --json -");
+  command->callback([shelf, json, &invocation] {
+    auto entries = catalogue(default_library());
+    if (!shelf->empty()) std::erase_if(entries, [&](const CatalogueEntry& e) { return e.shelf != *shelf; });
+    if (json->empty()) write_output("-", as_table(entries));
+    else write_output(*json, as_json(entries).dump(1) + "\n");
+    invocation.exit_code = kOk;
+  });
+}
+
+}  // namespace stepcast

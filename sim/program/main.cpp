@@ -1,0 +1,46 @@
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "models/scenario/fault.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/version.hpp"
+
+int main(int argc, char** argv) {
+  using namespace stepcast;
+  Invocation invocation;
+  for (int i = 1; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
+
+  CLI::App app("Forecasts the training step of distributed SGD: timing equations and a SimGrid replay of the same step.", "stepcast");
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(1);
+  app.footer("Example: stepcast run scenarios/quickstart.json");
+  add_run(app, invocation);
+  add_list(app, invocation);
+  add_show(app, invocation);
+  add_schema(app, invocation);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error, std::cerr, std::cerr);
+    return kUsage;
+  } catch (const ScenarioError& error) {
+    fmt::print(stderr, "stepcast: {} fault{} in the scenario\n{}\n", error.faults().size(), error.faults().size() == 1 ? "" : "s", error.what());
+    return kBadScenario;
+  } catch (const ModelError& error) {
+    fmt::print(stderr, "stepcast: {}\n", error.what());
+    return kBadScenario;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "stepcast: {}\n", error.what());
+    return kRunFailed;
+  }
+  std::cout.flush();
+  if (!std::cout || std::ferror(stdout) != 0 || std::fflush(stdout) != 0) {
+    fmt::print(stderr, "stepcast: cannot write to standard output\n");
+    return kRunFailed;
+  }
+  return invocation.exit_code;
+}

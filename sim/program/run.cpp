@@ -1,0 +1,87 @@
+// stepcast run: from a scenario to its answer.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "models/report/writers.hpp"
+#include "models/scenario/study.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/manifest.hpp"
+#include "sim/program/output.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/evaluate_study.hpp"
+
+namespace stepcast {
+namespace {
+
+struct RunOptions {
+  std::string scenario;
+  std::vector<std::string> sets;
+  std::string evaluator, tolerance;
+  std::string csv, json, plot;
+  bool no_plot = false;
+  int jobs = available_cores();
+};
+
+/// --evaluator and --tolerance are short for --set.
+std::vector<Override> overrides(const RunOptions& options) {
+  std::vector<Override> changes;
+  for (const std::string& text : options.sets) changes.push_back(parse_override(text));
+  if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
+  if (!options.tolerance.empty()) {
+    Override change = parse_override("/evaluation/tolerance=" + options.tolerance);
+    change.file = "--tolerance";
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+/// The largest difference between the evaluators, if both were asked somewhere.
+int judge(const Report& report) {
+  std::optional<double> largest;
+  for (const PointReport& point : report.points)
+    if (const auto difference = point.answers.difference()) largest = std::max(largest.value_or(0.0), std::abs(*difference));
+  if (!largest) return kOk;
+  const bool missed = !(*largest <= report.tolerance);
+  fmt::print(stderr, "stepcast: replay and equations differ by at most {:.2g} (tolerance {:g}){}\n", *largest, report.tolerance, missed ? ": missed" : "");
+  return missed ? kThresholdMissed : kOk;
+}
+
+int run(const RunOptions& options, const Invocation& invocation) {
+  const Study study = load_study(options.scenario, overrides(options), default_library());
+  const Report report = evaluate_study(study, options.jobs);
+
+  const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
+  Json document;
+  if (!options.json.empty() || !plot.empty()) document = to_json(report, make_manifest(study, invocation.arguments));
+  if (options.csv != "-" && options.json != "-") write_output("-", to_table(report));
+  if (!options.csv.empty()) write_output(options.csv, to_csv(report));
+  if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
+  if (!plot.empty()) {
+    draw_plot(document, plot);
+    fmt::print(stderr, "stepcast: wrote {}\n", plot);
+  }
+  return judge(report);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("run", "Predict: how long a step takes, and why");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("scenario", options->scenario, "scenario or study (JSON); - is standard input")->required();
+  command->add_option("--set", options->sets, "change a field: /json/pointer=value (repeatable)")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  command->add_option("--evaluator", options->evaluator, "equations, replay or both")->type_name("NAME");
+  command->add_option("--tolerance", options->tolerance, "with both: largest relative difference before exit code 4")->type_name("NUMBER");
+  command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
+  command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")->type_name("PATH");
+  command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");
+  command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
+  command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->footer("Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
+  command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
+}
+
+}  // namespace stepcast

@@ -1,0 +1,21 @@
+// stepcast schema: the JSON Schema of scenarios and their parts.
+#include <memory>
+
+#include "models/scenario/schema.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/output.hpp"
+
+namespace stepcast {
+
+void add_schema(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("schema", "Print the JSON Schema (draft-07) of scenarios or of one part");
+  auto part = std::make_shared<std::string>("scenario");
+  command->add_option("part", *part, "scenario, workload, cluster, strategy or compressor")->check(CLI::IsMember({"scenario", "workload", "cluster", "strategy", "compressor"}))->capture_default_str();
+  command->footer("Example: stepcast schema workload > workload.schema.json");
+  command->callback([part, &invocation] {
+    write_output("-", (*part == "scenario" ? scenario_schema() : part_schema(*part)).dump(1) + "\n");
+    invocation.exit_code = kOk;
+  });
+}
+
+}  // namespace stepcast

@@ -1,0 +1,84 @@
+// stepcast show: what one name means, or what a scenario resolves to.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "models/scenario/study.hpp"
+#include "sim/program/catalogue.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/output.hpp"
+
+namespace stepcast {
+namespace {
+
+/// "key: value" lines, nested keys indented.
+std::string as_text(const Json& json, int indent = 0) {
+  std::string text;
+  const std::string pad(static_cast<std::size_t>(indent), ' ');
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_object()) text += fmt::format("{}{}:\n{}", pad, key, as_text(value, indent + 2));
+    else text += fmt::format("{}{}: {}\n", pad, key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::vector<CatalogueEntry> find(const std::string& name) {
+  std::vector<CatalogueEntry> found;
+  std::vector<std::string> names;
+  for (CatalogueEntry& entry : catalogue(default_library())) {
+    names.push_back(entry.name);
+    const bool algorithm = entry.shelf == "algorithms" && entry.name.ends_with("/" + name);
+    if (entry.name == name || algorithm) found.push_back(std::move(entry));
+  }
+  if (found.empty()) {
+    const std::string near = nearest(name, names);
+    throw CLI::ValidationError(name, fmt::format("nothing is called so; see stepcast list{}", near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+  }
+  return found;
+}
+
+/// The canonical document of every point, defaults written out.
+Json resolved(const std::string& file, const std::vector<std::string>& sets) {
+  std::vector<Override> changes;
+  for (const std::string& set : sets) changes.push_back(parse_override(set));
+  const Study study = load_study(file, changes, default_library());
+  if (study.points.size() == 1) return to_json(study.points.front().scenario);
+  Json all = Json::array();
+  for (const StudyPoint& point : study.points) all.push_back(to_json(point.scenario));
+  return all;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("show", "Show what a name means, or the scenario that a file resolves to");
+  auto name = std::make_shared<std::string>();
+  auto sets = std::make_shared<std::vector<std::string>>();
+  auto json = std::make_shared<std::string>();
+  command->add_option("name", *name, "a name that `stepcast list` prints, or a scenario file (.json)")->required();
+  command->add_option("--set", *sets, "scenario file: change a field first")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
+  command->footer("Examples: stepcast show ring\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
+  command->callback([name, sets, json, &invocation] {
+    const std::string target = json->empty() ? "-" : *json;
+    if (name->ends_with(".json") || *name == "-") {
+      write_output(target, resolved(*name, *sets).dump(1) + "\n");
+    } else {
+      std::string text;
+      Json all = Json::array();
+      for (const CatalogueEntry& entry : find(*name)) {
+        Json object{{"shelf", entry.shelf}, {"name", entry.name}, {"meaning", entry.meaning}};
+        for (const auto& [key, value] : entry.details.items())
+          if (!object.contains(key)) object[key] = value;
+        if (!text.empty()) text += '\n';
+        text += as_text(object);
+        all.push_back(std::move(object));
+      }
+      write_output(target, json->empty() ? text : all.dump(1) + "\n");
+    }
+    invocation.exit_code = kOk;
+  });
+}
+
+}  // namespace stepcast

@@ -1,0 +1,138 @@
+#include "sim/study/evaluate_study.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "models/equation/evaluate.hpp"
+#include "models/scenario/fault.hpp"
+#include "models/strategy/builder.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/replay_job.hpp"
+
+namespace stepcast {
+namespace {
+
+/// A scenario to answer, shared by all points and baselines that are the same question.
+struct Question {
+  const Scenario* scenario = nullptr;
+  std::shared_ptr<const Workload> workload;
+  StepGraph graph;
+  Answers answers;
+  std::string where;  ///< for messages
+};
+
+std::string describe(const std::vector<Coordinate>& coordinates) {
+  std::string text;
+  for (const Coordinate& c : coordinates) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", c.axis, c.value);
+  return text.empty() ? "the scenario" : text;
+}
+
+class Questions {
+ public:
+  std::size_t add(const Scenario& scenario, const std::string& where) {
+    const auto [entry, is_new] = known_.try_emplace(key(scenario), all_.size());
+    if (!is_new) return entry->second;
+    auto& workload = workloads_[scenario.workload.get()];
+    if (!workload) workload = std::make_shared<const Workload>(scenario.workload ? make_workload(*scenario.workload) : Workload{});
+    Question question;
+    question.scenario = &scenario;
+    question.workload = workload;
+    question.where = where;
+    try {
+      question.graph = build_step_graph(scenario, *workload);
+    } catch (const std::invalid_argument& error) {
+      throw ModelError(fmt::format("{}: {}", where, error.what()));
+    }
+    all_.push_back(std::move(question));
+    return entry->second;
+  }
+
+  std::vector<Question>& all() { return all_; }
+
+ private:
+  /// Everything that can change an answer. The workload is shared by pointer when it came by name.
+  static std::string key(const Scenario& scenario) {
+    Scenario bare = scenario;
+    bare.name.clear();
+    bare.description.clear();
+    bare.workload.reset();
+    bare.baseline.reset();
+    bare.output = {};
+    return fmt::format("{} {}", static_cast<const void*>(scenario.workload.get()), to_json(bare).dump());
+  }
+
+  std::map<std::string, std::size_t> known_;
+  std::map<const WorkloadTable*, std::shared_ptr<const Workload>> workloads_;
+  std::vector<Question> all_;
+};
+
+void answer_by_equations(std::vector<Question>& questions) {
+  for (Question& q : questions) {
+    if (q.scenario->evaluation.evaluator == Evaluator::replay) continue;
+    try {
+      q.answers.equations = evaluate(q.graph, q.scenario->cluster);
+    } catch (const ModelError& error) {
+      throw ModelError(fmt::format("{}: {}", q.where, error.what()));
+    }
+  }
+}
+
+void answer_by_replay(std::vector<Question>& questions, int jobs) {
+  std::vector<ReplayJob> work;
+  std::vector<std::size_t> owner;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const Question& q = questions[i];
+    if (q.scenario->evaluation.evaluator == Evaluator::equations) continue;
+    for (int run = 0; run < q.scenario->evaluation.runs; ++run) {
+      work.push_back({q.scenario, &q.graph, run});
+      owner.push_back(i);
+    }
+  }
+  const auto results = run_in_processes(work.size(), jobs, [&](std::size_t i) { return answer(work[i]); });
+  for (std::size_t i = 0; i < results.size();) {
+    std::vector<Json> runs;
+    const std::size_t question = owner[i];
+    for (; i < results.size() && owner[i] == question; ++i) {
+      if (!results[i].error.empty()) throw std::runtime_error(fmt::format("{}: replay failed: {}", questions[question].where, results[i].error));
+      runs.push_back(results[i].value);
+    }
+    questions[question].answers.replay = combine(runs);
+  }
+}
+
+}  // namespace
+
+Report evaluate_study(const Study& study, int jobs) {
+  Questions questions;
+  std::vector<std::size_t> point_question, baseline_question;
+  for (const StudyPoint& point : study.points) {
+    const std::string where = describe(point.coordinates);
+    point_question.push_back(questions.add(point.scenario, where));
+    baseline_question.push_back(point.baseline ? questions.add(*point.baseline, "baseline of " + where) : point_question.back());
+  }
+  answer_by_equations(questions.all());
+  answer_by_replay(questions.all(), jobs);
+
+  Report report;
+  report.name = study.name;
+  report.description = study.description;
+  report.axes = study.axes;
+  report.baseline = "one worker computing alone";
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    const StudyPoint& point = study.points[i];
+    const Question& q = questions.all()[point_question[i]];
+    std::optional<double> baseline;
+    if (point.baseline) {
+      const Question& b = questions.all()[baseline_question[i]];
+      baseline = throughput(*b.scenario, *b.workload, b.answers.shown().step);
+      report.baseline = point.scenario.baseline->name;
+    }
+    report.points.push_back(make_point_report(point, *q.workload, q.graph, q.answers, baseline));
+    report.tolerance = point.scenario.evaluation.tolerance;
+  }
+  return report;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,56 @@
+#include "sim/study/replay_job.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/report/breakdown.hpp"
+#include "sim/replay/replay.hpp"
+
+namespace stepcast {
+namespace {
+
+Json pack(const Breakdown& b) {
+  return Json::array({b.forward.si(), b.backward.si(), b.update.si(), b.encode.si(), b.decode.si(), b.exposed_communication.si(), b.waiting.si()});
+}
+
+Breakdown unpack(const Json& json) {
+  const auto part = [&](std::size_t i) { return Seconds(json.at(i).get<double>()); };
+  return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
+}
+
+/// Nearest-rank percentile of sorted values.
+Seconds percentile(const std::vector<double>& sorted, double fraction) {
+  const auto rank = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(sorted.size())));
+  return Seconds(sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1]);
+}
+
+}  // namespace
+
+Json answer(const ReplayJob& job) {
+  const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
+  const StepForecast& f = result.forecast;
+  return Json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)},
+              {"steady_state", f.steady_state}, {"steps", f.steps}, {"samples", result.samples},
+              {"random", job.scenario->cluster.jitter.cv > 0}};
+}
+
+StepForecast combine(const std::vector<Json>& runs) {
+  StepForecast all;
+  std::vector<double> samples;
+  const double weight = 1.0 / static_cast<double>(runs.size());
+  for (const Json& run : runs) {
+    all.first_step += Seconds(run.at("first_step").get<double>()) * weight;
+    all.step += Seconds(run.at("step").get<double>()) * weight;
+    all.breakdown = add(all.breakdown, unpack(run.at("breakdown")), weight);
+    all.steady_state = run.at("steady_state").get<std::string>();
+    all.steps += run.at("steps").get<int>();
+    for (const Json& sample : run.at("samples")) samples.push_back(sample.get<double>());
+  }
+  if (runs.front().at("random").get<bool>() && !samples.empty()) {
+    std::sort(samples.begin(), samples.end());
+    all.distribution = Distribution{static_cast<int>(samples.size()), percentile(samples, 0.05), percentile(samples, 0.5), percentile(samples, 0.95), percentile(samples, 0.99)};
+  }
+  return all;
+}
+
+}  // namespace stepcast
