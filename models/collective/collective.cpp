@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "models/collective/heap_tree.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -26,14 +28,14 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
     {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
 };
 
-/// s that minimises (D + s - 1)(α + n/s·b), b the seconds per byte of a round (β + h + γ/2): the continuous
-/// optimum is sqrt((D-1)·n·b/α); one of its integer neighbours is the best.
+/// s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, b the seconds per byte of a round (β + h + γ/2):
+/// the continuous optimum is sqrt((D - 1 - [p = 2^D]/2)·n·b/α); one of its integer neighbours is the best.
 int best_segments(Bytes n, int p, const Prices& prices) {
   const PathPrice& far = prices.path[static_cast<int>(Path::far)];
   constexpr int kMost = 4096;
-  const double depth = floor_log2(p);
+  const double inner_levels = std::max(0.0, heap_depth(p) - 1 - (lone_deepest(p) ? 0.5 : 0.0));
   const Seconds transfer = n * (far.beta + prices.host + prices.gamma / 2.0);
-  const double ideal = far.alpha.si() > 0 ? std::sqrt(std::max(0.0, depth - 1) * (transfer / far.alpha)) : (depth > 1 ? kMost : 1);
+  const double ideal = far.alpha.si() > 0 ? std::sqrt(inner_levels * (transfer / far.alpha)) : (inner_levels > 0 ? kMost : 1);
   const int low = static_cast<int>(std::clamp(std::floor(ideal), 1.0, static_cast<double>(kMost)));
   const int high = std::min(low + 1, kMost);
   const auto cost = [&](int s) { return price(double_binary_tree::all_reduce_cost(n, p, {1, s}), prices).total(); };

@@ -15,19 +15,21 @@ enum class Path {
 };
 inline constexpr int kPaths = 3;
 
-/// T = sum over paths of (messages·α + wire·(β + h)) + reduced·γ + S.
-/// `wire` is what passes the busiest host's link in its busier direction, one round after the other;
-/// `reduced` what the busiest participant adds up; `sent` what a worker sends on average, which is no part of
+/// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S.
+/// `wire` is what passes the busiest host's link in its busier direction, one round after the other; `copied`
+/// what the busiest worker's host copies, the same as `wire` unless said otherwise; `reduced` what the busiest participant adds up; `sent` what a worker sends on average, which is no part of
 /// the time. Nothing at all (p = 1) costs nothing, S included.
 struct CostTerms {
   std::array<double, kPaths> messages{};
   std::array<Bytes, kPaths> wire{};
+  Bytes copied{};
   Bytes reduced{};
   Bytes sent{};
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
     wire[static_cast<int>(path)] += bytes;
+    copied += bytes;
     return *this;
   }
   [[nodiscard]] Bytes total_wire() const { return wire[0] + wire[1] + wire[2]; }
@@ -48,7 +50,7 @@ struct Prices {
   Seconds setup{};
 };
 
-/// The terms of the sum apart; they add up to the total.
+/// The terms of the sum apart, copies counted with bandwidth; they add up to the total.
 struct PricedCost {
   Seconds latency{}, bandwidth{}, reduction{}, setup{};
   [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction + setup; }
@@ -59,8 +61,9 @@ inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   if (terms.empty()) return cost;
   for (int i = 0; i < kPaths; ++i) {
     cost.latency += prices.path[i].alpha * terms.messages[i];
-    cost.bandwidth += terms.wire[i] * (prices.path[i].beta + prices.host);
+    cost.bandwidth += terms.wire[i] * prices.path[i].beta;
   }
+  cost.bandwidth += terms.copied * prices.host;
   cost.reduction = terms.reduced * prices.gamma;
   cost.setup = prices.setup;
   return cost;

@@ -16,6 +16,7 @@ namespace stepcast {
 /// which for equal shards is α + max(p, M)·(n/M)·β: p·n·β for one server.
 /// Co-located shards: the worker on the shard's host sends nothing, p-1 flows share every shard's link and no
 /// worker has more of them: T = α + (p-1)·max(s)·β.
+/// A worker copies only its own messages, n·h; what a shard's host copies is part of its serving.
 CostTerms shard_exchange_cost(std::span<const Bytes> shard_bytes, int p, bool co_located);
 
 /// Every worker sends n bytes to both ring neighbours and adds what it receives: α + 2nβ + 2nγ; with p = 2

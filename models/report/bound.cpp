@@ -40,6 +40,7 @@ struct Terms {
     // Pushes and pulls run in opposite directions of full-duplex links, so they may overlap completely.
     const Bytes worker = co_located ? n() * (1.0 - 1.0 / s.shards) : n();
     terms.add(Path::far, 2, std::max(worker, n() * (flows / s.shards)));
+    terms.copied = worker * 2.0;
     terms.reduced = n() * (static_cast<double>(p()) / s.shards);
     return terms;
   }
@@ -69,7 +70,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload) {
   // Asynchronous workers do not wait for the slowest; a step is then the mean over workers' rates.
   bound.compute = asynchronous && server->consistency == Consistency::asynchronous ? compute * (cluster.workers / rate) : compute * slowest;
   bound.latency = link.alpha * (terms.messages[0] + terms.messages[1] + terms.messages[2]);
-  bound.bandwidth = terms.total_wire() * (link.beta + cluster.host_cost);
+  bound.bandwidth = terms.total_wire() * link.beta + terms.copied * cluster.host_cost;
   const SecondsPerByte gamma = server ? server->server_reduction_cost.value_or(cluster.reduction_cost) : cluster.reduction_cost;
   bound.reduction = terms.reduced * gamma;
   bound.step = std::max({bound.compute, bound.bandwidth, bound.reduction});

@@ -41,7 +41,9 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
     active[edge.phase] += edge.change;
   }
 
-  // The rest, so that the parts add up; differences of rounding alone are no waiting but belong to the largest part.
+  // The rest, so that the parts add up; what rounding alone makes or leaves belongs to the largest part.
+  for (double& part : spent)
+    if (part < 1e-10 * length) part = 0.0;
   const double rest = length - std::accumulate(spent.begin(), spent.end(), 0.0);
   Breakdown parts;
   if (rest > 1e-9 * length) parts.waiting = Seconds(rest);

@@ -105,7 +105,9 @@ class Checker {
     for (const WorkerGroup& group : c.groups) total += group.count;
     if (total > c.workers) fault("/cluster/groups", fmt::format("groups of {} workers in all", total), fmt::format("at most the cluster's {} workers", c.workers));
     const bool own_links = std::any_of(c.groups.begin(), c.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
-    if (own_links && !std::holds_alternative<Star>(c.topology) && !std::holds_alternative<Racks>(c.topology))
+    if (!c.groups.empty() && std::holds_alternative<SimGridXml>(c.topology))
+      fault("/cluster/groups", "groups with topology simgrid-xml", "an empty list: the platform file gives each host its speed and links");
+    else if (own_links && !std::holds_alternative<Star>(c.topology) && !std::holds_alternative<Racks>(c.topology))
       fault("/cluster/groups", "a group with links of its own", "that only with topology star or racks", "give the group a speed only");
     if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");

@@ -130,7 +130,8 @@ struct Dragonfly {
   bool operator==(const Dragonfly&) const = default;
 };
 
-/// Any SimGrid platform description; the first `workers` hosts in order of name run the workers.
+/// Any SimGrid platform description; the first `workers` hosts in order of name run the workers. The workload's
+/// times are those of the first one; the others compute in proportion to their speeds.
 struct SimGridXml {
   static constexpr std::string_view kind = "simgrid-xml";
   static constexpr std::string_view meaning = "a SimGrid platform file; replay only";

@@ -67,6 +67,12 @@ class Builder {
 
   [[nodiscard]] SecondsPerByte reduction_cost() const { return strategy_.server_reduction_cost.value_or(input_.cluster.reduction_cost); }
 
+  /// A shard's host copies every remote worker's message in, and its answer out.
+  [[nodiscard]] SecondsPerByte copy_cost() const {
+    const int remote = input_.cluster.workers - (graph_.shards_co_located ? 1 : 0);
+    return input_.cluster.host_cost * (2.0 * remote);
+  }
+
   /// The update's share of `bytes` of parameters.
   [[nodiscard]] Seconds update_time(Bytes bytes) const {
     return input_.workload.update * (strategy_.server_update_factor * (bytes / input_.workload.gradient_bytes));
@@ -87,7 +93,7 @@ class Builder {
       ServeWork serve;
       for (const Bytes bytes : bytes_[b]) {
         wire.push_back(payload(input_.compressor, bytes));
-        serve.time.push_back(wire.back() * reduction_cost() * input_.cluster.workers + update_time(bytes));
+        serve.time.push_back(wire.back() * (reduction_cost() * input_.cluster.workers + copy_cost()) + update_time(bytes));
       }
       const TaskId push = graph_.add_task({numbered("push", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::push, wire}, push_out, push_in});
       graph_.depend(push, ready_[b]);

@@ -55,6 +55,7 @@ class Builder {
     Platform platform;
     platform.workers.assign(by_rank_.begin(), by_rank_.begin() + cluster_.workers);
     platform.shards.assign(by_rank_.begin() + cluster_.workers, by_rank_.begin() + hosts_);
+    if (std::holds_alternative<SimGridXml>(cluster_.topology)) platform.work_per_second = by_rank_.front()->get_speed();
     return platform;
   }
 

@@ -28,6 +28,8 @@ class Platform {
  public:
   std::vector<simgrid::s4u::Host*> workers;  ///< by rank
   std::vector<simgrid::s4u::Host*> shards;   ///< dedicated parameter-server hosts
+  /// Work units per second of a worker of speed 1: kWorkPerSecond, or worker 0's speed in a platform file.
+  double work_per_second = kWorkPerSecond;
 
   [[nodiscard]] double delay(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
 

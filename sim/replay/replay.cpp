@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "models/equation/evaluate.hpp"
 #include "models/report/breakdown.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/jitter.hpp"
@@ -66,7 +67,8 @@ struct Rendezvous {
   std::vector<Lane*> waiting;
 };
 
-/// Direct messages on their way to one participant, from one sender or from any.
+/// Direct messages on their way to one participant, from one sender or from any. A null message is one that
+/// never leaves its host.
 struct Inbox {
   std::deque<s4u::CommPtr> messages;
   Lane* reader = nullptr;
@@ -266,7 +268,7 @@ class Replay {
     const double start = now();
     if (work.duration > Seconds{}) {
       const double factor = jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, lane.participant->index, step);
-      s4u::this_actor::execute(work.duration.si() * factor * kWorkPerSecond);
+      s4u::this_actor::execute(work.duration.si() * factor * platform_.work_per_second);
     }
     return start;
   }
@@ -330,9 +332,13 @@ class Replay {
     for (const auto& [delay, i] : order) {
       sleep(delay - waited);
       waited = delay;
-      messages.push_back(s4u::Comm::sendto_async(senders[i], outgoing[i].to, static_cast<std::uint64_t>(std::llround(outgoing[i].bytes * kUnitsPerByte))));
+      s4u::CommPtr message;
+      if (senders[i] != outgoing[i].to) {
+        message = s4u::Comm::sendto_async(senders[i], outgoing[i].to, static_cast<std::uint64_t>(std::llround(outgoing[i].bytes * kUnitsPerByte)));
+        messages.push_back(message);
+      }
       if (Inbox* inbox = outgoing[i].inbox) {
-        inbox->messages.push_back(messages.back());
+        inbox->messages.push_back(message);
         if (inbox->reader) inbox->reader->notify();
       }
     }
@@ -349,53 +355,67 @@ class Replay {
     const s4u::CommPtr message = box.messages.front();
     box.messages.pop_front();
     const double start = now();
-    message->wait();
+    if (message) message->wait();
     return start;
+  }
+
+  /// Whom a participant sends to and how many messages it expects in a direct exchange.
+  struct DirectPlan {
+    std::vector<Outgoing> outgoing;
+    std::vector<Inbox*> expected;  ///< one entry a message
+  };
+
+  DirectPlan plan_neighbours(const DirectWork& work, const Participant& self, TaskId id) {
+    DirectPlan plan;
+    for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
+      const auto peer = static_cast<std::size_t>((self.index + (side == 0 ? 1 : p_ - 1)) % p_);
+      // What goes to the right-hand neighbour arrives from its left.
+      plan.outgoing.push_back({platform_.workers[peer], work.shard_bytes.front().si(), &inbox(id, peer, static_cast<std::size_t>(side))});
+      plan.expected.push_back(&inbox(id, static_cast<std::size_t>(self.index), static_cast<std::size_t>(side)));
+    }
+    return plan;
+  }
+
+  /// Push: workers send, shards receive. Pull: the other way round.
+  DirectPlan plan_shards(const DirectWork& work, const Participant& self, TaskId id) {
+    DirectPlan plan;
+    const bool is_worker = self.role == Role::worker;
+    const bool sends = is_worker == (work.pattern == DirectWork::Pattern::push);
+    Inbox& own = inbox(id, static_cast<std::size_t>(is_worker ? self.index : p_ + self.index), 0);
+    const auto exchange = [&](int worker, int shard) {
+      const double bytes = work.shard_bytes[static_cast<std::size_t>(shard)].si();
+      if (bytes == 0.0) return;
+      if (!sends) return plan.expected.push_back(&own);
+      const int peer = is_worker ? p_ + shard : worker;
+      plan.outgoing.push_back({is_worker ? shard_host(shard) : platform_.workers[static_cast<std::size_t>(worker)], bytes, &inbox(id, static_cast<std::size_t>(peer), 0)});
+    };
+    if (is_worker)
+      for (int shard = 0; shard < graph_.shards; ++shard) exchange(self.index, shard);
+    else
+      for (int worker = 0; worker < p_; ++worker) exchange(worker, self.index);
+    return plan;
   }
 
   double perform(const DirectWork& work, Lane& lane, TaskId id, int) {
     const Participant& self = *lane.participant;
-    const auto me = static_cast<std::size_t>(self.index);
-    const bool sends = work.pattern == DirectWork::Pattern::neighbours || (work.pattern == DirectWork::Pattern::push) == (self.role == Role::worker);
+    const auto pattern = work.pattern;
+    const bool neighbours = pattern == DirectWork::Pattern::neighbours;
+    const DirectPlan plan = neighbours ? plan_neighbours(work, self, id) : plan_shards(work, self, id);
+    const CostTerms terms = communication_terms(work, graph_, p_);
+    const double copying = (terms.copied * cluster_.host_cost).si();
+
     double start = now();
-    double bytes_out = 0.0, bytes_in = 0.0;
-
-    std::vector<Outgoing> outgoing;
-    std::vector<std::pair<Inbox*, double>> expected;
-    const auto local = [&](int shard, int worker) { return graph_.shards_co_located && shard == worker; };
-    const auto shard_bytes = [&](int shard) { return work.shard_bytes[static_cast<std::size_t>(shard)].si(); };
-    if (work.pattern == DirectWork::Pattern::neighbours) {
-      for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
-        const int peer = (self.index + (side == 0 ? 1 : p_ - 1)) % p_;
-        // What goes to the right-hand neighbour arrives from its left.
-        outgoing.push_back({platform_.workers[static_cast<std::size_t>(peer)], shard_bytes(0), &inbox(id, static_cast<std::size_t>(peer), static_cast<std::size_t>(side))});
-        expected.emplace_back(&inbox(id, me, static_cast<std::size_t>(side)), shard_bytes(0));
-      }
-    } else if (self.role == Role::worker) {
-      for (int shard = 0; shard < graph_.shards; ++shard) {
-        if (local(shard, self.index) || shard_bytes(shard) == 0.0) continue;
-        if (sends) outgoing.push_back({shard_host(shard), shard_bytes(shard), &inbox(id, static_cast<std::size_t>(p_ + shard), 0)});
-        else expected.emplace_back(&inbox(id, me, 0), shard_bytes(shard));
-      }
-    } else if (shard_bytes(self.index) > 0.0) {
-      for (int worker = 0; worker < p_; ++worker) {
-        if (local(self.index, worker)) continue;
-        if (sends) outgoing.push_back({platform_.workers[static_cast<std::size_t>(worker)], shard_bytes(self.index), &inbox(id, static_cast<std::size_t>(worker), 0)});
-        else expected.emplace_back(&inbox(id, static_cast<std::size_t>(p_) + me, 0), shard_bytes(self.index));
-      }
-    }
-
-    const auto messages = start_messages(std::vector<s4u::Host*>(outgoing.size(), self.host), outgoing);
-    for (const Outgoing& message : outgoing) bytes_out += message.bytes;
-    bool first = outgoing.empty();
-    for (const auto& [box, bytes] : expected) {
+    // What is pushed is copied out first; what is pulled or exchanged is copied in last, and the sender's
+    // buffer is in use until then.
+    if (pattern == DirectWork::Pattern::push && self.role == Role::worker) sleep(copying);
+    const auto messages = start_messages(std::vector<s4u::Host*>(plan.outgoing.size(), self.host), plan.outgoing);
+    bool first = plan.outgoing.empty();
+    for (Inbox* box : plan.expected) {
       const double began = receive(*box, lane);
       if (std::exchange(first, false)) start = began;
-      bytes_in += bytes;
     }
     for (const auto& message : messages) message->wait();
-    const double reduced = work.pattern == DirectWork::Pattern::neighbours ? bytes_in : 0.0;
-    sleep(std::max(bytes_in, bytes_out) * cluster_.host_cost.si() + reduced * cluster_.reduction_cost.si());
+    if (pattern != DirectWork::Pattern::push) sleep(copying + (terms.reduced * cluster_.reduction_cost).si());
     return start;
   }
 
@@ -403,10 +423,9 @@ class Replay {
     const double start = now();
     s4u::Host* worker = lane.participant->host;
     s4u::Host* shard = shard_host(transfer.shard);
-    if (worker == shard) return start;
-    s4u::Host* from = transfer.push ? worker : shard;
-    for (const auto& message : start_messages({from}, {{transfer.push ? shard : worker, transfer.bytes.si(), nullptr}})) message->wait();
-    sleep(transfer.bytes.si() * cluster_.host_cost.si());
+    const auto messages = start_messages({transfer.push ? worker : shard}, {{transfer.push ? shard : worker, transfer.bytes.si(), nullptr}});
+    for (const auto& message : messages) message->wait();
+    if (worker != shard) sleep(transfer.bytes.si() * cluster_.host_cost.si());
     return start;
   }
 
