@@ -46,7 +46,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("scaling_efficiency", "throughput(p) / (p · throughput(1))", [](P p) { return number(p.scaling_efficiency); });
   add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
-  add("algbw_B_per_s", "n over the time the exchange takes alone, by the equations", [](P p) { return si(p.algbw); });
+  add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", [](P p) { return si(p.algbw); });
   add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
   add("forward_s", "breakdown: forward", [](P p) { return si(p.answers.shown().breakdown.forward); });
   add("backward_s", "breakdown: backward", [](P p) { return si(p.answers.shown().breakdown.backward); });

@@ -18,7 +18,7 @@ struct Breakdown {
   [[nodiscard]] Seconds total() const { return forward + backward + update + encode + decode + exposed_communication + waiting; }
 };
 
-/// Spread of the step time under jitter, over all steps of all runs.
+/// Spread of the step time under jitter, over all steps of all workers in all runs.
 struct Distribution {
   int samples = 0;
   Seconds p5{}, p50{}, p95{}, p99{};

@@ -81,8 +81,11 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
   report.answers = answers;
   report.message_size = exchange.size;
   report.sent_per_worker = exchange.sent;
-  if (exchange.time && *exchange.time > Seconds{}) {
-    report.algbw = exchange.size / *exchange.time;
+  // A collective benchmark's step is its exchange, whoever evaluated it.
+  const bool benchmark = std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
+  const std::optional<Seconds> time = benchmark ? forecast.step : exchange.time;
+  if (time && *time > Seconds{}) {
+    report.algbw = exchange.size / *time;
     if (exchange.bus_factor > 0) report.busbw = *report.algbw * exchange.bus_factor;
   }
   if (scenario.workload) {

@@ -12,8 +12,9 @@
 namespace stepcast {
 
 /// SimGrid counts whole bytes; a chunk n/p seldom is one. Sizes and bandwidths are both multiplied by this, so
-/// that rounding a payload to an integer errs by less than 1/8192 byte.
-inline constexpr double kUnitsPerByte = 4096.0;
+/// that rounding a payload to an integer errs by less than a millionth of a byte. A message may have 2^43 bytes.
+inline constexpr double kUnitsPerByte = 1048576.0;
+inline constexpr double kMostMessageBytes = 8796093022208.0;
 
 /// Work units per second of a worker of speed 1; large, so that SimGrid's absolute precision on work amounts
 /// (1e-5) is far below a nanosecond.

@@ -5,6 +5,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -12,6 +13,7 @@
 
 #include "models/equation/evaluate.hpp"
 #include "models/report/breakdown.hpp"
+#include "models/scenario/fault.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/jitter.hpp"
 #include "sim/replay/steady_state.hpp"
@@ -37,6 +39,8 @@ struct Participant {
   int started = -1;            ///< latest step that one of its streams has begun
   int limit = std::numeric_limits<int>::max();  ///< first step it does not begin
   std::vector<struct Lane*> lanes;
+  std::vector<int> finished;       ///< by step: tasks finished
+  std::vector<double> step_ends;   ///< by step
   std::deque<std::pair<int, Interval>>* record = nullptr;  ///< {step, interval}, for those whose timeline is kept
 };
 
@@ -67,10 +71,13 @@ struct Rendezvous {
   std::vector<Lane*> waiting;
 };
 
-/// Direct messages on their way to one participant, from one sender or from any. A null message is one that
-/// never leaves its host.
+/// Direct messages on their way to one participant, from one sender or from any.
 struct Inbox {
-  std::deque<s4u::CommPtr> messages;
+  struct Entry {
+    s4u::CommPtr message;  ///< null for one that never leaves its host
+    double sent = 0.0;     ///< when the sender turned to it, before its latency
+  };
+  std::deque<Entry> messages;
   Lane* reader = nullptr;
 };
 
@@ -148,25 +155,21 @@ class Replay {
     choose_records();
   }
 
-  /// Keeps the timeline of one worker of each group, or of all when they are random.
+  /// Keeps the timeline of one worker of each kind (speed, links, a shard on its host or not), or of all when
+  /// they are random.
   void choose_records() {
-    int rest = p_;
-    for (const WorkerGroup& group : cluster_.groups) rest -= group.count;
-    const auto keep = [&](int first, int count) {
-      if (count == 0) return;
+    std::set<int> borders{0, p_};  // first ranks of the kinds, and the end
+    if (graph_.shards_co_located) borders.insert(graph_.shards);
+    int first_of_group = p_;
+    for (auto group = cluster_.groups.rbegin(); group != cluster_.groups.rend(); ++group) borders.insert(first_of_group -= group->count);
+    for (auto border = borders.begin(); *border < p_; ++border) {
+      const int first = *border, count = *std::next(border) - first;
       const int kept = random() || graph_.asynchronous ? count : 1;
       for (int i = 0; i < kept; ++i) {
         records_.push_back({static_cast<double>(count) / kept / p_, {}});
-        recorded_.push_back(first + i);
+        participants_[static_cast<std::size_t>(first + i)].record = &records_.back().timeline;
       }
-    };
-    keep(0, rest);
-    int first = rest;
-    for (const WorkerGroup& group : cluster_.groups) {
-      keep(first, group.count);
-      first += group.count;
     }
-    for (std::size_t i = 0; i < recorded_.size(); ++i) participants_[static_cast<std::size_t>(recorded_[i])].record = &records_[i].timeline;
   }
 
   // ---- life of a lane
@@ -209,6 +212,8 @@ class Replay {
     const auto s = static_cast<std::size_t>(step);
     if (finished_.size() <= s) finished_.resize(s + 1, 0);
     total_finished_ += 1;
+    if (self.finished.size() <= s) self.finished.resize(s + 1, 0);
+    if (++self.finished[s] == self.tasks) self.step_ends.push_back(now());
     if (++finished_[s] == tasks_per_step_) end_of_step(step);
   }
 
@@ -323,22 +328,26 @@ class Replay {
   }
 
   /// Starts message i from senders[i], each after the latency of its route, and posts it in its inbox.
+  /// @throws ModelError for a message too large to be counted
   std::vector<s4u::CommPtr> start_messages(const std::vector<s4u::Host*>& senders, const std::vector<Outgoing>& outgoing) {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < outgoing.size(); ++i) order.emplace_back(platform_.delay(senders[i], outgoing[i].to), i);
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<s4u::CommPtr> messages;
+    const double sent = now();
     double waited = 0.0;
     for (const auto& [delay, i] : order) {
       sleep(delay - waited);
       waited = delay;
       s4u::CommPtr message;
+      if (outgoing[i].bytes > kMostMessageBytes)
+        throw ModelError(fmt::format("a message of {:.3g} bytes is more than replay can count ({:.3g}); use --evaluator equations", outgoing[i].bytes, kMostMessageBytes));
       if (senders[i] != outgoing[i].to) {
         message = s4u::Comm::sendto_async(senders[i], outgoing[i].to, static_cast<std::uint64_t>(std::llround(outgoing[i].bytes * kUnitsPerByte)));
         messages.push_back(message);
       }
       if (Inbox* inbox = outgoing[i].inbox) {
-        inbox->messages.push_back(message);
+        inbox->messages.push_back({message, sent});
         if (inbox->reader) inbox->reader->notify();
       }
     }
@@ -347,16 +356,15 @@ class Replay {
 
   Inbox& inbox(TaskId id, std::size_t participant, std::size_t slot) { return inboxes_[static_cast<std::size_t>(id)][participant * 2 + slot]; }
 
-  /// Waits for the next message; returns when it began to flow.
+  /// Waits for the next message to arrive; returns when it was sent.
   double receive(Inbox& box, Lane& lane) {
     box.reader = &lane;
     while (box.messages.empty()) lane.wait();
     box.reader = nullptr;
-    const s4u::CommPtr message = box.messages.front();
+    const Inbox::Entry entry = box.messages.front();
     box.messages.pop_front();
-    const double start = now();
-    if (message) message->wait();
-    return start;
+    if (entry.message) entry.message->wait();
+    return entry.sent;
   }
 
   /// Whom a participant sends to and how many messages it expects in a direct exchange.
@@ -482,7 +490,9 @@ class Replay {
       forecast.steady_state = random() ? fmt::format("mean of steps {} to {}", skipped + 2, measured_last + 1)
                                        : fmt::format("no period found in {} steps: mean of steps {} to {}", step_ends_.size(), skipped + 2, measured_last + 1);
     }
-    for (std::size_t i = skipped; i < measured_last; ++i) result.samples.push_back(step_ends_[i + 1] - step_ends_[i]);
+    for (const Participant& worker : participants_)
+      for (std::size_t i = 1; worker.role == Role::worker && i < worker.step_ends.size(); ++i)
+        if (worker.step_ends[i - 1] >= begin && worker.step_ends[i] <= end) result.samples.push_back(worker.step_ends[i] - worker.step_ends[i - 1]);
     for (const auto& [weight, timeline] : records_) {
       std::vector<Interval> intervals;
       for (const auto& entry : timeline) intervals.push_back(entry.second);
@@ -508,8 +518,7 @@ class Replay {
   std::vector<Rendezvous> meetings_;               ///< by task
   std::vector<std::vector<Inbox>> inboxes_;        ///< by task, then participant and slot
   std::vector<s4u::MutexPtr> shard_locks_;
-  std::vector<Record> records_;
-  std::vector<int> recorded_;
+  std::deque<Record> records_;
 
   SteadyState steady_;
   std::optional<Period> period_;

@@ -17,7 +17,7 @@ namespace stepcast {
 
 struct ReplayResult {
   StepForecast forecast;
-  std::vector<double> samples;  ///< with jitter: times of the single steps, in seconds
+  std::vector<double> samples;  ///< without a period: times of every worker's own steps, in seconds
 };
 
 /// Runs the simulation in this process. SimGrid allows one Engine per process: call it once in a process of its

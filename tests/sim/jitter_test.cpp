@@ -1,0 +1,74 @@
+#include "sim/replay/jitter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+TEST_CASE("factors have mean 1 and the asked coefficient of variation") {
+  for (const JitterDistribution distribution : {JitterDistribution::lognormal, JitterDistribution::gamma})
+    for (const double cv : {0.05, 0.5}) {
+      constexpr int kSamples = 40000;
+      double sum = 0, squares = 0;
+      for (int i = 0; i < kSamples; ++i) {
+        const double x = jitter_factor({distribution, cv}, 7, 0, i % 200, i / 200);
+        REQUIRE(x > 0);
+        sum += x;
+        squares += x * x;
+      }
+      const double mean = sum / kSamples;
+      const double measured_cv = std::sqrt(squares / kSamples - mean * mean) / mean;
+      INFO(name_of(distribution) << " cv " << cv << ": mean " << mean << ", cv " << measured_cv);
+      // Five standard errors of the mean, cv/sqrt(N); the cv's own error is a few percent of it at most.
+      CHECK(std::abs(mean - 1) < 5 * cv / std::sqrt(kSamples));
+      CHECK(std::abs(measured_cv / cv - 1) < 0.05);
+    }
+}
+
+TEST_CASE("factors depend on seed, run, worker and step, and on nothing else") {
+  const Jitter jitter{JitterDistribution::lognormal, 0.3};
+  const double x = jitter_factor(jitter, 1, 2, 3, 4);
+  CHECK(x == jitter_factor(jitter, 1, 2, 3, 4));
+  CHECK(x != jitter_factor(jitter, 2, 2, 3, 4));
+  CHECK(x != jitter_factor(jitter, 1, 3, 3, 4));
+  CHECK(x != jitter_factor(jitter, 1, 2, 4, 4));
+  CHECK(x != jitter_factor(jitter, 1, 2, 3, 5));
+  CHECK(x != jitter_factor(jitter, 1, 2, 4, 3));
+  CHECK(jitter_factor({JitterDistribution::none, 0.0}, 1, 2, 3, 4) == 1.0);
+}
+
+TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
+  // Whole-model exchange without cost (1e12 Gb/s): a step is the largest of p factors times 25 ms. The replay
+  // has drawn exactly these factors, so the expectation is their mean over the measured steps: of 50 steps the
+  // first five are skipped.
+  Cluster cluster;
+  cluster.workers = 6;
+  cluster.link = {BytesPerSecond(1e21), Seconds{}};
+  cluster.jitter = {JitterDistribution::gamma, 0.2};
+  Scenario scenario = scenario_of(cluster, AllReduceStrategy{});
+  scenario.evaluation.evaluator = Evaluator::replay;
+  scenario.evaluation.max_steps = 50;
+  double sum = 0;
+  int steps = 0;
+  // The update is the last of a step's tasks but comes after the exchange: its factor is the slowest worker's
+  // only if that worker is last again. So give the workload no update.
+  WorkloadTable table = small_workload();
+  table.update = {};
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  for (int step = 5; step < 50; ++step, ++steps) {
+    double slowest = 0;
+    for (int worker = 0; worker < 6; ++worker) slowest = std::max(slowest, jitter_factor(cluster.jitter, scenario.evaluation.seed, 0, worker, step));
+    sum += slowest;
+  }
+  const auto forecast = replay_all({{"", scenario}}).front();
+  require_close(24_ms * (sum / steps), forecast.step, 1e-6, "mean of the slowest");
+  REQUIRE(forecast.distribution);
+  CHECK(forecast.distribution->p5 < forecast.distribution->p50);
+  CHECK(forecast.distribution->p50 < forecast.distribution->p99);
+  require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
+}

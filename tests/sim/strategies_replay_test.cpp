@@ -1,0 +1,159 @@
+// Replay equals equations for synchronous, parameter-server, pipelined and gossip steps on the ideal star.
+//
+// Why they must: both run the same step graph. With like workers every participant reaches a communication task
+// at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
+// solve as a timed event graph and the replay by running.
+#include <fmt/format.h>
+
+#include "models/equation/evaluate.hpp"
+#include "models/strategy/prices.hpp"
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+constexpr int kWorkers[] = {1, 2, 3, 4, 5, 8, 16, 31, 64};
+
+std::vector<Exchange> exchanges() {
+  std::vector<Exchange> all{Exchange{}};
+  for (const Grouping grouping : {Grouping::per_tensor, Grouping::bucketed})
+    for (const bool overlap : {true, false}) all.push_back({grouping, 6_MB, 3_MB, overlap, 1.07});
+  return all;
+}
+
+std::string describe(const Exchange& e) { return fmt::format("{}{}", name_of(e.grouping), e.overlap ? "" : ", not overlapped"); }
+
+void require_all_same(const std::vector<Case>& cases) {
+  const auto answers = evaluate_both(cases);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Scenario& scenario = cases[i].scenario;
+    const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+    const bool some_host_shards = server && server->placement == ServerPlacement::co_located && server->shards < scenario.cluster.workers;
+    require_same(answers[i], 1e-9, !some_host_shards);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("synchronous all-reduce: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : kWorkers)
+    for (const Exchange& exchange : exchanges())
+      cases.push_back({fmt::format("p={}, {}", p, describe(exchange)), scenario_of(star(p), AllReduceStrategy{{}, exchange})});
+  require_all_same(cases);
+}
+
+TEST_CASE("synchronous all-reduce without overlap takes l_for + l_back + l_up + l_comm") {
+  // Ring, p = 8, n = 4·3500010 B: l_comm = S + 14·α + 2·7/8·n(β + h) + 7/8·nγ, l_for = 10, l_back = 14, l_up = 1 ms.
+  AllReduceStrategy strategy;
+  strategy.collective.algorithm = Algorithm::ring;
+  const auto answers = evaluate_both({{"ring", scenario_of(star(8), strategy)}});
+  const Bytes n = 14000040_B;
+  const Seconds communication = 7_us + 14.0 * 25_us + n * 1.75 * (0.8_ns_per_B + 0.1_ns_per_B) + n * 0.875 * 0.05_ns_per_B;
+  require_close(25_ms + communication, answers[0].replay.step, 1e-9, "T = l_for + l_back + l_up + l_comm");
+  require_close(communication, answers[0].replay.breakdown.exposed_communication, 1e-9, "all communication is exposed");
+}
+
+TEST_CASE("synchronous parameter server: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : kWorkers)
+    for (const int shards : {1, 2, 5})
+      for (const ServerPlacement placement : {ServerPlacement::dedicated, ServerPlacement::co_located})
+        for (const Exchange& exchange : exchanges()) {
+          if (placement == ServerPlacement::co_located && shards > p) continue;
+          // A worker with more shards than workers copies longer than its servers receive: not one time for all.
+          if (shards > p) continue;
+          ParameterServerStrategy strategy;
+          strategy.shards = shards;
+          strategy.placement = placement;
+          strategy.exchange = exchange;
+          cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)), scenario_of(star(p), strategy)});
+        }
+  require_all_same(cases);
+}
+
+TEST_CASE("a parameter server's step in closed form") {
+  // One dedicated shard, whole model, p = 4, n = 14000040 B, update 1 ms on the server:
+  // l_for + l_back + [copy out nh + α + pnβ] + [p·n(γ + 2h) + 1 ms] + [α + pnβ + copy in nh].
+  const auto answers = evaluate_both({{"one shard", scenario_of(star(4), ParameterServerStrategy{})}});
+  const Bytes n = 14000040_B;
+  const Seconds exchange = 2.0 * (n * 0.1_ns_per_B + 25_us + 4.0 * n / 10_Gbps);
+  const Seconds serve = 4.0 * n * (0.05_ns_per_B + 0.2_ns_per_B) + 1_ms;
+  require_close(24_ms + exchange + serve, answers[0].replay.step, 1e-9, "one dedicated shard");
+  require_close(serve, answers[0].replay.breakdown.waiting, 1e-9, "workers wait while the server works");
+}
+
+TEST_CASE("pipelined SGD: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : kWorkers)
+    for (const int width : {1, 2, 3})
+      for (const int segments : {1, 3}) {
+        PipelinedStrategy strategy;
+        strategy.width = width;
+        strategy.segments = segments;
+        cases.push_back({fmt::format("p={} K={} L={}", p, width, segments), scenario_of(star(p), strategy)});
+      }
+  require_all_same(cases);
+}
+
+TEST_CASE("pipelined SGD with compressors and warm-up steps") {
+  std::vector<Case> cases;
+  for (const int warmup : {0, 1, 4}) {
+    PipelinedStrategy strategy;
+    strategy.segments = 2;
+    strategy.warmup_steps = warmup;
+    Scenario scenario = scenario_of(star(5), strategy);
+    scenario.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};
+    cases.push_back({fmt::format("warm-up {}", warmup), scenario});
+  }
+  require_all_same(cases);
+}
+
+TEST_CASE("gossip: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : kWorkers)
+    for (const bool overlap : {true, false}) cases.push_back({fmt::format("p={} overlap={}", p, overlap), scenario_of(star(p), GossipStrategy{overlap})});
+  require_all_same(cases);
+}
+
+TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
+  // 2 of 8 workers at half speed compute 50 ms instead of 25; nobody's exchange is hidden. Fast workers wait
+  // 24 ms in front of the exchange, and 1 ms for the slow ones' update: at the next exchange, 25 ms in all.
+  Cluster cluster = star(8);
+  cluster.groups = {{2, 0.5, {}, {}}};
+  AllReduceStrategy strategy;
+  strategy.collective.algorithm = Algorithm::ring;
+  const auto answers = evaluate_both({{"two speeds", scenario_of(cluster, strategy)}});
+  require_same(answers[0], 1e-9);
+  const Bytes n = 14000040_B;
+  const Seconds communication = 7_us + 14.0 * 25_us + n * 1.75 * 0.9_ns_per_B + n * 0.875 * 0.05_ns_per_B;
+  require_close(50_ms + communication, answers[0].replay.step, 1e-9, "slowest worker + exchange");
+  require_close(0.75 * 25_ms, answers[0].replay.breakdown.waiting, 1e-9, "six of eight workers wait 25 ms");
+}
+
+TEST_CASE("property: replay equals equations on random synchronous and pipelined steps") {
+  property("replay equals equations", [] {
+    Cluster cluster = star(integer_between(1, 12));
+    cluster.link = {BytesPerSecond(positive_between(1e7, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
+    cluster.reduction_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
+    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
+    WorkloadTable table = small_workload();
+    for (GradientTensor& gradient : table.gradients) {
+      gradient.elements = integer_between(1, 5000000);
+      gradient.gap = Seconds(positive_between(1e-6, 1e-2));
+    }
+    const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, 1_MiB, coin(), real_between(1.0, 1.2)};
+    Scenario scenario = scenario_of(cluster, AllReduceStrategy{{}, exchange});
+    if (coin()) scenario.strategy = PipelinedStrategy{integer_between(1, 4), integer_between(1, 4), 0, {}};
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    scenario.evaluation.max_steps = 2000;
+    const auto answers = evaluate_both({{"random", scenario}});
+    assert_close(answers[0].equations.step, answers[0].replay.step, 1e-9, "step");
+    assert_close(answers[0].equations.first_step, answers[0].replay.first_step, 1e-9, "first step");
+  }, 100);
+}

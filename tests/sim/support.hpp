@@ -1,0 +1,48 @@
+// Scenarios made in code, and their answers from both evaluators.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/report/forecast.hpp"
+#include "models/scenario/scenario.hpp"
+#include "models/workload/workload.hpp"
+
+namespace stepcast::test {
+
+/// A scenario's name in messages and what both evaluators say about it.
+struct Comparison {
+  std::string what;
+  StepForecast equations;
+  StepForecast replay;
+};
+
+struct Case {
+  std::string what;
+  Scenario scenario;
+};
+
+/// p workers on a star of 10 Gb/s and 25 us, γ = 0.05 ns/B, h = 0.1 ns/B, S = 7 us: every term counts.
+Cluster star(int p);
+
+/// Four gradients of unlike sizes and gaps; forward 10 ms, backward 14 ms, update 1 ms.
+WorkloadTable small_workload();
+
+/// A scenario with small_workload().
+Scenario scenario_of(const Cluster& cluster, const Strategy& strategy);
+
+/// One collective per step.
+Scenario collective_of(const Cluster& cluster, Operation operation, Algorithm algorithm, Bytes size);
+
+/// Evaluates all cases both ways, replays in processes. Fails the running Catch2 test when a replay fails.
+std::vector<Comparison> evaluate_both(const std::vector<Case>& cases);
+
+/// Replays only.
+std::vector<StepForecast> replay_all(const std::vector<Case>& cases);
+
+/// Requires step, first step and every part of the breakdown to agree to `relative` (parts: of the step).
+/// @param like_workers  false where workers differ in what they communicate (those with a server's shard on
+///                      their host): equations know one kind only and split communication from waiting for it
+void require_same(const Comparison& comparison, double relative, bool like_workers = true);
+
+}  // namespace stepcast::test
