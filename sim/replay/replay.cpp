@@ -417,11 +417,8 @@ class Replay {
     // buffer is in use until then.
     if (pattern == DirectWork::Pattern::push && self.role == Role::worker) sleep(copying);
     const auto messages = start_messages(std::vector<s4u::Host*>(plan.outgoing.size(), self.host), plan.outgoing);
-    bool first = plan.outgoing.empty();
-    for (Inbox* box : plan.expected) {
-      const double began = receive(*box, lane);
-      if (std::exchange(first, false)) start = began;
-    }
+    // Until the last sender has sent, this is waiting for it rather than communication.
+    for (Inbox* box : plan.expected) start = std::max(start, receive(*box, lane));
     for (const auto& message : messages) message->wait();
     if (pattern != DirectWork::Pattern::push) sleep(copying + (terms.reduced * cluster_.reduction_cost).si());
     return start;
