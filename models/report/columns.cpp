@@ -61,6 +61,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("bound_bandwidth_s", "bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
   add("bound_reduction_s", "bound: reduction alone", [](P p) { return si(p.bound.reduction); });
   add("gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
+  add("gap_is_large", "1 where the step takes more than twice its bound: is the scenario as meant?", [](P p) { return Cell(p.gap > kLargeGap - 1.0 ? 1.0 : 0.0); });
   add("equations_step_time_s", "the equations' answer", [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });
   add("replay_step_time_s", "the replay's answer", [](P p) { return p.answers.replay ? si(p.answers.replay->step) : Cell(); });
   add("difference", "replay over equations, minus 1", [](P p) { return number(p.answers.difference()); });

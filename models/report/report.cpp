@@ -99,8 +99,6 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
   report.bound = lower_bound(scenario, workload);
   report.gap = report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
 
-  if (report.gap > kLargeGap - 1.0)
-    report.notes.push_back(fmt::format("{:.2g} times the lower bound: {} is exposed; is the scenario as meant?", report.gap + 1.0, forecast.breakdown.exposed_communication > forecast.breakdown.waiting ? "communication" : "waiting"));
   if (answers.equations && !answers.replay && !prices_are_exact(scenario.cluster))
     report.notes.emplace_back("equations estimate this cluster from its slowest links and longest routes; replay simulates it");
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);

@@ -1,6 +1,8 @@
 #include "models/report/writers.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -62,9 +64,80 @@ struct Shown {
   bool throughput = false, algbw = false, difference = false, spread = false, codec = false, waiting = false;
 };
 
+/// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
+constexpr std::size_t kMostFullRows = 48;
+
+std::string value_of(const PointReport& p, const std::string& axis) {
+  const auto found = std::find_if(p.coordinates.begin(), p.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
+  return found == p.coordinates.end() ? "" : found->value;
+}
+
+bool has_large_gap(const PointReport& p) { return p.gap > kLargeGap - 1.0; }
+
+/// What a reader should know before trusting the numbers above, each thing once.
+std::string footnotes(const Report& report) {
+  std::string text;
+  const auto flagged = std::count_if(report.points.begin(), report.points.end(), has_large_gap);
+  if (flagged > 0)
+    text += fmt::format("! {} of {} points take more than {} times their lower bound\n", flagged, report.points.size(), kLargeGap);
+  std::vector<std::string> seen;
+  for (const PointReport& p : report.points)
+    for (const std::string& note : p.notes)
+      if (std::find(seen.begin(), seen.end(), note) == seen.end()) seen.push_back(note);
+  for (const std::string& note : seen) text += fmt::format("note: {}\n", note);
+  return text;
+}
+
+/// Step time and speedup of every variant side by side, "*" at the fastest.
+std::string to_comparison(const Report& report) {
+  std::vector<std::string> axes, variants;
+  for (const std::string& axis : report.axes)
+    if (axis != "variant") axes.push_back(axis);
+  std::vector<std::pair<std::vector<std::string>, std::map<std::string, const PointReport*>>> rows;
+  for (const PointReport& p : report.points) {
+    std::vector<std::string> key;
+    for (const std::string& axis : axes) key.push_back(value_of(p, axis));
+    const std::string variant = value_of(p, "variant");
+    if (std::find(variants.begin(), variants.end(), variant) == variants.end()) variants.push_back(variant);
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.first == key; });
+    if (row == rows.end()) row = rows.insert(rows.end(), {key, {}});
+    row->second[variant] = &p;
+  }
+
+  Table table(axes.size());
+  std::vector<std::string> head(axes);
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    head.push_back(fmt::format("({})", v + 1));
+    head.emplace_back("speedup");
+  }
+  table.add(head);
+  for (const auto& [key, points] : rows) {
+    std::vector<std::string> row(key);
+    Seconds fastest(std::numeric_limits<double>::infinity());
+    for (const auto& [variant, p] : points) fastest = std::min(fastest, p->answers.shown().step);
+    for (const std::string& variant : variants) {
+      const auto found = points.find(variant);
+      if (found == points.end()) {
+        row.insert(row.end(), {"-", "-"});
+        continue;
+      }
+      const PointReport& p = *found->second;
+      const bool best = p.answers.shown().step <= fastest * (1 + 1e-9);
+      row.push_back(fmt::format("{} {}{}", human_text(p.answers.shown().step), has_large_gap(p) ? "!" : "", best ? "*" : " "));
+      row.push_back(p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-");
+    }
+    table.add(row);
+  }
+  std::string text;
+  for (std::size_t v = 0; v < variants.size(); ++v) text += fmt::format("({}) {}\n", v + 1, variants[v]);
+  return text + "step time, * the fastest; " + fmt::format("speedup against {}\n\n", report.baseline) + table.text() + footnotes(report) +
+         fmt::format("\n{} points; where the time goes is in --csv and --json\n", report.points.size());
+}
+
 }  // namespace
 
 std::string to_table(const Report& report) {
+  if (report.points.size() > kMostFullRows && std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end()) return to_comparison(report);
   Shown shown;
   for (const PointReport& p : report.points) {
     const Breakdown& b = p.answers.shown().breakdown;
@@ -98,15 +171,11 @@ std::string to_table(const Report& report) {
   title(shown.difference, "replay-eq.");
   table.add(head);
 
-  std::vector<std::string> notes;
   for (const PointReport& p : report.points) {
     const StepForecast& f = p.answers.shown();
     const Breakdown& b = f.breakdown;
     std::vector<std::string> row;
-    for (const std::string& axis : report.axes) {
-      const auto found = std::find_if(p.coordinates.begin(), p.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
-      row.push_back(found == p.coordinates.end() ? "" : found->value);
-    }
+    for (const std::string& axis : report.axes) row.push_back(value_of(p, axis));
     const auto cell = [&](bool on, std::string text) {
       if (on) row.push_back(std::move(text));
     };
@@ -122,20 +191,13 @@ std::string to_table(const Report& report) {
     cell(shown.codec, share(b.encode + b.decode, f.step));
     cell(true, share(b.exposed_communication, f.step));
     cell(shown.waiting, share(b.waiting, f.step));
-    cell(true, human_text(p.bound.step) + (p.gap > kLargeGap - 1.0 ? " !" : ""));
+    cell(true, human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""));
     cell(shown.difference, p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-");
     table.add(row);
-    for (const std::string& note : p.notes)
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   }
   std::string text = table.text();
   if (shown.throughput) text += fmt::format("speedup is against: {}\n", report.baseline);
-  const auto flagged = std::count_if(report.points.begin(), report.points.end(), [](const PointReport& p) { return p.gap > kLargeGap - 1.0; });
-  if (flagged > 0)
-    text += fmt::format("! {} of {} points take more than {} times their lower bound\n", flagged, report.points.size(), kLargeGap);
-  for (const std::string& note : notes)
-    if (note.find("times the lower bound") == std::string::npos) text += fmt::format("note: {}\n", note);
-  return text;
+  return text + footnotes(report);
 }
 
 std::string to_csv(const Report& report) {

@@ -1,0 +1,467 @@
+// Collectives against oracles: every schedule is carried out on symbolic data and must leave what its operation
+// promises; every closed form must equal the sum over its schedule's rounds.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+std::vector<int> participants() {
+  std::vector<int> all;
+  for (int p = 1; p <= 33; ++p) all.push_back(p);
+  all.push_back(64);
+  return all;
+}
+
+std::vector<CollectiveParameters> parameters_for(Algorithm algorithm, int p) {
+  std::vector<CollectiveParameters> all;
+  if (algorithm == Algorithm::hierarchical) {
+    for (int g = 1; g <= p; ++g)
+      if (p % g == 0) all.push_back({g, 1});
+  } else if (algorithm == Algorithm::double_binary_tree) {
+    for (const int s : {1, 2, 5}) all.push_back({1, s});
+  } else {
+    all.push_back({});
+  }
+  return all;
+}
+
+std::string label(const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
+  return fmt::format("{} {} p={} group_size={} segments={}", name_of(entry.operation), name_of(entry.algorithm), p, parameters.group_size, parameters.segments);
+}
+
+/// Calls f for every entry of the table, every p and every choice of parameters.
+template <class F>
+void for_all_collectives(F&& f) {
+  for (const CollectiveAlgorithm& entry : collective_algorithms())
+    for (const int p : participants())
+      for (const CollectiveParameters& parameters : parameters_for(entry.algorithm, p)) f(entry, p, parameters);
+}
+
+/// What one rank holds of one block: how often each rank's contribution is in it.
+using Content = std::vector<std::uint16_t>;
+
+/// Runs a schedule on symbolic data. state[rank][block] is a multiset of contributions.
+class Machine {
+ public:
+  Machine(Operation operation, const Schedule& schedule) : p_(schedule.participants), blocks_(schedule.blocks), state_(p_, std::vector<Content>(blocks_, Content(p_, 0))) {
+    for (std::size_t rank = 0; rank < p_; ++rank)
+      for (std::size_t block = 0; block < blocks_; ++block) {
+        const bool has = operation == Operation::all_gather ? block == rank : operation == Operation::broadcast ? rank == 0 : true;
+        if (has) state_[rank][block][rank] = 1;
+      }
+    for (int r = 0; r < schedule.rounds && fault.empty(); ++r) run(schedule.round(r), r);
+  }
+
+  [[nodiscard]] const Content& at(std::size_t rank, std::size_t block) const { return state_[rank][block]; }
+  std::string fault;  ///< why the schedule makes no sense; empty if it does
+
+ private:
+  void run(const Round& round, int r) {
+    struct Delivery {
+      std::size_t to, block;
+      bool reduce;
+      Content content;
+    };
+    std::vector<Delivery> deliveries;  // read before anything is written: all messages of a round start together
+    std::vector<int> reduced(p_ * blocks_, 0), replaced(p_ * blocks_, 0);
+    const int p = static_cast<int>(p_), blocks = static_cast<int>(blocks_);
+    for (const Message& m : round) {
+      const bool valid = m.from >= 0 && m.from < p && m.to >= 0 && m.to < p && m.from != m.to && m.slice.first >= 0 && m.slice.first < blocks && m.slice.count >= 1 && m.slice.count <= blocks;
+      if (!valid) {
+        fault = fmt::format("round {}: message {} -> {} of blocks {} + {}", r, m.from, m.to, m.slice.first, m.slice.count);
+        return;
+      }
+      for (int i = 0; i < m.slice.count; ++i) {
+        const auto block = static_cast<std::size_t>((m.slice.first + i) % blocks);
+        const auto from = static_cast<std::size_t>(m.from), to = static_cast<std::size_t>(m.to);
+        deliveries.push_back({to, block, m.reduce, state_[from][block]});
+        ++(m.reduce ? reduced : replaced)[to * blocks_ + block];
+      }
+    }
+    for (std::size_t i = 0; i < reduced.size(); ++i)
+      if (replaced[i] > 1 || (replaced[i] == 1 && reduced[i] > 0)) fault = fmt::format("round {}: rank {} block {} depends on the order of arrival", r, i / blocks_, i % blocks_);
+    for (const Delivery& d : deliveries) {
+      Content& mine = state_[d.to][d.block];
+      for (std::size_t k = 0; k < p_; ++k) mine[k] = static_cast<std::uint16_t>(d.content[k] + (d.reduce ? mine[k] : 0));
+    }
+  }
+
+  std::size_t p_, blocks_;
+  std::vector<std::vector<Content>> state_;
+};
+
+/// "" when the machine holds what the operation promises.
+std::string broken_promise(Operation operation, const Machine& machine, std::size_t p, std::size_t blocks) {
+  const Content all(p, 1);
+  for (std::size_t rank = 0; rank < p; ++rank)
+    for (std::size_t block = 0; block < blocks; ++block) {
+      Content wanted = all;
+      if (operation == Operation::all_gather || operation == Operation::broadcast) {
+        std::fill(wanted.begin(), wanted.end(), std::uint16_t{0});
+        wanted[operation == Operation::all_gather ? block : 0] = 1;
+      }
+      // The ring's reduce-scatter leaves block i + 1 complete at rank i, and no other block anywhere.
+      if (operation == Operation::reduce_scatter && block != (rank + 1) % p) {
+        if (machine.at(rank, block) == all) return fmt::format("rank {} holds all of block {}", rank, block);
+        continue;
+      }
+      if (machine.at(rank, block) != wanted) return fmt::format("rank {} block {}: {} instead of {}", rank, block, fmt::join(machine.at(rank, block), " "), fmt::join(wanted, " "));
+    }
+  return "";
+}
+
+/// The closed form by definition: in each round one message, the bytes over the busiest link in its busier
+/// direction, and what the busiest participant adds.
+struct Counted {
+  double rounds = 0, wire = 0, reduced = 0, sent = 0;
+};
+
+Counted count(const Schedule& schedule, double n) {
+  Counted total;
+  const auto p = static_cast<std::size_t>(schedule.participants);
+  for (int r = 0; r < schedule.rounds; ++r) {
+    std::vector<double> out(p, 0), in(p, 0), added(p, 0);
+    for (const Message& m : schedule.round(r)) {
+      const double bytes = n * m.slice.count / schedule.blocks;
+      out[static_cast<std::size_t>(m.from)] += bytes;
+      in[static_cast<std::size_t>(m.to)] += bytes;
+      if (m.reduce) added[static_cast<std::size_t>(m.to)] += bytes;
+      total.sent += bytes / schedule.participants;
+    }
+    total.rounds += 1;
+    total.wire += std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
+    total.reduced += *std::max_element(added.begin(), added.end());
+  }
+  return total;
+}
+
+/// Prices with nothing in common, so that no term can hide in another.
+Prices some_prices() {
+  Prices prices;
+  prices.path = {PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B}, PathPrice{1_us, 0.1_ns_per_B}};
+  prices.host = 0.05_ns_per_B;
+  prices.gamma = 0.3_ns_per_B;
+  prices.setup = 20_us;
+  return prices;
+}
+
+/// One link speed on all paths, as on a star.
+Prices star_prices(Seconds alpha, SecondsPerByte beta, SecondsPerByte gamma = {}, Seconds setup = {}) {
+  Prices prices;
+  prices.path.fill({alpha, beta});
+  prices.gamma = gamma;
+  prices.setup = setup;
+  return prices;
+}
+
+Prices random_prices() {
+  Prices prices;
+  for (PathPrice& path : prices.path) path = {Seconds(positive_between(1e-8, 1e-3)), SecondsPerByte(positive_between(1e-11, 1e-8))};
+  prices.host = SecondsPerByte(coin() ? 0 : positive_between(1e-12, 1e-9));
+  prices.gamma = SecondsPerByte(coin() ? 0 : positive_between(1e-12, 1e-9));
+  prices.setup = Seconds(coin() ? 0 : positive_between(1e-7, 1e-4));
+  return prices;
+}
+
+constexpr Operation kOperations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::broadcast};
+
+Operation any_operation() { return kOperations[integer_between(0, 3)]; }
+
+Seconds time_of(Operation operation, Algorithm algorithm, Bytes n, int p, const Prices& prices, const CollectiveParameters& parameters = {}) {
+  return price(find_algorithm(operation, algorithm).cost(n, p, parameters), prices).total();
+}
+
+}  // namespace
+
+TEST_CASE("every schedule does what its operation promises") {
+  for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
+    INFO(label(entry, p, parameters));
+    const Schedule schedule = entry.schedule(p, parameters);
+    REQUIRE(schedule.participants == p);
+    const Machine machine(entry.operation, schedule);
+    REQUIRE(machine.fault == "");
+    REQUIRE(broken_promise(entry.operation, machine, static_cast<std::size_t>(p), static_cast<std::size_t>(schedule.blocks)) == "");
+    if (entry.operation == Operation::all_gather || entry.operation == Operation::reduce_scatter) REQUIRE(schedule.blocks == p);
+  });
+}
+
+TEST_CASE("the symbolic machine notices wrong schedules") {
+  // Ring all-reduce with one message left out, one sent twice, and one to the wrong rank.
+  const Schedule good = ring::all_reduce(4, {});
+  const auto with = [&](auto change) {
+    Schedule bad = good;
+    bad.round = [=](int r) {
+      Round round = good.round(r);
+      if (r == 2) change(round);
+      return round;
+    };
+    const Machine machine(Operation::all_reduce, bad);
+    return machine.fault + broken_promise(Operation::all_reduce, machine, 4, 4);
+  };
+  CHECK(with([](Round&) {}).empty());
+  CHECK_FALSE(with([](Round& round) { round.pop_back(); }).empty());
+  CHECK_FALSE(with([](Round& round) { round.push_back(round.back()); }).empty());
+  CHECK_FALSE(with([](Round& round) { round.back().to = 1; }).empty());
+  CHECK_FALSE(with([](Round& round) { round.back().reduce = false; }).empty());
+}
+
+TEST_CASE("every closed form is the sum over its schedule's rounds") {
+  for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
+    const std::string name = label(entry, p, parameters);
+    const double n = 1e8;
+    const Counted expected = count(entry.schedule(p, parameters), n);
+    const CostTerms terms = entry.cost(Bytes(n), p, parameters);
+    require_close(expected.rounds, terms.messages[0] + terms.messages[1] + terms.messages[2], 1e-12, name + ": messages");
+    require_close(expected.wire, terms.total_wire().si(), 1e-12, name + ": wire bytes");
+    require_close(expected.wire, terms.copied.si(), 1e-12, name + ": copied bytes");  // what passes the link is copied once
+    require_close(expected.reduced, terms.reduced.si(), 1e-12, name + ": reduced bytes");
+    require_close(expected.sent, terms.sent.si(), 1e-12, name + ": mean bytes sent");
+  });
+}
+
+TEST_CASE("terms are on the path that the messages take") {
+  for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
+    INFO(label(entry, p, parameters));
+    const CostTerms terms = entry.cost(1_MB, p, parameters);
+    const Schedule schedule = entry.schedule(p, parameters);
+    double inner_rounds = 0;
+    bool all_neighbours = true;
+    for (int r = 0; r < schedule.rounds; ++r) {
+      bool inner = true;
+      for (const Message& m : schedule.round(r)) {
+        all_neighbours = all_neighbours && m.to == (m.from + 1) % p;
+        inner = inner && m.from / parameters.group_size == m.to / parameters.group_size;
+      }
+      inner_rounds += inner;
+    }
+    // Only the hierarchical algorithm knows groups: as many inner rounds as stay inside them.
+    if (entry.algorithm == Algorithm::hierarchical) REQUIRE(terms.messages[static_cast<int>(Path::inner)] == inner_rounds);
+    else REQUIRE(terms.messages[static_cast<int>(Path::inner)] == 0);
+    if (terms.messages[static_cast<int>(Path::neighbour)] > 0) REQUIRE(all_neighbours);
+    for (int path = 0; path < kPaths; ++path) REQUIRE((terms.messages[path] == 0) == (terms.wire[path] == 0_B));
+  });
+}
+
+TEST_CASE("one participant communicates nothing and pays nothing") {
+  for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+    INFO(label(entry, 1, {}));
+    const CostTerms terms = entry.cost(1_GB, 1, {});
+    CHECK(terms.empty());
+    CHECK(terms.sent == 0_B);
+    CHECK(terms.reduced == 0_B);
+    CHECK(price(terms, some_prices()).total() == 0_s);  // S included
+    CHECK(entry.schedule(1, {}).rounds == 0);
+  }
+}
+
+TEST_CASE("a price is the sum of its terms") {
+  CostTerms terms;
+  terms.add(Path::neighbour, 2, 1_MB).add(Path::far, 3, 2_MB).add(Path::inner, 5, 4_MB).add(Path::far, 1, 1_MB);
+  terms.reduced = 10_MB;
+  CHECK(terms.copied == 8_MB);  // as much as passes the link, unless said otherwise
+  terms.copied = 2_MB;
+  const PricedCost cost = price(terms, some_prices());
+  require_close(31e-6, cost.latency.si(), 1e-14, "2·3 us + 4·5 us + 5·1 us");
+  // 1e6·0.8 + 3e6·1.7 + 4e6·0.1 ns on the links = 0.8 + 5.1 + 0.4 ms; 2e6·0.05 ns = 0.1 ms of copying
+  require_close(6.4e-3, cost.bandwidth.si(), 1e-14, "wire and copies");
+  require_close(3e-3, cost.reduction.si(), 1e-14, "1e7 · 0.3 ns");
+  require_close(20e-6, cost.setup.si(), 1e-14, "S");
+  require_close(9.451e-3, cost.total().si(), 1e-14, "0.031 + 6.4 + 3 + 0.02 ms");
+}
+
+TEST_CASE("closed forms at powers of two are the textbook's") {
+  const Bytes n = 100_MB;
+  const Seconds a = 5_us, S = 20_us;
+  const SecondsPerByte b = 0.8_ns_per_B, g = 0.3_ns_per_B;
+  const Prices prices = star_prices(a, b, g, S);
+  for (int k = 1; k <= 14; ++k) {
+    const int p = 1 << k;
+    const double lg = k, share = (p - 1.0) / p;
+    const auto check = [&](Seconds expected, Operation operation, Algorithm algorithm, const CollectiveParameters& parameters = {}) {
+      require_close(expected + S, time_of(operation, algorithm, n, p, prices, parameters), 1e-12, label(find_algorithm(operation, algorithm), p, parameters));
+    };
+    using enum Operation;
+    // Patarasu and Yuan 2009: 2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ
+    check(a * (2.0 * (p - 1)) + n * b * (2 * share) + n * g * share, all_reduce, Algorithm::ring);
+    // Thakur 2005: lg p (α + nβ + nγ)
+    check((a + n * b + n * g) * lg, all_reduce, Algorithm::recursive_doubling);
+    // Rabenseifner (Thakur 2005): 2 lg p α + 2(p-1)/p nβ + (p-1)/p nγ
+    check(a * (2 * lg) + n * b * (2 * share) + n * g * share, all_reduce, Algorithm::halving_doubling);
+    // Binomial reduce, lg p (α + nβ + nγ), then binomial broadcast, lg p (α + nβ)
+    check((a + n * b) * (2 * lg) + n * g * lg, all_reduce, Algorithm::reduce_broadcast);
+    // All-gather of m = n/p from each: ring (p-1)(α + mβ), recursive doubling and Bruck lg p α + (p-1)mβ
+    check(a * (p - 1.0) + n / p * b * (p - 1.0), all_gather, Algorithm::ring);
+    check(a * lg + n / p * b * (p - 1.0), all_gather, Algorithm::recursive_doubling);
+    check(a * lg + n / p * b * (p - 1.0), all_gather, Algorithm::bruck);
+    // Reduce-scatter by ring: (p-1)(α + n/p β + n/p γ)
+    check((a + n / p * b + n / p * g) * (p - 1.0), reduce_scatter, Algorithm::ring);
+    // Binomial broadcast: lg p (α + nβ)
+    check((a + n * b) * lg, broadcast, Algorithm::binomial_tree);
+    // Groups of h and p/h: 2(h-1)(α + n/h β) + 2(p/h-1)(α + n/p β) + ((h-1)/h + (p/h-1)/p) nγ
+    for (const int h : {1, 2, p / 2, p}) {
+      const double inside = h - 1, between = p / h - 1;
+      check((a + n / h * b) * (2 * inside) + (a + n / p * b) * (2 * between) + n * g * (inside / h + between / p), all_reduce, Algorithm::hierarchical, {h, 1});
+    }
+  }
+}
+
+TEST_CASE("tree algorithms at small p, counted by hand") {
+  const double n = 8e6;
+  const auto check = [&](Algorithm algorithm, int p, int segments, double messages, double wire, double reduced) {
+    const CostTerms terms = find_algorithm(Operation::all_reduce, algorithm).cost(Bytes(n), p, {1, segments});
+    const std::string name = fmt::format("{} p={} segments={}", name_of(algorithm), p, segments);
+    CHECK(terms.messages[static_cast<int>(Path::far)] == messages);
+    require_close(wire, terms.total_wire().si(), 1e-12, name + ": wire");
+    require_close(reduced, terms.reduced.si(), 1e-12, name + ": reduced");
+  };
+  // p = 2: one message up, one down.
+  check(Algorithm::binary_tree, 2, 1, 2, 2 * n, n);
+  // p = 3: both leaves share the root's link, up and down.
+  check(Algorithm::binary_tree, 3, 1, 2, 4 * n, 2 * n);
+  // p = 4: the lone node 3 to node 1, then 1 and 2 to 0: n + 2n; the same down.
+  check(Algorithm::binary_tree, 4, 1, 4, 6 * n, 3 * n);
+  // p = 7: two full levels, 2n each; the same down.
+  check(Algorithm::binary_tree, 7, 1, 4, 8 * n, 4 * n);
+  // Double tree, p = 2: halves travel in opposite directions, n/2 each way at once.
+  check(Algorithm::double_binary_tree, 2, 1, 2, n, n / 2);
+  // p = 3, s = 1: two halves of n/2 into either root; the same down.
+  check(Algorithm::double_binary_tree, 3, 1, 2, 2 * n, n);
+  // p = 7, s = 2: D + s - 1 = 3 rounds each way of two segments of n/4.
+  check(Algorithm::double_binary_tree, 7, 2, 6, 6 * 2 * n / 4, 3 * 2 * n / 4);
+}
+
+TEST_CASE("β terms at p = 4 on 10 Gb/s") {
+  // timing-models.md, fact 3. β = 0.8 ns/B; ring 2·3/4·nβ. The reference's sizes are rounded to 0.05 MB and its
+  // times to 0.05 ms; our times follow from the sizes as they are printed.
+  const Prices prices = star_prices(0_s, inverse(10_Gbps));
+  const auto ring_time = [&](Bytes n) { return time_of(Operation::all_reduce, Algorithm::ring, n, 4, prices); };
+  // 1.5 · 243.3e6 · 0.8e-9 = 0.29196;  1.5 · 46.8e6 · 0.8e-9 = 0.05616
+  require_close(0.29196, ring_time(Bytes(243.3e6)).si(), 1e-12, "AlexNet");
+  require_close(0.05616, ring_time(Bytes(46.8e6)).si(), 1e-12, "ResNet-18");
+  const auto allowed = [](double size, double time) { return 0.05 / size + 0.05 / time; };
+  require_close(0.2919, ring_time(Bytes(243.3e6)).si(), allowed(243.3, 291.9), "AlexNet as printed");
+  require_close(0.0561, ring_time(Bytes(46.8e6)).si(), allowed(46.8, 56.1), "ResNet-18 as printed");
+  // ResNet-18 has 11,689,512 parameters: 46,758,048 bytes, and then 56.1 ms is right to the digit.
+  require_close(0.0561, ring_time(Bytes(4.0 * 11689512)).si(), 0.05 / 56.1, "ResNet-18 by its parameters");
+}
+
+TEST_CASE("no algorithm beats the lower bound in any term") {
+  for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
+    INFO(label(entry, p, parameters));
+    const CostTerms bound = lower_bound(entry.operation, 1_GB, p), terms = entry.cost(1_GB, p, parameters);
+    constexpr double rounding = 1 + 1e-12;
+    const auto messages = [](const CostTerms& t) { return t.messages[0] + t.messages[1] + t.messages[2]; };
+    CHECK(messages(bound) <= messages(terms));
+    CHECK(bound.total_wire() <= terms.total_wire() * rounding);
+    CHECK(bound.reduced <= terms.reduced * rounding);
+  });
+}
+
+TEST_CASE("each term of the lower bound is met by some algorithm") {
+  // At powers of two: recursive doubling meets the messages, the ring the bytes and the reductions.
+  for (const int p : {2, 4, 8, 16, 64}) {
+    INFO(p);
+    const double lg = std::log2(p);
+    const CostTerms bound = lower_bound(Operation::all_reduce, 1_GB, p);
+    CHECK(bound.messages[static_cast<int>(Path::far)] == lg);
+    require_close(2e9 * (p - 1) / p, bound.total_wire().si(), 1e-12, "2(p-1)/p·n");
+    require_close(1e9 * (p - 1) / p, bound.reduced.si(), 1e-12, "(p-1)/p·n");
+    CHECK(recursive_doubling::all_reduce_cost(1_GB, p, {}).messages[static_cast<int>(Path::far)] == lg);
+  }
+  for (const Operation operation : kOperations) CHECK(lower_bound(operation, 1_GB, 1).empty());
+}
+
+TEST_CASE("auto decides for the cheapest algorithm") {
+  property("none in the table is cheaper", [] {
+    const Operation operation = any_operation();
+    const Prices prices = random_prices();
+    const Bytes n(positive_between(1, 1e10));
+    const int p = integer_between(1, 300), topology_group = integer_between(1, 16);
+    CollectiveChoice choice;
+    if (coin()) choice.group_size.value = integer_between(1, 16);
+    if (coin()) choice.pipeline_segments.value = integer_between(1, 64);
+    const CollectiveCall call = decide(operation, choice, n, p, prices, topology_group);
+    RC_ASSERT(call.algorithm->operation == operation);
+    RC_ASSERT(call.bytes == n);
+    const Seconds time = price(call.algorithm->cost(n, p, call.parameters), prices).total();
+    const int group = choice.group_size.value.value_or(topology_group);
+    for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+      if (entry.operation != operation) continue;
+      if (entry.algorithm == Algorithm::hierarchical && (p % group != 0 || group == 1 || group == p)) continue;  // the plain ring over again
+      std::vector<int> segments{1};
+      if (entry.algorithm == Algorithm::double_binary_tree) segments = choice.pipeline_segments.value ? std::vector<int>{*choice.pipeline_segments.value} : std::vector<int>{1, 2, 4, 8, 16, 32, 64, 128};
+      for (const int s : segments) {
+        const Seconds other = price(entry.cost(n, p, {group, s}), prices).total();
+        if (other < time * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, {} takes {} s", label(entry, p, {group, s}), other.si(), label(*call.algorithm, p, call.parameters), time.si()));
+      }
+    }
+  }, 3000);
+}
+
+TEST_CASE("auto segments are the best number of segments") {
+  CollectiveChoice choice;
+  choice.algorithm = Algorithm::double_binary_tree;
+  const auto check = [&](Bytes n, int p, const Prices& prices) {
+    const CollectiveCall call = decide(Operation::all_reduce, choice, n, p, prices, 1);
+    const Seconds time = price(call.algorithm->cost(n, p, call.parameters), prices).total();
+    for (int s = 1; s <= 200; ++s) {
+      const Seconds other = price(call.algorithm->cost(n, p, {1, s}), prices).total();
+      if (other < time * (1 - 1e-12)) return fmt::format("p={} n={}: {} segments take {} s, {} segments {} s", p, n.si(), s, other.si(), call.parameters.segments, time.si());
+    }
+    return std::string();
+  };
+  // Powers of two have a lone deepest node, which shifts the optimum.
+  for (int p = 1; p <= 64; ++p)
+    for (const double n : {1e3, 1e5, 1e6, 1e8}) CHECK(check(Bytes(n), p, star_prices(5_us, 0.8_ns_per_B, 0.1_ns_per_B)) == "");
+  property("of 1 to 200 segments none is better", [&] { RC_ASSERT(check(Bytes(positive_between(1, 1e9)), integer_between(1, 1000), random_prices()) == ""); }, 1000);
+}
+
+TEST_CASE("a free message makes segments as many as allowed, a free byte makes them one") {
+  CollectiveChoice choice;
+  choice.algorithm = Algorithm::double_binary_tree;
+  CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(0_s, 1_ns_per_B), 1).parameters.segments == 4096);
+  CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(1_us, 0_ns_per_B), 1).parameters.segments == 1);
+}
+
+TEST_CASE("choices that cannot be") {
+  const Prices prices = star_prices(1_us, 1_ns_per_B);
+  CollectiveChoice hierarchical;
+  hierarchical.algorithm = Algorithm::hierarchical;
+  hierarchical.group_size.value = 3;
+  CHECK_THROWS_AS(decide(Operation::all_reduce, hierarchical, 1_MB, 8, prices, 1), std::invalid_argument);
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 9, prices, 1).parameters.group_size == 3);
+  // "auto" takes the topology's group where it divides p, else groups of one.
+  hierarchical.group_size.value.reset();
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 16, prices, 8).parameters.group_size == 8);
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 12, prices, 8).parameters.group_size == 1);
+  CHECK_THROWS_AS(find_algorithm(Operation::broadcast, Algorithm::ring), std::invalid_argument);
+  CHECK_THROWS_AS(find_algorithm(Operation::all_reduce, Algorithm::automatic), std::invalid_argument);
+  CollectiveChoice bruck;
+  bruck.algorithm = Algorithm::bruck;
+  CHECK_THROWS_AS(decide(Operation::all_reduce, bruck, 1_MB, 8, prices, 1), std::invalid_argument);
+}
+
+TEST_CASE("binary logarithms") {
+  // floor: 0 1 1 2 2 2 2 3;  ceil: 0 1 2 2 3 3 3 3 for p = 1..8
+  const int floors[] = {0, 1, 1, 2, 2, 2, 2, 3}, ceils[] = {0, 1, 2, 2, 3, 3, 3, 3};
+  for (int p = 1; p <= 8; ++p) {
+    CHECK(floor_log2(p) == floors[p - 1]);
+    CHECK(ceil_log2(p) == ceils[p - 1]);
+  }
+  CHECK(floor_log2(1 << 20) == 20);
+  CHECK(ceil_log2((1 << 20) + 1) == 21);
+}

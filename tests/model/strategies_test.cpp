@@ -1,0 +1,452 @@
+// Step graphs of every strategy against recurrences written out for one step, and closed forms.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/scenario/fault.hpp"
+#include "models/strategy/prices.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/scenario.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+/// p workers on a star with every cost of its own, in ranges where none drowns the others.
+Cluster random_star() {
+  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
+  if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+  if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
+  return cluster;
+}
+
+Workload random_workload(int max_gradients) {
+  std::vector<std::pair<double, double>> gradients;
+  for (int i = integer_between(1, max_gradients); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), coin() ? real_between(0, 0.02) : 0.0);
+  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
+}
+
+Exchange random_exchange() {
+  Exchange exchange;
+  exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
+  exchange.first_bucket = Bytes(positive_between(1e4, 1e7));
+  exchange.bucket_cap = Bytes(positive_between(1e4, 1e7));
+  exchange.overlap = coin();
+  exchange.backward_slowdown = real_between(1, 1.5);
+  return exchange;
+}
+
+Compressor random_compressor() {
+  if (coin()) return NoCompressor{};
+  return RatioCompressor{real_between(1, 10), SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0), SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0)};
+}
+
+/// ratio, encode and decode cost; 1, 0, 0 without a compressor
+struct Codec {
+  double ratio = 1, encode = 0, decode = 0;
+  explicit Codec(const Compressor& compressor) {
+    if (const auto* r = std::get_if<RatioCompressor>(&compressor)) *this = Codec(r->ratio, r->encode_cost.si(), r->decode_cost.si());
+  }
+  Codec(double c, double e, double d) : ratio(c), encode(e), decode(d) {}
+};
+
+/// The compute stream of one step up to the end of backward.
+struct Backward {
+  std::vector<double> ready;  ///< when each bucket may be sent
+  double end = 0;
+};
+
+Backward run_backward(const Workload& w, const std::vector<Bucket>& buckets, const Exchange& exchange, const Codec& codec, bool overlap, double slowdown) {
+  Backward b;
+  double now = w.forward.si();
+  for (const Bucket& bucket : buckets) {
+    now += bucket.gap.si() * slowdown + bucket.bytes.si() * codec.encode;
+    b.ready.push_back(now);
+  }
+  b.end = now + (exchange.grouping == Grouping::whole_model ? 0 : w.tail.si() * slowdown);
+  if (!overlap) std::fill(b.ready.begin(), b.ready.end(), b.end);
+  return b;
+}
+
+/// Decodes follow backward and each other on the compute stream.
+double run_decodes(const std::vector<double>& exchanged, const std::vector<Bucket>& buckets, const Codec& codec, double backward_end) {
+  double now = backward_end;
+  for (std::size_t i = 0; i < buckets.size(); ++i) now = std::max(now, exchanged[i]) + buckets[i].bytes.si() * codec.decode;
+  return now;
+}
+
+std::string names(const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, ", ")); }
+
+/// Pipe-SGD of width K with compute A = update + forward + backward and a ring that takes B.
+Scenario pipelined(const Cluster& cluster, int width, int segments = 1, int warmup = 0) {
+  PipelinedStrategy strategy;
+  strategy.width = width;
+  strategy.segments = segments;
+  strategy.warmup_steps = warmup;
+  strategy.collective = ring_choice();
+  return scenario_of(cluster, strategy);
+}
+
+}  // namespace
+
+// --- synchronous AllReduce
+
+TEST_CASE("synchronous AllReduce: forward, backward, exchange, update") {
+  Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
+  cluster.collective_cost = 20_us;
+  cluster.reduction_cost = 0.1_ns_per_B;
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w);
+  // 6·5 us + 1.5·1e8·0.8 ns + 0.75·1e8·0.1 ns + 20 us = 0.03 + 120 + 7.5 + 0.02 ms = 127.55 ms
+  require_close(0.21955, f.step.si(), 1e-12, "30 + 60 + 127.55 + 2 ms");
+  require_close(0.21955, f.first_step.si(), 1e-12, "nothing overlaps: the first step takes as long");
+  require_close(0.030, f.breakdown.forward.si(), 1e-12, "forward");
+  require_close(0.060, f.breakdown.backward.si(), 1e-12, "backward");
+  require_close(0.002, f.breakdown.update.si(), 1e-12, "update");
+  require_close(0.12755, f.breakdown.exposed_communication.si(), 1e-12, "exchange");
+  CHECK(f.breakdown.waiting == 0_s);
+  CHECK(f.critical_steps == 1);
+  CHECK(f.critical.size() == 4);
+}
+
+TEST_CASE("AllReduce in buckets follows the recurrence of one step") {
+  // E_i = max(ready_i, E_{i-1}) + t_i; decodes after backward and E_i; update; and the next forward after it.
+  property("for any gradients, grouping, overlap, slowdown and compressor", [] {
+    const Cluster cluster = random_star();
+    const Workload w = random_workload(8);
+    const Exchange exchange = random_exchange();
+    const Compressor compressor = random_compressor();
+    const Codec codec(compressor);
+    const auto buckets = make_buckets(w, exchange);
+    const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
+    const Backward backward = run_backward(w, buckets, exchange, codec, overlap, overlap && cluster.workers > 1 ? exchange.backward_slowdown : 1.0);
+    std::vector<double> exchanged;
+    double free = 0;
+    for (std::size_t i = 0; i < buckets.size(); ++i) exchanged.push_back(free = std::max(free, backward.ready[i]) + ring_all_reduce(cluster, buckets[i].bytes.si() / codec.ratio));
+    const double expected = run_decodes(exchanged, buckets, codec, backward.end) + w.update.si();
+
+    const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}, compressor);
+    const StepForecast f = forecast(scenario, w);
+    assert_close(expected, f.step.si(), 1e-9, "step");
+    assert_close(expected, f.first_step.si(), 1e-9, "first step");
+    assert_close(5 * expected, time_of_steps(scenario, w, 5), 1e-9, "five steps");
+    assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+    RC_ASSERT(f.breakdown.waiting.si() <= 1e-9 * expected);  // like workers, no servers: nobody waits
+  }, 2000);
+}
+
+TEST_CASE("what overlaps with backward is not exposed") {
+  // Two gradients of 10 MB, 50 ms of backward each; on 2 workers at 1 GB/s a ring takes 10 ms each.
+  const Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
+  const Workload w = workload_of(20_ms, {{1e7, 0.05}, {1e7, 0.05}}, 0_s, 0_s);
+  Exchange exchange;
+  exchange.grouping = Grouping::per_tensor;
+  const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}), w);
+  require_close(0.130, f.step.si(), 1e-12, "20 + 100 + the last 10 ms");
+  require_close(0.010, f.breakdown.exposed_communication.si(), 1e-12, "the first exchange hides");
+}
+
+// --- parameter server
+
+TEST_CASE("synchronous parameter server: compute, push, serve, pull") {
+  // p = 4, M = 2 dedicated, n = 100 MB at 10 Gb/s: each way α + max(4, 2)·50 MB·0.8 ns/B = 5 us + 160 ms.
+  // A shard adds 4·50 MB at 0.05 ns/B, 10 ms, and updates half of the parameters, 1 ms.
+  Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
+  cluster.reduction_cost = 0.1_ns_per_B;
+  cluster.collective_cost = 20_us;  // of collectives: none here
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  ParameterServerStrategy server;
+  server.shards = 2;
+  server.server_reduction_cost = 0.05_ns_per_B;
+  const StepForecast f = forecast(scenario_of(cluster, server), w);
+  require_close(0.42101, f.step.si(), 1e-12, "30 + 60 + 160.005 + 11 + 160.005 ms");
+  require_close(0.32001, f.breakdown.exposed_communication.si(), 1e-12, "push and pull");
+  require_close(0.011, f.breakdown.waiting.si(), 1e-12, "while servers work");
+  CHECK(f.breakdown.update == 0_s);
+  // The server's cost is the cluster's unless it has its own: 20 ms; and three times the update: 3 ms.
+  server.server_reduction_cost.reset();
+  server.server_update_factor = 3;
+  require_close(0.43301, step_time(scenario_of(cluster, server), w), 1e-12, "30 + 60 + 160.005 + 23 + 160.005 ms");
+  // Co-located: (p-1)·50 MB·0.8 ns/B = 120 ms each way.
+  server.placement = ServerPlacement::co_located;
+  require_close(0.35301, step_time(scenario_of(cluster, server), w), 1e-12, "30 + 60 + 120.005 + 23 + 120.005 ms");
+}
+
+TEST_CASE("the parameter server in buckets follows the recurrence of one step") {
+  // Dedicated: pushes, serving and pulls each have a stream, so bucket i pulls while bucket i+1 pushes.
+  // Co-located: one stream for both, all pushes before the first pull.
+  property("for any gradients, shards, placement and grouping", [] {
+    const Cluster cluster = random_star();
+    const int p = cluster.workers;
+    const Workload w = random_workload(5);
+    ParameterServerStrategy server;
+    server.exchange = random_exchange();
+    server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+    const bool co_located = server.placement == ServerPlacement::co_located;
+    server.shards = integer_between(1, co_located ? p : 12);
+    if (coin()) server.server_reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+    server.server_update_factor = real_between(0, 3);
+    const Compressor compressor = random_compressor();
+    const Codec codec(compressor);
+
+    const auto buckets = make_buckets(w, server.exchange);
+    const bool overlap = server.exchange.overlap && server.exchange.grouping != Grouping::whole_model;
+    const Backward backward = run_backward(w, buckets, server.exchange, codec, overlap, overlap ? server.exchange.backward_slowdown : 1.0);
+    const double alpha = cluster.link.latency.si(), beta = 1 / cluster.link.bandwidth.si(), host = cluster.host_cost.si();
+    // A server's host copies the messages of all workers but its own in, and as many out; a worker copies what it
+    // sends or receives, except the share of a shard on its own host where every host has one.
+    const int remote = co_located ? p - 1 : p, copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
+    const double serve_per_byte = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si() + 2 * remote * host;
+    std::vector<double> transfer, served, pulled;
+    double pushed = 0, serving = 0;
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const double share = buckets[i].bytes.si() / server.shards, wire = share / codec.ratio;
+      const double flows = co_located ? p - 1 : std::max(p, server.shards);
+      transfer.push_back(flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host);
+      pushed = std::max(pushed, backward.ready[i]) + transfer[i];
+      serving = std::max(serving, pushed) + wire * serve_per_byte + w.update.si() * server.server_update_factor * share / w.gradient_bytes.si();
+      served.push_back(serving);
+    }
+    double pulling = co_located ? pushed : 0;
+    for (std::size_t i = 0; i < buckets.size(); ++i) pulled.push_back(pulling = std::max(pulling, served[i]) + transfer[i]);
+    const double expected = run_decodes(pulled, buckets, codec, backward.end);
+
+    const Scenario scenario = scenario_of(cluster, server, compressor);
+    const StepForecast f = forecast(scenario, w);
+    assert_close(expected, f.step.si(), 1e-9, "step");
+    assert_close(expected, f.first_step.si(), 1e-9, "first step");
+    assert_close(4 * expected, time_of_steps(scenario, w, 4), 1e-9, "four steps");
+    assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+  }, 2000);
+}
+
+TEST_CASE("greedy shards get whole tensors, largest first") {
+  // 8, 7, 5, 4 MB on 2 shards: 8 | 7, then 7+5 = 12 for the lighter (7), then 8+4 = 12: 12 MB each.
+  // With p = 2 dedicated: α = 0, 2 flows a shard: 2·12 MB·1 ns/B = 24 ms each way.
+  const Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
+  ParameterServerStrategy server;
+  server.shards = 2;
+  server.balance = ShardBalance::greedy;
+  require_close(0.048, step_time(scenario_of(cluster, server), workload_of(0_s, {{5e6, 0}, {8e6, 0}, {4e6, 0}, {7e6, 0}}, 0_s, 0_s)), 1e-12, "balanced");
+  // 8 and 2 MB: shard 2 ends after 2·2 MB, then shard 1's 6 MB go on, still 2 flows on its link: 2·8 MB = 16 ms.
+  require_close(0.032, step_time(scenario_of(cluster, server), workload_of(0_s, {{2e6, 0}, {8e6, 0}}, 0_s, 0_s)), 1e-12, "unequal");
+  // Update 10 ms: the larger shard's 8/10 of it decide.
+  require_close(0.040, step_time(scenario_of(cluster, server), workload_of(0_s, {{2e6, 0}, {8e6, 0}}, 0_s, 10_ms)), 1e-12, "unequal, with update");
+}
+
+TEST_CASE("asynchronous servers are refused, with the remedy") {
+  ParameterServerStrategy server;
+  const Workload w = simple_workload(1_ms, 1_ms, 1_ms, 1_MB);
+  for (const Consistency consistency : {Consistency::asynchronous, Consistency::stale_synchronous}) {
+    server.consistency = consistency;
+    const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), server);
+    const StepGraph graph = build_step_graph(scenario, w);
+    CHECK(graph.staleness.has_value() == (consistency == Consistency::stale_synchronous));
+    CHECK_THROWS_AS(evaluate(graph, scenario.cluster), ModelError);
+    CHECK_THROWS_AS(makespan(graph, scenario.cluster, 3), ModelError);
+    CHECK_THROWS_WITH(evaluate(graph, scenario.cluster), ContainsSubstring("--evaluator replay"));
+  }
+}
+
+// --- pipelined
+
+TEST_CASE("Pipe-SGD's period is max(A, B, (A+B)/K)") {
+  property("for any A, B and K", [] {
+    const Cluster cluster = random_star();
+    const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+    const int width = integer_between(1, 5);
+    const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
+    const StepForecast f = forecast(pipelined(cluster, width), w);
+    assert_close(std::max({A, B, (A + B) / width}), f.step.si(), 1e-9, "period");
+    assert_close(A + B, f.first_step.si(), 1e-9, "first step");
+    assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+    // The GPU works for A of each period; the exchange shows only where it outlasts that.
+    const double compute = (f.breakdown.forward + f.breakdown.backward + f.breakdown.update).si();
+    assert_close(A, compute, 1e-9, "computation in a period");
+  }, 2000);
+}
+
+TEST_CASE("Pipe-SGD's critical cycle explains its period") {
+  const Workload w = simple_workload(20_ms, 20_ms, 10_ms, 100_MB);  // A = 50 ms
+  // Two workers: a ring of n bytes takes nβ.
+  const StepForecast slow_link = forecast(pipelined(star_cluster(2, BytesPerSecond(1e9)), 2), w);  // B = 100 ms
+  CHECK(names(slow_link.critical) == "all-reduce");
+  CHECK(slow_link.critical_steps == 1);
+  require_close(0.050, slow_link.breakdown.exposed_communication.si(), 1e-9, "B - A");
+  const StepForecast fast_link = forecast(pipelined(star_cluster(2, BytesPerSecond(1e10)), 2), w);  // B = 10 ms
+  CHECK(fast_link.critical.size() == 3);
+  CHECK(names(fast_link.critical).find("all-reduce") == std::string::npos);
+  CHECK(fast_link.breakdown.exposed_communication == 0_s);
+}
+
+TEST_CASE("T steps of Pipe-SGD take A + B + (T-1)·max(A, B)") {
+  // update → forward → backward → exchange, the update of step t after the exchange of t-K. With c_t and e_t the
+  // ends of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2,
+  // e_{t-K} never holds c_t back beyond what the slower of the two resources does, so e_{T-1} = A + B + (T-1)·max(A, B).
+  property("for K >= 2", [] {
+    const Cluster cluster = random_star();
+    const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+    const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
+    const int steps = integer_between(1, 40);
+    assert_close(A + B + (steps - 1) * std::max(A, B), time_of_steps(pipelined(cluster, integer_between(2, 5)), w, steps), 1e-9, fmt::format("T={}", steps));
+    assert_close(steps * (A + B), time_of_steps(pipelined(cluster, 1), w, steps), 1e-9, "K = 1: synchronous");
+  }, 1000);
+}
+
+TEST_CASE("warm-up steps of Pipe-SGD are synchronous") {
+  // Steps 0..W-1, and W's wait for the step before, take A + B each; from step W on the pipeline fills as from
+  // the start: T = W(A+B) + A + B + (T-1-W)·max(A, B) for T > W.
+  property("W(A+B), then a pipeline of the rest", [] {
+    const Cluster cluster = random_star();
+    const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+    const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
+    const int warmup = integer_between(1, 8), width = integer_between(2, 4), steps = warmup + integer_between(1, 20);
+    const Scenario scenario = pipelined(cluster, width, 1, warmup);
+    assert_close(warmup * (A + B), time_of_steps(scenario, w, warmup), 1e-9, "the warm-up");
+    assert_close(warmup * (A + B) + A + B + (steps - 1 - warmup) * std::max(A, B), time_of_steps(scenario, w, steps), 1e-9, fmt::format("W={}, T={}", warmup, steps));
+    assert_close(std::max(A, B), step_time(scenario, w), 1e-9, "the long run knows no warm-up");
+  }, 1000);
+}
+
+TEST_CASE("Pipe-SGD with a compressor: codec work belongs to the computation") {
+  // A = update + forward + backward + n·(encode + decode), B of n/c bytes.
+  property("period max(A, B)", [] {
+    const Cluster cluster = random_star();
+    const Workload w = random_workload(4);
+    const Compressor compressor = random_compressor();
+    const Codec codec(compressor);
+    Scenario scenario = pipelined(cluster, 2);
+    scenario.compressor = compressor;
+    const double n = w.gradient_bytes.si(), A = w.compute().si() + n * (codec.encode + codec.decode);
+    assert_close(std::max(A, ring_all_reduce(cluster, n / codec.ratio)), step_time(scenario, w), 1e-9, "period");
+  }, 1000);
+}
+
+// --- gossip
+
+TEST_CASE("gossip: the exchange beside the computation, or after it") {
+  property("update + max(computation, exchange), or their sum", [] {
+    const Cluster cluster = random_star();
+    const Workload w = random_workload(4);
+    const double compute = (w.forward + w.backward).si(), neighbours = cluster.workers == 1 ? 0 : cluster.workers == 2 ? 1 : 2, n = w.gradient_bytes.si() * neighbours;
+    // α + 2nβ + 2nγ; S is of collectives
+    const double exchange = cluster.workers == 1 ? 0 : cluster.link.latency.si() + n * (1 / cluster.link.bandwidth.si() + cluster.host_cost.si() + cluster.reduction_cost.si());
+    assert_close(w.update.si() + std::max(compute, exchange), step_time(scenario_of(cluster, GossipStrategy{true}), w), 1e-9, "overlapped");
+    assert_close(w.update.si() + compute + exchange, step_time(scenario_of(cluster, GossipStrategy{false}), w), 1e-9, "one after the other");
+  }, 1000);
+}
+
+// --- collective benchmark
+
+TEST_CASE("a benchmark's step is the collective") {
+  property("whatever the operation, its price", [] {
+    const Cluster cluster = random_star();
+    CollectiveBenchmark benchmark;
+    benchmark.operation = static_cast<Operation>(integer_between(0, 3));
+    benchmark.size = Bytes(positive_between(1, 1e9));
+    const Prices prices = collective_prices(cluster);
+    const CollectiveCall call = decide(benchmark.operation, {}, benchmark.size, cluster.workers, prices, 1);
+    const Seconds expected = price(call.algorithm->cost(benchmark.size, cluster.workers, call.parameters), prices).total();
+    assert_close(expected.si(), step_time(scenario_of(cluster, benchmark), {}), 1e-12, "step");
+  });
+  // All-gather of 8 MB among 4 at 1 GB/s, bandwidth only: 3/4·8 MB = 6 ms by any algorithm of the table.
+  CollectiveBenchmark gather;
+  gather.operation = Operation::all_gather;
+  gather.size = 8_MB;
+  require_close(0.006, step_time(scenario_of(star_cluster(4, BytesPerSecond(1e9)), gather), {}), 1e-12, "all-gather");
+}
+
+// --- workers of unlike speed
+
+TEST_CASE("a synchronous step waits for the slowest worker") {
+  // 3 workers of speed 1 and one of speed 1/2: 92 ms and 184 ms of computation; ring of 100 MB among 4 at 10 Gb/s: 120 ms.
+  Cluster cluster = star_cluster(4, 10_Gbps);
+  cluster.groups = {{1, 0.5, {}, {}}};
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w);
+  require_close(0.304, f.step.si(), 1e-12, "184 + 120 ms");
+  require_close(0.115, (f.breakdown.forward + f.breakdown.backward + f.breakdown.update).si(), 1e-12, "mean computation: (3·92 + 184)/4 ms");
+  require_close(0.069, f.breakdown.waiting.si(), 1e-12, "three wait for 92 ms: 3/4·92");
+  require_close(0.120, f.breakdown.exposed_communication.si(), 1e-12, "exchange");
+
+  property("slowest computation + exchange, mean waiting", [] {
+    Cluster c = random_star();
+    double slowest = 0, mean = 0;
+    int rest = c.workers;
+    while (rest > 0 && coin()) {
+      c.groups.push_back({integer_between(1, rest), coin() ? 0.5 : real_between(0.1, 2), {}, {}});
+      rest -= c.groups.back().count;
+    }
+    const Workload model = random_workload(3);
+    const double compute = model.compute().si();
+    if (rest > 0) slowest = compute;
+    mean = rest * compute / c.workers;
+    for (const WorkerGroup& g : c.groups) {
+      slowest = std::max(slowest, compute / g.speed);
+      mean += g.count * compute / g.speed / c.workers;
+    }
+    const double exchange = ring_all_reduce(c, model.gradient_bytes.si());
+    const StepForecast result = forecast(scenario_of(c, AllReduceStrategy{ring_choice(), {}}), model);
+    assert_close(slowest + exchange, result.step.si(), 1e-9, "step");
+    RC_ASSERT(std::abs(result.breakdown.waiting.si() - (slowest - mean)) <= 1e-8 * slowest);
+    // The same over a server: S and the update apart, the slowest computation counts too.
+    ParameterServerStrategy server;
+    server.server_update_factor = 0;
+    const double no_compute = step_time(scenario_of(c, server), workload_of(0_s, {{model.gradient_bytes.si(), 0}}, 0_s, 0_s));
+    Workload without_update = model;
+    without_update.update = 0_s;
+    const double backward = without_update.compute().si();
+    assert_close(no_compute + backward * (slowest / compute), step_time(scenario_of(c, server), without_update), 1e-9, "parameter server");
+    // Pipelined: max(slowest A, B).
+    assert_close(std::max(slowest, exchange), step_time(pipelined(c, 2), model), 1e-9, "Pipe-SGD");
+  }, 1000);
+}
+
+// --- one worker
+
+TEST_CASE("one worker pays for computation only") {
+  property("with every collective strategy", [] {
+    Cluster cluster = random_star();
+    cluster.workers = 1;
+    const Workload w = random_workload(5);
+    Exchange exchange = random_exchange();
+    const double compute = w.compute().si();
+    for (const Strategy& strategy : {Strategy(AllReduceStrategy{{}, exchange}), Strategy(GossipStrategy{coin()}), pipelined(cluster, 2).strategy, pipelined(cluster, 1, 3).strategy}) {
+      const StepForecast f = forecast(scenario_of(cluster, strategy), w);
+      assert_close(compute, f.step.si(), 1e-9, "step");
+      RC_ASSERT(f.breakdown.exposed_communication == 0_s);
+      RC_ASSERT(f.breakdown.waiting.si() <= 1e-9 * compute);
+    }
+  });
+}
+
+TEST_CASE("prices of communication tasks alone") {
+  Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
+  cluster.collective_cost = 20_us;
+  cluster.reduction_cost = 0.1_ns_per_B;
+  StepGraph graph;
+  graph.asynchronous = true;
+  CHECK_THROWS_AS(communication_price(ShardTransfer{0, 1_MB, true}, graph, cluster), ModelError);
+  graph.asynchronous = false;
+  const PricedCost ring = communication_price(CollectiveWork{{&find_algorithm(Operation::all_reduce, Algorithm::ring), {}, 100_MB}}, graph, cluster);
+  require_close(30e-6, ring.latency.si(), 1e-12, "6·5 us");
+  require_close(0.12, ring.bandwidth.si(), 1e-12, "1.5·1e8·0.8 ns");
+  require_close(7.5e-3, ring.reduction.si(), 1e-12, "0.75·1e8·0.1 ns");
+  require_close(20e-6, ring.setup.si(), 1e-12, "S");
+  const PricedCost push = communication_price(DirectWork{DirectWork::Pattern::push, {100_MB}}, graph, cluster);
+  require_close(5e-6, push.latency.si(), 1e-12, "one message");
+  require_close(0.32, push.bandwidth.si(), 1e-12, "4·1e8·0.8 ns");
+  CHECK(push.setup == 0_s);
+  CHECK(push.reduction == 0_s);
+  const PricedCost neighbours = communication_price(DirectWork{DirectWork::Pattern::neighbours, {100_MB}}, graph, cluster);
+  require_close(0.16, neighbours.bandwidth.si(), 1e-12, "2·1e8·0.8 ns");
+  require_close(0.02, neighbours.reduction.si(), 1e-12, "2·1e8·0.1 ns");
+}

@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "models/equation/timed_event_graph.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+struct Ratio {
+  bool found = false;
+  double value = 0.0;
+};
+
+/// The maximum cycle ratio by definition: every simple cycle in turn.
+Ratio brute_force(const TimedEventGraph& graph) {
+  Ratio best;
+  const int n = static_cast<int>(graph.duration.size());
+  std::vector<bool> on_path(static_cast<std::size_t>(n), false);
+  const std::function<void(int, int, double, int)> extend = [&](int start, int v, double time, int lag) {
+    time += graph.duration[static_cast<std::size_t>(v)];
+    on_path[static_cast<std::size_t>(v)] = true;
+    for (const auto& edge : graph.edges) {
+      if (edge.from != v || edge.until >= 0 || edge.to < start) continue;  // `start` is the smallest of its cycle
+      if (edge.to == start) {
+        const double ratio = time / (lag + edge.lag);
+        if (!best.found || ratio > best.value) best = {true, ratio};
+      } else if (!on_path[static_cast<std::size_t>(edge.to)]) {
+        extend(start, edge.to, time, lag + edge.lag);
+      }
+    }
+    on_path[static_cast<std::size_t>(v)] = false;
+  };
+  for (int start = 0; start < n; ++start) extend(start, start, 0.0, 0);
+  return best;
+}
+
+/// Whether some cycle has time above `period` * lag: Bellman and Ford's test for a positive cycle.
+bool exceeds(const TimedEventGraph& graph, double period) {
+  std::vector<double> x(graph.duration.size(), 0.0);
+  for (std::size_t pass = 0; pass <= graph.duration.size(); ++pass) {
+    bool changed = false;
+    for (const auto& edge : graph.edges) {
+      if (edge.until >= 0) continue;
+      const double reach = x[static_cast<std::size_t>(edge.from)] + graph.duration[static_cast<std::size_t>(edge.from)] - period * edge.lag;
+      double& mine = x[static_cast<std::size_t>(edge.to)];
+      if (reach > mine) {
+        mine = reach;
+        changed = true;
+      }
+    }
+    if (!changed) return false;
+  }
+  return true;
+}
+
+/// The cycle that critical_cycle() names is in the graph, closes, and has the ratio it claims.
+void assert_real(const TimedEventGraph& graph, const CriticalCycle& cycle) {
+  RC_ASSERT(!cycle.vertices.empty());
+  double time = 0.0;
+  int lag = 0;
+  for (std::size_t i = 0; i < cycle.vertices.size(); ++i) {
+    const int from = cycle.vertices[i], to = cycle.vertices[(i + 1) % cycle.vertices.size()];
+    time += graph.duration[static_cast<std::size_t>(from)];
+    int least = std::numeric_limits<int>::max();  // of parallel edges the one with the smallest lag is critical
+    for (const auto& edge : graph.edges)
+      if (edge.from == from && edge.to == to && edge.until < 0) least = std::min(least, edge.lag);
+    RC_ASSERT(least < std::numeric_limits<int>::max());
+    lag += least;
+  }
+  if (cycle.period > 0) RC_ASSERT(lag == cycle.lag);
+  assert_close(time / cycle.lag, cycle.period, 1e-12, "ratio of the critical cycle");
+}
+
+/// Edges of lag 0 follow a random order of the vertices, others go anywhere; zero durations and parallel edges
+/// included.
+TimedEventGraph random_graph(int max_vertices, int edges_per_vertex, const std::function<double()>& duration) {
+  TimedEventGraph graph;
+  const int n = integer_between(1, max_vertices);
+  std::vector<int> rank(static_cast<std::size_t>(n));
+  std::iota(rank.begin(), rank.end(), 0);
+  for (int i = n - 1; i > 0; --i) std::swap(rank[static_cast<std::size_t>(i)], rank[static_cast<std::size_t>(integer_between(0, i))]);
+  for (int v = 0; v < n; ++v) graph.duration.push_back(integer_between(0, 9) == 0 ? 0.0 : duration());
+  const int m = integer_between(0, edges_per_vertex * n);
+  for (int e = 0; e < m; ++e) {
+    const int from = integer_between(0, n - 1), to = integer_between(0, n - 1);
+    const bool forward = rank[static_cast<std::size_t>(from)] < rank[static_cast<std::size_t>(to)];
+    graph.edges.push_back({from, to, integer_between(forward ? 0 : 1, 3)});
+  }
+  return graph;
+}
+
+/// Adds a cycle through all vertices, so that each reaches each.
+void connect_strongly(TimedEventGraph& graph) {
+  const int n = static_cast<int>(graph.duration.size());
+  for (int v = 0; v < n; ++v) graph.edges.push_back({v, (v + 1) % n, 1});
+}
+
+std::string show(const TimedEventGraph& graph) {
+  std::string text = "durations";
+  for (const double d : graph.duration) text += fmt::format(" {}", d);
+  for (const auto& e : graph.edges) text += fmt::format(", {}->{} lag {}", e.from, e.to, e.lag);
+  return text;
+}
+
+void assert_maximum(const TimedEventGraph& graph) {
+  RC_LOG(show(graph));
+  const Ratio expected = brute_force(graph);
+  const CriticalCycle cycle = TimedEventSolver(graph).critical_cycle();
+  if (!expected.found || expected.value == 0.0) {
+    RC_ASSERT(cycle.period == 0.0);
+    return;
+  }
+  assert_close(expected.value, cycle.period, 1e-11, "period against all simple cycles");
+  assert_real(graph, cycle);
+}
+
+constexpr int kCases = 3000;
+
+}  // namespace
+
+TEST_CASE("critical cycle of hand-made graphs") {
+  // Vertices: A = 3, B = 5. Cycle A alone, B alone, and A→B→A over K = 2 steps: max(3, 5, 8/2) = 5.
+  TimedEventGraph pipeline{{3, 5}, {{0, 0, 1}, {1, 1, 1}, {0, 1, 0}, {1, 0, 2}}};
+  CHECK(TimedEventSolver(pipeline).critical_cycle().period == 5);
+  CHECK(TimedEventSolver(pipeline).critical_cycle().vertices == std::vector<int>{1});
+  CHECK(TimedEventSolver(pipeline).critical_cycle().lag == 1);
+  // K = 1: max(3, 5, 8) = 8 through both.
+  pipeline.edges.back().lag = 1;
+  CHECK(TimedEventSolver(pipeline).critical_cycle().period == 8);
+  CHECK(TimedEventSolver(pipeline).critical_cycle().vertices.size() == 2);
+  // No cycle at all: nothing bounds the rate.
+  CHECK(TimedEventSolver(TimedEventGraph{{3, 5}, {{0, 1, 0}}}).critical_cycle().period == 0);
+  CHECK(TimedEventSolver(TimedEventGraph{}).critical_cycle().period == 0);
+  // Zero durations everywhere.
+  CHECK(TimedEventSolver(TimedEventGraph{{0, 0}, {{0, 1, 0}, {1, 0, 1}}}).critical_cycle().period == 0);
+  // Of parallel edges, the smaller lag binds: 7/1, not 7/3.
+  CHECK(TimedEventSolver(TimedEventGraph{{7}, {{0, 0, 3}, {0, 0, 1}}}).critical_cycle().period == 7);
+  // An edge with `until` is not for ever: 7/3 is left.
+  CHECK(TimedEventSolver(TimedEventGraph{{7}, {{0, 0, 3}, {0, 0, 1, 100}}}).critical_cycle().period == 7.0 / 3);
+}
+
+TEST_CASE("critical cycle is the maximum over all simple cycles") {
+  property("durations of one size", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1); })); }, kCases);
+  property("nanoseconds", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1e-9); })); }, kCases);
+  property("hours", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1e4); })); }, kCases);
+  property("equal durations, many critical cycles", [] { assert_maximum(random_graph(6, 3, [] { return 1.0; })); }, kCases);
+}
+
+TEST_CASE("critical cycle among durations of very different sizes") {
+  // Durations from 1e-9 s to 1e4 s side by side, every vertex in the same strongly connected component.
+  property("1e-9 s beside 1e4 s", [] {
+    TimedEventGraph graph = random_graph(6, 3, [] { return positive_between(1e-9, 1e4); });
+    connect_strongly(graph);
+    assert_maximum(graph);
+  }, kCases);
+}
+
+TEST_CASE("critical cycle of larger graphs") {
+  // Too many cycles to list. A period is the maximum when a cycle has it and no cycle exceeds it.
+  property("no cycle exceeds the critical one", [] {
+    TimedEventGraph graph = random_graph(80, 4, [] { return real_between(0, 1); });
+    connect_strongly(graph);
+    const CriticalCycle cycle = TimedEventSolver(graph).critical_cycle();
+    RC_PRE(cycle.period > 0);
+    assert_real(graph, cycle);
+    RC_ASSERT_FALSE(exceeds(graph, cycle.period * (1 + 1e-9)));
+    RC_ASSERT(exceeds(graph, cycle.period * (1 - 1e-9)));
+  }, 300);
+}
+
+TEST_CASE("the period scales with the unit of time") {
+  property("durations times 10^k give a period times 10^k", [] {
+    TimedEventGraph graph = random_graph(12, 3, [] { return real_between(0, 1); });
+    const double period = TimedEventSolver(graph).critical_cycle().period;
+    const double factor = std::pow(10.0, integer_between(-12, 6));
+    for (double& d : graph.duration) d *= factor;
+    assert_close(period * factor, TimedEventSolver(graph).critical_cycle().period, 1e-12, "scaled period");
+  }, kCases);
+}
+
+TEST_CASE("the period is the growth rate of the earliest start times") {
+  // For a vertex v of the critical cycle of time C over l steps: x_v(t + l) >= x_v(t) + C, so x_v(k·l) >= k·C.
+  // A path into (v, T) is a simple path and cycles of ratio at most λ: x_v(T) <= λT + (sum of all durations).
+  property("k·C <= x(k·l) <= λ·k·l + sum of durations", [] {
+    TimedEventGraph graph = random_graph(8, 3, [] { return real_between(0, 1); });
+    graph.edges.push_back({0, 0, integer_between(1, 3)});
+    const TimedEventSolver solver(graph);
+    const CriticalCycle cycle = solver.critical_cycle();
+    const int k = integer_between(1, 30), steps = k * cycle.lag;
+    const auto starts = solver.first_steps(steps + 1);
+    RC_ASSERT(static_cast<int>(starts.size()) == steps + 1);
+    const double sum = std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
+    for (const int v : cycle.vertices) RC_ASSERT(starts.back()[static_cast<std::size_t>(v)] >= cycle.period * steps * (1 - 1e-9));
+    for (const double x : starts.back()) RC_ASSERT(x <= (cycle.period * steps + sum) * (1 + 1e-9));
+  }, 1000);
+}
+
+TEST_CASE("first steps by hand") {
+  // A = 3, B = 5, pipelined with K = 2:
+  //   A(t) = max(A(t-1) + 3, B(t-2) + 5),  B(t) = max(A(t) + 3, B(t-1) + 5)
+  //   t      0   1   2   3
+  //   A      0   3   8  13        8 = B(0) + 5, 13 = B(1) + 5
+  //   B      3   8  13  18
+  TimedEventGraph graph{{3, 5}, {{0, 0, 1}, {1, 1, 1}, {0, 1, 0}, {1, 0, 2}}};
+  CHECK(TimedEventSolver(graph).first_steps(4) == std::vector<std::vector<double>>{{0, 3}, {3, 8}, {8, 13}, {13, 18}});
+  // With B(t-1) awaited in steps before 2 only:
+  //   A(1) = B(0) + 5 = 8, B(1) = 11; A(2) = max(8 + 3, B(0) + 5) = 11, B(2) = max(14, 16) = 16;
+  //   A(3) = max(14, B(1) + 5 = 16) = 16, B(3) = max(19, 21) = 21
+  graph.edges.push_back({1, 0, 1, 2});
+  CHECK(TimedEventSolver(graph).first_steps(4) == std::vector<std::vector<double>>{{0, 3}, {8, 11}, {11, 16}, {16, 21}});
+  CHECK(TimedEventSolver(graph).first_steps(0).empty());
+}
+
+TEST_CASE("periodic starts satisfy every edge, and are the least that the critical cycle forces") {
+  property("x_v >= x_u + d_u - λ·lag, one of them with equality", [] {
+    TimedEventGraph graph = random_graph(10, 3, [] { return real_between(0, 1); });
+    connect_strongly(graph);
+    if (coin()) graph.edges.push_back({0, 0, 1, 5});  // warm-up only: no constraint in the long run
+    RC_LOG(show(graph));
+    const TimedEventSolver solver(graph);
+    const CriticalCycle cycle = solver.critical_cycle();
+    RC_PRE(cycle.period > 0);
+    const std::vector<double> x = solver.periodic_starts(cycle);
+    const double tolerance = 1e-9 * std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
+    std::vector<double> slack(x.size(), std::numeric_limits<double>::infinity());
+    for (const auto& edge : graph.edges) {
+      if (edge.until >= 0) continue;
+      const auto from = static_cast<std::size_t>(edge.from), to = static_cast<std::size_t>(edge.to);
+      slack[to] = std::min(slack[to], x[to] - (x[from] + graph.duration[from] - cycle.period * edge.lag));
+    }
+    for (const double s : slack) RC_ASSERT(std::abs(s) <= tolerance);
+  }, kCases);
+}
+
+TEST_CASE("a step that waits for itself is refused") {
+  CHECK_THROWS_AS(TimedEventSolver(TimedEventGraph{{1}, {{0, 0, 0}}}), std::logic_error);
+  CHECK_THROWS_AS(TimedEventSolver(TimedEventGraph{{1, 1}, {{0, 1, 0}, {1, 0, 0}}}), std::logic_error);
+  // Even when no time passes on the way.
+  CHECK_THROWS_AS(TimedEventSolver(TimedEventGraph{{0, 0, 0}, {{0, 1, 0}, {1, 2, 0}, {2, 1, 0}}}), std::logic_error);
+  property("any cycle of lag 0 is found", [] {
+    TimedEventGraph graph = random_graph(8, 2, [] { return 1.0; });
+    const int n = static_cast<int>(graph.duration.size()), length = integer_between(1, n);
+    for (int i = 0; i < length; ++i) graph.edges.push_back({i, (i + 1) % length, 0});
+    RC_ASSERT_THROWS_AS(TimedEventSolver{graph}, std::logic_error);
+  }, 300);
+}
