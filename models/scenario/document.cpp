@@ -161,13 +161,14 @@ void apply(const Override& change, Document& document) {
   document.origins.add(change.pointer, change.file, change.place);
 }
 
-void resolve_references(Document& document, PartFiles& files) {
+std::vector<Fault> resolve_references(Document& document, PartFiles& files) {
   if (document.json.is_object() && document.json.contains("from")) follow(document.json, "scenario", "", document, files);
-  if (!document.json.is_object()) return;
   std::vector<Fault> faults;
+  if (!document.json.is_object()) return faults;
   for (const std::string_view part : kParts) {
     const auto found = document.json.find(std::string(part));
-    if (found == document.json.end() || found->is_array()) continue;
+    const bool failed_before = std::find(document.unresolved.begin(), document.unresolved.end(), part) != document.unresolved.end();
+    if (found == document.json.end() || found->is_array() || failed_before) continue;
     const std::string pointer = pointer_to("", part);
     if (part == "workload") document.workload_file.reset();
     try {
@@ -178,9 +179,10 @@ void resolve_references(Document& document, PartFiles& files) {
       }
     } catch (const ScenarioError& error) {
       faults.insert(faults.end(), error.faults().begin(), error.faults().end());
+      document.unresolved.emplace_back(part);
     }
   }
-  if (!faults.empty()) throw ScenarioError(std::move(faults));
+  return faults;
 }
 
 }  // namespace stepcast

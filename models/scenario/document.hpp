@@ -40,6 +40,8 @@ struct Document {
   Origins origins;
   /// Set by resolve_references when the workload is given by plain text.
   std::optional<std::filesystem::path> workload_file{};
+  /// Parts whose reference leads nowhere; their faults are known, so that reading can go on without them.
+  std::vector<std::string> unresolved{};
 };
 
 /// Parsed part files, each read once.
@@ -81,7 +83,8 @@ void apply(const Override& change, Document& document);
 /// Replaces every reference of the scenario ("from" at the top, and each part given as text or with "from") by
 /// the content of its file, with sibling keys laid over it. A workload referred to by plain text stays text
 /// and its path goes to workload_file, so that the points of a study share one copy.
-/// @throws ScenarioError for missing files and reference loops
-void resolve_references(Document& document, PartFiles& files);
+/// @returns a fault for every part whose file is missing or faulty, or whose references loop
+/// @throws ScenarioError when that happens at the top, so that there is nothing to read
+std::vector<Fault> resolve_references(Document& document, PartFiles& files);
 
 }  // namespace stepcast

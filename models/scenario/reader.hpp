@@ -95,7 +95,7 @@ void read_quantity(const Json& json, const std::string& pointer, Q& target, cons
   const std::string wanted = fmt::format("a {} with its unit, such as \"{}{}\"", dimension_name<Q>(), 10, units_of<Q>().front().suffix);
   if (!json.is_string()) {
     faults.push_back({"", pointer, describe_value(json), wanted,
-                      json.is_number() ? fmt::format("write \"{}\" and one of: {}", describe_value(json), allowed_units<Q>()) : ""});
+                      json.is_number() ? fmt::format("put the number with its unit in quotes; allowed units: {}", allowed_units<Q>()) : ""});
     return;
   }
   try {
@@ -103,7 +103,7 @@ void read_quantity(const Json& json, const std::string& pointer, Q& target, cons
     if (admits(limits, value.si())) target = value;
     else faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}", dimension_name<Q>(), to_string(limits)), ""});
   } catch (const UnitError& error) {
-    faults.push_back({"", pointer, describe_value(json), wanted, error.what()});
+    faults.push_back({"", pointer, describe_value(json), wanted, error.why()});
   }
 }
 

@@ -24,23 +24,28 @@ namespace {
 /// ScenarioFields' visitor: like ObjectReader, with parts unwrapped and the shared workload left out.
 class ScenarioReader {
  public:
-  ScenarioReader(const Json& object, std::vector<Fault>& faults) : inner_(object, "", faults) {}
+  ScenarioReader(const Json& object, const std::vector<std::string>& unresolved, std::vector<Fault>& faults) : inner_(object, "", faults), unresolved_(unresolved) {}
 
   template <class T>
   void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    if constexpr (IsPart<T>::value) inner_.required(name, target.value, meaning, limits);
+    if (is_unresolved(name)) inner_.ignore(name);
+    else if constexpr (IsPart<T>::value) inner_.required(name, target.value, meaning, limits);
     else inner_.required(name, target, meaning, limits);
   }
   template <class T>
   void optional(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    if constexpr (IsPart<T>::value) inner_.optional(name, target.value, meaning, limits);
+    if (is_unresolved(name)) inner_.ignore(name);
+    else if constexpr (IsPart<T>::value) inner_.optional(name, target.value, meaning, limits);
     else if constexpr (std::is_same_v<T, std::optional<Part<WorkloadTable>>>) inner_.ignore(name);
     else inner_.optional(name, target, meaning, limits);
   }
   void report_unknown_keys() { inner_.report_unknown_keys(); }
 
  private:
+  [[nodiscard]] bool is_unresolved(const char* name) const { return std::find(unresolved_.begin(), unresolved_.end(), name) != unresolved_.end(); }
+
   detail::ObjectReader inner_;
+  const std::vector<std::string>& unresolved_;
 };
 
 /// ScenarioFields' visitor: like AxisFinder, with parts unwrapped.
@@ -92,7 +97,7 @@ class Expansion {
   Study expand(Document document, const std::vector<Override>& overrides) {
     try {
       for (const Override& change : overrides) stepcast::apply(change, document);
-      resolve_references(document, files_);
+      add_faults(resolve_references(document, files_));
       if (!document.json.is_object())
         throw ScenarioError({document.origins.locate({"", "", describe_value(document.json), "an object", ""})});
       expand_variants(std::move(document));
@@ -121,7 +126,7 @@ class Expansion {
       Document copy = document;
       try {
         apply_set(variants[i].set, fmt::format("/variants/{}/set", i), copy);
-        resolve_references(copy, files_);
+        add_faults(resolve_references(copy, files_));
         expand_axes(std::move(copy), {{"variant", variants[i].name}});
       } catch (const ScenarioError& error) {
         add_faults(error.faults());
@@ -156,7 +161,7 @@ class Expansion {
       try {
         if (values[i].is_array())
           throw ScenarioError({copy.origins.locate({"", *axis, describe_value(values[i]), "one value in each place of an axis", ""})});
-        resolve_references(copy, files_);
+        add_faults(resolve_references(copy, files_));
         expand_axes(std::move(copy), std::move(extended));
       } catch (const ScenarioError& error) {
         add_faults(error.faults());
@@ -177,7 +182,7 @@ class Expansion {
       Document copy = document;
       try {
         apply_set(point.scenario.baseline->set, "/baseline/set", copy);
-        resolve_references(copy, files_);
+        add_faults(resolve_references(copy, files_));
         if (const auto axis = first_axis(copy.json))
           throw ScenarioError({copy.origins.locate({"", *axis, "a list in the baseline", "one value, so that the baseline is one point", ""})});
         point.baseline = read(copy);
@@ -195,7 +200,7 @@ class Expansion {
   Scenario read(const Document& document) {
     std::vector<Fault> faults;
     ScenarioFields fields;
-    ScenarioReader reader(document.json, faults);
+    ScenarioReader reader(document.json, document.unresolved, faults);
     ScenarioFields::describe(reader, fields);
     reader.report_unknown_keys();
 
@@ -211,7 +216,7 @@ class Expansion {
     if (scenario.baseline && !scenario.baseline->set.is_object())
       faults.push_back({"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
     scenario.workload = read_workload(document, faults);
-    if (faults.empty()) check(scenario, faults);
+    if (faults.empty() && document.unresolved.empty()) check(scenario, faults);
     for (Fault& fault : faults) fault = locate(document, std::move(fault));
     add_faults(faults);
     return scenario;
@@ -229,7 +234,8 @@ class Expansion {
 
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults) {
     const auto found = document.json.find("workload");
-    if (found == document.json.end() || found->is_null()) return nullptr;
+    const bool unresolved = std::find(document.unresolved.begin(), document.unresolved.end(), "workload") != document.unresolved.end();
+    if (found == document.json.end() || found->is_null() || unresolved) return nullptr;
     if (document.workload_file) {
       auto& shared = workloads_[document.workload_file->string()];
       if (!shared) shared = parse_workload(files_.read(*document.workload_file), faults);

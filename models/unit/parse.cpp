@@ -46,8 +46,8 @@ std::string allowed_units() {
 template <class Q>
 Q parse_quantity(std::string_view text) {
   const auto fail = [&](std::string_view why) -> UnitError {
-    return UnitError(fmt::format("{} \"{}\": {}; allowed units: {}", dimension_name<Q>(), text.substr(0, 80), why,
-                                 allowed_units<Q>()));
+    const std::string reason = fmt::format("{}; allowed units: {}", why, allowed_units<Q>());
+    return UnitError(fmt::format("{} \"{}\": {}", dimension_name<Q>(), text.substr(0, 80), reason), reason);
   };
   double number = 0.0;
   const char* const end = text.data() + text.size();

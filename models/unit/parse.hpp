@@ -9,11 +9,16 @@
 
 namespace stepcast {
 
-/// A text that is no quantity of the wanted dimension. what() says what was found, what is allowed and,
-/// where one can be guessed, the remedy.
+/// A text that is no quantity of the wanted dimension. what() says what was found, what is wrong with it, what is
+/// allowed and, where one can be guessed, the remedy.
 class UnitError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  UnitError(const std::string& what, std::string why) : std::runtime_error(what), why_(std::move(why)) {}
+  /// What is wrong and what is allowed, without the text itself.
+  [[nodiscard]] const std::string& why() const { return why_; }
+
+ private:
+  std::string why_;
 };
 
 /// Reads a decimal number directly followed (or after one space) by a unit of Q's table (unit/units.hpp).
