@@ -55,7 +55,8 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group) {
   const auto with_parameters = [&](const CollectiveAlgorithm& entry) {
     CollectiveCall call{&entry, {}, n};
-    call.parameters.group_size = choice.group_size.value.value_or(p % std::max(1, topology_group) == 0 ? std::max(1, topology_group) : 1);
+    call.parameters.group_size = choice.group_size.value.value_or(topology_group >= p ? p : p % std::max(1, topology_group) == 0 ? std::max(1, topology_group) : 1);
+    call.parameters.group_fits = topology_group <= 1 || topology_group % call.parameters.group_size == 0;
     if (entry.algorithm == Algorithm::double_binary_tree)
       call.parameters.segments = choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(n, p, prices);
     return call;

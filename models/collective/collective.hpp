@@ -16,6 +16,7 @@ namespace stepcast {
 struct CollectiveParameters {
   int group_size = 1;  ///< hierarchical: participants per group, a divisor of p
   int segments = 1;    ///< double-binary-tree: segments of each half
+  bool group_fits = true;  ///< hierarchical: each group lies within one machine or rack
 };
 
 struct CollectiveAlgorithm {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <numeric>
 
 #include "models/unit/quantity.hpp"
 
@@ -12,8 +13,9 @@ enum class Path {
   neighbour,  ///< every rank to the next one: one flow leaves each machine or rack
   far,        ///< partners anywhere: every flow may leave its machine or rack
   inner,      ///< inside one machine or rack
+  shard,      ///< between workers and parameter-server shards
 };
-inline constexpr int kPaths = 3;
+inline constexpr int kPaths = 4;
 
 /// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S.
 /// `wire` is what passes the busiest host's link in its busier direction, one round after the other; `copied`
@@ -32,8 +34,9 @@ struct CostTerms {
     copied += bytes;
     return *this;
   }
-  [[nodiscard]] Bytes total_wire() const { return wire[0] + wire[1] + wire[2]; }
-  [[nodiscard]] bool empty() const { return messages[0] + messages[1] + messages[2] == 0.0; }
+  [[nodiscard]] Bytes total_wire() const { return std::accumulate(wire.begin(), wire.end(), Bytes{}); }
+  [[nodiscard]] double total_messages() const { return std::accumulate(messages.begin(), messages.end(), 0.0); }
+  [[nodiscard]] bool empty() const { return total_messages() == 0.0; }
 };
 
 /// α and β of one path.

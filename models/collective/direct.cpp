@@ -20,7 +20,7 @@ CostTerms shard_exchange_cost(std::span<const Bytes> shard_bytes, int p, bool co
     previous = sizes[k];
     total += sizes[k];
   }
-  terms.add(Path::neighbour, 1, wire);
+  terms.add(Path::shard, 1, wire);
   terms.sent = total * flows / p;
   // With a shard on every worker's host, each worker keeps its own share at home.
   terms.copied = co_located && static_cast<std::size_t>(p) == sizes.size() ? total - sizes.front() : total;

@@ -47,11 +47,12 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
           }};
 }
 
-/// 2(g-1)(α' + n/g·β') + 2(G-1)(α + n/p·β) + ((g-1)/g·n + (G-1)/G·n/g)γ, α' and β' inside a group.
+/// 2(g-1)(α' + n/g·β') + 2(G-1)(α + n/p·β) + ((g-1)/g·n + (G-1)/G·n/g)γ, α' and β' inside a group
+/// (those between groups when a group spans machines).
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size, groups = p / g;
   CostTerms terms;
-  terms.add(Path::inner, 2.0 * (g - 1), 2.0 * n * (g - 1) / g);
+  terms.add(parameters.group_fits ? Path::inner : Path::far, 2.0 * (g - 1), 2.0 * n * (g - 1) / g);
   terms.add(Path::far, 2.0 * (groups - 1), 2.0 * n * (groups - 1) / p);
   terms.reduced = n * (g - 1) / g + n * (groups - 1) / p;
   terms.sent = 2.0 * terms.reduced;

@@ -50,7 +50,7 @@ class Unfolded {
         for (const Seconds time : serve->time) longest = std::max(longest, time);
         timed.duration.push_back(longest.si());
       } else {
-        timed.duration.push_back(price(communication_terms(work, graph, cluster.workers), with_setup(prices, work)).total().si());
+        timed.duration.push_back(price(communication_terms(work, graph, cluster), with_setup(prices, work)).total().si());
       }
     }
     for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
@@ -102,19 +102,21 @@ void refuse_asynchronous(const StepGraph& graph) {
 
 }  // namespace
 
-CostTerms communication_terms(const Work& work, const StepGraph& graph, int workers) {
+CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cluster& cluster) {
+  const int workers = cluster.workers;
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     const CollectiveCall& call = collective->call;
     return call.algorithm->cost(call.bytes, workers, call.parameters);
   }
   if (const auto* direct = std::get_if<DirectWork>(&work)) {
     if (direct->pattern == DirectWork::Pattern::neighbours) return neighbour_exchange_cost(direct->shard_bytes.front(), workers);
-    return shard_exchange_cost(direct->shard_bytes, workers, graph.shards_co_located);
+    return shard_terms(direct->shard_bytes, cluster, graph.shards_co_located);
   }
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // one worker's own message, were it alone
     CostTerms terms;
-    terms.add(Path::neighbour, 1, transfer->bytes);
-    if (transfer->push) terms.sent = transfer->bytes;
+    terms.add(Path::shard, 1, transfer->bytes);
+    // The worker on a shard's own host sends nothing.
+    if (transfer->push) terms.sent = transfer->bytes * (graph.shards_co_located ? (workers - 1.0) / workers : 1.0);
     return terms;
   }
   return {};
@@ -122,7 +124,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, int work
 
 PricedCost communication_price(const Work& work, const StepGraph& graph, const Cluster& cluster) {
   if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work)) refuse_asynchronous(graph);
-  return price(communication_terms(work, graph, cluster.workers), Unfolded::with_setup(collective_prices(cluster), work));
+  return price(communication_terms(work, graph, cluster), Unfolded::with_setup(collective_prices(cluster), work));
 }
 
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {

@@ -12,7 +12,7 @@ namespace stepcast {
 PricedCost communication_price(const Work& work, const StepGraph& graph, const Cluster& cluster);
 
 /// Messages, bytes and reductions of a communication task.
-CostTerms communication_terms(const Work& work, const StepGraph& graph, int workers);
+CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cluster& cluster);
 
 /// Evaluates the graph in closed form. Workers of one speed are one vertex per compute task; a communication
 /// task is one vertex for all. Exact for every strategy with like links on the ideal star, and for rings on

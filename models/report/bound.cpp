@@ -9,7 +9,20 @@
 namespace stepcast {
 namespace {
 
-/// α and β of the best link in the cluster.
+/// The best that the topology does for a message between neighbours: its share of α, and links side by side.
+struct Nearest {
+  double alpha = 1.0;
+  double links = 1.0;
+};
+
+struct NearestOf {
+  Nearest operator()(const Torus& t) const { return {0.5, 2.0 * static_cast<double>(t.dimensions.size())}; }
+  Nearest operator()(const FatTree& t) const { return {1.0, static_cast<double>(t.up.front()) * t.parallel.front()}; }
+  template <class T>
+  Nearest operator()(const T&) const { return {}; }
+};
+
+/// α and β of the best connection in the cluster.
 PathPrice best_link(const Cluster& cluster) {
   PathPrice best{cluster.link.latency, inverse(cluster.link.bandwidth)};
   const auto offer = [&](Seconds latency, BytesPerSecond bandwidth) {
@@ -18,8 +31,14 @@ PathPrice best_link(const Cluster& cluster) {
   };
   for (const WorkerGroup& group : cluster.groups) offer(group.latency.value_or(cluster.link.latency), group.bandwidth.value_or(cluster.link.bandwidth));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) offer(nodes->inner.latency, nodes->inner.bandwidth);
+  const Nearest nearest = std::visit(NearestOf{}, cluster.topology);
+  best.alpha *= nearest.alpha;
+  best.beta = best.beta / nearest.links;
+  if (const auto* tcp = std::get_if<TcpTransport>(&cluster.transport)) best.alpha *= std::min(1.0, tcp->latency_factor);
   return best;
 }
+
+bool is_asynchronous(const ParameterServerStrategy& s) { return s.consistency != Consistency::synchronous; }
 
 struct Terms {
   const Scenario& scenario;
@@ -34,45 +53,64 @@ struct Terms {
   CostTerms operator()(const GossipStrategy&) const { return neighbour_exchange_cost(n(), p()); }
   CostTerms operator()(const ParameterServerStrategy& s) const {
     CostTerms terms;
-    const bool co_located = s.placement == ServerPlacement::co_located;
-    const double flows = co_located ? p() - 1 : p();
-    if (flows == 0) return terms;
-    // Pushes and pulls run in opposite directions of full-duplex links, so they may overlap completely.
-    const Bytes worker = co_located ? n() * (1.0 - 1.0 / s.shards) : n();
-    terms.add(Path::far, 2, std::max(worker, n() * (flows / s.shards)));
-    terms.copied = worker * 2.0;
     terms.reduced = n() * (static_cast<double>(p()) / s.shards);
+    const bool co_located = s.placement == ServerPlacement::co_located;
+    // An asynchronous worker beside its shard may do all the work while the others wait for their links.
+    if (co_located && (p() == 1 || is_asynchronous(s))) return terms;
+    const double flows = co_located ? p() - 1 : p();
+    const Bytes worker = co_located ? n() * (1.0 - 1.0 / s.shards) : n();
+    // Pushes and pulls run in opposite directions of full-duplex links, so they may overlap completely.
+    terms.add(Path::shard, 2, std::max(is_asynchronous(s) ? Bytes{} : worker, n() * (flows / s.shards)));
+    terms.copied = is_asynchronous(s) ? Bytes{} : worker;
     return terms;
   }
 };
+
+struct Speeds {
+  double slowest = 1.0;  ///< time factor of the slowest worker
+  double rate = 0.0;     ///< sum of all workers' speeds
+};
+
+Speeds speeds(const Cluster& cluster) {
+  Speeds all{0.0, 0.0};
+  const auto add = [&](int count, double speed) {
+    if (count == 0) return;
+    all.slowest = std::max(all.slowest, 1.0 / speed);
+    all.rate += count * speed;
+  };
+  int rest = cluster.workers;
+  for (const WorkerGroup& group : cluster.groups) {
+    add(group.count, group.speed);
+    rest -= group.count;
+  }
+  add(rest, 1.0);
+  return all;
+}
 
 }  // namespace
 
 Bound lower_bound(const Scenario& scenario, const Workload& workload) {
   const Cluster& cluster = scenario.cluster;
-  const CostTerms terms = std::visit(Terms{scenario, workload}, scenario.strategy);
-  const PathPrice link = best_link(cluster);
-  double slowest = 0.0, rate = 0.0;  // of one worker, and of all together
-  int rest = cluster.workers;
-  for (const WorkerGroup& group : cluster.groups) {
-    slowest = std::max(slowest, 1.0 / group.speed);
-    rate += group.count * group.speed;
-    rest -= group.count;
-  }
-  if (rest > 0) slowest = std::max(slowest, 1.0);
-  rate += rest;
-
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  const bool asynchronous = server && server->consistency != Consistency::synchronous;
-  // Servers may do the update instead of the worker.
-  const Seconds compute = workload.forward + workload.backward + (server ? Seconds{} : workload.update);
+  const bool asynchronous = server && is_asynchronous(*server);
+  const Speeds speed = speeds(cluster);
+
   Bound bound;
-  // Asynchronous workers do not wait for the slowest; a step is then the mean over workers' rates.
-  bound.compute = asynchronous && server->consistency == Consistency::asynchronous ? compute * (cluster.workers / rate) : compute * slowest;
-  bound.latency = link.alpha * (terms.messages[0] + terms.messages[1] + terms.messages[2]);
-  bound.bandwidth = terms.total_wire() * link.beta + terms.copied * cluster.host_cost;
+  // Servers do the update instead of the worker. Workers that need not wait for the slowest add their rates.
+  const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
+  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + (server ? Seconds{} : workload.update);
+  bound.compute = asynchronous ? compute * (cluster.workers / speed.rate) : compute * speed.slowest;
+
+  const CostTerms terms = std::visit(Terms{scenario, workload}, scenario.strategy);
   const SecondsPerByte gamma = server ? server->server_reduction_cost.value_or(cluster.reduction_cost) : cluster.reduction_cost;
   bound.reduction = terms.reduced * gamma;
+  if (!std::holds_alternative<SimGridXml>(cluster.topology)) {
+    const PathPrice link = best_link(cluster);
+    const Seconds wire = terms.total_wire() * link.beta, copies = terms.copied * cluster.host_cost;
+    bound.latency = link.alpha * terms.total_messages();
+    // A collective's hosts copy after each round; a server's copies overlap with other messages.
+    bound.bandwidth = server ? std::max(wire, copies) : wire + copies;
+  }
   bound.step = std::max({bound.compute, bound.bandwidth, bound.reduction});
   const bool pipelined = std::holds_alternative<PipelinedStrategy>(scenario.strategy);
   if (!pipelined && !asynchronous) bound.step = std::max(bound.step, bound.latency);

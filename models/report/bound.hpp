@@ -6,18 +6,21 @@
 
 namespace stepcast {
 
-/// Lower bounds, each on its own; the step can be no shorter than the largest that applies.
+/// Lower bounds, each on its own; the step can be no shorter than the largest that applies. With jitter they hold
+/// for the mean compute time, which the mean of a finite sample may undercut.
 struct Bound {
   Seconds compute{};    ///< forward + backward + update of the slowest worker, exchanging nothing
-  Seconds latency{};    ///< messages that must follow each other; no bound on a pipelined step
-  Seconds bandwidth{};  ///< bytes that must pass the busiest link
+  Seconds latency{};    ///< messages that must follow each other; no bound on a pipelined or asynchronous step
+  Seconds bandwidth{};  ///< bytes that must pass the busiest host's links, or be copied by a host
   Seconds reduction{};  ///< bytes that the busiest participant must add
   Seconds step{};       ///< the largest that applies
 };
 
-/// All-reduce (Chan et al. 2007): ceil(lg p)·α, 2(p-1)/p·nβ, (p-1)/p·nγ.
-/// Parameter server: 2α, max(n, p·n/M)·β per direction ((p-1)·n/M co-located), p·n/M·γ on a shard.
-/// Gossip: α, 2nβ, 2nγ. n is the payload, after compression; links are the fastest in the cluster.
+/// All-reduce (Chan et al. 2007): ceil(lg p)·α, 2(p-1)/p·n(β + h), (p-1)/p·nγ. Gossip: α, 2n(β + h), 2nγ.
+/// Parameter server, synchronous: 2α, max(n, p·n/M)·β in each direction ((p-1)·n/M co-located) or nh, p·n/M·γ on
+/// a shard. Asynchronous, of which some may be far ahead of others: p·n/M·γ, and with dedicated shards p·n/M·β.
+/// n is the payload after compression. α and β are the best in the cluster: of its fastest link, of all links that
+/// a host has, and of one hop where neighbours are so near. A SimGrid platform file bounds computation only.
 Bound lower_bound(const Scenario& scenario, const Workload& workload);
 
 }  // namespace stepcast

@@ -36,9 +36,9 @@ std::vector<Column> report_columns(const Report& report) {
     columns.push_back({name, meaning, std::move(cell)});
   };
   using P = const PointReport&;
-  add("workers", "number of workers", [](P p) { return Cell(static_cast<double>(p.workers)); });
+  add("workers", "number of workers", [](P p) { return Cell(std::int64_t{p.workers}); });
   add("strategy", "how gradients are exchanged", [](P p) { return Cell(p.strategy); });
-  add("algorithm", "algorithm of its collectives", [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); });
+  add("collective_algorithm", "algorithm of its collectives, with parameters that were decided", [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); });
   add("step_time_s", "steady-state time per step", [](P p) { return si(p.answers.shown().step); });
   add("first_step_time_s", "from a standing start to the end of the first step", [](P p) { return si(p.answers.shown().first_step); });
   add("throughput_samples_per_s", "samples of all workers per second", [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
@@ -61,7 +61,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("bound_bandwidth_s", "bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
   add("bound_reduction_s", "bound: reduction alone", [](P p) { return si(p.bound.reduction); });
   add("gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
-  add("gap_is_large", "1 where the step takes more than twice its bound: is the scenario as meant?", [](P p) { return Cell(p.gap > kLargeGap - 1.0 ? 1.0 : 0.0); });
+  add("gap_is_large", "whether the step takes more than twice its bound: is the scenario as meant?", [](P p) { return Cell(p.gap > kLargeGap - 1.0); });
   add("equations_step_time_s", "the equations' answer", [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });
   add("replay_step_time_s", "the replay's answer", [](P p) { return p.answers.replay ? si(p.answers.replay->step) : Cell(); });
   add("difference", "replay over equations, minus 1", [](P p) { return number(p.answers.difference()); });

@@ -1,6 +1,7 @@
 // The columns of a report, once for table, CSV and JSON.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace stepcast {
 
-/// A cell: nothing, a number, or a text.
-using Cell = std::variant<std::monostate, double, std::string>;
+/// A cell: nothing, a yes or no, a count, a number, or a text.
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 struct Column {
   std::string name;     ///< in files, with its unit: "step_time_s"

@@ -1,5 +1,6 @@
 #include "models/report/report.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -33,17 +34,34 @@ double bus_factor(Operation operation, int p) {
   return 1.0;
 }
 
+std::string describe(const CollectiveCall& call) {
+  const std::string_view name = name_of(call.algorithm->algorithm);
+  if (call.algorithm->algorithm == Algorithm::hierarchical) return fmt::format("{} (groups of {})", name, call.parameters.group_size);
+  if (call.algorithm->algorithm == Algorithm::double_binary_tree) return fmt::format("{} ({} segment{})", name, call.parameters.segments, call.parameters.segments == 1 ? "" : "s");
+  return std::string(name);
+}
+
+/// Why the equations' answer is an estimate; empty where it is exact.
+std::string why_estimate(const Scenario& scenario) {
+  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  const bool unlike_speeds = std::any_of(scenario.cluster.groups.begin(), scenario.cluster.groups.end(), [](const WorkerGroup& g) { return g.speed != 1.0; });
+  if (!prices_are_exact(scenario.cluster)) return "from its slowest links and longest routes";
+  if (server && server->balance == ShardBalance::greedy && server->shards > 1) return "as if all shards were as late as the largest";
+  if (server && unlike_speeds) return "as if all workers pushed at once";
+  return "";
+}
+
 ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
   ExchangeSummary all;
   for (const Task& task : graph.tasks) {
     if (task.phase != Phase::exchange) continue;
-    const CostTerms terms = communication_terms(task.work, graph, cluster.workers);
+    const CostTerms terms = communication_terms(task.work, graph, cluster);
     const auto* direct = std::get_if<DirectWork>(&task.work);
     const bool pull = direct && direct->pattern == DirectWork::Pattern::pull;
     if (!pull) all.sent += terms.sent;  // a worker receives what shards send
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
-      all.algorithms.emplace(name_of(collective->call.algorithm->algorithm));
+      all.algorithms.insert(describe(collective->call));
       all.bus_factor = bus_factor(collective->call.algorithm->operation, cluster.workers);
     } else if (direct && !pull) {
       for (const Bytes bytes : direct->shard_bytes) all.size += bytes;
@@ -64,7 +82,8 @@ std::optional<double> Answers::difference() const {
 }
 
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step) {
-  if (!scenario.workload || step <= Seconds{}) return 0.0;
+  const bool trains = scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
+  if (!trains || step <= Seconds{}) return 0.0;
   return static_cast<double>(scenario.cluster.workers) * workload.batch / step.si();
 }
 
@@ -88,19 +107,21 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
     report.algbw = exchange.size / *time;
     if (exchange.bus_factor > 0) report.busbw = *report.algbw * exchange.bus_factor;
   }
-  if (scenario.workload) {
+  if (scenario.workload && !benchmark) {
     report.samples_per_second = throughput(scenario, workload, forecast.step);
     const double alone = workload.batch / workload.compute().si();
+    if (baseline && *baseline > 0) report.speedup = report.samples_per_second / *baseline;
     if (std::isfinite(alone)) {
-      report.speedup = report.samples_per_second / baseline.value_or(alone);
+      if (!baseline) report.speedup = report.samples_per_second / alone;
       report.scaling_efficiency = report.samples_per_second / (report.workers * alone);
     }
   }
   report.bound = lower_bound(scenario, workload);
   report.gap = report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
 
-  if (answers.equations && !answers.replay && !prices_are_exact(scenario.cluster))
-    report.notes.emplace_back("equations estimate this cluster from its slowest links and longest routes; replay simulates it");
+  report.tolerance = scenario.evaluation.tolerance;
+  if (const std::string estimate = why_estimate(scenario); answers.equations && !estimate.empty())
+    report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", estimate));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
   return report;
 }

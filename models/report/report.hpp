@@ -33,7 +33,7 @@ struct PointReport {
   std::vector<Coordinate> coordinates;
   int workers = 1;
   std::string strategy;    ///< its kind
-  std::string algorithm;   ///< of its collectives; empty without any
+  std::string algorithm;   ///< of its collectives, with parameters that were decided; empty without any
   Answers answers;
   double samples_per_second = 0.0;  ///< throughput of all workers; 0 without a workload
   std::optional<double> speedup;    ///< throughput over the baseline's
@@ -44,6 +44,7 @@ struct PointReport {
   std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
   Bound bound;
   double gap = 0.0;                 ///< step time over the bound, minus 1
+  double tolerance = 0.0;           ///< of the difference, when both evaluators were asked
   std::vector<std::string> notes;   ///< what a reader should know before trusting the number
 };
 
@@ -53,14 +54,13 @@ struct Report {
   std::string baseline;           ///< what speedups are against
   std::vector<std::string> axes;
   std::vector<PointReport> points;
-  double tolerance = 0.0;         ///< of the largest difference, when both evaluators were asked
 };
 
 /// Assembles a point's report.
 /// @param baseline  samples per second of the baseline; without one, of one worker computing alone
 PointReport make_point_report(const StudyPoint& point, const Workload& workload, const StepGraph& graph, const Answers& answers, std::optional<double> baseline);
 
-/// Throughput of all workers: p·batch / step.
+/// Throughput of all workers, p·batch / step; 0 where nothing is trained.
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step);
 
 }  // namespace stepcast

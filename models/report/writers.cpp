@@ -55,13 +55,24 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+struct CsvText {
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(const std::string& text) const { return csv_field(text); }
+  std::string operator()(auto value) const { return fmt::format("{}", value); }
+};
+
+struct JsonValue {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(const auto& value) const { return value; }
+};
+
 std::string percent(double fraction) { return fmt::format("{:.3g} %", 100.0 * fraction); }
 
 std::string share(Seconds part, Seconds whole) { return whole > Seconds{} ? percent(part / whole) : "-"; }
 
 /// What the table shows of a point, and only where some point has it.
 struct Shown {
-  bool throughput = false, algbw = false, difference = false, spread = false, codec = false, waiting = false;
+  bool algorithm = false, throughput = false, algbw = false, difference = false, spread = false, codec = false, waiting = false;
 };
 
 /// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
@@ -141,6 +152,8 @@ std::string to_table(const Report& report) {
   Shown shown;
   for (const PointReport& p : report.points) {
     const Breakdown& b = p.answers.shown().breakdown;
+    // An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
+    shown.algorithm |= !p.algorithm.empty() && p.algorithm != value_of(p, "algorithm");
     shown.throughput |= p.samples_per_second > 0;
     shown.algbw |= p.samples_per_second == 0 && p.algbw;
     shown.difference |= p.answers.difference().has_value();
@@ -148,10 +161,12 @@ std::string to_table(const Report& report) {
     shown.codec |= b.encode + b.decode > Seconds{};
     shown.waiting |= b.waiting > Seconds{};
   }
-  const bool workers = std::find(report.axes.begin(), report.axes.end(), "workers") == report.axes.end();
+  const auto is_axis = [&](const char* name) { return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end(); };
+  const bool workers = !is_axis("workers");
 
-  Table table(report.axes.size());
+  Table table(report.axes.size() + (shown.algorithm ? 1 : 0));
   std::vector<std::string> head(report.axes);
+  if (shown.algorithm) head.emplace_back(is_axis("algorithm") ? "taken" : "algorithm");
   const auto title = [&](bool on, const char* text) {
     if (on) head.emplace_back(text);
   };
@@ -179,6 +194,7 @@ std::string to_table(const Report& report) {
     const auto cell = [&](bool on, std::string text) {
       if (on) row.push_back(std::move(text));
     };
+    cell(shown.algorithm, p.algorithm.empty() ? "-" : p.algorithm);
     cell(workers, std::to_string(p.workers));
     cell(true, human_text(f.step));
     cell(shown.spread, f.distribution ? fmt::format("{} .. {}", human_text(f.distribution->p5), human_text(f.distribution->p95)) : "-");
@@ -211,8 +227,7 @@ std::string to_csv(const Report& report) {
       if (!first) text += ",";
       first = false;
       const Cell cell = column.cell(point);
-      if (const auto* value = std::get_if<double>(&cell)) text += fmt::format("{}", *value);
-      else if (const auto* word = std::get_if<std::string>(&cell)) text += csv_field(*word);
+      text += std::visit(CsvText{}, cell);
     }
     text += "\n";
   }
@@ -233,10 +248,7 @@ Json to_json(const Report& report, const Json& manifest) {
   for (const PointReport& point : report.points) {
     Json row = Json::object();
     for (const Column& column : columns) {
-      const Cell cell = column.cell(point);
-      if (const auto* value = std::get_if<double>(&cell)) row[column.name] = *value;
-      else if (const auto* word = std::get_if<std::string>(&cell)) row[column.name] = *word;
-      else row[column.name] = nullptr;
+      row[column.name] = std::visit(JsonValue{}, column.cell(point));
     }
     json["points"].push_back(std::move(row));
   }

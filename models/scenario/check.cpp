@@ -19,6 +19,7 @@ class Checker {
     groups();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
     evaluation();
+    output();
   }
 
  private:
@@ -64,9 +65,13 @@ class Checker {
 
   void topology() {
     const Cluster& c = s_.cluster;
+    const std::size_t before = faults_.size();
     std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
-    if (const auto hosts = host_count(c.topology); hosts && *hosts < needed_hosts())
+    const auto hosts = faults_.size() == before ? host_count(c.topology) : std::nullopt;
+    if (hosts && *hosts < needed_hosts())
       fault("/cluster/topology", fmt::format("{} hosts for {}", *hosts, hosts_wanted()), "a topology with at least that many hosts");
+    if (hosts && *hosts > kMaxHosts)
+      fault("/cluster/topology", fmt::format("{} hosts", *hosts), fmt::format("at most {} hosts", kMaxHosts));
     if (c.transport.index() == 1 && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with transport tcp", name_of(s_.evaluation.evaluator)), "\"replay\", since the equations know no TCP effects");
     if (std::holds_alternative<SimGridXml>(c.topology) && s_.evaluation.evaluator != Evaluator::replay)
@@ -131,8 +136,15 @@ class Checker {
       for (const Algorithm a : allowed) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(a));
       fault(pointer + "/algorithm", fmt::format("\"{}\" for {}", name_of(choice.algorithm), name_of(operation)), names);
     }
-    if (choice.group_size.value && s_.cluster.workers % *choice.group_size.value != 0 && choice.algorithm == hierarchical)
-      fault(pointer + "/group_size", fmt::format("{} with {} workers", *choice.group_size.value, s_.cluster.workers), "a divisor of the number of workers");
+    if (choice.algorithm != hierarchical) return;
+    int group = 0;
+    if (const auto* nodes = std::get_if<Nodes>(&s_.cluster.topology)) group = nodes->gpus_per_node;
+    if (const auto* racks = std::get_if<Racks>(&s_.cluster.topology)) group = racks->hosts_per_rack;
+    if (choice.group_size.value) group = *choice.group_size.value;
+    // One node's workers, or fewer, are one group.
+    if (!choice.group_size.value && group > s_.cluster.workers) return;
+    if (group == 0) fault(pointer + "/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers", "say how many workers make a group");
+    else if (s_.cluster.workers % group != 0) fault(pointer + "/group_size", fmt::format("{} with {} workers", group, s_.cluster.workers), "a divisor of the number of workers");
   }
 
   void check_exchange(const Exchange& exchange, const std::string& pointer) {
@@ -144,7 +156,13 @@ class Checker {
     check_collective(x.collective, Operation::all_reduce, "/strategy/collective");
     check_exchange(x.exchange, "/strategy/exchange");
   }
-  void check_strategy(const PipelinedStrategy& x) { check_collective(x.collective, Operation::all_reduce, "/strategy/collective"); }
+  void check_strategy(const PipelinedStrategy& x) {
+    check_collective(x.collective, Operation::all_reduce, "/strategy/collective");
+    // The start-up of K steps in flight takes a few times K steps to die away.
+    const int needed = x.warmup_steps + 4 * (x.width + 1);
+    if (s_.evaluation.evaluator != Evaluator::equations && s_.evaluation.max_steps < needed)
+      fault("/evaluation/max_steps", fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width), fmt::format("at least {}, to get beyond the start", needed));
+  }
   void check_strategy(const GossipStrategy&) {
     if (!std::holds_alternative<NoCompressor>(s_.compressor))
       fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged");
@@ -180,6 +198,15 @@ class Checker {
     if (s_.evaluation.runs > 1 && s_.cluster.jitter.cv == 0)
       fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs), "1: every run would be the same", "add /cluster/jitter");
   }
+
+  void output() {
+    if (!s_.output.plot) return;
+    for (const char* ending : {".png", ".svg", ".pdf"})
+      if (s_.output.plot->ends_with(ending)) return;
+    fault("/output/plot", describe_value(*s_.output.plot), "a file name that ends in .png, .svg or .pdf");
+  }
+
+  static constexpr long kMaxHosts = 1L << 25;
 
   const Scenario& s_;
   std::vector<Fault>& faults_;

@@ -88,8 +88,8 @@ struct FatTree {
   template <class V>
   static void describe(V& v, FatTree& x) {
     v.required("down", x.down, "children of a switch, by level, leaves first", at_least(1));
-    v.required("up", x.up, "parents of a node, by level, leaves first", at_least(1));
-    v.required("parallel", x.parallel, "cables between a node and each parent, by level", at_least(1));
+    v.required("up", x.up, "parents of a node, by level, leaves first", between(1, 65536));
+    v.required("parallel", x.parallel, "cables between a node and each parent, by level", between(1, 65536));
   }
   bool operator==(const FatTree&) const = default;
 };
@@ -120,11 +120,11 @@ struct Dragonfly {
   template <class V>
   static void describe(V& v, Dragonfly& x) {
     v.required("groups", x.groups, "groups", at_least(1));
-    v.optional("group_links", x.group_links, "cables between two groups", at_least(1));
+    v.optional("group_links", x.group_links, "cables between two groups", between(1, 65536));
     v.required("chassis", x.chassis, "chassis in a group", at_least(1));
-    v.optional("chassis_links", x.chassis_links, "cables between two chassis of a group", at_least(1));
+    v.optional("chassis_links", x.chassis_links, "cables between two chassis of a group", between(1, 65536));
     v.required("routers", x.routers, "routers in a chassis", at_least(1));
-    v.optional("router_links", x.router_links, "cables between two routers of a chassis", at_least(1));
+    v.optional("router_links", x.router_links, "cables between two routers of a chassis", between(1, 65536));
     v.required("hosts", x.hosts, "hosts at a router", at_least(1));
   }
   bool operator==(const Dragonfly&) const = default;
@@ -139,7 +139,7 @@ struct SimGridXml {
 
   template <class V>
   static void describe(V& v, SimGridXml& x) {
-    v.required("file", x.file, "path of the platform's XML, relative to the scenario");
+    v.required("file", x.file, "path of the platform's XML, relative to the file that names it");
   }
   bool operator==(const SimGridXml&) const = default;
 };

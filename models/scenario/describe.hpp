@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,11 @@ inline constexpr Limits positive{0.0, true, {}};
 inline constexpr Limits non_negative{0.0, false, {}};
 constexpr Limits at_least(double min) { return {min, false, {}}; }
 constexpr Limits between(double min, double max) { return {min, false, max}; }
+
+/// Numbers with a fraction, and quantities in SI, are 0 or of a size between these: beyond them, products and
+/// quotients of a few would leave the range of double.
+inline constexpr double kSmallest = 1e-30, kLargest = 1e30;
+inline bool is_sane(double value) { return value == 0 || (std::abs(value) >= kSmallest && std::abs(value) <= kLargest); }
 
 /// "of at least 1", "above 0", "from 1 to 8"; "" without limits.
 std::string to_string(const Limits& limits);

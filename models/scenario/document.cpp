@@ -5,13 +5,44 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/describe.hpp"
+#include "models/scenario/scenario.hpp"
+
 namespace stepcast {
 namespace {
 
+namespace fs = std::filesystem;
+
+/// The parts of a scenario, and the folder in which each is found by bare name.
+struct Shelf {
+  std::string_view part, folder;
+};
+constexpr Shelf kShelves[] = {{"workload", "workloads"}, {"cluster", "clusters"}, {"strategy", "strategies"}, {"compressor", "compressors"}, {"scenario", ""}};
 constexpr std::string_view kParts[] = {"workload", "cluster", "strategy", "compressor"};
 
-bool is_below(std::string_view pointer, std::string_view ancestor) {
-  return pointer.substr(0, ancestor.size()) == ancestor && (pointer.size() == ancestor.size() || pointer[ancestor.size()] == '/');
+std::string_view shelf_of(std::string_view part) {
+  for (const Shelf& shelf : kShelves)
+    if (shelf.part == part) return shelf.folder;
+  return part;
+}
+
+/// Kinds that people write where a name is wanted: "strategy": "all-reduce".
+std::vector<std::string> kinds_of_part(std::string_view part) {
+  if (part == "strategy") return kinds_of<Strategy>();
+  if (part == "compressor") return kinds_of<Compressor>();
+  return {};
+}
+
+bool is_index(std::string_view token) {
+  return !token.empty() && token.size() < 7 && std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// True for "/workload" and, in a list of workloads, "/workload/2".
+bool is_part(std::string_view pointer) {
+  const auto is_named = [](std::string_view name) { return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts); };
+  if (pointer.empty()) return false;
+  const auto slash = pointer.find('/', 1);
+  return is_named(pointer.substr(1, slash == std::string_view::npos ? slash : slash - 1)) && (slash == std::string_view::npos || is_index(pointer.substr(slash + 1)));
 }
 
 /// Lays `over` on `base`: objects merge key by key, anything else replaces. An object whose "kind" changes
@@ -29,7 +60,8 @@ void lay_over(Json& base, const Json& over, const std::string& pointer, const Or
 
 /// Follows the reference at `pointer`, and those in the file it names, until the value holds no reference.
 void follow(Json& value, std::string_view part, const std::string& pointer, Document& document, PartFiles& files) {
-  std::vector<std::string> visited{document.origins.file_of(pointer)};
+  std::error_code error;
+  std::vector<fs::path> visited{fs::weakly_canonical(document.origins.file_of(pointer), error)};
   while (true) {
     const bool text = value.is_string();
     const bool from = value.is_object() && value.contains("from");
@@ -39,9 +71,10 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
     if (!reference.is_string())
       throw ScenarioError({document.origins.locate({"", at, describe_value(reference), "the name or path of a file", ""})});
     const auto path = files.find(part, reference.get<std::string>(), document.origins.file_of(at), document.origins.locate({"", at, "", "", ""}).pointer);
-    if (std::find(visited.begin(), visited.end(), path.string()) != visited.end())
+    const auto real_path = fs::weakly_canonical(path, error);
+    if (std::find(visited.begin(), visited.end(), real_path) != visited.end())
       throw ScenarioError({document.origins.locate({"", at, fmt::format("a reference loop ({} leads back to itself)", path.string()), "references that end", "remove one of the references"})});
-    visited.push_back(path.string());
+    visited.push_back(real_path);
 
     Json over = Json::object();
     if (from) {
@@ -51,28 +84,57 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
     const Origins written = document.origins;
     value = files.read(path);
     document.origins.add(pointer, path.string(), "");
-    for (const auto& [key, field] : over.items()) {
-      if (!value.is_object()) break;  // the file is itself a reference; what is laid over it comes after
-      lay_over(value[key], field, pointer_to(pointer, key), written, document.origins);
-    }
-    if (value.is_string() && !over.empty()) {
-      over["from"] = value;
-      value = over;
-    }
+    if (over.empty()) continue;
+    // The file may itself be a reference: then this is laid over what that leads to.
+    if (value.is_string()) value = Json::object({{"from", value}});
+    if (!value.is_object())
+      throw ScenarioError({document.origins.locate({"", pointer, describe_value(value), fmt::format("a {}, since fields are laid over it", part), ""})});
+    lay_over(value, over, pointer, written, document.origins);
+  }
+}
+
+/// The file of a workload given by plain text, unless that file is itself a reference.
+std::optional<fs::path> shared_workload(const Json& name, const Document& document, PartFiles& files) {
+  const Fault at = document.origins.locate({"", "/workload", "", "", ""});
+  const fs::path path = files.find("workload", name.get<std::string>(), at.file, at.pointer);
+  const Json& content = files.read(path);
+  if (content.is_string() || (content.is_object() && content.contains("from"))) return {};
+  return path;
+}
+
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return true;
+  } catch (const Json::exception&) {
+    return false;
   }
 }
 
 }  // namespace
 
+bool is_at_or_below(std::string_view pointer, std::string_view ancestor) {
+  return pointer.substr(0, ancestor.size()) == ancestor && (pointer.size() == ancestor.size() || pointer[ancestor.size()] == '/');
+}
+
 void Origins::add(std::string pointer, std::string file, std::string place) {
-  std::erase_if(places_, [&](const Place& old) { return is_below(old.pointer, pointer); });
+  std::erase_if(places_, [&](const Place& old) { return is_at_or_below(old.pointer, pointer); });
   places_.push_back({std::move(pointer), std::move(file), std::move(place)});
+}
+
+void Origins::move(const std::string& from, const std::string& to) {
+  const Fault top = locate({"", from, "", "", ""});
+  std::vector<Place> moved;
+  for (const Place& place : places_)
+    if (place.pointer != from && is_at_or_below(place.pointer, from)) moved.push_back({to + place.pointer.substr(from.size()), place.file, place.place});
+  add(to, top.file, top.pointer);
+  places_.insert(places_.end(), moved.begin(), moved.end());
 }
 
 const Origins::Place& Origins::place_of(std::string_view pointer) const {
   const Place* best = nullptr;
   for (const Place& place : places_)
-    if (is_below(pointer, place.pointer) && (!best || place.pointer.size() >= best->pointer.size())) best = &place;
+    if (is_at_or_below(pointer, place.pointer) && (!best || place.pointer.size() >= best->pointer.size())) best = &place;
   return best ? *best : places_.front();
 }
 
@@ -86,103 +148,124 @@ Fault Origins::locate(Fault fault) const {
 std::string Origins::file_of(std::string_view pointer) const { return place_of(pointer).file; }
 
 std::filesystem::path PartFiles::find(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const {
-  namespace fs = std::filesystem;
   const fs::path folder = fs::path(file).parent_path();
   std::error_code error;
-  if (reference.ends_with(".json")) {
+  const bool usable = reference.find('\0') == std::string::npos;
+  if (reference.ends_with(".json") && usable) {
     const fs::path path = (folder / reference).lexically_normal();
     if (fs::exists(path, error)) return path;
-    throw ScenarioError({{file, pointer, fmt::format("\"{}\", but there is no file {}", reference, path.string()), "an existing JSON file",
-                          "paths are relative to the file that names them"}});
+    throw ScenarioError({{file, pointer, fmt::format("\"{}\", but there is no file {}", shorten(reference), shorten(path.string(), 200)), "an existing JSON file",
+                          file.starts_with("--") ? "paths on the command line are relative to the working folder" : "paths are relative to the file that names them"}});
   }
   std::vector<std::string> known;
-  for (const fs::path& root : {folder, library_}) {
-    const fs::path shelf = root / fmt::format("{}s", part);
-    if (const fs::path path = shelf / (reference + ".json"); fs::exists(path, error)) return path.lexically_normal();
-    for (const auto& entry : fs::directory_iterator(shelf, error))
-      if (entry.path().extension() == ".json") known.push_back(entry.path().stem().string());
+  for (const fs::path& root : {folder, folder_, library_}) {
+    const fs::path shelf = root / shelf_of(part);
+    if (const fs::path path = shelf / (reference + ".json"); usable && !reference.empty() && fs::exists(path, error)) return path.lexically_normal();
+    for (const auto& entry : fs::directory_iterator(shelf.empty() ? "." : shelf, error))
+      if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema")) known.push_back(entry.path().stem().string());
   }
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  const std::string near = nearest(reference, known);
-  throw ScenarioError({{file, pointer, fmt::format("the unknown {} \"{}\"", part, reference), known.empty() ? "a path ending in .json" : fmt::format("{}, or a path ending in .json", fmt::join(known, ", ")),
-                        near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)}});
+  const auto kinds = kinds_of_part(part);
+  std::string allowed = fmt::format("{}{}a path ending in .json", fmt::join(known, ", "), known.empty() ? "" : ", or ");
+  if (!kinds.empty()) allowed += fmt::format(", or an object with \"kind\": {}", fmt::join(kinds, ", "));
+  const std::string near = nearest(reference, known), near_kind = nearest(reference, kinds);
+  std::string remedy;
+  if (!near.empty()) remedy = fmt::format("did you mean \"{}\"?", near);
+  else if (!near_kind.empty()) remedy = fmt::format("did you mean {{\"kind\": \"{}\"}}?", near_kind);
+  throw ScenarioError({{file, pointer, fmt::format("the unknown {} \"{}\"", part, shorten(reference)), allowed, remedy}});
 }
 
 const Json& PartFiles::read(const std::filesystem::path& path) {
-  const auto [entry, is_new] = files_.try_emplace(path.string());
-  if (is_new) {
-    entry->second = read_json(path);
-    if (entry->second.is_object()) entry->second.erase("$schema");
-  }
-  return entry->second;
+  if (const auto known = files_.find(path.string()); known != files_.end()) return known->second;
+  Json content = read_json(path);
+  if (content.is_object()) content.erase("$schema");
+  return files_.emplace(path.string(), std::move(content)).first->second;
 }
 
 Override parse_override(const std::string& text) {
   const auto equals = text.find('=');
-  if (equals == std::string::npos || text.empty() || text.front() != '/')
-    throw ScenarioError({{"--set", "", fmt::format("\"{}\"", text), "/json/pointer=value, such as /cluster/workers=64", ""}});
+  const std::string shown = describe_value(text);
+  if (equals == std::string::npos || text.front() != '/')
+    throw ScenarioError({{"--set", "", shown, "/json/pointer=value, such as /cluster/workers=64", ""}});
+  if (!is_utf8(text)) throw ScenarioError({{"--set", "", shown, "UTF-8", ""}});
   const std::string pointer = text.substr(0, equals);
   const std::string value = text.substr(equals + 1);
-  Json json = Json::parse(value, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) json = value;
-  return {pointer, std::move(json), "--set " + pointer, ""};
+  Json json;
+  try {
+    json = parse_json(value, "--set " + pointer);
+  } catch (const ScenarioError&) {
+    const auto first = value.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && std::string_view("{[\"").find(value[first]) != std::string_view::npos) throw;
+    json = value;
+  }
+  return {pointer, std::move(json), "--set", pointer};
 }
 
 void apply(const Override& change, Document& document) {
   const auto fault = [&](const std::string& found) {
     return ScenarioError({{change.file, change.place, found, "the JSON pointer of a field, such as /cluster/workers", ""}});
   };
+  if (change.pointer.empty()) throw fault("an empty pointer");
   Json* value = &document.json;
+  std::string made;  // the highest value that was not there before
   try {
     Json::json_pointer rest(change.pointer);
     std::vector<std::string> tokens;
     for (; !rest.empty(); rest.pop_back()) tokens.push_back(rest.back());
     std::string here;
     for (auto token = tokens.rbegin(); token != tokens.rend(); ++token) {
-      if (value->is_string()) *value = Json::object({{"from", *value}});
-      if (value->is_array()) {
-        std::size_t index = 0;
-        const bool digits = !token->empty() && token->size() < 7 && std::all_of(token->begin(), token->end(), [](char c) { return c >= '0' && c <= '9'; });
-        if (digits) index = std::stoul(*token);
-        if (!digits || index >= value->size()) throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here, describe_value(*value)));
-        value = &(*value)[index];
+      if (value->is_string() && is_part(here)) *value = Json::object({{"from", *value}});
+      const bool is_new = value->is_object() && !value->contains(*token);
+      if (value->is_null() && made.empty()) made = here;
+      if (value->is_array() && is_index(*token) && std::stoul(*token) < value->size()) {
+        value = &(*value)[std::stoul(*token)];
       } else if (value->is_object() || value->is_null()) {
         value = &(*value)[*token];
       } else {
-        throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here, describe_value(*value)));
+        throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here.empty() ? "the document" : here, describe_value(*value)));
       }
       here = pointer_to(here, *token);
+      if (is_new && made.empty()) made = here;
     }
   } catch (const Json::exception&) {
     throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
   }
   *value = change.value;
+  if (!made.empty()) {
+    // Where the place is the pointer itself (--set), that of its beginning is known too.
+    const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size()));
+    document.origins.add(made, change.file, change.place.ends_with(rest) ? change.place.substr(0, change.place.size() - rest.size()) : change.place);
+  }
   document.origins.add(change.pointer, change.file, change.place);
 }
 
-std::vector<Fault> resolve_references(Document& document, PartFiles& files) {
-  if (document.json.is_object() && document.json.contains("from")) follow(document.json, "scenario", "", document, files);
-  std::vector<Fault> faults;
-  if (!document.json.is_object()) return faults;
-  for (const std::string_view part : kParts) {
-    const auto found = document.json.find(std::string(part));
-    const bool failed_before = std::find(document.unresolved.begin(), document.unresolved.end(), part) != document.unresolved.end();
-    if (found == document.json.end() || found->is_array() || failed_before) continue;
-    const std::string pointer = pointer_to("", part);
-    if (part == "workload") document.workload_file.reset();
+void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults) {
+  const auto resolve = [&](Json& value, const std::string& pointer, const auto& how) {
     try {
-      if (part == "workload" && found->is_string()) {
-        document.workload_file = files.find(part, found->get<std::string>(), document.origins.file_of(pointer), document.origins.locate({"", pointer, "", "", ""}).pointer);
-      } else {
-        follow(*found, part, pointer, document, files);
-      }
+      how();
     } catch (const ScenarioError& error) {
       faults.insert(faults.end(), error.faults().begin(), error.faults().end());
-      document.unresolved.emplace_back(part);
+      value = nullptr;
+      document.given_up.push_back(pointer);
     }
+  };
+  if (document.json.is_object() && document.json.contains("from"))
+    resolve(document.json, "", [&] { follow(document.json, "scenario", "", document, files); });
+  if (!document.json.is_object()) return;
+  for (const std::string_view part : kParts) {
+    const auto found = document.json.find(std::string(part));
+    if (found == document.json.end() || found->is_array()) continue;
+    const std::string pointer = pointer_to("", part);
+    resolve(*found, pointer, [&] {
+      if (part == "workload") {
+        document.workload_file.reset();
+        if (found->is_string()) document.workload_file = shared_workload(*found, document, files);
+        if (document.workload_file) return;
+      }
+      follow(*found, part, pointer, document, files);
+    });
   }
-  return faults;
 }
 
 }  // namespace stepcast

@@ -21,6 +21,8 @@ class Origins {
 
   /// From now on `pointer` and all below it come from `place` in `file`.
   void add(std::string pointer, std::string file, std::string place);
+  /// The value that stood at `from` now stands at `to`.
+  void move(const std::string& from, const std::string& to);
   /// Rewrites a fault's merged pointer to file and pointer as written.
   [[nodiscard]] Fault locate(Fault fault) const;
   /// The file that wrote the value at `pointer`.
@@ -40,26 +42,30 @@ struct Document {
   Origins origins;
   /// Set by resolve_references when the workload is given by plain text.
   std::optional<std::filesystem::path> workload_file{};
-  /// Parts whose reference leads nowhere; their faults are known, so that reading can go on without them.
-  std::vector<std::string> unresolved{};
+  /// Pointers of values that a reported fault left empty: what is missing at or below them is no news.
+  std::vector<std::string> given_up{};
 };
+
+/// True when `pointer` is `ancestor` or leads through it.
+bool is_at_or_below(std::string_view pointer, std::string_view ancestor);
 
 /// Parsed part files, each read once.
 class PartFiles {
  public:
-  /// `library` holds the folders workloads/, clusters/, ... in which parts are found by bare name.
-  explicit PartFiles(std::filesystem::path library) : library_(std::move(library)) {}
+  /// `folder` (the scenario's) and `library` hold the folders workloads/, clusters/, strategies/ and
+  /// compressors/ in which parts are found by bare name; scenarios lie in them directly.
+  PartFiles(std::filesystem::path folder, std::filesystem::path library) : folder_(std::move(folder)), library_(std::move(library)) {}
 
   /// The file that `reference` means when written in `file` at the part `part` ("workload", "cluster", ...):
-  /// a path ending in .json is relative to that file; a bare name is looked up in <part>s/ beside it, then
-  /// in the library.
+  /// a path ending in .json is relative to that file; a bare name is looked up beside it, beside the scenario,
+  /// then in the library.
   /// @throws ScenarioError naming the known parts when there is none
   [[nodiscard]] std::filesystem::path find(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const;
   /// @throws ScenarioError
   const Json& read(const std::filesystem::path& path);
 
  private:
-  std::filesystem::path library_;
+  std::filesystem::path folder_, library_;
   std::map<std::string, Json> files_;
 };
 
@@ -71,20 +77,20 @@ struct Override {
   std::string place;  ///< pointer inside `file`
 };
 
-/// Parses "/json/pointer=value"; the value is JSON where it parses as such, otherwise text.
+/// Parses "/json/pointer=value"; the value is JSON where it parses as such, otherwise text, unless it begins as
+/// an object, a list or a quoted text.
 /// @throws ScenarioError
 Override parse_override(const std::string& text);
 
 /// Writes the value into the document, creating objects on the way. A part given by reference becomes
 /// {"from": reference} with the value laid over it.
-/// @throws ScenarioError when the pointer is malformed or leads through a value that is no object or list
+/// @throws ScenarioError when the pointer is malformed, empty, or leads through a value that is no object or list
 void apply(const Override& change, Document& document);
 
 /// Replaces every reference of the scenario ("from" at the top, and each part given as text or with "from") by
 /// the content of its file, with sibling keys laid over it. A workload referred to by plain text stays text
 /// and its path goes to workload_file, so that the points of a study share one copy.
-/// @returns a fault for every part whose file is missing or faulty, or whose references loop
-/// @throws ScenarioError when that happens at the top, so that there is nothing to read
-std::vector<Fault> resolve_references(Document& document, PartFiles& files);
+/// Faults (missing files, reference loops) are appended, and their parts become null and given up.
+void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults);
 
 }  // namespace stepcast

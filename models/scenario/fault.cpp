@@ -33,10 +33,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string to_string(const Fault& fault) {
-  std::string text = fmt::format("{}: {}: found {}", fault.file, fault.pointer.empty() ? "(whole document)" : fault.pointer, fault.found);
+  const bool option = fault.file.starts_with("--");
+  std::string text = fault.file + ": ";
+  if (!fault.pointer.empty() || !option) text += fmt::format("{}: ", fault.pointer.empty() ? "(whole document)" : fault.pointer);
+  text += "found " + fault.found;
   if (!fault.allowed.empty()) text += "; allowed: " + fault.allowed;
   if (!fault.remedy.empty()) text += "; " + fault.remedy;
   return text;
+}
+
+std::string shorten(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return std::string(text.substr(0, bytes)) + "...";
 }
 
 ScenarioError::ScenarioError(std::vector<Fault> faults) : std::runtime_error(join(faults)), faults_(std::move(faults)) {}

@@ -19,8 +19,14 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
+/// A study reports no more faults than this: a file of a million wrong values is one mistake.
+inline constexpr std::size_t kMaxFaults = 1000;
+
 /// "file: /pointer: found X; allowed: Y; remedy"
 std::string to_string(const Fault& fault);
+
+/// At most `bytes` of the text, never half a UTF-8 character, "..." where some was left out.
+std::string shorten(std::string_view text, std::size_t bytes = 80);
 
 /// The scenario cannot be used. Holds all faults that were found, in document order.
 class ScenarioError : public std::runtime_error {

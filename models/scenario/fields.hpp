@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "models/scenario/scenario.hpp"
@@ -55,5 +56,10 @@ struct ScenarioFields {
     v.optional("output", x.output, "where results go");
   }
 };
+
+/// Fields of a study as a whole, not of its points: a list there is no axis.
+template <class T>
+inline constexpr bool kOfStudy = std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> || std::is_same_v<T, std::vector<Variant>> ||
+                                 std::is_same_v<T, std::optional<Baseline>> || std::is_same_v<T, Output>;
 
 }  // namespace stepcast

@@ -24,8 +24,7 @@ class Watch {
         begin_value();
         levels_.push_back({event == Event::array_start, {}, 0, {}});
         if (static_cast<int>(levels_.size()) > kMaxDepth)
-          throw ScenarioError({{file_, pointer(levels_.size() - 1), fmt::format("nesting deeper than {} levels", kMaxDepth),
-                                fmt::format("at most {} levels", kMaxDepth), {}}});
+          refuse(pointer(levels_.size() - 1), fmt::format("nesting deeper than {} levels", kMaxDepth), fmt::format("at most {} levels", kMaxDepth));
         break;
       case Event::object_end:
       case Event::array_end:
@@ -34,7 +33,11 @@ class Watch {
       case Event::key: {
         Level& level = levels_.back();
         level.key = parsed.get<std::string>();
-        if (!level.keys.insert(level.key).second)
+        if (level.key.size() > kMaxKeyBytes)
+          refuse(pointer(levels_.size() - 1), fmt::format("a key of {} bytes", level.key.size()), fmt::format("keys of at most {} bytes", kMaxKeyBytes));
+        if (level.keys.size() >= kMaxKeys)
+          refuse(pointer(levels_.size() - 1), fmt::format("an object of more than {} keys", kMaxKeys), fmt::format("at most {} keys", kMaxKeys));
+        if (!level.keys.insert(level.key).second && faults_.size() < kMaxFaults)
           faults_.push_back({file_, pointer(levels_.size()), "the key a second time", "each key once", "remove one of the two"});
         break;
       }
@@ -47,6 +50,15 @@ class Watch {
 
   [[nodiscard]] std::vector<Fault> faults() && { return std::move(faults_); }
 
+  /// Where the parser stopped: the last key seen, or the list element that was about to come.
+  [[nodiscard]] std::string here() const {
+    if (levels_.empty()) return "";
+    const std::string outside = pointer(levels_.size() - 1);
+    const Level& level = levels_.back();
+    if (level.is_array) return pointer_to(outside, level.next_index);
+    return level.keys.empty() ? outside : pointer_to(outside, level.key);
+  }
+
  private:
   struct Level {
     bool is_array;
@@ -54,6 +66,10 @@ class Watch {
     std::size_t next_index;
     std::set<std::string> keys;
   };
+
+  [[noreturn]] void refuse(std::string where, std::string found, std::string allowed) const {
+    throw ScenarioError({{file_, std::move(where), std::move(found), std::move(allowed), {}}});
+  }
 
   void begin_value() {
     if (!levels_.empty() && levels_.back().is_array) ++levels_.back().next_index;
@@ -63,7 +79,7 @@ class Watch {
     std::string text;
     for (std::size_t i = 0; i < depth; ++i)
       text = levels_[i].is_array ? pointer_to(text, levels_[i].next_index - 1) : pointer_to(text, levels_[i].key);
-    return text.size() > 400 ? text.substr(0, 400) + "..." : text;
+    return shorten(text, 400);
   }
 
   std::string file_;
@@ -94,7 +110,7 @@ Json parse_json(std::string_view text, const std::string& file) {
     if (!faults.empty()) throw ScenarioError(std::move(faults));
     return document;
   } catch (const Json::exception& error) {
-    throw ScenarioError({{file, "", "malformed JSON (" + without_tag(error.what()) + ")", "one JSON document", {}}});
+    throw ScenarioError({{file, watch.here(), "malformed JSON (" + shorten(without_tag(error.what()), 300) + ")", "one JSON document", {}}});
   }
 }
 
@@ -137,8 +153,7 @@ std::string pointer_to(std::string_view parent, std::size_t index) { return fmt:
 std::string describe_value(const Json& value) {
   if (value.is_object()) return value.empty() ? "an empty object" : "an object";
   if (value.is_array()) return value.empty() ? "an empty list" : fmt::format("a list of {}", value.size());
-  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return text.size() > 80 ? text.substr(0, 80) + "..." : text;
+  return shorten(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace stepcast

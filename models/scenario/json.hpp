@@ -17,9 +17,12 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr std::size_t kMaxFileBytes = std::size_t{32} << 20;
 inline constexpr int kMaxDepth = 32;
+/// An ordered_json object looks its keys up one by one, so a million of them would take hours.
+inline constexpr std::size_t kMaxKeys = 1000;
+inline constexpr std::size_t kMaxKeyBytes = 1000;
 
-/// Parses `text`; `file` names it in faults. Duplicate keys, nesting beyond kMaxDepth, a size beyond
-/// kMaxFileBytes and malformed text are faults.
+/// Parses `text`; `file` names it in faults. Duplicate keys, malformed text and anything beyond the limits above
+/// are faults.
 /// @throws ScenarioError
 Json parse_json(std::string_view text, const std::string& file);
 

@@ -1,5 +1,9 @@
 #include "models/scenario/reader.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
 #include <fmt/ranges.h>
 
 namespace stepcast {
@@ -25,6 +29,15 @@ std::string list_names(const std::vector<std::string>& names) {
 Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names) {
   const std::string near = found.is_string() ? nearest(found.get_ref<const std::string&>(), names) : "";
   return {"", pointer, describe_value(found), list_names(names), near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)};
+}
+
+std::string unquoted(const Json& json) {
+  if (!json.is_string()) return "";
+  const auto& text = json.get_ref<const std::string&>();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number)) return "";
+  return fmt::format("write {}", std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
 }
 
 }  // namespace detail

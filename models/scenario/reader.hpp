@@ -1,6 +1,7 @@
 // JSON to typed parts, all faults collected (see describe.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -68,40 +69,45 @@ class ObjectReader {
   std::vector<std::string> known_;
 };
 
+/// "write 64" for the text "64" or "64 workers" where a number is wanted.
+std::string unquoted(const Json& json);
+
 template <class T>
 void read_number(const Json& json, const std::string& pointer, T& target, const Limits& limits, std::vector<Fault>& faults) {
   constexpr bool integral = std::is_integral_v<T>;
-  const std::string wanted = fmt::format("{}{}{}", integral ? "an integer" : "a number", to_string(limits).empty() ? "" : " ", to_string(limits));
+  const std::string range = to_string(limits);
+  std::string wanted = fmt::format("{}{}{}", integral ? "an integer" : "a number", range.empty() ? "" : " ", range);
   if (!json.is_number()) {
-    const bool quoted = json.is_string();
-    faults.push_back({"", pointer, describe_value(json), wanted, quoted ? "write it without quotes and unit" : ""});
+    faults.push_back({"", pointer, describe_value(json), wanted, unquoted(json)});
     return;
   }
   const double value = json.get<double>();
-  bool fits = std::isfinite(value) && admits(limits, value);
-  // 2^53: beyond it a double, and so JSON in most readers, no longer holds every integer.
-  if constexpr (integral) fits = fits && value == std::floor(value) && std::abs(value) <= 9007199254740992.0 &&
-                                 value <= static_cast<double>(std::numeric_limits<T>::max()) &&
-                                 value >= static_cast<double>(std::numeric_limits<T>::lowest());
-  if (!fits) {
-    faults.push_back({"", pointer, describe_value(json), wanted, ""});
-    return;
+  bool fits = admits(limits, value);
+  if constexpr (integral) {
+    // 2^53: beyond it a double, and so JSON in most readers, no longer holds every integer.
+    constexpr double most = std::min(9007199254740991.0, static_cast<double>(std::numeric_limits<T>::max()));
+    fits = fits && value == std::floor(value) && std::abs(value) <= most;
+    if (std::abs(value) > most) wanted += fmt::format(", at most {}", most);
+  } else {
+    fits = fits && is_sane(value);
+    if (!is_sane(value)) wanted += fmt::format(", 0 or between {} and {} in size", kSmallest, kLargest);
   }
-  target = static_cast<T>(value);
+  if (fits) target = static_cast<T>(value);
+  else faults.push_back({"", pointer, describe_value(json), wanted, ""});
 }
 
 template <class Q>
 void read_quantity(const Json& json, const std::string& pointer, Q& target, const Limits& limits, std::vector<Fault>& faults) {
   const std::string wanted = fmt::format("a {} with its unit, such as \"{}{}\"", dimension_name<Q>(), 10, units_of<Q>().front().suffix);
   if (!json.is_string()) {
-    faults.push_back({"", pointer, describe_value(json), wanted,
-                      json.is_number() ? fmt::format("put the number with its unit in quotes; allowed units: {}", allowed_units<Q>()) : ""});
+    faults.push_back({"", pointer, describe_value(json), wanted, json.is_number() ? fmt::format("put the number with its unit in quotes; allowed units: {}", allowed_units<Q>()) : ""});
     return;
   }
   try {
     const Q value = parse_quantity<Q>(json.get_ref<const std::string&>());
-    if (admits(limits, value.si())) target = value;
-    else faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}", dimension_name<Q>(), to_string(limits)), ""});
+    if (!admits(limits, value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}", dimension_name<Q>(), to_string(limits)), ""});
+    else if (!is_sane(value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} of 0, or between {} and {} in SI units", dimension_name<Q>(), kSmallest, kLargest), ""});
+    else target = value;
   } catch (const UnitError& error) {
     faults.push_back({"", pointer, describe_value(json), wanted, error.why()});
   }
@@ -111,7 +117,8 @@ template <class V>
 void read_variant(const Json& json, const std::string& pointer, V& target, std::vector<Fault>& faults) {
   const auto kinds = kinds_of<V>();
   if (!json.is_object()) {
-    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds), ""});
+    const std::string near = json.is_string() ? nearest(json.get_ref<const std::string&>(), kinds) : "";
+    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds), near.empty() ? "" : fmt::format("write {{\"kind\": \"{}\"}}", near)});
     return;
   }
   const auto kind = json.find("kind");
@@ -174,16 +181,18 @@ void read_value(const Json& json, const std::string& pointer, T& target, const L
       target.value.reset();
       return;
     }
+    typename decltype(T::value)::value_type value{};
     const std::size_t before = faults.size();
-    read_value(json, pointer, target.value, limits, faults);
+    read_value(json, pointer, value, limits, faults);
     if (faults.size() > before) faults.back().allowed += ", or \"auto\"";
+    else target.value = std::move(value);
   } else if constexpr (IsVector<T>::value) {
     if (!json.is_array()) {
       faults.push_back({"", pointer, describe_value(json), "a list", ""});
       return;
     }
     target.clear();
-    for (std::size_t i = 0; i < json.size(); ++i) {
+    for (std::size_t i = 0; i < json.size() && faults.size() < kMaxFaults; ++i) {
       typename T::value_type element{};
       read_value(json[i], pointer_to(pointer, i), element, limits, faults);
       target.push_back(std::move(element));

@@ -21,7 +21,7 @@ Json or_axis(const Json& one) { return Json{{"anyOf", Json::array({one, list_of(
 
 class ObjectSchema {
  public:
-  explicit ObjectSchema(bool with_axes) : with_axes_(with_axes) {}
+  explicit ObjectSchema(bool with_axes, bool is_study = false) : with_axes_(with_axes), is_study_(is_study) {}
 
   template <class T>
   void required(const char* name, T& x, const char* meaning, Limits limits = {}) {
@@ -31,9 +31,11 @@ class ObjectSchema {
   template <class T>
   void optional(const char* name, T& x, const char* meaning, Limits limits = {}) { add<T>(name, x, meaning, limits, true); }
 
-  void constant(const char* name, std::string_view value) {
-    properties_[name] = Json{{"const", value}};
-    required_.push_back(name);
+  /// The kind; as an axis, a list of kinds with this one among them.
+  void kind(std::string_view value) {
+    const Json one{{"const", value}};
+    properties_["kind"] = with_axes_ ? Json{{"anyOf", Json::array({one, Json{{"type", "array"}, {"contains", one}}})}} : one;
+    required_.push_back("kind");
   }
 
   [[nodiscard]] Json object() const {
@@ -45,7 +47,7 @@ class ObjectSchema {
  private:
   template <class T>
   void add(const char* name, T& x, const char* meaning, const Limits& limits, bool has_default) {
-    Json schema = schema_of<T>(limits, with_axes_);
+    Json schema = schema_of<T>(limits, with_axes_ && !(is_study_ && kOfStudy<T>));
     schema["description"] = meaning;
     if constexpr (!std::is_same_v<T, Json>)
       if (has_default) schema["default"] = write_default(x);
@@ -58,16 +60,16 @@ class ObjectSchema {
   template <class T>
   static Json write_default(const std::optional<Part<T>>&) { return nullptr; }
 
-  bool with_axes_;
+  bool with_axes_, is_study_;
   Json properties_ = Json::object();
   Json required_ = Json::array();
 };
 
 template <class Q>
-Json quantity_schema() {
+Json quantity_schema(const Limits& limits) {
   std::string units;
   for (const Unit& unit : units_of<Q>()) units += fmt::format("{}{}", units.empty() ? "" : "|", unit.suffix);
-  return Json{{"type", "string"}, {"pattern", fmt::format("^-?[0-9]+(\\.[0-9]*)?([eE][-+]?[0-9]+)? ?({})$", units)}};
+  return Json{{"type", "string"}, {"pattern", fmt::format("^{}([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)? ?({})$", limits.min.value_or(-1) < 0 ? "-?" : "", units)}};
 }
 
 template <class T>
@@ -100,7 +102,7 @@ Json schema_of(const Limits& limits, bool with_axes) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return axis(number_schema<T>(limits));
   } else if constexpr (IsQuantity<T>::value) {
-    return axis(quantity_schema<T>());
+    return axis(quantity_schema<T>(limits));
   } else if constexpr (std::is_same_v<T, std::string>) {
     return axis({{"type", "string"}});
   } else if constexpr (std::is_same_v<T, Json>) {
@@ -112,7 +114,11 @@ Json schema_of(const Limits& limits, bool with_axes) {
   } else if constexpr (PartOf<T>::is_part) {
     return part_choice<typename PartOf<T>::type>(with_axes);
   } else if constexpr (IsOptional<T>::value) {
-    return Json{{"anyOf", Json::array({schema_of<typename T::value_type>(limits, with_axes), {{"type", "null"}}})}};
+    // A part may hold axes and be one of a list; of other values the list may hold null.
+    using Inner = typename T::value_type;
+    const Json null{{"type", "null"}};
+    if constexpr (PartOf<Inner>::is_part) return Json{{"anyOf", Json::array({schema_of<Inner>(limits, with_axes), null})}};
+    else return axis({{"anyOf", Json::array({schema_of<Inner>(limits, false), null})}});
   } else if constexpr (IsOrAuto<T>::value) {
     using Inner = typename decltype(T::value)::value_type;
     return axis({{"anyOf", Json::array({schema_of<Inner>(limits, false), {{"const", "auto"}}})}});
@@ -124,7 +130,7 @@ Json schema_of(const Limits& limits, bool with_axes) {
     for_each_part(static_cast<const T*>(nullptr), [&]<class Alternative>(std::in_place_type_t<Alternative>) {
       ObjectSchema object(with_axes);
       Alternative x;
-      object.constant("kind", Alternative::kind);
+      object.kind(Alternative::kind);
       Alternative::describe(object, x);
       Json schema = object.object();
       schema["description"] = Alternative::meaning;
@@ -159,7 +165,7 @@ Json part_file(std::string_view title) {
 }  // namespace
 
 Json scenario_schema() {
-  ObjectSchema object(true);
+  ObjectSchema object(true, true);
   ScenarioFields fields;
   ScenarioFields::describe(object, fields);
   Json schema = object.object();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,28 +25,23 @@ namespace {
 /// ScenarioFields' visitor: like ObjectReader, with parts unwrapped and the shared workload left out.
 class ScenarioReader {
  public:
-  ScenarioReader(const Json& object, const std::vector<std::string>& unresolved, std::vector<Fault>& faults) : inner_(object, "", faults), unresolved_(unresolved) {}
+  ScenarioReader(const Json& object, std::vector<Fault>& faults) : inner_(object, "", faults) {}
 
   template <class T>
   void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    if (is_unresolved(name)) inner_.ignore(name);
-    else if constexpr (IsPart<T>::value) inner_.required(name, target.value, meaning, limits);
+    if constexpr (IsPart<T>::value) inner_.required(name, target.value, meaning, limits);
     else inner_.required(name, target, meaning, limits);
   }
   template <class T>
   void optional(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    if (is_unresolved(name)) inner_.ignore(name);
-    else if constexpr (IsPart<T>::value) inner_.optional(name, target.value, meaning, limits);
+    if constexpr (IsPart<T>::value) inner_.optional(name, target.value, meaning, limits);
     else if constexpr (std::is_same_v<T, std::optional<Part<WorkloadTable>>>) inner_.ignore(name);
     else inner_.optional(name, target, meaning, limits);
   }
   void report_unknown_keys() { inner_.report_unknown_keys(); }
 
  private:
-  [[nodiscard]] bool is_unresolved(const char* name) const { return std::find(unresolved_.begin(), unresolved_.end(), name) != unresolved_.end(); }
-
   detail::ObjectReader inner_;
-  const std::vector<std::string>& unresolved_;
 };
 
 /// ScenarioFields' visitor: like AxisFinder, with parts unwrapped.
@@ -60,21 +56,21 @@ class ScenarioAxes {
     else if constexpr (std::is_same_v<T, std::optional<Part<WorkloadTable>>>) {
       WorkloadTable table;
       inner_.optional(name, table, meaning);
-    } else if constexpr (!std::is_same_v<T, std::vector<Variant>> && !std::is_same_v<T, std::optional<Baseline>>)
+    } else if constexpr (!kOfStudy<T>)
       inner_.optional(name, x, meaning);
   }
-  [[nodiscard]] std::optional<std::string> first() const { return inner_.first(); }
+  [[nodiscard]] std::vector<std::string> axes() && { return std::move(inner_).axes(); }
 
  private:
   detail::AxisFinder inner_;
 };
 
-std::optional<std::string> first_axis(const Json& document) {
+std::vector<std::string> axes_of(const Json& document) {
   if (!document.is_object()) return {};
   ScenarioAxes axes(document);
   ScenarioFields probe;
   ScenarioFields::describe(axes, probe);
-  return axes.first();
+  return std::move(axes).axes();
 }
 
 std::string label_of(const Json& value, std::size_t index) {
@@ -89,118 +85,162 @@ std::string label_of(const Json& value, std::size_t index) {
   return value.dump();
 }
 
+/// The axis' values as text, told apart by their place where two would read alike.
+std::vector<std::string> labels_of(const Json& values) {
+  std::vector<std::string> labels;
+  std::map<std::string, int> uses;
+  for (std::size_t i = 0; i < values.size(); ++i) ++uses[labels.emplace_back(label_of(values[i], i))];
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (uses[labels[i]] > 1) labels[i] += fmt::format(" #{}", i + 1);
+  return labels;
+}
+
 /// Carries what all points of a study share while its document is expanded.
 class Expansion {
  public:
-  explicit Expansion(const std::filesystem::path& library) : files_(library) {}
+  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points) : files_(file.parent_path(), library), max_points_(max_points) {}
 
   Study expand(Document document, const std::vector<Override>& overrides) {
-    try {
-      for (const Override& change : overrides) stepcast::apply(change, document);
-      add_faults(resolve_references(document, files_));
-      if (!document.json.is_object())
-        throw ScenarioError({document.origins.locate({"", "", describe_value(document.json), "an object", ""})});
-      expand_variants(std::move(document));
-    } catch (const ScenarioError& error) {
-      add_faults(error.faults());
-    }
+    for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
+    resolve(document);
+    if (document.json.is_object()) expand_variants(document);
+    else if (document.given_up.empty()) add_fault(document, "", describe_value(document.json), "an object");
+    if (faults_.size() >= kMaxFaults) faults_.push_back({document.origins.file_of(""), "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
     if (!faults_.empty()) throw ScenarioError(std::move(faults_));
     name_axes();
     return std::move(study_);
   }
 
  private:
-  void expand_variants(Document document) {
+  void expand_variants(const Document& document) {
     std::vector<Fault> faults;
     std::vector<Variant> variants;
     if (const auto found = document.json.find("variants"); found != document.json.end()) read_value(*found, "/variants", variants, {}, faults);
-    for (std::size_t i = 0; i < variants.size(); ++i)
-      if (!variants[i].set.is_object()) faults.push_back({"", fmt::format("/variants/{}/set", i), describe_value(variants[i].set), "an object of JSON pointers and values", ""});
-    if (!faults.empty()) {
-      for (Fault& fault : faults) fault = document.origins.locate(std::move(fault));
-      add_faults(faults);
-      return;
-    }
-    if (variants.empty()) return expand_axes(std::move(document), {});
-    for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (faults.empty()) check_variants(variants, faults);
+    add_faults(document, std::move(faults));
+    if (variants.empty()) return expand_axes(document, {});
+    for (std::size_t i = 0; i < variants.size() && !full(); ++i) {
       Document copy = document;
-      try {
-        apply_set(variants[i].set, fmt::format("/variants/{}/set", i), copy);
-        add_faults(resolve_references(copy, files_));
-        expand_axes(std::move(copy), {{"variant", variants[i].name}});
-      } catch (const ScenarioError& error) {
-        add_faults(error.faults());
-      }
+      apply_set(variants[i].set, fmt::format("/variants/{}/set", i), copy);
+      expand_axes(std::move(copy), {{"variant", variants[i].name}});
     }
   }
 
+  static void check_variants(const std::vector<Variant>& variants, std::vector<Fault>& faults) {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      if (!names.insert(variants[i].name).second) faults.push_back({"", fmt::format("/variants/{}/name", i), describe_value(variants[i].name) + " a second time", "each name once", ""});
+      if (!variants[i].set.is_object()) faults.push_back({"", fmt::format("/variants/{}/set", i), describe_value(variants[i].set), "an object of JSON pointers and values", ""});
+    }
+  }
+
+  /// Applies the changes that stand at `pointer`, and resolves what they refer to.
   void apply_set(const Json& set, const std::string& pointer, Document& document) {
+    if (!set.is_object()) return;
     const Origins written = document.origins;
     for (const auto& [target, value] : set.items()) {
       const Fault at = written.locate({"", pointer_to(pointer, target), "", "", ""});
-      stepcast::apply({target, value, at.file, at.pointer}, document);
+      attempt([&, &target = target, &value = value] {
+        if (is_at_or_below(target, "/variants")) throw ScenarioError({{at.file, at.pointer, "a change of the variants", "the JSON pointer of another field", ""}});
+        stepcast::apply({target, value, at.file, at.pointer}, document);
+      });
     }
+    resolve(document);
   }
 
+  /// Takes the first axis' values one after the other, each time going on with the axes that are left.
   void expand_axes(Document document, std::vector<Coordinate> coordinates) {
-    const auto axis = first_axis(document.json);
-    if (!axis) return add_point(std::move(document), std::move(coordinates));
-    const Json::json_pointer pointer(*axis);
+    const auto axes = axes_of(document.json);
+    if (axes.empty()) return add_point(document, std::move(coordinates));
+    if (!is_affordable(document, axes, coordinates.size())) return;
+    const std::string& axis = axes.front();
+    const Json::json_pointer pointer(axis);
     const Json values = document.json[pointer];
     if (values.empty()) {
-      add_faults({document.origins.locate({"", *axis, "an empty list", "one value, or a list of at least one", ""})});
-      return;
+      add_fault(document, axis, "an empty list", "one value, or a list of at least one");
+      give_up(document, axis);
+      return expand_axes(std::move(document), std::move(coordinates));
     }
-    const Fault at = document.origins.locate({"", *axis, "", "", ""});
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    find_repeated(document, axis, values);
+    const auto labels = labels_of(values);
+    for (std::size_t i = 0; i < values.size() && !full(); ++i) {
       Document copy = document;
       copy.json[pointer] = values[i];
-      copy.origins.add(*axis, at.file, pointer_to(at.pointer, i));
-      std::vector<Coordinate> extended = coordinates;
-      extended.push_back({*axis, label_of(values[i], i)});
-      try {
-        if (values[i].is_array())
-          throw ScenarioError({copy.origins.locate({"", *axis, describe_value(values[i]), "one value in each place of an axis", ""})});
-        add_faults(resolve_references(copy, files_));
-        expand_axes(std::move(copy), std::move(extended));
-      } catch (const ScenarioError& error) {
-        add_faults(error.faults());
+      copy.origins.move(pointer_to(axis, i), axis);
+      if (values[i].is_array()) {
+        const auto left = axes_of(copy.json);
+        if (std::find(left.begin(), left.end(), axis) != left.end()) {
+          add_fault(copy, axis, describe_value(values[i]), "one value in each place of an axis");
+          give_up(copy, axis);
+        }
       }
+      resolve(copy);
+      std::vector<Coordinate> extended = coordinates;
+      extended.push_back({axis, labels[i]});
+      expand_axes(std::move(copy), std::move(extended));
     }
   }
 
-  void add_point(Document document, std::vector<Coordinate> coordinates) {
-    if (study_.points.size() >= kMaxPoints) {
-      if (!full_) add_faults({document.origins.locate({"", "", fmt::format("a study of more than {} points", kMaxPoints), "fewer", "split the study"})});
+  /// Counts the points that the axes in sight make before any is made.
+  bool is_affordable(const Document& document, const std::vector<std::string>& axes, std::size_t taken) {
+    if (axes.size() + taken > kMaxAxes) {
+      add_fault(document, axes.front(), fmt::format("one of {} axes", axes.size() + taken), fmt::format("at most {} axes", kMaxAxes));
+      return false;
+    }
+    double points = 1;
+    for (const std::string& axis : axes) points *= std::max<double>(1, static_cast<double>(document.json[Json::json_pointer(axis)].size()));
+    if (static_cast<double>(points_) + points <= static_cast<double>(max_points_)) return true;
+    add_fault(document, axes.front(), fmt::format("an axis of a study of {:g} points or more", static_cast<double>(points_) + points), fmt::format("at most {} points", max_points_), "split the study");
+    full_ = true;
+    return false;
+  }
+
+  void find_repeated(const Document& document, const std::string& axis, const Json& values) {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!seen.insert(values[i].dump()).second) add_fault(document, pointer_to(axis, i), describe_value(values[i]) + " a second time", "each value of an axis once");
+  }
+
+  void add_point(const Document& document, std::vector<Coordinate> coordinates) {
+    if (++points_ > max_points_) {
+      add_fault(document, "", fmt::format("a study of more than {} points", max_points_), "fewer", "split the study");
       full_ = true;
       return;
     }
     StudyPoint point;
     point.coordinates = std::move(coordinates);
-    point.scenario = read(document);
-    if (point.scenario.baseline) {
-      Document copy = document;
-      try {
-        apply_set(point.scenario.baseline->set, "/baseline/set", copy);
-        add_faults(resolve_references(copy, files_));
-        if (const auto axis = first_axis(copy.json))
-          throw ScenarioError({copy.origins.locate({"", *axis, "a list in the baseline", "one value, so that the baseline is one point", ""})});
-        point.baseline = read(copy);
-        point.baseline->baseline.reset();
-      } catch (const ScenarioError& error) {
-        add_faults(error.faults());
-      }
-    }
+    std::vector<Fault> faults;
+    point.scenario = read(document, faults);
+    if (point.scenario.baseline) point.baseline = read_baseline(document, point.scenario.baseline->set, faults);
+    const bool good = faults.empty();
+    add_faults(document, std::move(faults));
+    if (!good || !faults_.empty()) return;
     study_.name = point.scenario.name;
     study_.description = point.scenario.description;
     study_.output = point.scenario.output;
     study_.points.push_back(std::move(point));
   }
 
-  Scenario read(const Document& document) {
+  /// Faults that the point itself has are not told again of its baseline.
+  Scenario read_baseline(const Document& document, const Json& set, const std::vector<Fault>& known) {
+    Document copy = document;
+    apply_set(set, "/baseline/set", copy);
+    for (const std::string& axis : axes_of(copy.json)) {
+      add_fault(copy, axis, "a list in the baseline", "one value, so that the baseline is one point");
+      give_up(copy, axis);
+    }
     std::vector<Fault> faults;
+    Scenario baseline = read(copy, faults);
+    baseline.baseline.reset();
+    std::erase_if(faults, [&](const Fault& fault) { return std::find(known.begin(), known.end(), fault) != known.end(); });
+    for (Fault& fault : faults) fault.found += " (in the baseline)";
+    add_faults(copy, std::move(faults));
+    return baseline;
+  }
+
+  Scenario read(const Document& document, std::vector<Fault>& faults) {
     ScenarioFields fields;
-    ScenarioReader reader(document.json, document.unresolved, faults);
+    ScenarioReader reader(document.json, faults);
     ScenarioFields::describe(reader, fields);
     reader.report_unknown_keys();
 
@@ -215,45 +255,86 @@ class Expansion {
     scenario.output = std::move(fields.output);
     if (scenario.baseline && !scenario.baseline->set.is_object())
       faults.push_back({"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
+    find_platform(document, scenario.cluster, faults);
     scenario.workload = read_workload(document, faults);
-    if (faults.empty() && document.unresolved.empty()) check(scenario, faults);
-    for (Fault& fault : faults) fault = locate(document, std::move(fault));
-    add_faults(faults);
+    if (faults.empty() && document.given_up.empty()) check(scenario, faults);
     return scenario;
   }
 
-  /// Faults inside a workload that is shared by name point into its own file.
+  /// Rewrites a fault's pointer to file and pointer as written. A workload shared by name has its own file.
   static Fault locate(const Document& document, Fault fault) {
-    if (document.workload_file && fault.pointer.starts_with("/workload") && fault.file.empty()) {
-      fault.file = document.workload_file->string();
-      fault.pointer.erase(0, std::string_view("/workload").size());
-      return fault;
-    }
-    return fault.file.empty() ? document.origins.locate(std::move(fault)) : fault;
+    constexpr std::string_view workload = "/workload";
+    if (!document.workload_file || !is_at_or_below(fault.pointer, workload)) return document.origins.locate(std::move(fault));
+    fault.file = document.workload_file->string();
+    fault.pointer.erase(0, workload.size());
+    return fault;
   }
 
+  /// A platform file is given relative to the file that names it.
+  static void find_platform(const Document& document, Cluster& cluster, std::vector<Fault>& faults) {
+    constexpr const char* pointer = "/cluster/topology/file";
+    auto* xml = std::get_if<SimGridXml>(&cluster.topology);
+    if (!xml || !document.json.value(Json::json_pointer(pointer), Json()).is_string()) return;
+    std::error_code error;
+    const auto path = std::filesystem::absolute(std::filesystem::path(document.origins.file_of(pointer)).parent_path() / xml->file, error).lexically_normal();
+    if (!std::filesystem::is_regular_file(path, error))
+      faults.push_back({"", pointer, fmt::format("{}, but there is no file {}", describe_value(xml->file), shorten(path.string(), 200)), "an existing SimGrid platform file", "paths are relative to the file that names them"});
+    xml->file = path.string();
+  }
+
+  /// Points share a table that was read without a fault: by file, or where the same is written inline.
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults) {
     const auto found = document.json.find("workload");
-    const bool unresolved = std::find(document.unresolved.begin(), document.unresolved.end(), "workload") != document.unresolved.end();
-    if (found == document.json.end() || found->is_null() || unresolved) return nullptr;
-    if (document.workload_file) {
-      auto& shared = workloads_[document.workload_file->string()];
-      if (!shared) shared = parse_workload(files_.read(*document.workload_file), faults);
-      return shared;
-    }
-    return parse_workload(*found, faults);
-  }
-
-  static std::shared_ptr<const WorkloadTable> parse_workload(const Json& json, std::vector<Fault>& faults) {
+    if (found == document.json.end() || found->is_null()) return nullptr;
+    const Json& json = document.workload_file ? files_.read(*document.workload_file) : *found;
+    const std::string key = document.workload_file ? document.workload_file->string() : json.dump();
+    if (const auto known = workloads_.find(key); known != workloads_.end()) return known->second;
     auto table = std::make_shared<WorkloadTable>();
+    const std::size_t before = faults.size();
     read_value(json, "/workload", *table, {}, faults);
+    if (faults.size() == before) workloads_[key] = table;
     return table;
   }
 
-  void add_faults(const std::vector<Fault>& faults) {
-    for (const Fault& fault : faults)
-      if (std::find(faults_.begin(), faults_.end(), fault) == faults_.end()) faults_.push_back(fault);
+  void resolve(Document& document) {
+    std::vector<Fault> faults;
+    resolve_references(document, files_, faults);
+    add(std::move(faults));
   }
+
+  static void give_up(Document& document, const std::string& pointer) {
+    document.json[Json::json_pointer(pointer)] = nullptr;
+    document.given_up.push_back(pointer);
+  }
+
+  template <class F>
+  void attempt(F&& change) {
+    try {
+      change();
+    } catch (const ScenarioError& error) {
+      add(error.faults());
+    }
+  }
+
+  void add_fault(const Document& document, const std::string& pointer, std::string found, std::string allowed, std::string remedy = "") {
+    add({document.origins.locate({"", pointer, std::move(found), std::move(allowed), std::move(remedy)})});
+  }
+
+  /// Adds faults whose pointers are the document's, less those that follow from faults already reported.
+  void add_faults(const Document& document, std::vector<Fault> faults) {
+    std::erase_if(faults, [&](const Fault& fault) {
+      return std::any_of(document.given_up.begin(), document.given_up.end(), [&](const std::string& pointer) { return is_at_or_below(fault.pointer, pointer); });
+    });
+    for (Fault& fault : faults) fault = locate(document, std::move(fault));
+    add(std::move(faults));
+  }
+
+  void add(const std::vector<Fault>& faults) {
+    for (const Fault& fault : faults)
+      if (faults_.size() < kMaxFaults && std::find(faults_.begin(), faults_.end(), fault) == faults_.end()) faults_.push_back(fault);
+  }
+
+  [[nodiscard]] bool full() const { return full_ || faults_.size() >= kMaxFaults; }
 
   /// An axis is called by the last name of its pointer, or by the whole pointer where two would be alike.
   void name_axes() {
@@ -273,21 +354,23 @@ class Expansion {
   }
 
   PartFiles files_;
+  std::size_t max_points_;
   std::map<std::string, std::shared_ptr<const WorkloadTable>> workloads_;
   Study study_;
   std::vector<Fault> faults_;
+  std::size_t points_ = 0;
   bool full_ = false;
 };
 
 }  // namespace
 
-Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library) {
+Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points) {
   const std::string name = file == "-" ? "standard input" : file.string();
-  return Expansion(library).expand({read_json(file), Origins(name)}, overrides);
+  return Expansion(name, library, max_points).expand({read_json(file), Origins(name)}, overrides);
 }
 
-Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library) {
-  return Expansion(library).expand({parse_json(text, name), Origins(name)}, overrides);
+Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points) {
+  return Expansion(name, library, max_points).expand({parse_json(text, name), Origins(name)}, overrides);
 }
 
 std::filesystem::path default_library() {

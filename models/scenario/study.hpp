@@ -36,14 +36,15 @@ struct Study {
 };
 
 inline constexpr std::size_t kMaxPoints = 1000000;
+inline constexpr std::size_t kMaxAxes = 64;
 
 /// Reads, overrides, resolves, expands and checks.
 /// @param library  folder with workloads/, clusters/, ... for parts given by bare name
-/// @throws ScenarioError with every fault of every point, each once
-Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library);
+/// @throws ScenarioError with every fault of every point, each once (the first kMaxFaults)
+Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
 
 /// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
-Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library);
+Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
 
 /// Folder of the shipped scenarios: $STEPCAST_SCENARIOS if set, otherwise where it was at build time.
 std::filesystem::path default_library();

@@ -42,7 +42,7 @@ struct GradientTensor {
   template <class V>
   static void describe(V& v, GradientTensor& x) {
     v.required("name", x.name, "the parameter's name");
-    v.required("elements", x.elements, "its number of elements", at_least(1));
+    v.required("elements", x.elements, "its number of elements", between(1, 1e12));
     v.optional("gap", x.gap, "backward time between the previous gradient and this one being ready", non_negative);
   }
   bool operator==(const GradientTensor&) const = default;

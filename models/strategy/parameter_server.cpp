@@ -52,7 +52,9 @@ class Builder {
 
   StepGraph build() {
     forward_ = add_forward(graph_, compute_, input_.workload);
-    ready_ = add_backward(graph_, compute_, input_, buckets_, overlap_ ? strategy_.exchange.backward_slowdown : 1.0);
+    // Alone beside its shard a worker exchanges nothing that could slow its backward pass.
+    const bool exchanges = !graph_.shards_co_located || input_.cluster.workers > 1;
+    ready_ = add_backward(graph_, compute_, input_, buckets_, overlap_ && exchanges ? strategy_.exchange.backward_slowdown : 1.0);
     if (!overlap_) ready_.assign(buckets_.size(), static_cast<TaskId>(graph_.tasks.size()) - 1);
     if (strategy_.consistency == Consistency::synchronous) synchronous();
     else asynchronous();

@@ -15,7 +15,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute");
   const StreamId communication = graph.add_stream("communication");
-  const auto segments = make_segments(input.workload, strategy.segments);
+  const auto segments = strategy.segments == 1 ? make_buckets(input.workload, Exchange{}) : make_segments(input.workload, strategy.segments);
 
   // Decoded gradients are applied at once, so decoding belongs to the step that updates.
   std::vector<TaskId> decodes;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+
+#include "models/collective/direct.hpp"
 
 namespace stepcast {
 namespace {
@@ -54,10 +57,11 @@ Prices collective_prices(const Cluster& cluster) {
   prices.gamma = cluster.reduction_cost;
   prices.setup = cluster.collective_cost;
   const PathPrice link = worst_link(cluster);
-  auto& [neighbour, far, inner] = prices.path;
-  neighbour = far = inner = link;
+  auto& [neighbour, far, inner, shard] = prices.path;
+  neighbour = far = inner = shard = link;
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     inner = {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
+    shard.alpha = nodes->inner.latency + link.alpha;
     if (cluster.workers <= nodes->gpus_per_node) {
       neighbour = far = inner;
     } else {
@@ -67,6 +71,7 @@ Prices collective_prices(const Cluster& cluster) {
       far = {alpha, std::max(inner.beta, link.beta * sharing)};
     }
   } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
+    shard.alpha = link.alpha + racks->uplink_latency;
     if (cluster.workers > racks->hosts_per_rack) {
       const Seconds alpha = link.alpha + racks->uplink_latency;
       const SecondsPerByte uplink = inverse(cluster.link.bandwidth) * (racks->oversubscription / racks->hosts_per_rack);
@@ -75,7 +80,7 @@ Prices collective_prices(const Cluster& cluster) {
     }
   } else {
     const Seconds alpha = cluster.link.latency / 2.0 * std::visit(LongestRoute{cluster}, cluster.topology);
-    if (!std::holds_alternative<Star>(cluster.topology)) neighbour.alpha = far.alpha = inner.alpha = alpha;
+    if (!std::holds_alternative<Star>(cluster.topology)) neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
   }
   return prices;
 }
@@ -91,6 +96,33 @@ int natural_group(const Cluster& cluster) {
   return 1;
 }
 
-PathPrice direct_price(const Cluster& cluster) { return collective_prices(cluster).path[static_cast<int>(Path::neighbour)]; }
+CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
+  const int p = cluster.workers;
+  CostTerms terms = shard_exchange_cost(shard_bytes, p, co_located);
+  if (terms.empty()) return terms;
+  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
+  const Bytes largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+  const int shards = static_cast<int>(shard_bytes.size());
+  Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
+    const int g = nodes->gpus_per_node;
+    const auto per_nic = [&](int ranks) { return std::ceil(static_cast<double>(std::min(ranks, g)) / nodes->nics); };
+    const double inside = cluster.link.bandwidth / nodes->inner.bandwidth;  // an inner link's time for a byte
+    if (!co_located) {
+      wire = std::max({wire, total * per_nic(p), total * inside});
+    } else if (p <= g) {
+      std::swap(wire, terms.wire[static_cast<int>(Path::inner)]);
+      std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(Path::inner)]);
+    } else {
+      wire = std::max({largest * (p - 1) * inside, total * per_nic(g), largest * per_nic(shards) * (p - g)});
+    }
+  } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
+    const int m = racks->hosts_per_rack, shards_in_rack = std::min(shards, m);
+    const double uplink = racks->oversubscription / m;  // its time for a byte, in those of a host's link
+    if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * shards_in_rack * uplink)});
+    else if (p > m) wire = std::max({wire, total * (m * uplink), largest * ((p - m) * shards_in_rack * uplink)});
+  }
+  return terms;
+}
 
 }  // namespace stepcast

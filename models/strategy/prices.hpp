@@ -1,6 +1,8 @@
 // What a cluster's topology charges for the paths of collectives: α and β as the closed forms see them.
 #pragma once
 
+#include <span>
+
 #include "models/collective/cost.hpp"
 #include "models/scenario/cluster.hpp"
 
@@ -14,13 +16,14 @@ namespace stepcast {
 /// With groups of their own links, the slowest link counts: a collective waits for it in every round.
 Prices collective_prices(const Cluster& cluster);
 
+/// What a push to (or pull from) shards amounts to on the cluster: shard_exchange_cost (collective/direct.hpp),
+/// and on nodes and racks at least what the busiest NIC or uplink must carry, in bytes of a host's link.
+CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
+
 /// Whether collective_prices is exact (star with like links) or an estimate that only replay refines.
 bool prices_are_exact(const Cluster& cluster);
 
 /// Workers on one machine or in one rack, the natural group of a hierarchical collective; 1 otherwise.
 int natural_group(const Cluster& cluster);
-
-/// α and β of a single message between two hosts that nothing else disturbs.
-PathPrice direct_price(const Cluster& cluster);
 
 }  // namespace stepcast

@@ -3,7 +3,7 @@
 // One step is the template of all. A dependency carries the number of steps it reaches back: 0 inside a step,
 // 1 from an update to the next step's forward pass, K to a gradient used K steps later. A stream runs its
 // tasks one after the other in the order of the task list, step after step. Such a cyclic task graph is a
-// timed event graph; its steady-state period is its maximum cycle ratio (equation/cycle.hpp).
+// timed event graph; its steady-state period is its maximum cycle ratio (equation/timed_event_graph.hpp).
 //
 // Every worker runs the worker tasks, every parameter-server shard the server tasks. Communication tasks join
 // workers (and shards); all other dependencies are within one worker or shard.

@@ -64,7 +64,7 @@ Q parse_quantity(std::string_view text) {
     return Q(si);
   }
   const std::string meant = guesses<Q>(suffix);
-  throw fail(fmt::format("unknown or ambiguous unit \"{}\"{}", suffix, meant.empty() ? "" : "; did you mean " + meant + "?"));
+  throw fail(fmt::format("unknown or ambiguous unit \"{}\"{}", suffix.substr(0, 20), meant.empty() ? "" : "; did you mean " + meant + "?"));
 }
 
 #define STEPCAST_INSTANTIATE(Q)                   \

@@ -2,7 +2,12 @@
 // leaves the exit code.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
+
+#include "models/scenario/document.hpp"
 
 namespace stepcast {
 
@@ -20,6 +25,9 @@ struct Invocation {
   std::vector<std::string> arguments;
   int exit_code = kOk;
 };
+
+/// --set options as overrides. @throws CLI::ValidationError for one that is not POINTER=VALUE
+std::vector<Override> parse_sets(const std::vector<std::string>& sets);
 
 void add_run(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);

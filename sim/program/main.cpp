@@ -6,6 +6,22 @@
 #include "sim/program/command.hpp"
 #include "sim/program/version.hpp"
 
+namespace stepcast {
+
+std::vector<Override> parse_sets(const std::vector<std::string>& sets) {
+  std::vector<Override> changes;
+  for (const std::string& text : sets) {
+    try {
+      changes.push_back(parse_override(text));
+    } catch (const ScenarioError& error) {
+      throw CLI::ValidationError("--set", error.what());
+    }
+  }
+  return changes;
+}
+
+}  // namespace stepcast
+
 int main(int argc, char** argv) {
   using namespace stepcast;
   Invocation invocation;
@@ -24,6 +40,11 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
+  } catch (const CLI::RequiredError& error) {
+    const auto called_so = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty()) fmt::print(stderr, "stepcast: there is no subcommand {}; there are run, list, show and schema\n", argv[1]);
+    else app.exit(error, std::cerr, std::cerr);
+    return kUsage;
   } catch (const CLI::ParseError& error) {
     app.exit(error, std::cerr, std::cerr);
     return kUsage;

@@ -1,5 +1,6 @@
 #include "sim/program/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -21,10 +22,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Where a path leads when it is a symbolic link.
+fs::path followed(const fs::path& path) {
+  std::error_code error;
+  return fs::is_symlink(path, error) ? fs::weakly_canonical(path) : path;
+}
+
+bool is_special(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_regular_file(path, error);
+}
+
+void write_file(const fs::path& path, const std::string& text, const std::string& name) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.flush();
+  if (!file) throw std::runtime_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
+}
+
 /// A file beside its final place that vanishes unless it is kept.
 class Beside {
  public:
-  explicit Beside(const fs::path& target) : target_(target), path_(target.parent_path() / fmt::format(".{}.{}{}", target.stem().string(), ::getpid(), target.extension().string())) {}
+  explicit Beside(const fs::path& target) : target_(followed(target)), path_(target_.parent_path() / fmt::format(".{}.{}{}", target_.stem().string(), ::getpid(), target_.extension().string())) {}
   ~Beside() {
     std::error_code ignored;
     if (!kept_) fs::remove(path_, ignored);
@@ -58,23 +78,37 @@ void write_output(const std::string& path, const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
+  if (is_special(path)) return write_file(path, text, path);
   Beside beside(path);
-  {
-    std::ofstream file(beside.path(), std::ios::binary);
-    file << text;
-    file.flush();
-    if (!file) throw std::runtime_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
+  write_file(beside.path(), text, path);
   beside.keep();
+}
+
+void check_outputs(const std::vector<std::string>& texts, const std::string& plot) {
+  std::vector<std::string> seen;
+  std::vector<std::string> all(texts);
+  all.push_back(plot);
+  for (const std::string& path : all) {
+    if (path.empty()) continue;
+    if (std::find(seen.begin(), seen.end(), path) != seen.end())
+      throw std::invalid_argument(fmt::format("{} twice; give each output a path of its own", path == "-" ? "standard output" : path));
+    seen.push_back(path);
+    if (path == "-" || is_special(path)) {
+      if (fs::is_directory(path)) throw std::invalid_argument(fmt::format("{} is a folder; give a file", path));
+      continue;
+    }
+    const fs::path target = followed(path);
+    const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw std::invalid_argument(fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
+  }
+  const std::string suffix = fs::path(plot).extension().string();
+  if (!plot.empty() && suffix != ".png" && suffix != ".svg" && suffix != ".pdf")
+    throw std::invalid_argument(fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 
 void draw_plot(const Json& report, const std::string& path) {
   Beside data(fs::temp_directory_path() / "stepcast-report.json");
-  {
-    std::ofstream file(data.path());
-    file << report.dump();
-    if (!file) throw std::runtime_error(fmt::format("cannot write {}", data.path().string()));
-  }
+  write_file(data.path(), report.dump(), data.path().string());
   Beside picture(path);
   const std::string program = python();
   std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_speedup.py", data.path().string(), picture.path().string()};

@@ -3,15 +3,22 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "models/scenario/json.hpp"
 
 namespace stepcast {
 
 /// Writes `text` to `path`, or to standard output when it is "-". A file is written beside its place and then
-/// renamed, so a reader never sees half of it, and a failure leaves the old one.
+/// renamed, so a reader never sees half of it, and a failure leaves the old one. Symbolic links are followed; what
+/// is no regular file (a device, a pipe) is written to directly.
 /// @throws std::runtime_error naming path and cause
 void write_output(const std::string& path, const std::string& text);
+
+/// Checks before any work is done that the paths can be written, that no two are the same, that at most one is
+/// standard output, and that the plot has a suffix that matplotlib knows. Empty paths are left out.
+/// @throws std::invalid_argument with the reason
+void check_outputs(const std::vector<std::string>& texts, const std::string& plot);
 
 /// Draws the report (as JSON) with notebooks/plot_speedup.py into `path`.
 /// @throws std::runtime_error with what the script said when it fails, or when matplotlib is missing

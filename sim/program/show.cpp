@@ -40,9 +40,7 @@ std::vector<CatalogueEntry> find(const std::string& name) {
 
 /// The canonical document of every point, defaults written out.
 Json resolved(const std::string& file, const std::vector<std::string>& sets) {
-  std::vector<Override> changes;
-  for (const std::string& set : sets) changes.push_back(parse_override(set));
-  const Study study = load_study(file, changes, default_library());
+  const Study study = load_study(file, parse_sets(sets), default_library());
   if (study.points.size() == 1) return to_json(study.points.front().scenario);
   Json all = Json::array();
   for (const StudyPoint& point : study.points) all.push_back(to_json(point.scenario));
@@ -65,6 +63,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
     if (name->ends_with(".json") || *name == "-") {
       write_output(target, resolved(*name, *sets).dump(1) + "\n");
     } else {
+      if (!sets->empty()) throw CLI::ValidationError("--set", "only a scenario file has fields to change");
       std::string text;
       Json all = Json::array();
       for (const CatalogueEntry& entry : find(*name)) {

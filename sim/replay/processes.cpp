@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "models/scenario/fault.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -37,6 +39,9 @@ void write_all(int fd, const std::string& text) {
   Json answer = Json::object();
   try {
     answer["value"] = work(task);
+  } catch (const ModelError& error) {
+    answer["error"] = error.what();
+    answer["model"] = true;
   } catch (const std::exception& error) {
     answer["error"] = error.what();
   }
@@ -69,11 +74,11 @@ ChildResult finish(Child& child) {
   ::close(child.pipe);
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {}
-  if (WIFSIGNALED(status)) return {nullptr, fmt::format("the replay process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))};
+  if (WIFSIGNALED(status)) return {nullptr, fmt::format("the replay process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))), false};
   const Json answer = Json::parse(child.output, nullptr, false);
-  if (answer.is_discarded()) return {nullptr, fmt::format("the replay process ended with status {} and no answer", WEXITSTATUS(status))};
-  if (answer.contains("error")) return {nullptr, answer["error"].get<std::string>()};
-  return {answer["value"], ""};
+  if (answer.is_discarded()) return {nullptr, fmt::format("the replay process ended with status {} and no answer", WEXITSTATUS(status)), false};
+  if (answer.contains("error")) return {nullptr, answer["error"].get<std::string>(), answer.contains("model")};
+  return {answer["value"], "", false};
 }
 
 }  // namespace

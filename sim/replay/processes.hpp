@@ -14,6 +14,7 @@ namespace stepcast {
 struct ChildResult {
   Json value;
   std::string error;  ///< empty on success
+  bool is_model_error = false;  ///< the exception was a ModelError: the question, not the machine, is at fault
 };
 
 /// Runs work(i) for every i in [0, count) in a forked process each, at most `jobs` at a time, and returns the

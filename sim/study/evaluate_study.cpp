@@ -95,6 +95,7 @@ void answer_by_replay(std::vector<Question>& questions, int jobs) {
     std::vector<Json> runs;
     const std::size_t question = owner[i];
     for (; i < results.size() && owner[i] == question; ++i) {
+      if (results[i].is_model_error) throw ModelError(fmt::format("{}: {}", questions[question].where, results[i].error));
       if (!results[i].error.empty()) throw std::runtime_error(fmt::format("{}: replay failed: {}", questions[question].where, results[i].error));
       runs.push_back(results[i].value);
     }
@@ -103,6 +104,18 @@ void answer_by_replay(std::vector<Question>& questions, int jobs) {
 }
 
 }  // namespace
+
+double messages_per_step(const Scenario& scenario) {
+  const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+  const double p = scenario.cluster.workers;
+  double messages = 0;
+  for (const Task& task : graph.tasks) {
+    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) messages += p * collective->call.algorithm->schedule(scenario.cluster.workers, collective->call.parameters).rounds;
+    else if (const auto* direct = std::get_if<DirectWork>(&task.work)) messages += p * std::max<double>(2.0, static_cast<double>(direct->shard_bytes.size()));
+    else if (std::holds_alternative<ShardTransfer>(task.work)) messages += p;
+  }
+  return messages;
+}
 
 Report evaluate_study(const Study& study, int jobs) {
   Questions questions;
@@ -130,7 +143,6 @@ Report evaluate_study(const Study& study, int jobs) {
       report.baseline = point.scenario.baseline->name;
     }
     report.points.push_back(make_point_report(point, *q.workload, q.graph, q.answers, baseline));
-    report.tolerance = point.scenario.evaluation.tolerance;
   }
   return report;
 }

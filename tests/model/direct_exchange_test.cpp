@@ -85,21 +85,26 @@ TEST_CASE("the fluid simulation by hand") {
 }
 
 TEST_CASE("pushes to dedicated shards take what max-min fair sharing gives") {
-  property("for any sizes of any number of shards", [] {
-    const int p = integer_between(1, 7), count = integer_between(1, 9);
-    std::vector<Bytes> shards;
-    for (int j = 0; j < count; ++j) shards.emplace_back(integer_between(0, 4) == 0 ? 0 : integer_between(0, 3) == 0 ? 500 : integer_between(1, 1000));
-    assert_close(fluid_time(pushes(shards, p, false), static_cast<std::size_t>(p) + shards.size()), wire(shards, p, false), 1e-9, fmt::format("p={}, {} shards", p, count));
-  }, 2000);
+  property(
+      "for any sizes of any number of shards", [] {
+        const int p = integer_between(1, 7), count = integer_between(1, 9);
+        std::vector<Bytes> shards;
+        for (int j = 0; j < count; ++j) shards.emplace_back(integer_between(0, 4) == 0 ? 0 : integer_between(0, 3) == 0 ? 500
+                                                                                                                        : integer_between(1, 1000));
+        assert_close(fluid_time(pushes(shards, p, false), static_cast<std::size_t>(p) + shards.size()), wire(shards, p, false), 1e-9, fmt::format("p={}, {} shards", p, count));
+      },
+      2000);
 }
 
 TEST_CASE("pushes to co-located shards take what max-min fair sharing gives") {
-  property("for any sizes of up to p shards", [] {
-    const int p = integer_between(1, 8), count = integer_between(1, p);
-    std::vector<Bytes> shards;
-    for (int j = 0; j < count; ++j) shards.emplace_back(integer_between(0, 4) == 0 ? 0 : integer_between(1, 1000));
-    assert_close(fluid_time(pushes(shards, p, true), static_cast<std::size_t>(p) + shards.size()), wire(shards, p, true), 1e-9, fmt::format("p={}, {} shards", p, count));
-  }, 2000);
+  property(
+      "for any sizes of up to p shards", [] {
+        const int p = integer_between(1, 8), count = integer_between(1, p);
+        std::vector<Bytes> shards;
+        for (int j = 0; j < count; ++j) shards.emplace_back(integer_between(0, 4) == 0 ? 0 : integer_between(1, 1000));
+        assert_close(fluid_time(pushes(shards, p, true), static_cast<std::size_t>(p) + shards.size()), wire(shards, p, true), 1e-9, fmt::format("p={}, {} shards", p, count));
+      },
+      2000);
 }
 
 TEST_CASE("closed forms of equal shards") {
@@ -111,7 +116,7 @@ TEST_CASE("closed forms of equal shards") {
   require_close(12e6, wire(equal(12), 4, false), 1e-14, "twelve: still n");
   require_close(36e6, wire(equal(1), 4, true), 1e-14, "one co-located: (p-1)·n");
   require_close(9e6, wire(equal(4), 4, true), 1e-14, "four: (p-1)/p·n");
-  CHECK(shard_exchange_cost(equal(1), 1, true).empty());             // a worker beside its server sends nothing
+  CHECK(shard_exchange_cost(equal(1), 1, true).empty());  // a worker beside its server sends nothing
   require_close(12e6, wire(equal(3), 1, false), 1e-14, "one worker, dedicated: n over its own link");
   CHECK(shard_exchange_cost(std::vector<Bytes>(3), 4, false).empty());  // nothing to send
 }
@@ -121,7 +126,7 @@ TEST_CASE("what a worker sends on average") {
   const std::vector<Bytes> shards{3_B, 5_B};
   CHECK(shard_exchange_cost(shards, 4, false).sent == 8_B);
   CHECK(shard_exchange_cost(shards, 4, true).sent == 6_B);
-  CHECK(shard_exchange_cost(shards, 4, false).messages[static_cast<int>(Path::neighbour)] == 1);
+  CHECK(shard_exchange_cost(shards, 4, false).messages[static_cast<int>(Path::shard)] == 1);
   CHECK(shard_exchange_cost(shards, 4, false).reduced == 0_B);  // servers add, in a task of their own
 }
 

@@ -109,21 +109,23 @@ TEST_CASE("fact 1: over a parameter server r times slower than the ring, at most
 
 TEST_CASE("fact 2: segmentation inside Pipe-SGD never shortens the period") {
   // L segments: 2L(p-1)α + the same β and γ terms + L·S, and the period is max(A, that) for K >= 2.
-  property("period with L segments is max(A, B_L) >= max(A, B)", [] {
-    Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-7, 1e-3)));
-    cluster.collective_cost = Seconds(positive_between(1e-7, 1e-3));
-    cluster.reduction_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
-    std::vector<std::pair<double, double>> gradients;
-    for (int i = integer_between(1, 6); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 10000000), real_between(0, 0.1));
-    const Workload w = workload_of(Seconds(real_between(0, 0.2)), gradients, Seconds(real_between(0, 0.05)), Seconds(real_between(0, 0.05)));
-    const int segments = integer_between(1, 20), width = integer_between(2, 4);
-    const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
-    const double more = (segments - 1) * (2 * (cluster.workers - 1) * cluster.link.latency.si() + cluster.collective_cost.si());
-    const double whole = step_time(scenario_of(cluster, pipe(width)), w), cut = step_time(scenario_of(cluster, pipe(width, segments)), w);
-    assert_close(std::max(A, B), whole, 1e-9, "one segment");
-    assert_close(std::max(A, B + more), cut, 1e-9, fmt::format("{} segments", segments));
-    RC_ASSERT(cut >= whole / kRounding);
-  }, 1000);
+  property(
+      "period with L segments is max(A, B_L) >= max(A, B)", [] {
+        Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-7, 1e-3)));
+        cluster.collective_cost = Seconds(positive_between(1e-7, 1e-3));
+        cluster.reduction_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
+        std::vector<std::pair<double, double>> gradients;
+        for (int i = integer_between(1, 6); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 10000000), real_between(0, 0.1));
+        const Workload w = workload_of(Seconds(real_between(0, 0.2)), gradients, Seconds(real_between(0, 0.05)), Seconds(real_between(0, 0.05)));
+        const int segments = integer_between(1, 20), width = integer_between(2, 4);
+        const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
+        const double more = (segments - 1) * (2 * (cluster.workers - 1) * cluster.link.latency.si() + cluster.collective_cost.si());
+        const double whole = step_time(scenario_of(cluster, pipe(width)), w), cut = step_time(scenario_of(cluster, pipe(width, segments)), w);
+        assert_close(std::max(A, B), whole, 1e-9, "one segment");
+        assert_close(std::max(A, B + more), cut, 1e-9, fmt::format("{} segments", segments));
+        RC_ASSERT(cut >= whole / kRounding);
+      },
+      1000);
   // Synchronous (K = 1) it may: A = B = 300 ms, backward 200 ms in two halves. Whole: 600 ms. Two segments: the
   // first half, 150 ms, is sent while the second 100 ms of backward run: 100 + 100 + max(100, 150) + 150 = 500 ms.
   const Cluster cluster = cluster_of(4, 0.3);
@@ -177,26 +179,30 @@ TEST_CASE("overlapped buckets: max(γ_o·l_back, (k-1)·t(b)) + t(b̂)") {
     const Workload w = workload_of(30_ms, gradients, 0_s, 5_ms);
     return step_time(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}), w) - 0.035;
   };
-  property("exact where the first bucket is ready at once and the others at even distances", [&] {
-    // R_i = (i-1)/(k-1)·R_k is linear in i, as (k-i)·t(b) is, so the maximum is at an end: i = 1 gives
-    // (k-1)·t(b), i = k gives γ_o·l_back.
-    const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-6, 1e-4)));
-    const int k = integer_between(2, 12);
-    const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6), slowdown = real_between(1.04, 1.1);
-    const double t = ring_all_reduce(cluster, b), t_last = ring_all_reduce(cluster, last);
-    assert_close(std::max(slowdown * backward, (k - 1) * t) + t_last, exchange_time(k, backward, 0, b, last, slowdown, cluster), 1e-9, "formula");
-  }, 500);
-  property("short by at most the first bucket's gap where all distances are even", [&] {
-    // R_i = i/k·R_k: the ends are R_1 + (k-1)·t(b) and R_k.
-    const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-6, 1e-4)));
-    const int k = integer_between(2, 12);
-    const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6), slowdown = real_between(1.04, 1.1);
-    const double t = ring_all_reduce(cluster, b), t_last = ring_all_reduce(cluster, last);
-    const double formula = std::max(slowdown * backward, (k - 1) * t) + t_last, first = slowdown * backward / k;
-    const double found = exchange_time(k, backward, backward / k, b, last, slowdown, cluster);
-    assert_close(std::max(slowdown * backward, first + (k - 1) * t) + t_last, found, 1e-9, "longest way");
-    RC_ASSERT(found >= formula / kRounding && found <= (formula + first) * kRounding);
-  }, 500);
+  property(
+      "exact where the first bucket is ready at once and the others at even distances", [&] {
+        // R_i = (i-1)/(k-1)·R_k is linear in i, as (k-i)·t(b) is, so the maximum is at an end: i = 1 gives
+        // (k-1)·t(b), i = k gives γ_o·l_back.
+        const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-6, 1e-4)));
+        const int k = integer_between(2, 12);
+        const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6), slowdown = real_between(1.04, 1.1);
+        const double t = ring_all_reduce(cluster, b), t_last = ring_all_reduce(cluster, last);
+        assert_close(std::max(slowdown * backward, (k - 1) * t) + t_last, exchange_time(k, backward, 0, b, last, slowdown, cluster), 1e-9, "formula");
+      },
+      500);
+  property(
+      "short by at most the first bucket's gap where all distances are even", [&] {
+        // R_i = i/k·R_k: the ends are R_1 + (k-1)·t(b) and R_k.
+        const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-6, 1e-4)));
+        const int k = integer_between(2, 12);
+        const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6), slowdown = real_between(1.04, 1.1);
+        const double t = ring_all_reduce(cluster, b), t_last = ring_all_reduce(cluster, last);
+        const double formula = std::max(slowdown * backward, (k - 1) * t) + t_last, first = slowdown * backward / k;
+        const double found = exchange_time(k, backward, backward / k, b, last, slowdown, cluster);
+        assert_close(std::max(slowdown * backward, first + (k - 1) * t) + t_last, found, 1e-9, "longest way");
+        RC_ASSERT(found >= formula / kRounding && found <= (formula + first) * kRounding);
+      },
+      500);
 }
 
 TEST_CASE("compression divides the bandwidth term and adds codec work") {

@@ -119,28 +119,30 @@ TEST_CASE("synchronous AllReduce: forward, backward, exchange, update") {
 
 TEST_CASE("AllReduce in buckets follows the recurrence of one step") {
   // E_i = max(ready_i, E_{i-1}) + t_i; decodes after backward and E_i; update; and the next forward after it.
-  property("for any gradients, grouping, overlap, slowdown and compressor", [] {
-    const Cluster cluster = random_star();
-    const Workload w = random_workload(8);
-    const Exchange exchange = random_exchange();
-    const Compressor compressor = random_compressor();
-    const Codec codec(compressor);
-    const auto buckets = make_buckets(w, exchange);
-    const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
-    const Backward backward = run_backward(w, buckets, exchange, codec, overlap, overlap && cluster.workers > 1 ? exchange.backward_slowdown : 1.0);
-    std::vector<double> exchanged;
-    double free = 0;
-    for (std::size_t i = 0; i < buckets.size(); ++i) exchanged.push_back(free = std::max(free, backward.ready[i]) + ring_all_reduce(cluster, buckets[i].bytes.si() / codec.ratio));
-    const double expected = run_decodes(exchanged, buckets, codec, backward.end) + w.update.si();
+  property(
+      "for any gradients, grouping, overlap, slowdown and compressor", [] {
+        const Cluster cluster = random_star();
+        const Workload w = random_workload(8);
+        const Exchange exchange = random_exchange();
+        const Compressor compressor = random_compressor();
+        const Codec codec(compressor);
+        const auto buckets = make_buckets(w, exchange);
+        const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
+        const Backward backward = run_backward(w, buckets, exchange, codec, overlap, overlap && cluster.workers > 1 ? exchange.backward_slowdown : 1.0);
+        std::vector<double> exchanged;
+        double free = 0;
+        for (std::size_t i = 0; i < buckets.size(); ++i) exchanged.push_back(free = std::max(free, backward.ready[i]) + ring_all_reduce(cluster, buckets[i].bytes.si() / codec.ratio));
+        const double expected = run_decodes(exchanged, buckets, codec, backward.end) + w.update.si();
 
-    const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}, compressor);
-    const StepForecast f = forecast(scenario, w);
-    assert_close(expected, f.step.si(), 1e-9, "step");
-    assert_close(expected, f.first_step.si(), 1e-9, "first step");
-    assert_close(5 * expected, time_of_steps(scenario, w, 5), 1e-9, "five steps");
-    assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
-    RC_ASSERT(f.breakdown.waiting.si() <= 1e-9 * expected);  // like workers, no servers: nobody waits
-  }, 2000);
+        const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}, compressor);
+        const StepForecast f = forecast(scenario, w);
+        assert_close(expected, f.step.si(), 1e-9, "step");
+        assert_close(expected, f.first_step.si(), 1e-9, "first step");
+        assert_close(5 * expected, time_of_steps(scenario, w, 5), 1e-9, "five steps");
+        assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+        RC_ASSERT(f.breakdown.waiting.si() <= 1e-9 * expected);  // like workers, no servers: nobody waits
+      },
+      2000);
 }
 
 TEST_CASE("what overlaps with backward is not exposed") {
@@ -183,49 +185,51 @@ TEST_CASE("synchronous parameter server: compute, push, serve, pull") {
 TEST_CASE("the parameter server in buckets follows the recurrence of one step") {
   // Dedicated: pushes, serving and pulls each have a stream, so bucket i pulls while bucket i+1 pushes.
   // Co-located: one stream for both, all pushes before the first pull.
-  property("for any gradients, shards, placement and grouping", [] {
-    const Cluster cluster = random_star();
-    const int p = cluster.workers;
-    const Workload w = random_workload(5);
-    ParameterServerStrategy server;
-    server.exchange = random_exchange();
-    server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
-    const bool co_located = server.placement == ServerPlacement::co_located;
-    server.shards = integer_between(1, co_located ? p : 12);
-    if (coin()) server.server_reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-    server.server_update_factor = real_between(0, 3);
-    const Compressor compressor = random_compressor();
-    const Codec codec(compressor);
+  property(
+      "for any gradients, shards, placement and grouping", [] {
+        const Cluster cluster = random_star();
+        const int p = cluster.workers;
+        const Workload w = random_workload(5);
+        ParameterServerStrategy server;
+        server.exchange = random_exchange();
+        server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+        const bool co_located = server.placement == ServerPlacement::co_located;
+        server.shards = integer_between(1, co_located ? p : 12);
+        if (coin()) server.server_reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+        server.server_update_factor = real_between(0, 3);
+        const Compressor compressor = random_compressor();
+        const Codec codec(compressor);
 
-    const auto buckets = make_buckets(w, server.exchange);
-    const bool overlap = server.exchange.overlap && server.exchange.grouping != Grouping::whole_model;
-    const Backward backward = run_backward(w, buckets, server.exchange, codec, overlap, overlap ? server.exchange.backward_slowdown : 1.0);
-    const double alpha = cluster.link.latency.si(), beta = 1 / cluster.link.bandwidth.si(), host = cluster.host_cost.si();
-    // A server's host copies the messages of all workers but its own in, and as many out; a worker copies what it
-    // sends or receives, except the share of a shard on its own host where every host has one.
-    const int remote = co_located ? p - 1 : p, copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
-    const double serve_per_byte = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si() + 2 * remote * host;
-    std::vector<double> transfer, served, pulled;
-    double pushed = 0, serving = 0;
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-      const double share = buckets[i].bytes.si() / server.shards, wire = share / codec.ratio;
-      const double flows = co_located ? p - 1 : std::max(p, server.shards);
-      transfer.push_back(flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host);
-      pushed = std::max(pushed, backward.ready[i]) + transfer[i];
-      serving = std::max(serving, pushed) + wire * serve_per_byte + w.update.si() * server.server_update_factor * share / w.gradient_bytes.si();
-      served.push_back(serving);
-    }
-    double pulling = co_located ? pushed : 0;
-    for (std::size_t i = 0; i < buckets.size(); ++i) pulled.push_back(pulling = std::max(pulling, served[i]) + transfer[i]);
-    const double expected = run_decodes(pulled, buckets, codec, backward.end);
+        const auto buckets = make_buckets(w, server.exchange);
+        const bool overlap = server.exchange.overlap && server.exchange.grouping != Grouping::whole_model;
+        const Backward backward = run_backward(w, buckets, server.exchange, codec, overlap, overlap && !(co_located && p == 1) ? server.exchange.backward_slowdown : 1.0);
+        const double alpha = cluster.link.latency.si(), beta = 1 / cluster.link.bandwidth.si(), host = cluster.host_cost.si();
+        // A server's host copies the messages of all workers but its own in, and as many out; a worker copies what it
+        // sends or receives, except the share of a shard on its own host where every host has one.
+        const int remote = co_located ? p - 1 : p, copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
+        const double serve_per_byte = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si() + 2 * remote * host;
+        std::vector<double> transfer, served, pulled;
+        double pushed = 0, serving = 0;
+        for (std::size_t i = 0; i < buckets.size(); ++i) {
+          const double share = buckets[i].bytes.si() / server.shards, wire = share / codec.ratio;
+          const double flows = co_located ? p - 1 : std::max(p, server.shards);
+          transfer.push_back(flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host);
+          pushed = std::max(pushed, backward.ready[i]) + transfer[i];
+          serving = std::max(serving, pushed) + wire * serve_per_byte + w.update.si() * server.server_update_factor * share / w.gradient_bytes.si();
+          served.push_back(serving);
+        }
+        double pulling = co_located ? pushed : 0;
+        for (std::size_t i = 0; i < buckets.size(); ++i) pulled.push_back(pulling = std::max(pulling, served[i]) + transfer[i]);
+        const double expected = run_decodes(pulled, buckets, codec, backward.end);
 
-    const Scenario scenario = scenario_of(cluster, server, compressor);
-    const StepForecast f = forecast(scenario, w);
-    assert_close(expected, f.step.si(), 1e-9, "step");
-    assert_close(expected, f.first_step.si(), 1e-9, "first step");
-    assert_close(4 * expected, time_of_steps(scenario, w, 4), 1e-9, "four steps");
-    assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
-  }, 2000);
+        const Scenario scenario = scenario_of(cluster, server, compressor);
+        const StepForecast f = forecast(scenario, w);
+        assert_close(expected, f.step.si(), 1e-9, "step");
+        assert_close(expected, f.first_step.si(), 1e-9, "first step");
+        assert_close(4 * expected, time_of_steps(scenario, w, 4), 1e-9, "four steps");
+        assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+      },
+      2000);
 }
 
 TEST_CASE("greedy shards get whole tensors, largest first") {
@@ -259,19 +263,21 @@ TEST_CASE("asynchronous servers are refused, with the remedy") {
 // --- pipelined
 
 TEST_CASE("Pipe-SGD's period is max(A, B, (A+B)/K)") {
-  property("for any A, B and K", [] {
-    const Cluster cluster = random_star();
-    const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
-    const int width = integer_between(1, 5);
-    const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
-    const StepForecast f = forecast(pipelined(cluster, width), w);
-    assert_close(std::max({A, B, (A + B) / width}), f.step.si(), 1e-9, "period");
-    assert_close(A + B, f.first_step.si(), 1e-9, "first step");
-    assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
-    // The GPU works for A of each period; the exchange shows only where it outlasts that.
-    const double compute = (f.breakdown.forward + f.breakdown.backward + f.breakdown.update).si();
-    assert_close(A, compute, 1e-9, "computation in a period");
-  }, 2000);
+  property(
+      "for any A, B and K", [] {
+        const Cluster cluster = random_star();
+        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+        const int width = integer_between(1, 5);
+        const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
+        const StepForecast f = forecast(pipelined(cluster, width), w);
+        assert_close(std::max({A, B, (A + B) / width}), f.step.si(), 1e-9, "period");
+        assert_close(A + B, f.first_step.si(), 1e-9, "first step");
+        assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+        // The GPU works for A of each period; the exchange shows only where it outlasts that.
+        const double compute = (f.breakdown.forward + f.breakdown.backward + f.breakdown.update).si();
+        assert_close(A, compute, 1e-9, "computation in a period");
+      },
+      2000);
 }
 
 TEST_CASE("Pipe-SGD's critical cycle explains its period") {
@@ -291,57 +297,67 @@ TEST_CASE("T steps of Pipe-SGD take A + B + (T-1)·max(A, B)") {
   // update → forward → backward → exchange, the update of step t after the exchange of t-K. With c_t and e_t the
   // ends of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2,
   // e_{t-K} never holds c_t back beyond what the slower of the two resources does, so e_{T-1} = A + B + (T-1)·max(A, B).
-  property("for K >= 2", [] {
-    const Cluster cluster = random_star();
-    const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
-    const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
-    const int steps = integer_between(1, 40);
-    assert_close(A + B + (steps - 1) * std::max(A, B), time_of_steps(pipelined(cluster, integer_between(2, 5)), w, steps), 1e-9, fmt::format("T={}", steps));
-    assert_close(steps * (A + B), time_of_steps(pipelined(cluster, 1), w, steps), 1e-9, "K = 1: synchronous");
-  }, 1000);
+  property(
+      "for K >= 2", [] {
+        const Cluster cluster = random_star();
+        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+        const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
+        const int steps = integer_between(1, 40);
+        assert_close(A + B + (steps - 1) * std::max(A, B), time_of_steps(pipelined(cluster, integer_between(2, 5)), w, steps), 1e-9, fmt::format("T={}", steps));
+        assert_close(steps * (A + B), time_of_steps(pipelined(cluster, 1), w, steps), 1e-9, "K = 1: synchronous");
+      },
+      1000);
 }
 
 TEST_CASE("warm-up steps of Pipe-SGD are synchronous") {
   // Steps 0..W-1, and W's wait for the step before, take A + B each; from step W on the pipeline fills as from
   // the start: T = W(A+B) + A + B + (T-1-W)·max(A, B) for T > W.
-  property("W(A+B), then a pipeline of the rest", [] {
-    const Cluster cluster = random_star();
-    const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
-    const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
-    const int warmup = integer_between(1, 8), width = integer_between(2, 4), steps = warmup + integer_between(1, 20);
-    const Scenario scenario = pipelined(cluster, width, 1, warmup);
-    assert_close(warmup * (A + B), time_of_steps(scenario, w, warmup), 1e-9, "the warm-up");
-    assert_close(warmup * (A + B) + A + B + (steps - 1 - warmup) * std::max(A, B), time_of_steps(scenario, w, steps), 1e-9, fmt::format("W={}, T={}", warmup, steps));
-    assert_close(std::max(A, B), step_time(scenario, w), 1e-9, "the long run knows no warm-up");
-  }, 1000);
+  property(
+      "W(A+B), then a pipeline of the rest", [] {
+        const Cluster cluster = random_star();
+        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+        const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
+        const int warmup = integer_between(1, 8), width = integer_between(2, 4), steps = warmup + integer_between(1, 20);
+        const Scenario scenario = pipelined(cluster, width, 1, warmup);
+        assert_close(warmup * (A + B), time_of_steps(scenario, w, warmup), 1e-9, "the warm-up");
+        assert_close(warmup * (A + B) + A + B + (steps - 1 - warmup) * std::max(A, B), time_of_steps(scenario, w, steps), 1e-9, fmt::format("W={}, T={}", warmup, steps));
+        assert_close(std::max(A, B), step_time(scenario, w), 1e-9, "the long run knows no warm-up");
+      },
+      1000);
 }
 
 TEST_CASE("Pipe-SGD with a compressor: codec work belongs to the computation") {
   // A = update + forward + backward + n·(encode + decode), B of n/c bytes.
-  property("period max(A, B)", [] {
-    const Cluster cluster = random_star();
-    const Workload w = random_workload(4);
-    const Compressor compressor = random_compressor();
-    const Codec codec(compressor);
-    Scenario scenario = pipelined(cluster, 2);
-    scenario.compressor = compressor;
-    const double n = w.gradient_bytes.si(), A = w.compute().si() + n * (codec.encode + codec.decode);
-    assert_close(std::max(A, ring_all_reduce(cluster, n / codec.ratio)), step_time(scenario, w), 1e-9, "period");
-  }, 1000);
+  property(
+      "period max(A, B)", [] {
+        const Cluster cluster = random_star();
+        const Workload w = random_workload(4);
+        const Compressor compressor = random_compressor();
+        const Codec codec(compressor);
+        Scenario scenario = pipelined(cluster, 2);
+        scenario.compressor = compressor;
+        const double n = w.gradient_bytes.si(), A = w.compute().si() + n * (codec.encode + codec.decode);
+        assert_close(std::max(A, ring_all_reduce(cluster, n / codec.ratio)), step_time(scenario, w), 1e-9, "period");
+      },
+      1000);
 }
 
 // --- gossip
 
 TEST_CASE("gossip: the exchange beside the computation, or after it") {
-  property("update + max(computation, exchange), or their sum", [] {
-    const Cluster cluster = random_star();
-    const Workload w = random_workload(4);
-    const double compute = (w.forward + w.backward).si(), neighbours = cluster.workers == 1 ? 0 : cluster.workers == 2 ? 1 : 2, n = w.gradient_bytes.si() * neighbours;
-    // α + 2nβ + 2nγ; S is of collectives
-    const double exchange = cluster.workers == 1 ? 0 : cluster.link.latency.si() + n * (1 / cluster.link.bandwidth.si() + cluster.host_cost.si() + cluster.reduction_cost.si());
-    assert_close(w.update.si() + std::max(compute, exchange), step_time(scenario_of(cluster, GossipStrategy{true}), w), 1e-9, "overlapped");
-    assert_close(w.update.si() + compute + exchange, step_time(scenario_of(cluster, GossipStrategy{false}), w), 1e-9, "one after the other");
-  }, 1000);
+  property(
+      "update + max(computation, exchange), or their sum", [] {
+        const Cluster cluster = random_star();
+        const Workload w = random_workload(4);
+        const double compute = (w.forward + w.backward).si(), neighbours = cluster.workers == 1 ? 0 : cluster.workers == 2 ? 1
+                                                                                                                           : 2,
+                     n = w.gradient_bytes.si() * neighbours;
+        // α + 2nβ + 2nγ; S is of collectives
+        const double exchange = cluster.workers == 1 ? 0 : cluster.link.latency.si() + n * (1 / cluster.link.bandwidth.si() + cluster.host_cost.si() + cluster.reduction_cost.si());
+        assert_close(w.update.si() + std::max(compute, exchange), step_time(scenario_of(cluster, GossipStrategy{true}), w), 1e-9, "overlapped");
+        assert_close(w.update.si() + compute + exchange, step_time(scenario_of(cluster, GossipStrategy{false}), w), 1e-9, "one after the other");
+      },
+      1000);
 }
 
 // --- collective benchmark
@@ -377,37 +393,52 @@ TEST_CASE("a synchronous step waits for the slowest worker") {
   require_close(0.069, f.breakdown.waiting.si(), 1e-12, "three wait for 92 ms: 3/4·92");
   require_close(0.120, f.breakdown.exposed_communication.si(), 1e-12, "exchange");
 
-  property("slowest computation + exchange, mean waiting", [] {
-    Cluster c = random_star();
-    double slowest = 0, mean = 0;
-    int rest = c.workers;
-    while (rest > 0 && coin()) {
-      c.groups.push_back({integer_between(1, rest), coin() ? 0.5 : real_between(0.1, 2), {}, {}});
-      rest -= c.groups.back().count;
-    }
-    const Workload model = random_workload(3);
-    const double compute = model.compute().si();
-    if (rest > 0) slowest = compute;
-    mean = rest * compute / c.workers;
-    for (const WorkerGroup& g : c.groups) {
-      slowest = std::max(slowest, compute / g.speed);
-      mean += g.count * compute / g.speed / c.workers;
-    }
-    const double exchange = ring_all_reduce(c, model.gradient_bytes.si());
-    const StepForecast result = forecast(scenario_of(c, AllReduceStrategy{ring_choice(), {}}), model);
-    assert_close(slowest + exchange, result.step.si(), 1e-9, "step");
-    RC_ASSERT(std::abs(result.breakdown.waiting.si() - (slowest - mean)) <= 1e-8 * slowest);
-    // The same over a server: S and the update apart, the slowest computation counts too.
-    ParameterServerStrategy server;
-    server.server_update_factor = 0;
-    const double no_compute = step_time(scenario_of(c, server), workload_of(0_s, {{model.gradient_bytes.si(), 0}}, 0_s, 0_s));
-    Workload without_update = model;
-    without_update.update = 0_s;
-    const double backward = without_update.compute().si();
-    assert_close(no_compute + backward * (slowest / compute), step_time(scenario_of(c, server), without_update), 1e-9, "parameter server");
-    // Pipelined: max(slowest A, B).
-    assert_close(std::max(slowest, exchange), step_time(pipelined(c, 2), model), 1e-9, "Pipe-SGD");
-  }, 1000);
+  property(
+      "slowest computation + exchange, mean waiting", [] {
+        Cluster c = random_star();
+        double slowest = 0, mean = 0;
+        int rest = c.workers;
+        while (rest > 0 && coin()) {
+          c.groups.push_back({integer_between(1, rest), coin() ? 0.5 : real_between(0.1, 2), {}, {}});
+          rest -= c.groups.back().count;
+        }
+        const Workload model = random_workload(3);
+        const double compute = model.compute().si();
+        if (rest > 0) slowest = compute;
+        mean = rest * compute / c.workers;
+        for (const WorkerGroup& g : c.groups) {
+          slowest = std::max(slowest, compute / g.speed);
+          mean += g.count * compute / g.speed / c.workers;
+        }
+        const double exchange = ring_all_reduce(c, model.gradient_bytes.si());
+        const StepForecast result = forecast(scenario_of(c, AllReduceStrategy{ring_choice(), {}}), model);
+        assert_close(slowest + exchange, result.step.si(), 1e-9, "step");
+        RC_ASSERT(std::abs(result.breakdown.waiting.si() - (slowest - mean)) <= 1e-8 * slowest);
+        // The same over a server: S and the update apart, the slowest computation counts too.
+        ParameterServerStrategy server;
+        server.server_update_factor = 0;
+        const double no_compute = step_time(scenario_of(c, server), workload_of(0_s, {{model.gradient_bytes.si(), 0}}, 0_s, 0_s));
+        Workload without_update = model;
+        without_update.update = 0_s;
+        const double backward = without_update.compute().si();
+        assert_close(no_compute + backward * (slowest / compute), step_time(scenario_of(c, server), without_update), 1e-9, "parameter server");
+        // Pipelined: max(slowest A, B).
+        assert_close(std::max(slowest, exchange), step_time(pipelined(c, 2), model), 1e-9, "Pipe-SGD");
+      },
+      1000);
+}
+
+TEST_CASE("hundreds of speeds are told apart") {
+  // 400 workers of speeds 1/1.000, 1/1.001, ..., 1/1.399; computation 92 ms, ring of 100 MB at 10 Gb/s 2·399/400·80 ms.
+  Cluster cluster = star_cluster(400, 10_Gbps);
+  for (int i = 0; i < 400; ++i) cluster.groups.push_back({1, 1 / (1 + i / 1000.0), {}, {}});
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  const double slowest = 0.092 * 1.399, exchange = 0.1596;
+  const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w);
+  require_close(slowest + exchange, f.step.si(), 1e-9, "synchronous");
+  require_close(0.092 * 0.1995, f.breakdown.waiting.si(), 1e-9, "mean of 0.399, 0.398, ..., 0 times 92 ms");
+  require_close(std::max(slowest, exchange), step_time(pipelined(cluster, 2), w), 1e-9, "Pipe-SGD, link-bound");
+  require_close(0.92 * 1.399, step_time(pipelined(cluster, 2), simple_workload(300_ms, 600_ms, 20_ms, 100_MB)), 1e-9, "Pipe-SGD, bound by the slowest worker");
 }
 
 // --- one worker

@@ -32,7 +32,8 @@ void check_property(const std::string& statement, const rc::detail::Property& te
   }
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
-  FAIL("property \"" << statement << "\" (seed " << params.seed << ")\n" << text.str());
+  FAIL("property \"" << statement << "\" (seed " << params.seed << ")\n"
+                     << text.str());
 }
 
 int integer_between(int low, int high) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high + 1)); }

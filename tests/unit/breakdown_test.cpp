@@ -87,39 +87,43 @@ TEST_CASE("overlapping intervals of one phase count once, and only inside the wi
 
 TEST_CASE("attribution agrees with counting second by second") {
   // Whole seconds, so that sums are exact and every second belongs to one part.
-  property("each second goes to the first phase that covers it", [] {
-    const auto intervals = random_intervals([] { return integer_between(-10, 40); }, [] { return integer_between(0, 15); });
-    const int begin = integer_between(-5, 20), length = integer_between(1, 30);
-    std::map<Phase, double> seconds;
-    double waiting = 0;
-    for (int t = begin; t < begin + length; ++t) {
-      bool taken = false;
-      for (const Phase phase : kPriority) {
-        for (const Interval& i : intervals) taken = taken || (i.phase == phase && i.start <= t && t < i.end);
-        if (!taken) continue;
-        ++seconds[phase];
-        break;
-      }
-      if (!taken) ++waiting;
-    }
-    const Breakdown b = attribute(intervals, begin, length);
-    for (const Phase phase : kPriority) RC_ASSERT(part(b, phase).si() == seconds[phase]);
-    RC_ASSERT(b.waiting.si() == waiting);
-    RC_ASSERT(b.total().si() == length);
-  }, 2000);
+  property(
+      "each second goes to the first phase that covers it", [] {
+        const auto intervals = random_intervals([] { return integer_between(-10, 40); }, [] { return integer_between(0, 15); });
+        const int begin = integer_between(-5, 20), length = integer_between(1, 30);
+        std::map<Phase, double> seconds;
+        double waiting = 0;
+        for (int t = begin; t < begin + length; ++t) {
+          bool taken = false;
+          for (const Phase phase : kPriority) {
+            for (const Interval& i : intervals) taken = taken || (i.phase == phase && i.start <= t && t < i.end);
+            if (!taken) continue;
+            ++seconds[phase];
+            break;
+          }
+          if (!taken) ++waiting;
+        }
+        const Breakdown b = attribute(intervals, begin, length);
+        for (const Phase phase : kPriority) RC_ASSERT(part(b, phase).si() == seconds[phase]);
+        RC_ASSERT(b.waiting.si() == waiting);
+        RC_ASSERT(b.total().si() == length);
+      },
+      2000);
 }
 
 TEST_CASE("parts add up for any times") {
-  property("sum of parts equals the length, no part is negative", [] {
-    const double unit = positive_between(1e-9, 1e4);
-    const auto intervals = random_intervals([&] { return unit * real_between(-1, 3); }, [&] { return unit * real_between(0, 2); });
-    const double begin = unit * real_between(-1, 1), length = unit * real_between(0.1, 3);
-    const Breakdown b = attribute(intervals, begin, length);
-    // Sums of at most 24 rounded differences of times below 6 units.
-    assert_close(length, b.total().si(), 1e-14, "sum of parts");
-    for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::encode, Phase::decode, Phase::exchange, Phase::serve})
-      RC_ASSERT(part(b, phase).si() >= 0.0);
-  }, 2000);
+  property(
+      "sum of parts equals the length, no part is negative", [] {
+        const double unit = positive_between(1e-9, 1e4);
+        const auto intervals = random_intervals([&] { return unit * real_between(-1, 3); }, [&] { return unit * real_between(0, 2); });
+        const double begin = unit * real_between(-1, 1), length = unit * real_between(0.1, 3);
+        const Breakdown b = attribute(intervals, begin, length);
+        // Sums of at most 24 rounded differences of times below 6 units.
+        assert_close(length, b.total().si(), 1e-14, "sum of parts");
+        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::encode, Phase::decode, Phase::exchange, Phase::serve})
+          RC_ASSERT(part(b, phase).si() >= 0.0);
+      },
+      2000);
 }
 
 TEST_CASE("a periodic timeline folds into one period") {
@@ -146,26 +150,30 @@ TEST_CASE("a start that rounding puts just before zero keeps its interval") {
 }
 
 TEST_CASE("folding keeps every second of every phase") {
-  property("second s of the period is covered as often as s, s ± period, ... are", [] {
-    const auto intervals = random_intervals([] { return integer_between(-40, 40); }, [] { return integer_between(0, 30); });
-    const int period = integer_between(1, 12);
-    const auto folded = wrap(intervals, period);
-    std::map<std::pair<Phase, int>, int> expected, got;
-    for (const Interval& i : intervals)
-      for (int t = static_cast<int>(i.start); t < i.end; ++t) ++expected[{i.phase, ((t % period) + period) % period}];
-    for (const Interval& i : folded) {
-      RC_ASSERT(i.start >= 0 && i.start < i.end && i.end <= period);
-      for (int t = static_cast<int>(i.start); t < i.end; ++t) ++got[{i.phase, t}];
-    }
-    RC_ASSERT(expected == got);
-  }, 1000);
-  property("no time is lost for any times", [] {
-    const double period = positive_between(1e-9, 1e4);
-    const auto intervals = random_intervals([&] { return coin() ? -period * 1e-17 * integer_between(0, 40) : period * real_between(-3, 3); }, [&] { return period * real_between(0, 2.5); });
-    const auto folded = wrap(intervals, period);
-    for (const Interval& i : folded) RC_ASSERT(i.start >= 0 && i.end <= period * (1 + 1e-15));
-    RC_ASSERT(std::abs(total_length(folded) - total_length(intervals)) <= 1e-13 * period);
-  }, 2000);
+  property(
+      "second s of the period is covered as often as s, s ± period, ... are", [] {
+        const auto intervals = random_intervals([] { return integer_between(-40, 40); }, [] { return integer_between(0, 30); });
+        const int period = integer_between(1, 12);
+        const auto folded = wrap(intervals, period);
+        std::map<std::pair<Phase, int>, int> expected, got;
+        for (const Interval& i : intervals)
+          for (int t = static_cast<int>(i.start); t < i.end; ++t) ++expected[{i.phase, ((t % period) + period) % period}];
+        for (const Interval& i : folded) {
+          RC_ASSERT(i.start >= 0 && i.start < i.end && i.end <= period);
+          for (int t = static_cast<int>(i.start); t < i.end; ++t) ++got[{i.phase, t}];
+        }
+        RC_ASSERT(expected == got);
+      },
+      1000);
+  property(
+      "no time is lost for any times", [] {
+        const double period = positive_between(1e-9, 1e4);
+        const auto intervals = random_intervals([&] { return coin() ? -period * 1e-17 * integer_between(0, 40) : period * real_between(-3, 3); }, [&] { return period * real_between(0, 2.5); });
+        const auto folded = wrap(intervals, period);
+        for (const Interval& i : folded) RC_ASSERT(i.start >= 0 && i.end <= period * (1 + 1e-15));
+        RC_ASSERT(std::abs(total_length(folded) - total_length(intervals)) <= 1e-13 * period);
+      },
+      2000);
 }
 
 TEST_CASE("adding breakdowns weighs every part") {

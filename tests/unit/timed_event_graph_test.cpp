@@ -150,59 +150,71 @@ TEST_CASE("critical cycle of hand-made graphs") {
 }
 
 TEST_CASE("critical cycle is the maximum over all simple cycles") {
-  property("durations of one size", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1); })); }, kCases);
-  property("nanoseconds", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1e-9); })); }, kCases);
-  property("hours", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1e4); })); }, kCases);
-  property("equal durations, many critical cycles", [] { assert_maximum(random_graph(6, 3, [] { return 1.0; })); }, kCases);
+  property(
+      "durations of one size", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1); })); }, kCases);
+  property(
+      "nanoseconds", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1e-9); })); }, kCases);
+  property(
+      "hours", [] { assert_maximum(random_graph(6, 3, [] { return real_between(0, 1e4); })); }, kCases);
+  property(
+      "equal durations, many critical cycles", [] { assert_maximum(random_graph(6, 3, [] { return 1.0; })); }, kCases);
 }
 
 TEST_CASE("critical cycle among durations of very different sizes") {
   // Durations from 1e-9 s to 1e4 s side by side, every vertex in the same strongly connected component.
-  property("1e-9 s beside 1e4 s", [] {
-    TimedEventGraph graph = random_graph(6, 3, [] { return positive_between(1e-9, 1e4); });
-    connect_strongly(graph);
-    assert_maximum(graph);
-  }, kCases);
+  property(
+      "1e-9 s beside 1e4 s", [] {
+        TimedEventGraph graph = random_graph(6, 3, [] { return positive_between(1e-9, 1e4); });
+        connect_strongly(graph);
+        assert_maximum(graph);
+      },
+      kCases);
 }
 
 TEST_CASE("critical cycle of larger graphs") {
   // Too many cycles to list. A period is the maximum when a cycle has it and no cycle exceeds it.
-  property("no cycle exceeds the critical one", [] {
-    TimedEventGraph graph = random_graph(80, 4, [] { return real_between(0, 1); });
-    connect_strongly(graph);
-    const CriticalCycle cycle = TimedEventSolver(graph).critical_cycle();
-    RC_PRE(cycle.period > 0);
-    assert_real(graph, cycle);
-    RC_ASSERT_FALSE(exceeds(graph, cycle.period * (1 + 1e-9)));
-    RC_ASSERT(exceeds(graph, cycle.period * (1 - 1e-9)));
-  }, 300);
+  property(
+      "no cycle exceeds the critical one", [] {
+        TimedEventGraph graph = random_graph(80, 4, [] { return real_between(0, 1); });
+        connect_strongly(graph);
+        const CriticalCycle cycle = TimedEventSolver(graph).critical_cycle();
+        RC_PRE(cycle.period > 0);
+        assert_real(graph, cycle);
+        RC_ASSERT_FALSE(exceeds(graph, cycle.period * (1 + 1e-9)));
+        RC_ASSERT(exceeds(graph, cycle.period * (1 - 1e-9)));
+      },
+      300);
 }
 
 TEST_CASE("the period scales with the unit of time") {
-  property("durations times 10^k give a period times 10^k", [] {
-    TimedEventGraph graph = random_graph(12, 3, [] { return real_between(0, 1); });
-    const double period = TimedEventSolver(graph).critical_cycle().period;
-    const double factor = std::pow(10.0, integer_between(-12, 6));
-    for (double& d : graph.duration) d *= factor;
-    assert_close(period * factor, TimedEventSolver(graph).critical_cycle().period, 1e-12, "scaled period");
-  }, kCases);
+  property(
+      "durations times 10^k give a period times 10^k", [] {
+        TimedEventGraph graph = random_graph(12, 3, [] { return real_between(0, 1); });
+        const double period = TimedEventSolver(graph).critical_cycle().period;
+        const double factor = std::pow(10.0, integer_between(-12, 6));
+        for (double& d : graph.duration) d *= factor;
+        assert_close(period * factor, TimedEventSolver(graph).critical_cycle().period, 1e-12, "scaled period");
+      },
+      kCases);
 }
 
 TEST_CASE("the period is the growth rate of the earliest start times") {
   // For a vertex v of the critical cycle of time C over l steps: x_v(t + l) >= x_v(t) + C, so x_v(k·l) >= k·C.
   // A path into (v, T) is a simple path and cycles of ratio at most λ: x_v(T) <= λT + (sum of all durations).
-  property("k·C <= x(k·l) <= λ·k·l + sum of durations", [] {
-    TimedEventGraph graph = random_graph(8, 3, [] { return real_between(0, 1); });
-    graph.edges.push_back({0, 0, integer_between(1, 3)});
-    const TimedEventSolver solver(graph);
-    const CriticalCycle cycle = solver.critical_cycle();
-    const int k = integer_between(1, 30), steps = k * cycle.lag;
-    const auto starts = solver.first_steps(steps + 1);
-    RC_ASSERT(static_cast<int>(starts.size()) == steps + 1);
-    const double sum = std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
-    for (const int v : cycle.vertices) RC_ASSERT(starts.back()[static_cast<std::size_t>(v)] >= cycle.period * steps * (1 - 1e-9));
-    for (const double x : starts.back()) RC_ASSERT(x <= (cycle.period * steps + sum) * (1 + 1e-9));
-  }, 1000);
+  property(
+      "k·C <= x(k·l) <= λ·k·l + sum of durations", [] {
+        TimedEventGraph graph = random_graph(8, 3, [] { return real_between(0, 1); });
+        graph.edges.push_back({0, 0, integer_between(1, 3)});
+        const TimedEventSolver solver(graph);
+        const CriticalCycle cycle = solver.critical_cycle();
+        const int k = integer_between(1, 30), steps = k * cycle.lag;
+        const auto starts = solver.first_steps(steps + 1);
+        RC_ASSERT(static_cast<int>(starts.size()) == steps + 1);
+        const double sum = std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
+        for (const int v : cycle.vertices) RC_ASSERT(starts.back()[static_cast<std::size_t>(v)] >= cycle.period * steps * (1 - 1e-9));
+        for (const double x : starts.back()) RC_ASSERT(x <= (cycle.period * steps + sum) * (1 + 1e-9));
+      },
+      1000);
 }
 
 TEST_CASE("first steps by hand") {
@@ -222,24 +234,26 @@ TEST_CASE("first steps by hand") {
 }
 
 TEST_CASE("periodic starts satisfy every edge, and are the least that the critical cycle forces") {
-  property("x_v >= x_u + d_u - λ·lag, one of them with equality", [] {
-    TimedEventGraph graph = random_graph(10, 3, [] { return real_between(0, 1); });
-    connect_strongly(graph);
-    if (coin()) graph.edges.push_back({0, 0, 1, 5});  // warm-up only: no constraint in the long run
-    RC_LOG(show(graph));
-    const TimedEventSolver solver(graph);
-    const CriticalCycle cycle = solver.critical_cycle();
-    RC_PRE(cycle.period > 0);
-    const std::vector<double> x = solver.periodic_starts(cycle);
-    const double tolerance = 1e-9 * std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
-    std::vector<double> slack(x.size(), std::numeric_limits<double>::infinity());
-    for (const auto& edge : graph.edges) {
-      if (edge.until >= 0) continue;
-      const auto from = static_cast<std::size_t>(edge.from), to = static_cast<std::size_t>(edge.to);
-      slack[to] = std::min(slack[to], x[to] - (x[from] + graph.duration[from] - cycle.period * edge.lag));
-    }
-    for (const double s : slack) RC_ASSERT(std::abs(s) <= tolerance);
-  }, kCases);
+  property(
+      "x_v >= x_u + d_u - λ·lag, one of them with equality", [] {
+        TimedEventGraph graph = random_graph(10, 3, [] { return real_between(0, 1); });
+        connect_strongly(graph);
+        if (coin()) graph.edges.push_back({0, 0, 1, 5});  // warm-up only: no constraint in the long run
+        RC_LOG(show(graph));
+        const TimedEventSolver solver(graph);
+        const CriticalCycle cycle = solver.critical_cycle();
+        RC_PRE(cycle.period > 0);
+        const std::vector<double> x = solver.periodic_starts(cycle);
+        const double tolerance = 1e-9 * std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
+        std::vector<double> slack(x.size(), std::numeric_limits<double>::infinity());
+        for (const auto& edge : graph.edges) {
+          if (edge.until >= 0) continue;
+          const auto from = static_cast<std::size_t>(edge.from), to = static_cast<std::size_t>(edge.to);
+          slack[to] = std::min(slack[to], x[to] - (x[from] + graph.duration[from] - cycle.period * edge.lag));
+        }
+        for (const double s : slack) RC_ASSERT(std::abs(s) <= tolerance);
+      },
+      kCases);
 }
 
 TEST_CASE("a step that waits for itself is refused") {
@@ -247,10 +261,12 @@ TEST_CASE("a step that waits for itself is refused") {
   CHECK_THROWS_AS(TimedEventSolver(TimedEventGraph{{1, 1}, {{0, 1, 0}, {1, 0, 0}}}), std::logic_error);
   // Even when no time passes on the way.
   CHECK_THROWS_AS(TimedEventSolver(TimedEventGraph{{0, 0, 0}, {{0, 1, 0}, {1, 2, 0}, {2, 1, 0}}}), std::logic_error);
-  property("any cycle of lag 0 is found", [] {
-    TimedEventGraph graph = random_graph(8, 2, [] { return 1.0; });
-    const int n = static_cast<int>(graph.duration.size()), length = integer_between(1, n);
-    for (int i = 0; i < length; ++i) graph.edges.push_back({i, (i + 1) % length, 0});
-    RC_ASSERT_THROWS_AS(TimedEventSolver{graph}, std::logic_error);
-  }, 300);
+  property(
+      "any cycle of lag 0 is found", [] {
+        TimedEventGraph graph = random_graph(8, 2, [] { return 1.0; });
+        const int n = static_cast<int>(graph.duration.size()), length = integer_between(1, n);
+        for (int i = 0; i < length; ++i) graph.edges.push_back({i, (i + 1) % length, 0});
+        RC_ASSERT_THROWS_AS(TimedEventSolver{graph}, std::logic_error);
+      },
+      300);
 }

@@ -81,14 +81,14 @@ TEST_CASE("a workload from layers runs backward through them") {
   REQUIRE(w.gradients.size() == 3);
   CHECK(w.gradients[0].name == "output.weight");  // the last layer's comes first
   CHECK(w.gradients[0].gap == 2_ms);
-  CHECK(w.gradients[0].bytes == 1000_B);          // 500 elements of 2 bytes
+  CHECK(w.gradients[0].bytes == 1000_B);  // 500 elements of 2 bytes
   CHECK(w.gradients[1].name == "middle.bias");
   require_close(0.009, w.gradients[1].gap.si(), 1e-15, "gap of middle.bias: pool's 1 ms and middle's 8 ms");
   CHECK(w.gradients[2].name == "middle.weight");
-  CHECK(w.gradients[2].gap == 0_ms);              // ready together with its layer's first
+  CHECK(w.gradients[2].gap == 0_ms);  // ready together with its layer's first
   CHECK(w.gradients[2].elements == 1000);
-  CHECK(w.tail == 6_ms);                          // the input layer has no gradient
-  CHECK(w.gradient_bytes == 3020_B);              // 2 * (500 + 10 + 1000)
+  CHECK(w.tail == 6_ms);              // the input layer has no gradient
+  CHECK(w.gradient_bytes == 3020_B);  // 2 * (500 + 10 + 1000)
 }
 
 TEST_CASE("a workload from gaps keeps them") {
@@ -177,29 +177,31 @@ TEST_CASE("a whole model is one bucket, complete when backward is") {
 }
 
 TEST_CASE("buckets follow DDP's rule for any sizes") {
-  property("every gradient once, in order; only the last may be below its cap, and none reached it before its last tensor", [] {
-    const Workload w = random_workload();
-    const Bytes first(integer_between(1, 4000)), cap(integer_between(1, 8000));
-    const auto buckets = make_buckets(w, bucketed(first, cap));
-    std::size_t next = 0;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      RC_ASSERT(buckets[b].first == next && buckets[b].last > next);
-      next = buckets[b].last;
-      Bytes bytes{}, before_last{};
-      Seconds gap{};
-      for (std::size_t i = buckets[b].first; i < buckets[b].last; ++i) {
-        before_last = bytes;
-        bytes += w.gradients[i].bytes;
-        gap += w.gradients[i].gap;
-      }
-      RC_ASSERT(buckets[b].bytes == bytes);
-      RC_ASSERT(buckets[b].gap == gap);
-      const Bytes limit = b == 0 ? first : cap;
-      RC_ASSERT(before_last < limit);
-      if (b + 1 < buckets.size()) RC_ASSERT(bytes >= limit);
-    }
-    RC_ASSERT(next == w.gradients.size());
-  }, 1000);
+  property(
+      "every gradient once, in order; only the last may be below its cap, and none reached it before its last tensor", [] {
+        const Workload w = random_workload();
+        const Bytes first(integer_between(1, 4000)), cap(integer_between(1, 8000));
+        const auto buckets = make_buckets(w, bucketed(first, cap));
+        std::size_t next = 0;
+        for (std::size_t b = 0; b < buckets.size(); ++b) {
+          RC_ASSERT(buckets[b].first == next && buckets[b].last > next);
+          next = buckets[b].last;
+          Bytes bytes{}, before_last{};
+          Seconds gap{};
+          for (std::size_t i = buckets[b].first; i < buckets[b].last; ++i) {
+            before_last = bytes;
+            bytes += w.gradients[i].bytes;
+            gap += w.gradients[i].gap;
+          }
+          RC_ASSERT(buckets[b].bytes == bytes);
+          RC_ASSERT(buckets[b].gap == gap);
+          const Bytes limit = b == 0 ? first : cap;
+          RC_ASSERT(before_last < limit);
+          if (b + 1 < buckets.size()) RC_ASSERT(bytes >= limit);
+        }
+        RC_ASSERT(next == w.gradients.size());
+      },
+      1000);
   property("per tensor: one bucket each", [] {
     const Workload w = random_workload();
     const auto buckets = make_buckets(w, grouped(Grouping::per_tensor));
@@ -237,33 +239,35 @@ TEST_CASE("a cut between two tensors stays between them") {
 }
 
 TEST_CASE("segments are equal and ready with the tensor in which they end") {
-  property("segment s of L is ready with the first tensor that brings the total to s/L of all bytes", [] {
-    const Workload w = random_workload();
-    const int count = integer_between(1, 60);
-    const auto segments = make_segments(w, count);
-    RC_ASSERT(static_cast<int>(segments.size()) == count);
-    const auto total = static_cast<std::int64_t>(w.gradient_bytes.si());
-    Seconds ready{};
-    for (int s = 1; s <= count; ++s) {
-      const Bucket& segment = segments[static_cast<std::size_t>(s - 1)];
-      ready += segment.gap;
-      // In whole numbers, so that no rounding decides: the first tensor with cumulative · L >= total · s.
-      std::int64_t cumulative = 0;
-      Seconds expected{};
-      std::size_t tensor = 0;
-      while (cumulative * count < total * s) {
-        cumulative += static_cast<std::int64_t>(w.gradients[tensor].bytes.si());
-        expected += w.gradients[tensor].gap;
-        ++tensor;
-      }
-      RC_ASSERT(ready == expected);
-      RC_ASSERT(segment.last == tensor);
-      RC_ASSERT(segment.first < segment.last);
-      assert_close(static_cast<double>(total) / count, segment.bytes.si(), 1e-15, "segment bytes");
-    }
-    RC_ASSERT(segments.front().first == 0u);
-    RC_ASSERT(segments.back().last == w.gradients.size());
-    RC_ASSERT(gaps_of(segments) + w.tail == w.backward);
-    assert_close(w.gradient_bytes, bytes_of(segments), 1e-14, "bytes of all segments");
-  }, 3000);
+  property(
+      "segment s of L is ready with the first tensor that brings the total to s/L of all bytes", [] {
+        const Workload w = random_workload();
+        const int count = integer_between(1, 60);
+        const auto segments = make_segments(w, count);
+        RC_ASSERT(static_cast<int>(segments.size()) == count);
+        const auto total = static_cast<std::int64_t>(w.gradient_bytes.si());
+        Seconds ready{};
+        for (int s = 1; s <= count; ++s) {
+          const Bucket& segment = segments[static_cast<std::size_t>(s - 1)];
+          ready += segment.gap;
+          // In whole numbers, so that no rounding decides: the first tensor with cumulative · L >= total · s.
+          std::int64_t cumulative = 0;
+          Seconds expected{};
+          std::size_t tensor = 0;
+          while (cumulative * count < total * s) {
+            cumulative += static_cast<std::int64_t>(w.gradients[tensor].bytes.si());
+            expected += w.gradients[tensor].gap;
+            ++tensor;
+          }
+          RC_ASSERT(ready == expected);
+          RC_ASSERT(segment.last == tensor);
+          RC_ASSERT(segment.first < segment.last);
+          assert_close(static_cast<double>(total) / count, segment.bytes.si(), 1e-15, "segment bytes");
+        }
+        RC_ASSERT(segments.front().first == 0u);
+        RC_ASSERT(segments.back().last == w.gradients.size());
+        RC_ASSERT(gaps_of(segments) + w.tail == w.backward);
+        assert_close(w.gradient_bytes, bytes_of(segments), 1e-14, "bytes of all segments");
+      },
+      3000);
 }

@@ -1,0 +1,142 @@
+// The lower bound of a step: derived by hand, and never above what the equations say.
+#include "models/report/bound.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/scenario.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+Cluster random_cluster() {
+  const int size = integer_between(1, 6), p = size * integer_between(1, 4);
+  Cluster cluster = star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3)));
+  switch (integer_between(0, 2)) {
+    case 0: cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-8, 1e-4))}, integer_between(1, size)}; break;
+    case 1: cluster.topology = Racks{size, real_between(1, 8), Seconds(positive_between(1e-8, 1e-4))}; break;
+    default: break;
+  }
+  if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
+  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
+  if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
+  if (coin()) {
+    cluster.groups.push_back({integer_between(1, p), real_between(0.2, 2), {}, {}});
+    if (coin() && !std::holds_alternative<Nodes>(cluster.topology)) {
+      cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
+      cluster.groups[0].latency = Seconds(positive_between(1e-7, 1e-3));
+    }
+  }
+  return cluster;
+}
+
+Workload random_workload() {
+  std::vector<std::pair<double, double>> gradients;
+  for (int i = integer_between(1, 5); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 5000000), real_between(0, 0.05));
+  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(real_between(0, 0.02)), Seconds(real_between(0, 0.02)));
+}
+
+Strategy random_strategy(int p) {
+  Exchange exchange;
+  exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
+  exchange.overlap = coin();
+  switch (integer_between(0, 4)) {
+    case 0: return AllReduceStrategy{{}, exchange};
+    case 1: {
+      PipelinedStrategy pipelined;
+      pipelined.width = integer_between(1, 4);
+      pipelined.segments = integer_between(1, 5);
+      return pipelined;
+    }
+    case 2: return GossipStrategy{coin()};
+    case 3: {
+      CollectiveBenchmark benchmark;
+      benchmark.operation = static_cast<Operation>(integer_between(0, 3));
+      benchmark.size = Bytes(positive_between(1, 1e9));
+      return benchmark;
+    }
+    default: {
+      ParameterServerStrategy server;
+      server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+      server.shards = integer_between(1, server.placement == ServerPlacement::co_located ? p : 8);
+      server.balance = coin() && server.shards == 1 ? ShardBalance::greedy : ShardBalance::split;
+      if (coin()) server.server_reduction_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
+      server.exchange = exchange;
+      return server;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bounds by hand") {
+  // p = 4, 10 Gb/s (0.8 ns/B), 5 us, γ = 0.1 ns/B, h = 0.05 ns/B; n = 100 MB; 30 + 60 + 2 ms of computation.
+  Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
+  cluster.reduction_cost = 0.1_ns_per_B;
+  cluster.host_cost = 0.05_ns_per_B;
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  const auto check = [&](const Scenario& scenario, double compute, double latency, double bandwidth, double reduction, double step, const std::string& what) {
+    const Bound bound = lower_bound(scenario, w);
+    require_close(compute, bound.compute.si(), 1e-12, what + ": compute");
+    require_close(latency, bound.latency.si(), 1e-12, what + ": latency");
+    require_close(bandwidth, bound.bandwidth.si(), 1e-12, what + ": bandwidth");
+    require_close(reduction, bound.reduction.si(), 1e-12, what + ": reduction");
+    require_close(step, bound.step.si(), 1e-12, what + ": step");
+  };
+  // lg 4·α = 10 us; 2·3/4·1e8·0.85 ns = 127.5 ms; 3/4·1e8·0.1 ns = 7.5 ms
+  check(scenario_of(cluster, AllReduceStrategy{}), 0.092, 10e-6, 0.1275, 7.5e-3, 0.1275, "all-reduce");
+  // c = 4: a quarter of the bytes; now the computation decides.
+  check(scenario_of(cluster, AllReduceStrategy{}, RatioCompressor{4, {}, {}}), 0.092, 10e-6, 0.031875, 1.875e-3, 0.092, "compressed all-reduce");
+  // α; 2·1e8·0.85 ns = 170 ms; 2·1e8·0.1 ns = 20 ms
+  check(scenario_of(cluster, GossipStrategy{}), 0.092, 5e-6, 0.170, 0.020, 0.170, "gossip");
+  // One dedicated server: 2α; 4·1e8·0.8 ns = 320 ms each way, both ways at once; 4·1e8·0.1 ns = 40 ms; the server updates
+  ParameterServerStrategy server;
+  check(scenario_of(cluster, server), 0.090, 10e-6, 0.320, 0.040, 0.320, "parameter server");
+  // Two speeds: a synchronous step waits for the slower, 92/0.5 ms.
+  cluster.groups = {{1, 0.5, {}, {}}};
+  check(scenario_of(cluster, AllReduceStrategy{}), 0.184, 10e-6, 0.1275, 7.5e-3, 0.184, "slow worker");
+  // Asynchronous servers: each worker at its own pace, 90 ms · 4/(3 + 0.5); n β at the server for each of 4 workers.
+  server.consistency = Consistency::asynchronous;
+  check(scenario_of(cluster, server), 0.090 * 4 / 3.5, 10e-6, 0.320, 0.040, 0.320, "asynchronous");
+}
+
+TEST_CASE("the equations never undercut the bound") {
+  property(
+      "any cluster, workload and synchronous strategy", [] {
+        const Cluster cluster = random_cluster();
+        const Workload w = random_workload();
+        Compressor compressor = NoCompressor{};
+        Strategy strategy = random_strategy(cluster.workers);
+        if (!std::holds_alternative<GossipStrategy>(strategy) && coin()) compressor = RatioCompressor{real_between(1, 8), SecondsPerByte(positive_between(1e-12, 1e-9)), {}};
+        const Scenario scenario = scenario_of(cluster, strategy, compressor);
+        const Workload& trained = std::holds_alternative<CollectiveBenchmark>(strategy) ? Workload{} : w;
+        const double bound = lower_bound(scenario, trained).step.si(), step = step_time(scenario, trained);
+        if (step < bound * (1 - 1e-9)) RC_FAIL(fmt::format("step {} below bound {} of {}", step, bound, to_json(scenario).dump()));
+        RC_ASSERT(bound >= 0.0);
+      },
+      3000);
+}
+
+TEST_CASE("the bound is met") {
+  // A ring without latency or computation sends no byte too many.
+  property("by a ring all-reduce of bandwidth alone", [] {
+    Cluster cluster = star_cluster(integer_between(2, 64), BytesPerSecond(positive_between(1e8, 1e11)));
+    if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
+    const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), {}});
+    const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
+    assert_close(lower_bound(scenario, w).step.si(), step_time(scenario, w), 1e-9, "step");
+  });
+  // A pipelined step is no longer than its computation where that outlasts the exchange.
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 1_MB);
+  PipelinedStrategy pipelined;
+  const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps, 5_us), pipelined);
+  require_close(lower_bound(scenario, w).step.si(), step_time(scenario, w), 1e-12, "pipelined");
+}
