@@ -11,7 +11,7 @@ void append(std::vector<Pass>& to, const std::vector<Pass>& from) { to.insert(to
 
 bool CodecPlan::summable() const {
   for (const Stage& stage : stages)
-    for (const Message& message : stage.messages)
+    for (const Payload& message : stage.messages)
       if (message.primitive != Primitive::all_reduce) return false;
   return true;
 }
@@ -19,7 +19,7 @@ bool CodecPlan::summable() const {
 Bytes payload(const CodecPlan& plan) {
   Bytes sum{};
   for (const Stage& stage : plan.stages)
-    for (const Message& message : stage.messages) sum += message.bytes;
+    for (const Payload& message : stage.messages) sum += message.bytes;
   return sum;
 }
 

@@ -5,7 +5,7 @@
 //     compensate → stage 1: encode, messages → stage 2: ... → decode → update of the residual
 //
 // Symbols everywhere in this folder: d elements of e bytes each, n x m the matrix view, p workers,
-// k = max(1, floor(ratio·d)) elements kept.
+// k = max(1, floor(ratio·d)) elements kept. Dividing the sum by p is left to the optimizer update.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ enum class Primitive {
 };
 
 /// One message of one worker. An all-gather of p such messages has n = p·bytes in the words of models/collective.
-struct Message {
+struct Payload {
   std::string what;
   Primitive primitive = Primitive::all_reduce;
   Bytes bytes{};
@@ -50,7 +50,7 @@ struct Message {
 /// Messages that may travel together, after `encode`. The next stage needs their result.
 struct Stage {
   std::vector<Pass> encode;
-  std::vector<Message> messages;
+  std::vector<Payload> messages;
 };
 
 /// From messages to dense values. All-gathered messages are decoded one by one: the first is written, each further

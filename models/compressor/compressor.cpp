@@ -106,9 +106,9 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
   if (group.stages.size() < plan.stages.size()) group.stages.resize(plan.stages.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     append(group.stages[s].encode, plan.stages[s].encode);
-    for (const Message& message : plan.stages[s].messages) {
+    for (const Payload& message : plan.stages[s].messages) {
       auto& messages = group.stages[s].messages;
-      const auto same = std::find_if(messages.begin(), messages.end(), [&](const Message& m) { return m.what == message.what && m.primitive == message.primitive; });
+      const auto same = std::find_if(messages.begin(), messages.end(), [&](const Payload& m) { return m.what == message.what && m.primitive == message.primitive; });
       if (same == messages.end()) {
         messages.push_back(message);
       } else {
@@ -157,6 +157,19 @@ CodecPlan make_plan(const AnyCompressor& compressor, std::span<const Tensor> gro
     flat.dtype = tensor.dtype;
   }
   return make_plan(compressor, flat);
+}
+
+std::vector<Pass> hop_passes(const AnyCompressor& compressor, const Tensor& slice) {
+  const CodecPlan plan = make_plan(compressor, slice);
+  if (!plan.recodable)
+    throw std::invalid_argument(fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
+  std::vector<Pass> passes = plan.decode.further;
+  if (passes.empty()) {  // summable codes are made dense here all the same
+    passes = plan.decode.first;
+    passes.push_back(sweep("add", 2.0 * slice.dense(), slice.dense(), slice, 1));
+  }
+  append(passes, plan.stages.front().encode);
+  return passes;
 }
 
 std::vector<std::string> check(const AnyCompressor& compressor, std::span<const Tensor> tensors) {

@@ -53,7 +53,14 @@ CodecPlan make_plan(const AnyCompressor& compressor, const Tensor& tensor);
 /// What it does with tensors that travel together (a bucket, the whole model): low-rank methods encode each tensor and
 /// send all factors of one stage in one message, as PowerSGD's authors do; all others see one flat vector, so one
 /// norm, one k, one table of means. Same for a group of one.
+/// @pre group is not empty
 CodecPlan make_plan(const AnyCompressor& compressor, std::span<const Tensor> group);
+
+/// What one hop of a ring's reduce-scatter does to a slice when compression sits inside the collective (Pipe-SGD):
+/// decode what came, add it to the own slice, encode the sum. Message: payload of make_plan(compressor, slice), which
+/// for methods with a scale is a little more than 1/p of the tensor's.
+/// @throws std::invalid_argument unless the method is recodable
+std::vector<Pass> hop_passes(const AnyCompressor& compressor, const Tensor& slice);
 
 /// What is wrong with the compressor (fields outside their limits, fields that exclude each other) or with using it
 /// on these tensors (a shape without elements; a rank above min(n, m) of every matrix: for single tensors it is

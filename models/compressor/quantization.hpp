@@ -106,7 +106,7 @@ struct Qsgd {
   static constexpr std::string_view kind = "qsgd";
   static constexpr std::string_view meaning = "random rounding to levels of the norm";
   int levels = 127;
-  std::optional<int> bucket;
+  std::optional<int> bucket{};
   Packing packing = Packing::ideal;
   Framework framework = Framework::tensorflow;
   bool error_feedback = false;

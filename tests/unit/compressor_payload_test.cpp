@@ -85,7 +85,7 @@ double floats_of(const std::vector<Tensor>& tensors, int rank, const std::string
   double sum = 0;
   for (const Tensor& tensor : tensors)
     for (const Stage& stage : make_plan(PowerSgd{.rank = rank}, tensor).stages)
-      for (const Message& message : stage.messages)
+      for (const Payload& message : stage.messages)
         if (message.what == what) sum += message.bytes.si() / 4;
   return sum;
 }
@@ -288,7 +288,7 @@ TEST_CASE("a plan is consistent") {
         RC_ASSERT(!plan.stages.empty());
         for (const Stage& stage : plan.stages) {
           RC_ASSERT(!stage.messages.empty());
-          for (const Message& message : stage.messages) {
+          for (const Payload& message : stage.messages) {
             // A threshold that no element passes sends nothing.
             RC_ASSERT(message.bytes >= 0_B);
             RC_ASSERT((message.size_exchange > 0_B) == (message.primitive == Primitive::all_gather_unequal));

@@ -1,5 +1,5 @@
 // The work of encoding and decoding: passes over memory, counted by hand, and their price on a device.
-#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -216,6 +216,22 @@ TEST_CASE("methods whose slices can be summed and encoded again at the same size
   for (const AnyCompressor& compressor : all_compressors())
     if (make_plan(compressor, kTensor).recodable) recodable.push_back(kind_of(compressor));
   CHECK(recodable == std::vector<std::string>{"fp16", "8-bit", "qsgd", "terngrad", "natural"});
+}
+
+TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
+  const auto halves = hop_passes(Fp16{}, kTensor);
+  REQUIRE(halves.size() == 3);
+  require_pass(halves[0], "cast", 2000, 4000);
+  require_pass(halves[1], "add", 8000, 4000);
+  require_pass(halves[2], "cast", 4000, 2000);
+  const auto bytes = hop_passes(EightBit{.error_feedback = true}, kTensor);  // the residual is no business of a hop
+  REQUIRE(bytes.size() == 3);
+  require_pass(bytes[0], "decode-add", 5004, 4000);  // 1000 codes, a scale, and the own slice
+  require_pass(bytes[1], "max-abs", 4000, 4);
+  require_pass(bytes[2], "quantize", 4000, 1004);
+  CHECK_THROWS_AS(hop_passes(TopK{}, kTensor), std::invalid_argument);
+  // Halves that are halves already need no codec, so there is nothing to put inside the collective.
+  CHECK_THROWS_AS(hop_passes(Fp16{}, Tensor{{1000}, Dtype::fp16}), std::invalid_argument);
 }
 
 TEST_CASE("local steps space the exchanges") {
