@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/compressor/basic.hpp"
 #include "models/scenario/cluster.hpp"
 #include "models/scenario/describe.hpp"
 #include "models/scenario/json.hpp"
@@ -15,32 +16,6 @@
 #include "models/scenario/workload.hpp"
 
 namespace stepcast {
-
-/// Gradients travel as they are.
-struct NoCompressor {
-  static constexpr std::string_view kind = "none";
-  static constexpr std::string_view meaning = "gradients travel as they are";
-  template <class V>
-  static void describe(V&, NoCompressor&) {}
-  bool operator==(const NoCompressor&) const = default;
-};
-
-/// A compressor known only by its ratio and its cost; messages stay summable, so that AllReduce may carry them.
-struct RatioCompressor {
-  static constexpr std::string_view kind = "ratio";
-  static constexpr std::string_view meaning = "any summable compressor, by its ratio and cost per uncompressed byte";
-  double ratio = 1.0;
-  SecondsPerByte encode_cost{};
-  SecondsPerByte decode_cost{};
-
-  template <class V>
-  static void describe(V& v, RatioCompressor& x) {
-    v.required("ratio", x.ratio, "c: uncompressed bytes over payload bytes", at_least(1));
-    v.optional("encode_cost", x.encode_cost, "GPU time per uncompressed byte to encode", non_negative);
-    v.optional("decode_cost", x.decode_cost, "GPU time per uncompressed byte to decode", non_negative);
-  }
-  bool operator==(const RatioCompressor&) const = default;
-};
 
 using Compressor = std::variant<NoCompressor, RatioCompressor>;
 

@@ -1,0 +1,39 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/compressor/hybrid.hpp"
+#include "models/compressor/passes.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const Adaptive& x, const Tensor& tensor) {
+  const std::int64_t count = expected_count(std::min(1.0, x.ratio * x.selected), tensor);
+  const Bytes dense = tensor.dense(), wire(4.0 * (3.0 + static_cast<double>(count)));
+  // Half of the elements have either sign, and 1 % of those are the sample.
+  const double sample = std::max(1.0, std::ceil(0.005 * static_cast<double>(tensor.elements())));
+  CodecPlan plan;
+  auto& stage = plan.stages.emplace_back();
+  Pass take{"sample", Bytes(8 * sample), Bytes(4 * sample), Flops(kRandomFlops * sample), 2};
+  Pass select = radix_select(sample);
+  select.repeats *= 2;
+  stage.encode = {take, select};
+  if (x.search_sweeps > 0) {
+    Pass search = sweep("count", dense, {}, tensor, 3);
+    search.repeats = 2 * x.search_sweeps;
+    stage.encode.push_back(search);
+  }
+  // Each sign's indices and the sum of its elements.
+  Pass compact = sweep("compact-mean", dense, wire / 2.0, tensor, 4);
+  compact.repeats = 2;
+  stage.encode.push_back(compact);
+  stage.messages = {{"means, count and indices", Primitive::all_gather_unequal, wire, 4_B}};
+  plan.decode = sparse_decode(wire, count, tensor, x.packing);
+  plan.decode_per_peer = true;
+  plan.assumed = fmt::format("{} times ratio·d elements sent, thresholds found in {} sweeps for either sign", x.selected, x.search_sweeps);
+  if (x.error_feedback) add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,29 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/compressor/low_rank.hpp"
+#include "models/compressor/passes.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const Atomo& x, const Tensor& tensor) {
+  if (!tensor.is_matrix()) return uncompressed(tensor);
+  const std::int64_t n = tensor.rows(), m = tensor.columns(), s = std::min<std::int64_t>({x.rank, n, m});
+  const double a = static_cast<double>(std::max(n, m)), b = static_cast<double>(std::min(n, m));
+  const Bytes element = size_of(tensor.dtype), dense = tensor.dense(), wire = static_cast<double>(s * (n + m + 1)) * element;
+  CodecPlan plan;
+  plan.stages = {{{{"svd", dense, (a * b + b + b * b) * element, Flops(14 * a * b * b + 8 * b * b * b)}, {"gather", wire, wire}},
+                  {{"singular triplets", Primitive::all_gather_unequal, wire, 4_B}}}};
+  const Pass product = matrix_product("matrix-product", n, s, m, element);
+  Pass accumulate = product;  // the sum is read as well
+  accumulate.read += dense;
+  accumulate.flops += Flops(static_cast<double>(tensor.elements()));
+  plan.decode.first = {product};
+  plan.decode.further = {accumulate};
+  plan.decode_per_peer = true;
+  plan.assumed = fmt::format("{} singular triplets drawn, the expected number, on all workers", s);
+  return plan;
+}
+
+}  // namespace stepcast

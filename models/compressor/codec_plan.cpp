@@ -1,0 +1,61 @@
+#include "models/compressor/codec_plan.hpp"
+
+#include <algorithm>
+
+namespace stepcast {
+namespace {
+
+void append(std::vector<Pass>& to, const std::vector<Pass>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+}  // namespace
+
+bool CodecPlan::summable() const {
+  for (const Stage& stage : stages)
+    for (const Payload& message : stage.messages)
+      if (message.primitive != Primitive::all_reduce) return false;
+  return true;
+}
+
+Bytes payload(const CodecPlan& plan) {
+  Bytes sum{};
+  for (const Stage& stage : plan.stages)
+    for (const Payload& message : stage.messages) sum += message.bytes;
+  return sum;
+}
+
+std::vector<Pass> encode_passes(const CodecPlan& plan) {
+  std::vector<Pass> passes = plan.compensate;
+  for (const Stage& stage : plan.stages) append(passes, stage.encode);
+  return passes;
+}
+
+std::vector<Pass> decode_passes(const CodecPlan& plan, int p) {
+  std::vector<Pass> passes = plan.decode.first;
+  if (p > 1) {
+    for (Pass pass : plan.decode.further) {
+      pass.repeats *= p - 1;
+      passes.push_back(std::move(pass));
+    }
+  }
+  append(passes, plan.decode.finish);
+  append(passes, plan.remember);
+  return passes;
+}
+
+Seconds price(const std::vector<Pass>& passes, const CodecRates& rates) {
+  Seconds sum{};
+  for (const Pass& pass : passes) {
+    if (pass.fixed > Seconds{}) {
+      sum += pass.fixed * pass.repeats;
+      continue;
+    }
+    const auto known = rates.measured.find(pass.kernel);
+    const KernelRates& kernel = known == rates.measured.end() ? rates.all : known->second;
+    const Seconds memory = (pass.read + pass.written) / kernel.bandwidth;
+    const Seconds arithmetic = pass.flops > Flops{} ? pass.flops / kernel.peak : Seconds{};
+    sum += pass.repeats * (kernel.launch + std::max(memory, arithmetic));
+  }
+  return sum;
+}
+
+}  // namespace stepcast

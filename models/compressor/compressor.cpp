@@ -1,0 +1,190 @@
+#include "models/compressor/compressor.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "models/compressor/passes.hpp"
+
+namespace stepcast {
+namespace {
+
+using enum CompressorClass;
+
+constexpr CompressorEntry kCompressors[] = {
+    {"none", none, "4d", "4d", ""},
+    {"ratio", none, "4d/c", "", ""},
+    {"fp16", quantization, "2d", "2d", "GRACE fp16.py"},
+    {"8-bit", quantization, "d + 4", "d + 4", "Dettmers 2016, arXiv 1511.04561; GRACE u8bit.py"},
+    {"1-bit", quantization, "ceil(d/8) + 8", "d + 8", "Seide et al. 2014, Interspeech; GRACE onebit.py"},
+    {"signsgd", quantization, "ceil(d/8)", "d", "Bernstein et al. 2018, arXiv 1802.04434; GRACE signsgd.py"},
+    {"signum", quantization, "ceil(d/8)", "d", "Bernstein et al. 2019, arXiv 1810.05291; GRACE signum.py"},
+    {"ef-signsgd", quantization, "ceil(d/8) + 4", "d + 4", "Karimireddy et al. 2019, arXiv 1901.09847; GRACE efsignsgd.py"},
+    {"qsgd", quantization, "ceil(d·ceil(lg(2s+1))/8) + 4·ceil(d/b)", "(s < 128 ? 1 : 2)·d + 4·ceil(d/b); b = d but in dist", "Alistarh et al. 2017, arXiv 1610.02132; GRACE qsgd.py"},
+    {"terngrad", quantization, "ceil(d/4) + 4", "d + 4", "Wen et al. 2017, arXiv 1705.07878; GRACE terngrad.py"},
+    {"natural", quantization, "d", "d", "Horváth et al. 2019, arXiv 1905.10988; GRACE natural.py"},
+    {"inceptionn", quantization, "4·n32 + 2·n16 + n8 + ceil(d/4)", "4·n32 + 2·n16 + n8 + floor(d/4) + 1", "Li et al. 2018, MICRO; GRACE inceptionn.py"},
+    {"random-k", sparsification, "4k, k = max(1, floor(ratio·d))", "4k", "Stich et al. 2018, arXiv 1809.07599; GRACE randomk.py"},
+    {"top-k", sparsification, "8k, k = max(1, floor(ratio·d))", "8k; torch 12k", "Aji and Heafield 2017, arXiv 1704.05021; GRACE topk.py"},
+    {"threshold", sparsification, "8·nnz, nnz = density·d", "8·nnz; torch 12·nnz", "Dutta et al. 2020, arXiv 1911.08250; GRACE threshold.py"},
+    {"dgc", sparsification, "8·nnz, nnz = selected·k", "8·nnz; torch and dist 12·nnz", "Lin et al. 2018, arXiv 1712.01887; GRACE dgc.py"},
+    {"wangni", sparsification, "8·nnz, nnz = density·d", "", "Wangni et al. 2018, arXiv 1710.09854"},
+    {"adaptive", hybrid, "4·(3 + nnz), nnz = selected·ratio·d", "4·(3 + nnz)", "Dryden et al. 2016, MLHPC; GRACE adaq.py"},
+    {"sketchml", hybrid, "ceil(d·ceil(lg q)/8) + 4q", "(q < 256 ? 1 : 2)·d + 4q", "Jiang et al. 2018, SIGMOD; GRACE sketch.py"},
+    {"3lc", hybrid, "ceil(ceil(d/5)/gain) + 4", "", "Lim et al. 2019, arXiv 1802.07389"},
+    {"qsparse-local-sgd", hybrid, "4k + ceil(k·ceil(lg(2s+1))/8) + 4, one step in H", "", "Basu et al. 2019, arXiv 1906.02367"},
+    {"powersgd", low_rank, "4rn, then 4rm, r = min(rank, n, m); 1-D: 4d", "4rn, then 4rm; 1-D: 4d", "Vogels et al. 2019, arXiv 1905.13727; GRACE powersgd.py"},
+    {"atomo", low_rank, "4s(n + m + 1), s = min(rank, n, m); 1-D: 4d", "", "Wang et al. 2018, arXiv 1806.04090"},
+    {"gradiveq", low_rank, "4·dimension·ceil(d/slice), if less than 4d", "", "Yu et al. 2018, arXiv 1811.03617"},
+};
+static_assert(std::size(kCompressors) == std::variant_size_v<AnyCompressor>, "one line for every compressor");
+
+/// Checks each field of a described part against the limits that its description states.
+struct LimitChecker {
+  std::string_view kind;
+  std::vector<std::string>& faults;
+
+  template <class T>
+  void required(const char* name, T& value, const char*, Limits limits = {}) {
+    if constexpr (IsOptional<T>::value) {
+      if (value) required(name, *value, "", limits);
+    } else if constexpr (IsQuantity<T>::value) {
+      number(name, value.si(), limits);
+    } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      number(name, static_cast<double>(value), limits);
+    }
+  }
+  template <class T>
+  void optional(const char* name, T& value, const char* meaning, Limits limits = {}) {
+    required(name, value, meaning, limits);
+  }
+  void number(const char* name, double value, const Limits& limits) {
+    if (!admits(limits, value)) faults.push_back(fmt::format("{}: {} is {}, allowed is a number {}", kind, name, value, to_string(limits)));
+  }
+};
+
+/// Faults between fields, and between fields and tensors.
+struct RuleChecker {
+  std::span<const Tensor> tensors;
+  std::vector<std::string>& faults;
+
+  void operator()(const auto&) const {}
+  void operator()(const Qsgd& x) const {
+    if (x.bucket && x.packing == Packing::grace && x.framework != Framework::dist)
+      faults.push_back(fmt::format("qsgd: a bucket of {} with packing grace and framework {}, which has one norm per tensor; use framework dist or packing ideal", *x.bucket, stepcast::name_of(x.framework)));
+  }
+  void operator()(const Inceptionn& x) const {
+    if (const double sum = x.share_32 + x.share_16 + x.share_8; sum > 1)
+      faults.push_back(fmt::format("inceptionn: shares of elements add up to {}, allowed is at most 1", sum));
+  }
+  void operator()(const GradiVeq& x) const {
+    if (x.dimension >= x.slice) faults.push_back(fmt::format("gradiveq: dimension is {}, allowed is less than slice ({})", x.dimension, x.slice));
+  }
+  void operator()(const PowerSgd& x) const { rank("powersgd", x.rank); }
+  void operator()(const Atomo& x) const { rank("atomo", x.rank); }
+
+  void rank(const char* kind, int rank) const {
+    std::int64_t largest = 0;
+    for (const Tensor& tensor : tensors)
+      if (tensor.is_matrix() && tensor.elements() > 0) largest = std::max(largest, std::min(tensor.rows(), tensor.columns()));
+    if (largest > 0 && rank > largest) faults.push_back(fmt::format("{}: rank is {}, allowed is at most {}, the largest min(n, m) of all matrices", kind, rank, largest));
+  }
+};
+
+void append(std::vector<Pass>& to, const std::vector<Pass>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+/// Adds a tensor's plan to a group's: stage to stage, messages of one stage and primitive in one.
+void merge(CodecPlan& group, const CodecPlan& plan) {
+  append(group.compensate, plan.compensate);
+  append(group.remember, plan.remember);
+  append(group.decode.first, plan.decode.first);
+  append(group.decode.further, plan.decode.further);
+  append(group.decode.finish, plan.decode.finish);
+  group.decode_per_peer |= plan.decode_per_peer;
+  if (group.assumed.empty()) group.assumed = plan.assumed;
+  if (group.stages.size() < plan.stages.size()) group.stages.resize(plan.stages.size());
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    append(group.stages[s].encode, plan.stages[s].encode);
+    for (const Payload& message : plan.stages[s].messages) {
+      auto& messages = group.stages[s].messages;
+      const auto same = std::find_if(messages.begin(), messages.end(), [&](const Payload& m) { return m.what == message.what && m.primitive == message.primitive; });
+      if (same == messages.end()) {
+        messages.push_back(message);
+      } else {
+        same->bytes += message.bytes;
+        same->size_exchange += message.size_exchange;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(CompressorClass c) {
+  switch (c) {
+    case none: return "none";
+    case quantization: return "quantization";
+    case sparsification: return "sparsification";
+    case hybrid: return "hybrid";
+    case low_rank: return "low-rank";
+  }
+  return "?";
+}
+
+std::span<const CompressorEntry> compressors() { return kCompressors; }
+
+const CompressorEntry& find_compressor(std::string_view kind) {
+  for (const CompressorEntry& entry : kCompressors)
+    if (entry.kind == kind) return entry;
+  throw std::invalid_argument(fmt::format("no compressor \"{}\"", kind));
+}
+
+CodecPlan make_plan(const AnyCompressor& compressor, const Tensor& tensor) {
+  return std::visit([&](const auto& x) { return plan(x, tensor); }, compressor);
+}
+
+CodecPlan make_plan(const AnyCompressor& compressor, std::span<const Tensor> group) {
+  if (group.size() == 1) return make_plan(compressor, group.front());
+  if (std::holds_alternative<PowerSgd>(compressor) || std::holds_alternative<Atomo>(compressor)) {
+    CodecPlan fused;
+    for (const Tensor& tensor : group) merge(fused, make_plan(compressor, tensor));
+    return fused;
+  }
+  Tensor flat{{0}};
+  for (const Tensor& tensor : group) {
+    flat.shape[0] += tensor.elements();
+    flat.dtype = tensor.dtype;
+  }
+  return make_plan(compressor, flat);
+}
+
+std::vector<Pass> hop_passes(const AnyCompressor& compressor, const Tensor& slice) {
+  const CodecPlan plan = make_plan(compressor, slice);
+  if (!plan.recodable)
+    throw std::invalid_argument(fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
+  std::vector<Pass> passes = plan.decode.further;
+  if (passes.empty()) {  // summable codes are made dense here all the same
+    passes = plan.decode.first;
+    passes.push_back(sweep("add", 2.0 * slice.dense(), slice.dense(), slice, 1));
+  }
+  append(passes, plan.stages.front().encode);
+  return passes;
+}
+
+std::vector<std::string> check(const AnyCompressor& compressor, std::span<const Tensor> tensors) {
+  std::vector<std::string> faults;
+  std::visit([&]<class X>(X x) {
+    LimitChecker limits{X::kind, faults};
+    X::describe(limits, x);
+  }, compressor);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto& shape = tensors[i].shape;
+    if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 1; }))
+      faults.push_back(fmt::format("tensor {} has shape [{}], allowed are one or more dimensions, each of at least 1", i, fmt::join(shape, ", ")));
+  }
+  std::visit(RuleChecker{tensors, faults}, compressor);
+  return faults;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "models/compressor/passes.hpp"
+#include "models/compressor/sparsification.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const Dgc& x, const Tensor& tensor) {
+  const std::int64_t count = std::min(tensor.elements(), static_cast<std::int64_t>(std::llround(static_cast<double>(kept(x.ratio, tensor)) * x.selected)));
+  // Only tensorflow narrows the indices of dgc.py to int32.
+  const bool wide = x.packing == Packing::grace && x.framework != Framework::tensorflow;
+  const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + (wide ? 8_B : 4_B));
+  const double sample = std::max(1.0, std::floor(0.01 * static_cast<double>(tensor.elements())));
+  CodecPlan plan;
+  // u ← μu + g, v ← v + u: reads g, u, v, writes u, v.
+  plan.compensate = {sweep("momentum-correction", 3.0 * dense, 2.0 * dense, tensor, 3)};
+  auto& stage = plan.stages.emplace_back();
+  stage.encode = {{"sample", Bytes(8 * sample), Bytes(4 * sample), Flops(kRandomFlops * sample)}, radix_select(sample)};
+  if (x.search_sweeps > 0) {
+    Pass search = sweep("count", dense, {}, tensor, 2);
+    search.repeats = x.search_sweeps;
+    stage.encode.push_back(search);
+  }
+  stage.encode.push_back(sweep("compact", dense, wire, tensor, 2));
+  stage.messages = {{"values and indices", Primitive::all_gather_unequal, wire, size_width(x.packing, x.framework)}};
+  plan.decode = sparse_decode(wire, count, tensor, x.packing);
+  plan.decode_per_peer = true;
+  // u and v are cleared where elements were sent.
+  plan.remember = {sweep("clear-sent", 2.0 * dense, 2.0 * dense, tensor, 2)};
+  plan.assumed = fmt::format("{} times k elements pass the threshold, found in {} sweeps", x.selected, x.search_sweeps);
+  return plan;
+}
+
+}  // namespace stepcast

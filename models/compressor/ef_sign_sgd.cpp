@@ -1,0 +1,17 @@
+#include "models/compressor/passes.hpp"
+#include "models/compressor/quantization.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const EfSignSgd& x, const Tensor& tensor) {
+  const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), x.packing == Packing::grace ? 8 : 1) + 4_B;
+  CodecPlan plan;
+  // One sweep compares, packs and adds up magnitudes.
+  plan.stages = {{{sweep("sign-mean", dense, wire, tensor, 3)}, {{"signs and mean", Primitive::all_gather, wire}}}};
+  plan.decode = dense_decode(wire, tensor, 1, x.packing);
+  plan.decode_per_peer = true;
+  add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

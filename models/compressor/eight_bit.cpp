@@ -1,0 +1,18 @@
+#include "models/compressor/passes.hpp"
+#include "models/compressor/quantization.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const EightBit& x, const Tensor& tensor) {
+  const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), 8) + 4_B;
+  CodecPlan plan;
+  // Quantizing: divide, magnitude, seven steps of binary search among 128 entries, sign.
+  plan.stages = {{{sweep("max-abs", dense, 4_B, tensor, 2), sweep("quantize", dense, wire, tensor, 10)},
+                  {{"codes and scale", Primitive::all_gather, wire}}}};
+  plan.decode = dense_decode(wire, tensor, 2, x.packing);
+  plan.decode_per_peer = plan.recodable = true;
+  if (x.error_feedback) add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

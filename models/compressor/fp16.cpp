@@ -1,0 +1,17 @@
+#include "models/compressor/passes.hpp"
+#include "models/compressor/quantization.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const Fp16& x, const Tensor& tensor) {
+  if (size_of(tensor.dtype) == 2_B) return uncompressed(tensor);
+  const Bytes dense = tensor.dense(), wire = dense / 2.0;
+  CodecPlan plan;
+  plan.stages = {{{sweep("cast", dense, wire, tensor, 1)}, {{"halves", Primitive::all_reduce, wire}}}};
+  plan.decode.first = {sweep("cast", wire, dense, tensor, 1)};
+  plan.recodable = true;
+  if (x.error_feedback) add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

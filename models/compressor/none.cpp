@@ -1,0 +1,8 @@
+#include "models/compressor/basic.hpp"
+#include "models/compressor/passes.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const NoCompressor&, const Tensor& tensor) { return uncompressed(tensor); }
+
+}  // namespace stepcast

@@ -1,0 +1,48 @@
+// How codes become bytes: choices shared by the methods that the survey's implementation (GRACE) has.
+#pragma once
+
+#include "models/scenario/describe.hpp"
+
+namespace stepcast {
+
+enum class Packing { ideal, grace };
+
+template <>
+struct Choices<Packing> {
+  static constexpr std::array table = {
+      Choice<Packing>{"ideal", Packing::ideal, "codes packed bit by bit; decoding adds straight into the sum"},
+      Choice<Packing>{"grace", Packing::grace, "as the survey's implementation sends it (a sign costs a byte, its index widths), decoding each message densely before it is added"},
+  };
+};
+
+/// GRACE (sands-lab/grace, commit fd3a7f42) exists three times, with different widths.
+enum class Framework { tensorflow, torch, dist };
+
+template <>
+struct Choices<Framework> {
+  static constexpr std::array table = {
+      Choice<Framework>{"tensorflow", Framework::tensorflow, "grace_dl/tensorflow: 4-byte indices (the recorded runs)"},
+      Choice<Framework>{"torch", Framework::torch, "grace_dl/torch on Horovod: 8-byte indices"},
+      Choice<Framework>{"dist", Framework::dist, "grace_dl/dist on torch.distributed: 4-byte indices, QSGD in buckets"},
+  };
+};
+
+// Fields that many methods share, described once.
+template <class V, class X>
+void describe_packing(V& v, X& x) {
+  v.optional("packing", x.packing, "how codes become bytes");
+}
+template <class V, class X>
+void describe_framework(V& v, X& x) {
+  v.optional("framework", x.framework, "packing grace: which of GRACE's three implementations");
+}
+template <class V, class X>
+void describe_feedback(V& v, X& x) {
+  v.optional("error_feedback", x.error_feedback, "add what was lost to the next step's gradient");
+}
+template <class V, class X>
+void describe_ratio(V& v, X& x) {
+  v.optional("ratio", x.ratio, "share of a tensor's elements that is kept: k = max(1, floor(ratio·d))", Limits{0.0, true, 1.0});
+}
+
+}  // namespace stepcast

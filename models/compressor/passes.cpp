@@ -1,0 +1,86 @@
+#include "models/compressor/passes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace stepcast {
+
+Bytes packed_bits(std::int64_t count, int width) { return Bytes(static_cast<double>((count * width + 7) / 8)); }
+
+int code_width(std::int64_t values) { return values <= 1 ? 1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(values - 1))); }
+
+std::int64_t kept(double ratio, const Tensor& tensor) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(static_cast<double>(tensor.elements()) * ratio)));
+}
+
+std::int64_t expected_count(double density, const Tensor& tensor) {
+  const std::int64_t d = tensor.elements();
+  return std::min<std::int64_t>(d, std::llround(static_cast<double>(d) * density));
+}
+
+Bytes index_width(Packing packing, Framework framework) { return packing == Packing::grace && framework == Framework::torch ? 8_B : 4_B; }
+
+Bytes size_width(Packing packing, Framework framework) { return packing == Packing::grace && framework != Framework::tensorflow ? 8_B : 4_B; }
+
+Pass sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, double per_element) {
+  return {std::move(kernel), read, written, Flops(per_element * static_cast<double>(tensor.elements()))};
+}
+
+Pass radix_select(double count) { return {"radix-select", count * 4_B, {}, Flops(2 * count), 4}; }
+
+Pass radix_sort(const Tensor& tensor) {
+  Pass pass = sweep("radix-sort", tensor.dense(), tensor.dense(), tensor, 2);
+  pass.repeats = 4;
+  return pass;
+}
+
+Pass matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int64_t c, Bytes element) {
+  const double rows = static_cast<double>(a), inner = static_cast<double>(b), columns = static_cast<double>(c);
+  return {std::move(kernel), (rows * inner + inner * columns) * element, rows * columns * element, Flops(2 * rows * inner * columns)};
+}
+
+Pass orthogonalise(std::int64_t n, std::int64_t r, Bytes element) {
+  // Per kernel, of r: the totals over r.
+  const double length = static_cast<double>(n), columns = static_cast<double>(r);
+  const Bytes touched = length * (columns + 1) / 2 * element;
+  return {"gram-schmidt", touched, touched, Flops(2 * length * columns), columns};
+}
+
+Decode dense_decode(Bytes wire, const Tensor& tensor, double per_element, Packing packing) {
+  const Bytes dense = tensor.dense();
+  Decode decode;
+  decode.first = {sweep("decode", wire, dense, tensor, per_element)};
+  if (packing == Packing::grace)
+    decode.further = {decode.first[0], sweep("add", 2.0 * dense, dense, tensor, 1)};
+  else
+    decode.further = {sweep("decode-add", wire + dense, dense, tensor, per_element + 1)};
+  return decode;
+}
+
+Decode sparse_decode(Bytes wire, std::int64_t k, const Tensor& tensor, Packing packing) {
+  const Bytes dense = tensor.dense();
+  const Bytes values = static_cast<double>(k) * size_of(tensor.dtype);
+  Decode decode;
+  decode.first = {sweep("fill", {}, dense, tensor, 0), {"scatter", wire, values}};
+  if (packing == Packing::grace)
+    decode.further = {decode.first[0], decode.first[1], sweep("add", 2.0 * dense, dense, tensor, 1)};
+  else
+    decode.further = {{"scatter-add", wire + values, values, Flops(static_cast<double>(k))}};
+  return decode;
+}
+
+void add_error_feedback(CodecPlan& plan, const Tensor& tensor) {
+  const Bytes dense = tensor.dense();
+  plan.compensate.push_back(sweep("add", 2.0 * dense, dense, tensor, 1));
+  plan.remember = plan.decode.first;
+  plan.remember.push_back(sweep("subtract", 2.0 * dense, dense, tensor, 1));
+}
+
+CodecPlan uncompressed(const Tensor& tensor) {
+  CodecPlan plan;
+  plan.stages = {{{}, {{"gradient", Primitive::all_reduce, tensor.dense()}}}};
+  return plan;
+}
+
+}  // namespace stepcast

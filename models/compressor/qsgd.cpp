@@ -1,0 +1,23 @@
+#include "models/compressor/passes.hpp"
+#include "models/compressor/quantization.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
+  const std::int64_t d = tensor.elements();
+  const bool grace = x.packing == Packing::grace;
+  const std::int64_t bucket = x.bucket ? *x.bucket : grace && x.framework == Framework::dist ? 128 : d;
+  const Bytes norms(4.0 * static_cast<double>((d + bucket - 1) / bucket));
+  const int bits = grace ? (x.levels < 128 ? 8 : 16) : code_width(2 * std::int64_t{x.levels} + 1);
+  const Bytes dense = tensor.dense(), wire = packed_bits(d, bits) + norms;
+  CodecPlan plan;
+  // Quantizing: magnitude, scale, floor, random number, compare, add, sign.
+  plan.stages = {{{sweep("norm", dense, norms, tensor, 2), sweep("quantize", dense + norms, wire, tensor, 6 + kRandomFlops)},
+                  {{"levels and norms", Primitive::all_gather, wire}}}};
+  plan.decode = dense_decode(wire, tensor, 2, x.packing);
+  plan.decode_per_peer = plan.recodable = true;
+  if (x.error_feedback) add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,23 @@
+#include "models/compressor/passes.hpp"
+#include "models/compressor/sparsification.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const RandomK& x, const Tensor& tensor) {
+  const std::int64_t k = kept(x.ratio, tensor);
+  const double count = static_cast<double>(k);
+  const Bytes dense = tensor.dense(), wire = count * size_of(tensor.dtype), indices = 4.0 * Bytes(count);
+  CodecPlan plan;
+  auto& stage = plan.stages.emplace_back();
+  if (x.packing == Packing::grace && x.framework == Framework::torch)  // randperm(d): a sort of d random int64 keys
+    stage.encode = {{"random-permutation", {}, 8.0 * Bytes(static_cast<double>(tensor.elements())), Flops(kRandomFlops * static_cast<double>(tensor.elements()))}};
+  else
+    stage.encode = {{"random-indices", {}, indices, Flops(kRandomFlops * count)}};
+  stage.encode.push_back({"gather", indices + wire, wire});
+  stage.messages = {{"values", Primitive::all_reduce, wire}};
+  plan.decode.first = {sweep("fill", {}, dense, tensor, 0), {"scatter", indices + wire, wire}};
+  if (x.error_feedback) add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

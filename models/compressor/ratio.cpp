@@ -1,0 +1,20 @@
+#include "models/compressor/basic.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const RatioCompressor& x, const Tensor& tensor) {
+  CodecPlan plan;
+  Stage stage;
+  const auto known = [&](const char* kernel, SecondsPerByte cost) {
+    Pass pass{kernel};
+    pass.fixed = tensor.dense() * cost;
+    return pass;
+  };
+  if (x.encode_cost > SecondsPerByte{}) stage.encode = {known("encode", x.encode_cost)};
+  if (x.decode_cost > SecondsPerByte{}) plan.decode.first = {known("decode", x.decode_cost)};
+  stage.messages = {{"gradient", Primitive::all_reduce, tensor.dense() / x.ratio}};
+  plan.stages = {stage};
+  return plan;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,29 @@
+// What a compressor sees of a gradient: its shape and the width of an element, never its values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "models/scenario/workload.hpp"
+
+namespace stepcast {
+
+/// A gradient tensor. Low-rank methods view one of two or more dimensions as a matrix of n = shape[0] rows and
+/// m = (product of the rest) columns, as GRACE, PyTorch's PowerSGD hook and Pufferfish do; so the order of the
+/// dimensions matters: PyTorch writes convolutions [c_out, c_in, k, k], TensorFlow [k, k, c_in, c_out].
+struct Tensor {
+  std::vector<std::int64_t> shape;
+  Dtype dtype = Dtype::fp32;
+
+  /// d, the number of elements.
+  [[nodiscard]] std::int64_t elements() const { return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()); }
+  [[nodiscard]] bool is_matrix() const { return shape.size() >= 2; }
+  [[nodiscard]] std::int64_t rows() const { return shape.front(); }
+  [[nodiscard]] std::int64_t columns() const { return elements() / shape.front(); }
+  /// Bytes of the tensor as it is.
+  [[nodiscard]] Bytes dense() const { return static_cast<double>(elements()) * size_of(dtype); }
+};
+
+}  // namespace stepcast

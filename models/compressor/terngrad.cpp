@@ -1,0 +1,22 @@
+#include "models/compressor/passes.hpp"
+#include "models/compressor/quantization.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const TernGrad& x, const Tensor& tensor) {
+  const bool grace = x.packing == Packing::grace;
+  const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), grace ? 8 : 2) + 4_B;
+  CodecPlan plan;
+  // Sums and squares for the deviation; the largest after clipping; then clip, random number, compare, sign.
+  auto& encode = plan.stages.emplace_back().encode;
+  encode = {sweep("moments", dense, 8_B, tensor, 3), sweep("clipped-max", dense, 4_B, tensor, 3),
+            sweep("quantize", dense, wire, tensor, 4 + kRandomFlops)};
+  if (grace && x.framework == Framework::torch) encode.push_back({"host-read", 4_B, 4_B, {}, 2});
+  plan.stages[0].messages = {{"ternary codes and scale", Primitive::all_gather, wire}};
+  plan.decode = dense_decode(wire, tensor, 1, x.packing);
+  plan.decode_per_peer = plan.recodable = true;
+  if (x.error_feedback) add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

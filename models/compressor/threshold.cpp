@@ -1,0 +1,22 @@
+#include <fmt/format.h>
+
+#include "models/compressor/passes.hpp"
+#include "models/compressor/sparsification.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const Threshold& x, const Tensor& tensor) {
+  const std::int64_t count = expected_count(x.density, tensor);
+  const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(x.packing, x.framework));
+  CodecPlan plan;
+  // Compaction counts first, to know where each block writes.
+  plan.stages = {{{sweep("count", dense, {}, tensor, 2), sweep("compact", dense, wire, tensor, 2)},
+                  {{"values and indices", Primitive::all_gather_unequal, wire, size_width(x.packing, x.framework)}}}};
+  plan.decode = sparse_decode(wire, count, tensor, x.packing);
+  plan.decode_per_peer = true;
+  plan.assumed = fmt::format("density {} of elements above the threshold, alike on all workers", x.density);
+  if (x.error_feedback) add_error_feedback(plan, tensor);
+  return plan;
+}
+
+}  // namespace stepcast

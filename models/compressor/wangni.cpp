@@ -1,0 +1,22 @@
+#include <fmt/format.h>
+
+#include "models/compressor/passes.hpp"
+#include "models/compressor/sparsification.hpp"
+
+namespace stepcast {
+
+CodecPlan plan(const Wangni& x, const Tensor& tensor) {
+  const std::int64_t count = expected_count(x.density, tensor);
+  const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + 4_B);
+  CodecPlan plan;
+  Pass probabilities = sweep("sum-abs", dense, 4_B, tensor, 3);
+  probabilities.repeats = 2;
+  plan.stages = {{{probabilities, sweep("sample-compact", dense, wire, tensor, 5 + kRandomFlops)},
+                  {{"values and indices", Primitive::all_gather_unequal, wire, 4_B}}}};
+  plan.decode = sparse_decode(wire, count, tensor, Packing::ideal);
+  plan.decode_per_peer = true;
+  plan.assumed = fmt::format("density {} of elements kept, the expected number, alike on all workers", x.density);
+  return plan;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,49 @@
+// Compressors and tensors for tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/compressor/compressor.hpp"
+#include "tests/support/property.hpp"
+
+namespace stepcast::test {
+
+/// Every method with its defaults.
+inline std::vector<AnyCompressor> all_compressors() {
+  std::vector<AnyCompressor> all;
+  for_each_part(static_cast<const AnyCompressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) { all.emplace_back(Part{}); });
+  return all;
+}
+
+inline std::string kind_of(const AnyCompressor& compressor) {
+  return std::string(std::visit([]<class X>(const X&) { return X::kind; }, compressor));
+}
+
+/// The same compressor with another packing; itself where GRACE does not have the method.
+inline AnyCompressor with_packing(AnyCompressor compressor, Packing packing, Framework framework = Framework::tensorflow) {
+  std::visit([&](auto& x) {
+    if constexpr (requires { x.packing; }) x.packing = packing;
+    if constexpr (requires { x.framework; }) x.framework = framework;
+  }, compressor);
+  return compressor;
+}
+
+inline double payload_bytes(const AnyCompressor& compressor, const Tensor& tensor) { return payload(make_plan(compressor, tensor)).si(); }
+
+/// Tensor by tensor, as the survey exchanges them.
+inline double payload_bytes(const AnyCompressor& compressor, const std::vector<Tensor>& tensors) {
+  double sum = 0;
+  for (const Tensor& tensor : tensors) sum += payload_bytes(compressor, tensor);
+  return sum;
+}
+
+/// In a property: one to four dimensions of 1 to 40.
+inline Tensor random_tensor() {
+  Tensor tensor;
+  for (int dimensions = integer_between(1, 4); dimensions > 0; --dimensions) tensor.shape.push_back(integer_between(1, 40));
+  return tensor;
+}
+
+}  // namespace stepcast::test

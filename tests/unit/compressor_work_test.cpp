@@ -1,0 +1,240 @@
+// The work of encoding and decoding: passes over memory, counted by hand, and their price on a device.
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/compressor.hpp"
+#include "tests/support/oracle.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+/// "kernel: read + written, flops, times"
+void require_pass(const Pass& pass, const std::string& kernel, double read, double written, double repeats = 1) {
+  INFO(pass.kernel << " reads " << pass.read.si() << " B, writes " << pass.written.si() << " B, " << pass.repeats << " times");
+  CHECK(pass.kernel == kernel);
+  CHECK(pass.read.si() == read);
+  CHECK(pass.written.si() == written);
+  CHECK(pass.repeats == repeats);
+}
+
+double bytes_of(const std::vector<Pass>& passes) {
+  double sum = 0;
+  for (const Pass& pass : passes) sum += pass.repeats * (pass.read + pass.written).si();
+  return sum;
+}
+double flops_of(const std::vector<Pass>& passes, const std::string& kernel = "") {
+  double sum = 0;
+  for (const Pass& pass : passes)
+    if (kernel.empty() || pass.kernel == kernel) sum += pass.repeats * pass.flops.si();
+  return sum;
+}
+
+const Tensor kTensor{{1000}};  // 4000 bytes dense
+
+}  // namespace
+
+TEST_CASE("no compression is no work") {
+  CHECK(encode_passes(make_plan(NoCompressor{}, kTensor)).empty());
+  CHECK(decode_passes(make_plan(NoCompressor{}, kTensor), 8).empty());
+}
+
+TEST_CASE("top-k's work, ideally") {
+  const CodecPlan plan = make_plan(TopK{.ratio = 0.01}, kTensor);  // k = 10, 80 bytes
+  const auto encode = encode_passes(plan);
+  REQUIRE(encode.size() == 3);
+  require_pass(encode[0], "add", 8000, 4000);           // error feedback: gradient and residual in, their sum out
+  require_pass(encode[1], "radix-select", 4000, 0, 4);  // four digits of a 4-byte key
+  require_pass(encode[2], "compact", 4000, 80);
+  const auto decode = decode_passes(plan, 8);
+  REQUIRE(decode.size() == 6);
+  require_pass(decode[0], "fill", 0, 4000);
+  require_pass(decode[1], "scatter", 80, 40);           // the message in, 10 values out
+  require_pass(decode[2], "scatter-add", 120, 40, 7);   // seven peers; the 10 values of the sum are read as well
+  require_pass(decode[3], "fill", 0, 4000);             // error feedback: the own message again,
+  require_pass(decode[4], "scatter", 80, 40);
+  require_pass(decode[5], "subtract", 8000, 4000);      // and what it lost
+}
+
+TEST_CASE("the survey's implementation makes each of the p messages dense") {
+  const CodecPlan plan = make_plan(TopK{.ratio = 0.01, .packing = Packing::grace, .error_feedback = false}, kTensor);
+  const auto decode = decode_passes(plan, 8);
+  REQUIRE(decode.size() == 5);
+  require_pass(decode[0], "fill", 0, 4000);
+  require_pass(decode[1], "scatter", 80, 40);
+  require_pass(decode[2], "fill", 0, 4000, 7);
+  require_pass(decode[3], "scatter", 80, 40, 7);
+  require_pass(decode[4], "add", 8000, 4000, 7);        // sum and message in, sum out
+}
+
+TEST_CASE("what is summed on the way is decoded once, what is gathered p times") {
+  for (const AnyCompressor& compressor : all_compressors()) {
+    const CodecPlan plan = make_plan(compressor, Tensor{{64, 576}});
+    const double one = bytes_of(decode_passes(plan, 1)), two = bytes_of(decode_passes(plan, 2)), nine = bytes_of(decode_passes(plan, 9));
+    INFO(kind_of(compressor));
+    CHECK((two > one) == plan.decode_per_peer);
+    CHECK(nine - one == 8 * (two - one));  // whole bytes: exact
+  }
+}
+
+TEST_CASE("error feedback reads three vectors and writes two, beside decoding the own message") {
+  for (const AnyCompressor& method : all_compressors()) {
+    AnyCompressor with = method, without = method;
+    const bool choosable = std::visit([](auto& x) {
+      if constexpr (requires { x.error_feedback; }) return x.error_feedback = true;
+      else return false;
+    }, with);
+    if (!choosable) continue;
+    std::visit([](auto& x) {
+      if constexpr (requires { x.error_feedback; }) x.error_feedback = false;
+    }, without);
+    const Tensor tensor{{64, 576}};  // d = 36,864
+    const CodecPlan on = make_plan(with, tensor), off = make_plan(without, tensor);
+    INFO(kind_of(method));
+    // compensate: 2 in, 1 out; remember: 2 in, 1 out: 6 vectors of 4d bytes.
+    CHECK(bytes_of(on.compensate) + bytes_of(on.remember) == 6 * 4 * 36864 + bytes_of(off.decode.first));
+    CHECK(off.compensate.empty());
+    CHECK(off.remember.empty());
+    CHECK(payload(on) == payload(off));
+  }
+  // Part of these methods, so not to be turned off.
+  for (const AnyCompressor& method : {AnyCompressor(OneBit{}), AnyCompressor(EfSignSgd{}), AnyCompressor(Dgc{}), AnyCompressor(PowerSgd{}), AnyCompressor(ThreeLc{}), AnyCompressor(QsparseLocalSgd{})})
+    CHECK(!make_plan(method, Tensor{{64, 576}}).compensate.empty());
+}
+
+TEST_CASE("majority vote takes the sign once more, after the last message") {
+  const CodecPlan plan = make_plan(SignSgd{}, kTensor);
+  const auto decode = decode_passes(plan, 4);
+  REQUIRE(decode.size() == 3);
+  require_pass(decode[0], "decode", 125, 4000);             // ceil(1000/8) bytes to 1000 floats
+  require_pass(decode[1], "decode-add", 4125, 4000, 3);
+  require_pass(decode[2], "sign", 4000, 4000);
+  // SIGNUM reads gradient and momentum and writes the momentum first.
+  const auto encode = encode_passes(make_plan(Signum{}, kTensor));
+  REQUIRE(encode.size() == 2);
+  require_pass(encode[0], "momentum", 8000, 4000);
+  require_pass(encode[1], "sign-pack", 4000, 125);
+}
+
+TEST_CASE("DGC keeps two vectors and searches its threshold") {
+  const auto encode = encode_passes(make_plan(Dgc{.ratio = 0.01, .search_sweeps = 3}, kTensor));
+  REQUIRE(encode.size() == 5);
+  require_pass(encode[0], "momentum-correction", 12000, 8000);  // g, u, v in; u, v out
+  require_pass(encode[1], "sample", 80, 40);                    // 10 indices and values in
+  require_pass(encode[2], "radix-select", 40, 0, 4);
+  require_pass(encode[3], "count", 4000, 0, 3);
+  require_pass(encode[4], "compact", 4000, 80);
+  CHECK(encode_passes(make_plan(Dgc{.ratio = 0.01, .search_sweeps = 0}, kTensor)).size() == 4);
+}
+
+TEST_CASE("random-k permutes all indices in PyTorch only") {
+  const auto encode = [](Packing packing, Framework framework) {
+    return encode_passes(make_plan(RandomK{.ratio = 0.01, .packing = packing, .framework = framework, .error_feedback = false}, kTensor));
+  };
+  require_pass(encode(Packing::ideal, Framework::torch)[0], "random-indices", 0, 40);
+  require_pass(encode(Packing::grace, Framework::tensorflow)[0], "random-indices", 0, 40);
+  require_pass(encode(Packing::grace, Framework::torch)[0], "random-permutation", 0, 8000);
+  require_pass(encode(Packing::ideal, Framework::torch)[1], "gather", 80, 40);
+}
+
+TEST_CASE("TernGrad reads two scalars back to the host in PyTorch only") {
+  const auto host_reads = [](Framework framework) {
+    double count = 0;
+    for (const Pass& pass : encode_passes(make_plan(TernGrad{.packing = Packing::grace, .framework = framework}, kTensor)))
+      if (pass.kernel == "host-read") count += pass.repeats;
+    return count;
+  };
+  CHECK(host_reads(Framework::torch) == 2);
+  CHECK(host_reads(Framework::tensorflow) == 0);
+}
+
+TEST_CASE("SketchML sorts") {
+  const auto encode = encode_passes(make_plan(SketchMl{.quantiles = 64, .error_feedback = false}, kTensor));
+  REQUIRE(encode.size() == 3);
+  require_pass(encode[0], "radix-sort", 4000, 4000, 4);
+  require_pass(encode[1], "find-bins", 4256, 750);       // 64 edges; 6 bits an element
+  require_pass(encode[2], "segment-means", 4750, 256);
+}
+
+TEST_CASE("PowerSGD multiplies 4nmr to encode and 2nmr to decode") {
+  const double n = 64, m = 576, r = 4;
+  const CodecPlan plan = make_plan(PowerSgd{.rank = 4}, Tensor{{64, 64, 3, 3}});
+  CHECK(flops_of(encode_passes(plan), "matrix-product") == 4 * n * m * r);
+  CHECK(flops_of(encode_passes(plan), "gram-schmidt") == 2 * (n + m) * r * r);
+  CHECK(flops_of(plan.decode.first) == 2 * n * m * r);
+  // P = MQ: M and Q in, P out.
+  require_pass(plan.stages[0].encode[1], "matrix-product", 4 * (n * m + m * r), 4 * n * r);
+  // Gram-Schmidt on P: column i with the r-i-1 after it, n(4 + 3 + 2 + 1) elements in and out, in four kernels.
+  require_pass(plan.stages[1].encode[0], "gram-schmidt", 4 * n * 10 / 4, 4 * n * 10 / 4, 4);
+  // Decoded once whatever p.
+  CHECK(bytes_of(decode_passes(plan, 2)) == bytes_of(decode_passes(plan, 16)));
+}
+
+TEST_CASE("ATOMO pays for an SVD and multiplies once per peer") {
+  const CodecPlan plan = make_plan(Atomo{.rank = 3}, Tensor{{10, 20}});
+  CHECK(flops_of(encode_passes(plan), "svd") == 14 * 20 * 100 + 8 * 1000);  // 14ab² + 8b³, a = 20, b = 10
+  CHECK(flops_of(decode_passes(plan, 1)) == 2 * 10 * 3 * 20);
+  CHECK(flops_of(decode_passes(plan, 4)) == 2 * 10 * 3 * 20 + 3 * (2 * 10 * 3 * 20 + 200));  // and the adds
+}
+
+TEST_CASE("GradiVeQ projects forth and back") {
+  const CodecPlan plan = make_plan(GradiVeq{.slice = 100, .dimension = 10}, kTensor);  // 10 slices
+  CHECK(flops_of(encode_passes(plan)) == 2 * 10 * 100 * 10);
+  CHECK(flops_of(decode_passes(plan, 8)) == 2 * 10 * 100 * 10);
+}
+
+TEST_CASE("the price of a pass is launch and roofline") {
+  CodecRates rates;
+  rates.all = {5_us, 100_GBps, 10_TFLOPS};
+  // 8 MB at 100 GB/s: 80 us; 100 Mflop at 10 Tflop/s: 10 us. Twice 5 + 80.
+  const Pass memory{"a", 6_MB, 2_MB, Flops(1e8), 2};
+  require_close(170e-6, price({memory}, rates).si(), 1e-15, "bound by memory");
+  // 2 Gflop: 200 us.
+  const Pass arithmetic{"b", 6_MB, 2_MB, Flops(2e9)};
+  require_close(205e-6, price({arithmetic}, rates).si(), 1e-15, "bound by arithmetic");
+  require_close(375e-6, price({memory, arithmetic}, rates).si(), 1e-15, "one after the other");
+  // A measured kernel has rates of its own: 8 MB at 10 GB/s, 800 us, and no launch.
+  rates.measured["b"] = {0_s, 10_GBps, 10_TFLOPS};
+  require_close(970e-6, price({memory, arithmetic}, rates).si(), 1e-15, "with a measured kernel");
+  CHECK(price({}, rates) == 0_s);
+}
+
+TEST_CASE("an abstract ratio has its stated cost whatever the device") {
+  CodecRates rates;
+  rates.all = {5_us, 100_GBps, 10_TFLOPS};
+  const CodecPlan plan = make_plan(RatioCompressor{.ratio = 4, .encode_cost = 2_ns_per_B, .decode_cost = 1_ns_per_B}, kTensor);
+  require_close(8e-6, price(encode_passes(plan), rates).si(), 1e-15, "4000 B at 2 ns/B");
+  require_close(4e-6, price(decode_passes(plan, 16), rates).si(), 1e-15, "4000 B at 1 ns/B, once");
+  CHECK(encode_passes(make_plan(RatioCompressor{.ratio = 4}, kTensor)).empty());
+}
+
+TEST_CASE("methods whose slices can be summed and encoded again at the same size") {
+  std::vector<std::string> recodable;
+  for (const AnyCompressor& compressor : all_compressors())
+    if (make_plan(compressor, kTensor).recodable) recodable.push_back(kind_of(compressor));
+  CHECK(recodable == std::vector<std::string>{"fp16", "8-bit", "qsgd", "terngrad", "natural"});
+}
+
+TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
+  const auto halves = hop_passes(Fp16{}, kTensor);
+  REQUIRE(halves.size() == 3);
+  require_pass(halves[0], "cast", 2000, 4000);
+  require_pass(halves[1], "add", 8000, 4000);
+  require_pass(halves[2], "cast", 4000, 2000);
+  const auto bytes = hop_passes(EightBit{.error_feedback = true}, kTensor);  // the residual is no business of a hop
+  REQUIRE(bytes.size() == 3);
+  require_pass(bytes[0], "decode-add", 5004, 4000);  // 1000 codes, a scale, and the own slice
+  require_pass(bytes[1], "max-abs", 4000, 4);
+  require_pass(bytes[2], "quantize", 4000, 1004);
+  CHECK_THROWS_AS(hop_passes(TopK{}, kTensor), std::invalid_argument);
+  // Halves that are halves already need no codec, so there is nothing to put inside the collective.
+  CHECK_THROWS_AS(hop_passes(Fp16{}, Tensor{{1000}, Dtype::fp16}), std::invalid_argument);
+}
+
+TEST_CASE("local steps space the exchanges") {
+  CHECK(make_plan(QsparseLocalSgd{.local_steps = 4}, kTensor).every_steps == 4);
+  CHECK(make_plan(TopK{}, kTensor).every_steps == 1);
+}
