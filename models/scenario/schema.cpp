@@ -111,6 +111,13 @@ Json schema_of(const Limits& limits, bool with_axes) {
     return axis({{"enum", names}});
   } else if constexpr (PartOf<T>::is_part) {
     return part_choice<typename PartOf<T>::type>(with_axes);
+  } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
+    // Given by name too, wherever it stands in a workload.
+    ObjectSchema object(with_axes);
+    T x;
+    T::describe(object, x);
+    const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
+    return axis({{"anyOf", Json::array({{{"type", "string"}}, object.object(), laid_over})}});
   } else if constexpr (IsOptional<T>::value) {
     return Json{{"anyOf", Json::array({schema_of<typename T::value_type>(limits, with_axes), {{"type", "null"}}})}};
   } else if constexpr (IsOrAuto<T>::value) {
@@ -171,10 +178,11 @@ Json scenario_schema() {
 
 Json part_schema(std::string_view part) {
   if (part == "workload") return part_file<WorkloadTable>("stepcast workload");
+  if (part == "profile") return part_file<DeviceProfile>("stepcast device profile");
   if (part == "cluster") return part_file<Cluster>("stepcast cluster");
   if (part == "strategy") return part_file<Strategy>("stepcast strategy");
   if (part == "compressor") return part_file<Compressor>("stepcast compressor");
-  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, cluster, strategy and compressor", part));
+  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, profile, cluster, strategy and compressor", part));
 }
 
 }  // namespace stepcast

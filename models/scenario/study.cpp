@@ -10,6 +10,7 @@
 #include "models/scenario/check.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/reader.hpp"
+#include "models/scenario/workload_document.hpp"
 #include "models/scenario/writer.hpp"
 
 namespace stepcast {
@@ -232,13 +233,14 @@ class Expansion {
     if (found == document.json.end() || found->is_null()) return nullptr;
     if (document.workload_file) {
       auto& shared = workloads_[document.workload_file->string()];
-      if (!shared) shared = parse_workload(files_.read(*document.workload_file), faults);
+      if (!shared) shared = parse_workload(files_.read(*document.workload_file), document.workload_file->string(), faults);
       return shared;
     }
-    return parse_workload(*found, faults);
+    return parse_workload(*found, document.origins.file_of("/workload/profile"), faults);
   }
 
-  static std::shared_ptr<const WorkloadTable> parse_workload(const Json& json, std::vector<Fault>& faults) {
+  std::shared_ptr<const WorkloadTable> parse_workload(Json json, const std::string& file, std::vector<Fault>& faults) {
+    resolve_workload(json, "/workload", file, files_, faults);
     auto table = std::make_shared<WorkloadTable>();
     read_value(json, "/workload", *table, {}, faults);
     return table;
