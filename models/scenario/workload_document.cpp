@@ -4,6 +4,7 @@
 
 #include "models/scenario/profile.hpp"
 #include "models/scenario/reader.hpp"
+#include "models/workload/check_shapes.hpp"
 
 namespace stepcast {
 namespace {
@@ -74,6 +75,22 @@ void resolve_workload(Json& workload, const std::string& root, const std::string
   if (!workload.is_object()) return;
   if (const auto profile = workload.find("profile"); profile != workload.end()) resolve_profile(*profile, root, file, files, faults);
   if (workload.contains("variant")) resolve_variant(workload, root, faults);
+}
+
+WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library) {
+  PartFiles files(library);
+  Json json = files.read(file);
+  if (json.is_object())
+    for (const auto& [key, value] : over.items()) json[key] = value;
+  WorkloadTable table;
+  std::vector<Fault> faults;
+  resolve_workload(json, "", file.string(), files, faults);
+  read_value(json, "", table, {}, faults);
+  if (faults.empty() && gives_shapes(table)) check_shapes(table, "", faults);
+  for (Fault& fault : faults)
+    if (fault.file.empty()) fault.file = file.string();
+  if (!faults.empty()) throw ScenarioError(std::move(faults));
+  return table;
 }
 
 }  // namespace stepcast
