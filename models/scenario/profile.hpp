@@ -84,6 +84,22 @@ struct RooflineBend {
   bool operator==(const RooflineBend&) const = default;
 };
 
+/// What Winograd's convolutions save: for a 3 x 3 kernel of stride 1, multiplications by definition over those done.
+/// 1 without; 36/16 = 2.25 for F(2 x 2, 3 x 3) (Lavin and Gray, CVPR 2016). Only fp32 kernels use it.
+struct WinogradGain {
+  double value = 1;
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, WinogradGain& x) {
+    v.required("value", x.value, "multiplications by definition over those done: 1 without, 2.25 for F(2x2, 3x3)", between(1, 9));
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the number stands, or why it was assumed");
+  }
+  bool operator==(const WinogradGain&) const = default;
+};
+
 struct DeviceProfile {
   std::string name;
   std::string description;
@@ -93,6 +109,7 @@ struct DeviceProfile {
   ProfileShare compute_efficiency;
   ProfileShare memory_efficiency;
   RooflineBend bend;
+  WinogradGain winograd;
 
   template <class V>
   static void describe(V& v, DeviceProfile& x) {
@@ -104,6 +121,7 @@ struct DeviceProfile {
     v.required("compute_efficiency", x.compute_efficiency, "share of the peak that large kernels reach");
     v.required("memory_efficiency", x.memory_efficiency, "share of the memory bandwidth that large kernels reach");
     v.required("bend", x.bend, "how sharply the roofline bends");
+    v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");
   }
   bool operator==(const DeviceProfile&) const = default;
 };

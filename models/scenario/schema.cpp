@@ -153,8 +153,16 @@ Json with_title(Json schema, std::string_view title) {
 }
 
 template <class T>
+Json object_schema(bool with_axes) {
+  ObjectSchema object(with_axes);
+  T x;
+  T::describe(object, x);
+  return object.object();
+}
+
+template <class T>
 Json part_file(std::string_view title) {
-  Json schema = schema_of<T>({}, false);
+  Json schema = std::is_same_v<T, DeviceProfile> ? object_schema<DeviceProfile>(false) : schema_of<T>({}, false);
   const auto admit_schema_key = [](Json& object) { object["properties"]["$schema"] = Json{{"type", "string"}}; };
   if (schema.contains("anyOf"))
     for (Json& choice : schema["anyOf"]) admit_schema_key(choice);

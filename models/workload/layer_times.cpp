@@ -19,6 +19,14 @@ FlopsPerSecond peak_of(const DeviceProfile& profile, Dtype dtype) {
 
 }  // namespace
 
+LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
+  LayerWork work = work_of(shape, batch, dtype);
+  const auto* conv = std::get_if<Conv2d>(&shape);
+  if (conv && dtype == Dtype::fp32 && conv->kernel == Extent{3, 3} && conv->stride == 1 && conv->groups == 1)
+    for (Work* part : {&work.forward, &work.data_gradient, &work.weight_gradient}) part->flops *= 1 / profile.winograd.value;
+  return work;
+}
+
 Seconds roofline(const Work& work, const DeviceProfile& profile, Dtype dtype) {
   const Seconds arithmetic = work.flops / (peak_of(profile, dtype) * profile.compute_efficiency.value);
   const Seconds traffic = work.bytes / (profile.memory_bandwidth.value * profile.memory_efficiency.value);
@@ -43,7 +51,7 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   WorkloadTable timed = list_gradients(table);
   double elements = 0, tensors = 0;
   for (Layer& layer : timed.layers) {
-    const LayerWork work = work_of(*layer.shape, batch, table.dtype);
+    const LayerWork work = work_on(profile, *layer.shape, batch, table.dtype);
     layer.forward = roofline(work.forward, profile, table.dtype);
     layer.backward = roofline(work.weight_gradient, profile, table.dtype);
     if (&layer != &timed.layers.front()) layer.backward += roofline(work.data_gradient, profile, table.dtype);

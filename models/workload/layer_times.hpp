@@ -16,6 +16,10 @@ namespace stepcast {
 /// @throws ModelError when the profile has no peak for the type
 Seconds roofline(const Work& work, const DeviceProfile& profile, Dtype dtype);
 
+/// The work of a layer's kernels as this device's library does it: 3 x 3 convolutions of stride 1 in fp32 by
+/// Winograd's algorithm, with the profile's gain.
+LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
+
 /// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update
 /// time from the optimizer. The first layer needs no data gradient, since nothing before it learns. A variant is
 /// applied first. A table that gives times is returned as it is.
