@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "models/unit/format.hpp"
+#include "models/workload/check_shapes.hpp"
+#include "models/workload/layer_times.hpp"
 
 namespace stepcast {
 namespace {
@@ -33,7 +35,23 @@ class Checker {
       if (needed) fault("/workload", "nothing", "a workload, inline or by name", "add it, or use strategy kind \"collective\"");
       return;
     }
-    const WorkloadTable& w = *s_.workload;
+    if (std::any_of(s_.workload->layers.begin(), s_.workload->layers.end(), [](const Layer& layer) { return layer.shape.has_value(); })) shapes(*s_.workload);
+    else times(*s_.workload);
+  }
+
+  void shapes(const WorkloadTable& w) {
+    const std::size_t before = faults_.size();
+    if (!w.gradients.empty()) fault("/workload/gradients", "gradients beside layers", "layers alone");
+    if (w.forward) fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
+    if (w.backward) fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
+    if (!w.profile) fault("/workload/profile", "nothing, and layers give shapes", "a device profile, inline or by name", "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
+    check_shapes(w, "/workload", faults_);
+    if (faults_.size() == before) listed_ = list_gradients(w);
+  }
+
+  void times(const WorkloadTable& w) {
+    if (w.variant) fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
+    if (w.profile) fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
     if (w.layers.empty() == w.gradients.empty()) {
       fault("/workload", w.layers.empty() ? "neither layers nor gradients" : "both layers and gradients", "exactly one of the two");
       return;
@@ -174,11 +192,11 @@ class Checker {
       fault("/strategy/shards", fmt::format("{} shards on {} workers' hosts", x.shards, s_.cluster.workers), "at most one co-located shard per worker", "use fewer shards or dedicated hosts");
     if (x.balance == ShardBalance::greedy && s_.workload) {
       std::size_t tensors = s_.workload->gradients.size();
-      for (const Layer& layer : s_.workload->layers) tensors += layer.gradients.size();
+      for (const Layer& layer : layers_with_gradients()) tensors += layer.gradients.size();
       if (static_cast<std::size_t>(x.shards) > tensors)
         fault("/strategy/shards", fmt::format("{} shards for {} tensors", x.shards, tensors), "at most one shard per tensor with balance greedy", "use balance split");
     }
-    if (s_.workload && static_cast<double>(x.shards) > gradient_bytes())
+    if (s_.workload && gradient_bytes() > 0 && static_cast<double>(x.shards) > gradient_bytes())
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, gradient_bytes()), "at most one shard per gradient byte");
     if (x.consistency != Consistency::synchronous && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)), "\"replay\": the order of pushes depends on time, which only replay can tell");
@@ -187,10 +205,13 @@ class Checker {
   [[nodiscard]] double gradient_bytes() const {
     double elements = 0;
     for (const GradientTensor& g : s_.workload->gradients) elements += static_cast<double>(g.elements);
-    for (const Layer& layer : s_.workload->layers)
+    for (const Layer& layer : layers_with_gradients())
       for (const GradientTensor& g : layer.gradients) elements += static_cast<double>(g.elements);
     return elements * size_of(s_.workload->dtype).si();
   }
+
+  /// With shapes, the layers that a variant makes of them, and their gradients.
+  [[nodiscard]] const std::vector<Layer>& layers_with_gradients() const { return listed_ ? listed_->layers : s_.workload->layers; }
 
   void evaluation() {
     if (s_.cluster.jitter.cv > 0 && s_.evaluation.evaluator != Evaluator::replay)
@@ -210,6 +231,7 @@ class Checker {
 
   const Scenario& s_;
   std::vector<Fault>& faults_;
+  std::optional<WorkloadTable> listed_;
 };
 
 }  // namespace

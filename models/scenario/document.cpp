@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 struct Shelf {
   std::string_view part, folder;
 };
-constexpr Shelf kShelves[] = {{"workload", "workloads"}, {"cluster", "clusters"}, {"strategy", "strategies"}, {"compressor", "compressors"}, {"scenario", ""}};
+constexpr Shelf kShelves[] = {{"workload", "workloads"}, {"cluster", "clusters"}, {"strategy", "strategies"}, {"compressor", "compressors"}, {"profile", "profiles"}, {"scenario", ""}};
 constexpr std::string_view kParts[] = {"workload", "cluster", "strategy", "compressor"};
 
 std::string_view shelf_of(std::string_view part) {

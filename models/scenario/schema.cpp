@@ -113,6 +113,13 @@ Json schema_of(const Limits& limits, bool with_axes) {
     return axis({{"enum", names}});
   } else if constexpr (PartOf<T>::is_part) {
     return part_choice<typename PartOf<T>::type>(with_axes);
+  } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
+    // Given by name too, wherever it stands in a workload.
+    ObjectSchema object(with_axes);
+    T x;
+    T::describe(object, x);
+    const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
+    return axis({{"anyOf", Json::array({{{"type", "string"}}, object.object(), laid_over})}});
   } else if constexpr (IsOptional<T>::value) {
     // A part may hold axes and be one of a list; of other values the list may hold null.
     using Inner = typename T::value_type;
@@ -123,7 +130,9 @@ Json schema_of(const Limits& limits, bool with_axes) {
     using Inner = typename decltype(T::value)::value_type;
     return axis({{"anyOf", Json::array({schema_of<Inner>(limits, false), {{"const", "auto"}}})}});
   } else if constexpr (IsVector<T>::value) {
-    const Json list{{"type", "array"}, {"items", schema_of<typename T::value_type>(limits, false)}};
+    // Elements that are objects may hold axes in their fields; of other lists only whole ones make an axis.
+    using Element = typename T::value_type;
+    const Json list{{"type", "array"}, {"items", schema_of<Element>(limits, with_axes && (Described<Element> || IsVariant<Element>::value))}};
     return axis(list);
   } else if constexpr (IsVariant<T>::value) {
     Json choices = Json::array();
@@ -152,8 +161,16 @@ Json with_title(Json schema, std::string_view title) {
 }
 
 template <class T>
+Json object_schema(bool with_axes) {
+  ObjectSchema object(with_axes);
+  T x;
+  T::describe(object, x);
+  return object.object();
+}
+
+template <class T>
 Json part_file(std::string_view title) {
-  Json schema = schema_of<T>({}, false);
+  Json schema = std::is_same_v<T, DeviceProfile> ? object_schema<DeviceProfile>(false) : schema_of<T>({}, false);
   const auto admit_schema_key = [](Json& object) { object["properties"]["$schema"] = Json{{"type", "string"}}; };
   if (schema.contains("anyOf"))
     for (Json& choice : schema["anyOf"]) admit_schema_key(choice);
@@ -177,10 +194,11 @@ Json scenario_schema() {
 
 Json part_schema(std::string_view part) {
   if (part == "workload") return part_file<WorkloadTable>("stepcast workload");
+  if (part == "profile") return part_file<DeviceProfile>("stepcast device profile");
   if (part == "cluster") return part_file<Cluster>("stepcast cluster");
   if (part == "strategy") return part_file<Strategy>("stepcast strategy");
   if (part == "compressor") return part_file<Compressor>("stepcast compressor");
-  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, cluster, strategy and compressor", part));
+  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, profile, cluster, strategy and compressor", part));
 }
 
 }  // namespace stepcast

@@ -11,6 +11,7 @@
 #include "models/scenario/check.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/reader.hpp"
+#include "models/scenario/workload_document.hpp"
 #include "models/scenario/writer.hpp"
 
 namespace stepcast {
@@ -286,11 +287,13 @@ class Expansion {
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults) {
     const auto found = document.json.find("workload");
     if (found == document.json.end() || found->is_null()) return nullptr;
-    const Json& json = document.workload_file ? files_.read(*document.workload_file) : *found;
-    const std::string key = document.workload_file ? document.workload_file->string() : json.dump();
+    const std::string key = document.workload_file ? document.workload_file->string() : found->dump();
     if (const auto known = workloads_.find(key); known != workloads_.end()) return known->second;
-    auto table = std::make_shared<WorkloadTable>();
+    Json json = document.workload_file ? files_.read(*document.workload_file) : *found;
+    const std::string file = document.workload_file ? key : document.origins.file_of("/workload/profile");
     const std::size_t before = faults.size();
+    resolve_workload(json, "/workload", file, files_, faults);
+    auto table = std::make_shared<WorkloadTable>();
     read_value(json, "/workload", *table, {}, faults);
     if (faults.size() == before) workloads_[key] = table;
     return table;

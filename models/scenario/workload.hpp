@@ -7,21 +7,11 @@
 #include <vector>
 
 #include "models/scenario/describe.hpp"
+#include "models/scenario/dtype.hpp"
+#include "models/scenario/layer_shape.hpp"
+#include "models/scenario/profile.hpp"
 
 namespace stepcast {
-
-enum class Dtype { fp32, fp16, bf16 };
-
-template <>
-struct Choices<Dtype> {
-  static constexpr std::array table = {
-      Choice<Dtype>{"fp32", Dtype::fp32, "4 bytes an element"},
-      Choice<Dtype>{"fp16", Dtype::fp16, "2 bytes an element"},
-      Choice<Dtype>{"bf16", Dtype::bf16, "2 bytes an element"},
-  };
-};
-
-constexpr Bytes size_of(Dtype dtype) { return dtype == Dtype::fp32 ? 4_B : 2_B; }
 
 /// How a backward time given as one total is spread over the gradient tensors.
 enum class BackwardSpread { even, elements };
@@ -38,12 +28,14 @@ struct GradientTensor {
   std::string name;
   std::int64_t elements = 0;
   std::optional<Seconds> gap;
+  std::vector<std::int64_t> dims{};
 
   template <class V>
   static void describe(V& v, GradientTensor& x) {
     v.required("name", x.name, "the parameter's name");
     v.required("elements", x.elements, "its number of elements", between(1, 1e12));
     v.optional("gap", x.gap, "backward time between the previous gradient and this one being ready", non_negative);
+    v.optional("dims", x.dims, "its dimensions, whose product is `elements`; empty: not known");
   }
   bool operator==(const GradientTensor&) const = default;
 };
@@ -53,6 +45,7 @@ struct Layer {
   Seconds forward{};
   Seconds backward{};
   std::vector<GradientTensor> gradients;
+  std::optional<LayerShape> shape{};
 
   template <class V>
   static void describe(V& v, Layer& x) {
@@ -60,12 +53,59 @@ struct Layer {
     v.optional("forward", x.forward, "its forward time", non_negative);
     v.optional("backward", x.backward, "its backward time", non_negative);
     v.optional("gradients", x.gradients, "its parameters' gradients, in the order back-propagation finishes them");
+    v.optional("shape", x.shape, "what it computes, instead of times and gradients, which then follow from it");
   }
   bool operator==(const Layer&) const = default;
 };
 
-/// A layer table with times. Times come in one of three forms:
+/// The arithmetic and state of the weight update.
+enum class Optimizer { sgd, momentum, adam };
+
+template <>
+struct Choices<Optimizer> {
+  static constexpr std::array table = {
+      Choice<Optimizer>{"sgd", Optimizer::sgd, "w -= lr g; no state"},
+      Choice<Optimizer>{"momentum", Optimizer::momentum, "one state vector"},
+      Choice<Optimizer>{"adam", Optimizer::adam, "two state vectors"},
+  };
+};
+
+/// Layers replaced by two thinner ones each, W = U V with r columns and rows, r = int(min(rows, columns) ratio) of
+/// the unrolled weight (Pufferfish: Wang et al., MLSys 2021). models/workload/factorize.hpp has the rule.
+struct Factorize {
+  double rank_ratio = 0.25;
+  std::string from;
+  std::vector<std::string> keep;
+  std::vector<std::string> stride_last;
+
+  template <class V>
+  static void describe(V& v, Factorize& x) {
+    v.required("rank_ratio", x.rank_ratio, "rank over the smaller side of the unrolled weight", Limits{0.0, true, 1.0});
+    v.optional("from", x.from, "the first layer to factorize, by name; empty: the first of the table");
+    v.optional("keep", x.keep, "layers kept whole: names, or the names' beginnings up to a dot");
+    v.optional("stride_last", x.stride_last, "convolutions whose stride goes to the second of the two, not the first");
+  }
+  bool operator==(const Factorize&) const = default;
+};
+
+/// A change of the whole table.
+struct WorkloadVariant {
+  std::string name;
+  std::string description;
+  std::optional<Factorize> factorize;
+
+  template <class V>
+  static void describe(V& v, WorkloadVariant& x) {
+    v.optional("name", x.name, "what `variant` calls it");
+    v.optional("description", x.description, "what it is, and whose");
+    v.optional("factorize", x.factorize, "replace layers by products of two thinner ones");
+  }
+  bool operator==(const WorkloadVariant&) const = default;
+};
+
+/// A layer table. Times come in one of four forms:
 ///   layers     per layer, in forward order: forward and backward time, gradient tensors
+///   shapes     per layer, its kind and shape: gradients follow from it, times from `profile`
 ///   gradients  in the order back-propagation finishes them, each with its `gap`, and one `forward` total
 ///   totals     `forward` and `backward` totals, with `gradients` that have no gaps
 struct WorkloadTable {
@@ -80,6 +120,10 @@ struct WorkloadTable {
   std::optional<Seconds> backward;
   BackwardSpread backward_spread = BackwardSpread::even;
   Seconds update{};
+  Optimizer optimizer = Optimizer::momentum;
+  std::optional<DeviceProfile> profile;
+  std::optional<WorkloadVariant> variant;
+  std::vector<WorkloadVariant> variants;
   std::vector<Layer> layers;
   std::vector<GradientTensor> gradients;
 
@@ -87,19 +131,26 @@ struct WorkloadTable {
   static void describe(V& v, WorkloadTable& x) {
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "what it is");
-    v.optional("source", x.source, "where the times come from: measured (by whom, on what), assumed, datasheet");
+    v.optional("source", x.source, "where times or shapes come from: measured (by whom, on what), assumed, datasheet");
     v.required("batch", x.batch, "samples per worker and step", at_least(1));
     v.optional("sample", x.sample, "what one sample is, for throughput: image, token, sentence");
-    v.optional("dtype", x.dtype, "type of a gradient element");
-    v.optional("parameters", x.parameters, "claimed number of parameters, checked against the table", at_least(1));
+    v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
+    v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table", at_least(1));
     v.optional("forward", x.forward, "forward time of the whole network", non_negative);
     v.optional("backward", x.backward, "backward time of the whole network", non_negative);
     v.optional("backward_spread", x.backward_spread, "how a backward total is spread over the gradients");
-    v.optional("update", x.update, "time of the optimizer update", non_negative);
-    v.optional("layers", x.layers, "layers in forward order, with their times");
+    v.optional("update", x.update, "time of the optimizer update; with shapes it follows from optimizer and profile", non_negative);
+    v.optional("optimizer", x.optimizer, "with shapes: what the update does");
+    v.optional("profile", x.profile, "with shapes: the device that layer times are for");
+    v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
+    v.optional("variants", x.variants, "named variants of this table");
+    v.optional("layers", x.layers, "layers in forward order, with times or with shapes");
     v.optional("gradients", x.gradients, "gradient tensors in the order back-propagation finishes them");
   }
   bool operator==(const WorkloadTable&) const = default;
 };
+
+/// Whether the table gives shapes instead of times.
+inline bool gives_shapes(const WorkloadTable& table) { return !table.layers.empty() && table.layers.front().shape.has_value(); }
 
 }  // namespace stepcast

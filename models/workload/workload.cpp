@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/workload/layer_times.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -36,9 +38,15 @@ void from_gradients(const WorkloadTable& table, Workload& workload) {
   }
 }
 
+WorkloadTable without_shapes(WorkloadTable table) {
+  for (Layer& layer : table.layers) layer.shape.reset();
+  return table;
+}
+
 }  // namespace
 
 Workload make_workload(const WorkloadTable& table) {
+  if (gives_shapes(table)) return make_workload(table.profile ? time_layers(table, *table.profile, table.batch) : without_shapes(list_gradients(table)));
   Workload workload;
   workload.name = table.name;
   workload.batch = table.batch;

@@ -33,6 +33,7 @@ struct Workload {
   [[nodiscard]] Seconds compute() const { return forward + backward + update; }
 };
 
+/// With shapes, times come from the table's profile; without one they are zero and only the gradients are known.
 /// @pre the table passed check() (scenario/check.hpp)
 Workload make_workload(const WorkloadTable& table);
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/scenario/reader.hpp"
 #include "models/scenario/scenario.hpp"
+#include "models/scenario/workload_document.hpp"
 #include "models/scenario/writer.hpp"
 #include "models/workload/workload.hpp"
 
@@ -45,20 +45,16 @@ Json summary(const WorkloadTable& table) {
   const Workload w = make_workload(table);
   std::int64_t parameters = 0;
   for (const Gradient& g : w.gradients) parameters += g.elements;
-  return Json{{"name", table.name}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"sample", table.sample},
-              {"dtype", name_of(table.dtype)}, {"parameters", parameters}, {"gradient_tensors", w.gradients.size()}, {"gradient_bytes", exact_text(w.gradient_bytes)},
-              {"forward", exact_text(w.forward)}, {"backward", exact_text(w.backward)}, {"update", exact_text(w.update)}, {"compute", exact_text(w.compute())}};
+  Json json{{"name", table.name}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"sample", table.sample},
+            {"dtype", name_of(table.dtype)}, {"parameters", parameters}, {"gradient_tensors", w.gradients.size()}, {"gradient_bytes", exact_text(w.gradient_bytes)}};
+  if (gives_shapes(table)) return json;  // shown layer by layer (layer_table.hpp); times need a profile
+  for (const auto& [key, time] : {std::pair{"forward", w.forward}, {"backward", w.backward}, {"update", w.update}, {"compute", w.compute()}}) json[key] = exact_text(time);
+  return json;
 }
 
 void add_workloads(std::vector<CatalogueEntry>& entries, const fs::path& library) {
   for (const fs::path& file : json_files(library / "workloads")) {
-    Json json = read_json(file);
-    json.erase("$schema");
-    WorkloadTable table;
-    std::vector<Fault> faults;
-    read_value(json, "", table, {}, faults);
-    for (Fault& fault : faults) fault.file = file.string();
-    if (!faults.empty()) throw ScenarioError(std::move(faults));
+    const WorkloadTable table = load_workload(file, Json::object(), library);
     entries.push_back({"workloads", file.stem().string(), table.description, summary(table)});
   }
 }
@@ -74,12 +70,14 @@ void add_files(std::vector<CatalogueEntry>& entries, const char* shelf, const fs
 
 }  // namespace
 
-std::vector<std::string> catalogue_shelves() { return {"scenarios", "workloads", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports"}; }
+std::vector<std::string> catalogue_shelves() { return {"scenarios", "workloads", "profiles", "layers", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports"}; }
 
 std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   std::vector<CatalogueEntry> entries;
   add_files(entries, "scenarios", library);
   add_workloads(entries, library);
+  add_files(entries, "profiles", library / "profiles");
+  add_kinds<LayerShape>(entries, "layers");
   add_files(entries, "clusters", library / "clusters");
   add_kinds<Strategy>(entries, "strategies");
   add_kinds<Compressor>(entries, "compressors");

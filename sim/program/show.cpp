@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "models/scenario/study.hpp"
+#include "models/scenario/workload_document.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/layer_table.hpp"
 #include "sim/program/output.hpp"
 
 namespace stepcast {
@@ -47,6 +49,29 @@ Json resolved(const std::string& file, const std::vector<std::string>& sets) {
   return all;
 }
 
+/// A workload's file, or nothing when the name is of something else.
+std::optional<std::filesystem::path> workload_file(const std::string& name) {
+  const auto file = default_library() / "workloads" / (name + ".json");
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return {};
+  return file;
+}
+
+/// What to change in a workload before it is shown.
+struct WorkloadOptions {
+  std::string variant, profile;
+  int batch = 0;
+
+  [[nodiscard]] bool any() const { return !variant.empty() || !profile.empty() || batch > 0; }
+  [[nodiscard]] Json over() const {
+    Json json = Json::object();
+    if (!variant.empty()) json["variant"] = variant;
+    if (!profile.empty()) json["profile"] = profile;
+    if (batch > 0) json["batch"] = batch;
+    return json;
+  }
+};
+
 }  // namespace
 
 void add_show(CLI::App& app, Invocation& invocation) {
@@ -56,10 +81,25 @@ void add_show(CLI::App& app, Invocation& invocation) {
   auto json = std::make_shared<std::string>();
   command->add_option("name", *name, "a name that `stepcast list` prints, or a scenario file (.json)")->required();
   command->add_option("--set", *sets, "scenario file: change a field first")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  auto options = std::make_shared<WorkloadOptions>();
+  command->add_option("--variant", options->variant, "network: one of its variants")->type_name("NAME");
+  command->add_option("--profile", options->profile, "network: the device whose layer times to show")->type_name("NAME");
+  command->add_option("--batch", options->batch, "network: samples per worker and step")->type_name("N")->check(CLI::PositiveNumber);
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
-  command->footer("Examples: stepcast show ring\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
-  command->callback([name, sets, json, &invocation] {
+  command->footer("Examples: stepcast show ring\n          stepcast show resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
+  command->callback([name, sets, json, options, &invocation] {
     const std::string target = json->empty() ? "-" : *json;
+    const auto file = workload_file(*name);
+    if (options->any() && !file) throw CLI::ValidationError(*name, "--variant, --profile and --batch are for workloads; see stepcast list workloads");
+    if (file) {
+      const WorkloadTable table = load_workload(*file, options->over(), default_library());
+      if (gives_shapes(table)) {
+        write_output(target, json->empty() ? layer_table_text(table) : layer_table_json(table).dump(1) + "\n");
+        invocation.exit_code = kOk;
+        return;
+      }
+      if (options->any()) throw CLI::ValidationError(*name, "--variant, --profile and --batch are for layer tables with shapes; this one gives times");
+    }
     if (name->ends_with(".json") || *name == "-") {
       write_output(target, resolved(*name, *sets).dump(1) + "\n");
     } else {

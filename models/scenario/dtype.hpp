@@ -1,0 +1,21 @@
+// The type of an element, of gradients and of kernels' operands.
+#pragma once
+
+#include "models/scenario/describe.hpp"
+
+namespace stepcast {
+
+enum class Dtype { fp32, fp16, bf16 };
+
+template <>
+struct Choices<Dtype> {
+  static constexpr std::array table = {
+      Choice<Dtype>{"fp32", Dtype::fp32, "4 bytes an element"},
+      Choice<Dtype>{"fp16", Dtype::fp16, "2 bytes an element"},
+      Choice<Dtype>{"bf16", Dtype::bf16, "2 bytes an element"},
+  };
+};
+
+constexpr Bytes size_of(Dtype dtype) { return dtype == Dtype::fp32 ? 4_B : 2_B; }
+
+}  // namespace stepcast

@@ -1,0 +1,129 @@
+// A device profile: what one accelerator can do, from which layer times follow (models/workload/layer_times.hpp).
+// Every entry says where it comes from, so that a forecast never passes an assumption off as a measurement.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/scenario/describe.hpp"
+#include "models/scenario/dtype.hpp"
+
+namespace stepcast {
+
+enum class Evidence { measured, datasheet, assumed };
+
+template <>
+struct Choices<Evidence> {
+  static constexpr std::array table = {
+      Choice<Evidence>{"measured", Evidence::measured, "measured on the device"},
+      Choice<Evidence>{"datasheet", Evidence::datasheet, "the manufacturer's figure"},
+      Choice<Evidence>{"assumed", Evidence::assumed, "our assumption"},
+  };
+};
+
+/// The highest arithmetic rate with operands of one type.
+struct PeakRate {
+  Dtype dtype = Dtype::fp32;
+  FlopsPerSecond rate{};
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, PeakRate& x) {
+    v.required("dtype", x.dtype, "type of the operands");
+    v.required("rate", x.rate, "highest rate, a multiply-accumulate being two operations", positive);
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the number stands");
+  }
+  bool operator==(const PeakRate&) const = default;
+};
+
+/// One number of a profile with its source.
+template <class T>
+struct ProfileEntry {
+  T value{};
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, ProfileEntry& x) {
+    v.required("value", x.value, "the number", positive);
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the number stands, or why it was assumed");
+  }
+  bool operator==(const ProfileEntry&) const = default;
+};
+
+/// A part of a whole with its source.
+struct ProfileShare {
+  double value = 1;
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, ProfileShare& x) {
+    v.required("value", x.value, "the share, 1 being all", Limits{0.0, true, 1.0});
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the number stands, or why it was assumed");
+  }
+  bool operator==(const ProfileShare&) const = default;
+};
+
+/// How sharply the roofline bends; see roofline() in models/workload/layer_times.hpp.
+struct RooflineBend {
+  double value = 4;
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, RooflineBend& x) {
+    v.required("value", x.value, "exponent k: 1 adds the two times, a large one takes the longer", between(1, 64));
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the number stands, or why it was assumed");
+  }
+  bool operator==(const RooflineBend&) const = default;
+};
+
+/// What Winograd's convolutions save: for a 3 x 3 kernel of stride 1, multiplications by definition over those done.
+/// 1 without; 36/16 = 2.25 for F(2 x 2, 3 x 3) (Lavin and Gray, CVPR 2016). Only fp32 kernels use it.
+struct WinogradGain {
+  double value = 1;
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, WinogradGain& x) {
+    v.required("value", x.value, "multiplications by definition over those done: 1 without, 2.25 for F(2x2, 3x3)", between(1, 9));
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the number stands, or why it was assumed");
+  }
+  bool operator==(const WinogradGain&) const = default;
+};
+
+struct DeviceProfile {
+  std::string name;
+  std::string description;
+  std::vector<PeakRate> peaks;
+  ProfileEntry<BytesPerSecond> memory_bandwidth;
+  ProfileEntry<Seconds> launch_overhead;
+  ProfileShare compute_efficiency;
+  ProfileShare memory_efficiency;
+  RooflineBend bend;
+  WinogradGain winograd;
+
+  template <class V>
+  static void describe(V& v, DeviceProfile& x) {
+    v.required("name", x.name, "what tables call it");
+    v.optional("description", x.description, "which device, in which form");
+    v.required("peaks", x.peaks, "highest arithmetic rate of each type");
+    v.required("memory_bandwidth", x.memory_bandwidth, "rate of the device's memory");
+    v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");
+    v.required("compute_efficiency", x.compute_efficiency, "share of the peak that large kernels reach");
+    v.required("memory_efficiency", x.memory_efficiency, "share of the memory bandwidth that large kernels reach");
+    v.required("bend", x.bend, "how sharply the roofline bends");
+    v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");
+  }
+  bool operator==(const DeviceProfile&) const = default;
+};
+
+}  // namespace stepcast

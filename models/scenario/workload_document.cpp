@@ -1,0 +1,96 @@
+#include "models/scenario/workload_document.hpp"
+
+#include <fmt/format.h>
+
+#include "models/scenario/profile.hpp"
+#include "models/scenario/reader.hpp"
+#include "models/workload/check_shapes.hpp"
+
+namespace stepcast {
+namespace {
+
+/// The text of a reference, or "" where the value is none.
+std::string reference_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object() && value.contains("from") && value["from"].is_string()) return value["from"].get<std::string>();
+  return "";
+}
+
+/// The named part with the sibling keys of "from" laid over it, objects key by key.
+Json laid_over(Json named, const Json& value) {
+  if (!value.is_object()) return named;
+  Json over = value;
+  over.erase("from");
+  named.merge_patch(over);
+  return named;
+}
+
+void resolve_profile(Json& value, const std::string& root, const std::string& file, PartFiles& files, std::vector<Fault>& faults) {
+  const std::string reference = reference_of(value);
+  if (reference.empty()) return;
+  try {
+    const auto path = files.find("profile", reference, file, pointer_to(root, "profile"));
+    Json named = files.read(path);
+    // Read once on its own, so that its faults name its own file.
+    std::vector<Fault> own;
+    DeviceProfile probe;
+    read_value(named, "", probe, {}, own);
+    for (Fault& fault : own) fault.file = path.string();
+    faults.insert(faults.end(), own.begin(), own.end());
+    if (own.empty()) value = laid_over(std::move(named), value);
+    else value = nullptr;
+  } catch (const ScenarioError& error) {
+    for (Fault fault : error.faults()) {
+      if (fault.file == file) fault.file.clear();  // whoever knows the document names the place
+      faults.push_back(std::move(fault));
+    }
+    value = nullptr;
+  }
+}
+
+void resolve_variant(Json& workload, const std::string& root, std::vector<Fault>& faults) {
+  Json& value = workload["variant"];
+  const std::string reference = reference_of(value);
+  if (reference.empty()) return;
+  const Json vanilla = nullptr;
+  const Json* named = reference == "vanilla" ? &vanilla : nullptr;
+  std::vector<std::string> names{"vanilla"};
+  if (const auto variants = workload.find("variants"); variants != workload.end() && variants->is_array())
+    for (const Json& variant : *variants) {
+      if (!variant.is_object() || !variant.contains("name") || !variant["name"].is_string()) continue;
+      names.push_back(variant["name"].get<std::string>());
+      if (names.back() == reference) named = &variant;
+    }
+  if (!named) {
+    faults.push_back(detail::unknown_name(pointer_to(root, "variant"), Json(reference), names));
+    value = nullptr;
+    return;
+  }
+  value = laid_over(*named, value);
+}
+
+}  // namespace
+
+void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files, std::vector<Fault>& faults) {
+  if (!workload.is_object()) return;
+  if (const auto profile = workload.find("profile"); profile != workload.end()) resolve_profile(*profile, root, file, files, faults);
+  if (workload.contains("variant")) resolve_variant(workload, root, faults);
+}
+
+WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library) {
+  PartFiles files(file.parent_path(), library);
+  Json json = files.read(file);
+  if (json.is_object())
+    for (const auto& [key, value] : over.items()) json[key] = value;
+  WorkloadTable table;
+  std::vector<Fault> faults;
+  resolve_workload(json, "", file.string(), files, faults);
+  read_value(json, "", table, {}, faults);
+  if (faults.empty() && gives_shapes(table)) check_shapes(table, "", faults);
+  for (Fault& fault : faults)
+    if (fault.file.empty()) fault.file = file.string();
+  if (!faults.empty()) throw ScenarioError(std::move(faults));
+  return table;
+}
+
+}  // namespace stepcast

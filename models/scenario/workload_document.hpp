@@ -1,0 +1,23 @@
+// References inside a workload, followed before it is read: its device profile and its variant.
+#pragma once
+
+#include <filesystem>
+
+#include "models/scenario/document.hpp"
+#include "models/scenario/workload.hpp"
+
+namespace stepcast {
+
+/// Replaces `profile`, where it is text or has "from", by the content of its file in profiles/, and `variant`, where
+/// it is text or has "from", by the entry of `variants` with that name ("vanilla": by null). Sibling keys of "from"
+/// are laid over what it names.
+/// @param file     the file that wrote a pointer below the workload, for relative paths and faults
+/// @param faults   their pointers start with `root`, their file is empty unless it is the profile's own
+void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files, std::vector<Fault>& faults);
+
+/// The layer table of a file, with the keys of `over` ({"variant": "pufferfish", "profile": "v100-datasheet"}) put in
+/// its place; profiles by bare name come from the library. A table that gives shapes is checked.
+/// @throws ScenarioError with every fault
+WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library);
+
+}  // namespace stepcast

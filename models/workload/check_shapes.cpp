@@ -1,0 +1,144 @@
+#include "models/workload/check_shapes.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/workload/factorize.hpp"
+#include "models/workload/layer_work.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Beyond this, sums of counts are no longer exact in a double.
+constexpr double kMaxCount = 9007199254740992.0;
+constexpr Count kMaxExtent = 100000;
+
+std::string text_of(const Extent& extent) {
+  std::string text;
+  for (const Count n : extent) text += fmt::format("{}{}", text.empty() ? "" : ", ", n);
+  return "[" + text + "]";
+}
+
+class ShapeChecker {
+ public:
+  ShapeChecker(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults) : table_(table), root_(root), faults_(faults), before_(faults.size()) {}
+
+  void run() {
+    layers();
+    if (faults_.size() > before_) return;  // what follows adds up shapes that must be sound
+    totals();
+    for (std::size_t i = 0; i < table_.variants.size(); ++i) variant(table_.variants[i], fmt::format("{}/variants/{}", root_, i));
+    if (table_.variant) variant(*table_.variant, root_ + "/variant");
+    if (table_.profile) profile(*table_.profile);
+  }
+
+ private:
+  void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
+    faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
+  }
+
+  void layers() {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < table_.layers.size(); ++i) {
+      const Layer& layer = table_.layers[i];
+      const std::string at = fmt::format("{}/layers/{}", root_, i);
+      if (!names.insert(layer.name).second) fault(at + "/name", fmt::format("\"{}\" a second time", layer.name), "a name of its own for each layer");
+      if (!layer.shape) {
+        fault(at, "a layer without shape among layers with shapes", "shapes for all layers, or times for all");
+        continue;
+      }
+      if (layer.forward != Seconds{} || layer.backward != Seconds{}) fault(at, "times beside a shape", "either times or a shape", "remove the times: they follow from the profile");
+      if (!layer.gradients.empty()) fault(at + "/gradients", "gradients beside a shape", "no list: they follow from the shape", "remove it");
+      std::visit([&](const auto& shape) { check(shape, at + "/shape"); }, *layer.shape);
+    }
+    if (table_.update != Seconds{}) fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile", "remove it");
+  }
+
+  bool extent(const Extent& extent, Count least, const std::string& pointer) {
+    const bool sound = extent.size() == 2 && std::all_of(extent.begin(), extent.end(), [&](Count n) { return n >= least && n <= kMaxExtent; });
+    if (!sound) fault(pointer, text_of(extent), fmt::format("[height, width], two integers from {} to {}", least, kMaxExtent));
+    return sound;
+  }
+
+  void window(const Extent& input, const Extent& kernel, const Extent& padding, const std::string& at) {
+    const bool sound = extent(input, 1, at + "/input") & extent(kernel, 1, at + "/kernel") & extent(padding, 0, at + "/padding");
+    if (!sound) return;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (input[i] + 2 * padding[i] < kernel[i]) {
+        fault(at + "/kernel", text_of(kernel), fmt::format("at most the padded input, {}", text_of({input[0] + 2 * padding[0], input[1] + 2 * padding[1]})));
+        return;
+      }
+  }
+
+  void check(const Conv2d& x, const std::string& at) {
+    window(x.input, x.kernel, x.padding, at);
+    if (x.in % x.groups != 0 || x.out % x.groups != 0) fault(at + "/groups", fmt::format("{} groups of {} input and {} output channels", x.groups, x.in, x.out), "a divisor of both");
+  }
+  void check(const ConvTranspose2d& x, const std::string& at) {
+    extent(x.input, 1, at + "/input");
+    extent(x.kernel, 1, at + "/kernel");
+  }
+  void check(const Pool& x, const std::string& at) { window(x.input, x.kernel, x.padding, at); }
+  void check(const BatchNorm& x, const std::string& at) { extent(x.input, 1, at + "/input"); }
+  void check(const Attention& x, const std::string& at) {
+    if (x.d % x.heads != 0) fault(at + "/heads", fmt::format("{} heads of width {} together", x.heads, x.d), "a divisor of the width");
+  }
+  void check(const Lstm& x, const std::string& at) {
+    if (x.input_rank && *x.input_rank > std::min(x.input, x.hidden)) fault(at + "/input_rank", fmt::format("{}", *x.input_rank), fmt::format("at most {}, the smaller side", std::min(x.input, x.hidden)));
+    if (x.hidden_rank && *x.hidden_rank > x.hidden) fault(at + "/hidden_rank", fmt::format("{}", *x.hidden_rank), fmt::format("at most {}", x.hidden));
+  }
+  template <class Other>
+  void check(const Other&, const std::string&) {}
+
+  void totals() {
+    double elements = 0;
+    for (const Layer& layer : table_.layers) {
+      for (const GradientTensor& tensor : gradients_of(layer)) elements += static_cast<double>(tensor.elements);
+      if (weight_macs(*layer.shape) > kMaxCount) fault(root_ + "/layers", fmt::format("more than 2^53 multiply-accumulates in \"{}\"", layer.name), "fewer");
+    }
+    if (elements > kMaxCount) fault(root_ + "/layers", "more than 2^53 parameters", "fewer");
+    else if (elements == 0) fault(root_ + "/layers", "no gradient tensor in any layer", "at least one");
+    else if (table_.parameters && static_cast<double>(*table_.parameters) != elements)
+      fault(root_ + "/parameters", fmt::format("{}, but the layers hold {:.0f}", *table_.parameters, elements), "the sum of all gradient tensors' elements", "correct the claim or the layers");
+  }
+
+  void variant(const WorkloadVariant& variant, const std::string& at) {
+    if (!variant.factorize) return;
+    const Factorize& rule = *variant.factorize;
+    if (!rule.from.empty()) known(rule.from, at + "/factorize/from");
+    for (std::size_t i = 0; i < rule.keep.size(); ++i) known(rule.keep[i], fmt::format("{}/factorize/keep/{}", at, i));
+    for (std::size_t i = 0; i < rule.stride_last.size(); ++i) known(rule.stride_last[i], fmt::format("{}/factorize/stride_last/{}", at, i));
+  }
+
+  void known(const std::string& prefix, const std::string& pointer) {
+    std::vector<std::string> names;
+    for (const Layer& layer : table_.layers) {
+      if (covers(prefix, layer.name)) return;
+      names.push_back(layer.name);
+    }
+    const std::string near = nearest(prefix, names);
+    fault(pointer, fmt::format("\"{}\"", prefix), "a layer's name, or its beginning up to a dot", near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+  }
+
+  void profile(const DeviceProfile& profile) {
+    std::string types;
+    for (const PeakRate& peak : profile.peaks) {
+      if (peak.dtype == table_.dtype) return;
+      types += fmt::format("{}{}", types.empty() ? "" : ", ", name_of(peak.dtype));
+    }
+    fault(root_ + "/dtype", fmt::format("{} on the device \"{}\"", name_of(table_.dtype), profile.name), types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
+  }
+
+  const WorkloadTable& table_;
+  const std::string root_;
+  std::vector<Fault>& faults_;
+  std::size_t before_;
+};
+
+}  // namespace
+
+void check_shapes(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults) { ShapeChecker(table, root, faults).run(); }
+
+}  // namespace stepcast

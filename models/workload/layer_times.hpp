@@ -1,0 +1,32 @@
+// Layer times from shapes and a device profile.
+#pragma once
+
+#include "models/workload/layer_work.hpp"
+
+namespace stepcast {
+
+/// Time of a layer's kernels: the smooth roofline
+///
+///     t = kernels · launch + (a^k + b^k)^(1/k),   a = flops / (peak · e_c),   b = bytes / (bandwidth · e_m)
+///
+/// with the profile's peak of the type, its efficiencies e and bend k. The usual roofline max(a, b) is the limit of
+/// large k and has a kink where a = b, at which the forecast's answer to "would a faster memory help?" jumps from no
+/// to yes; real kernels overlap arithmetic and traffic imperfectly there. The k-norm is smooth, never below the
+/// roofline, at most 2^(1/k) above it (at a = b), and k = 1 is no overlap at all.
+/// @throws ModelError when the profile has no peak for the type
+Seconds roofline(const Work& work, const DeviceProfile& profile, Dtype dtype);
+
+/// The work of a layer's kernels as this device's library does it: 3 x 3 convolutions of stride 1 in fp32 by
+/// Winograd's algorithm, with the profile's gain.
+LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
+
+/// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update
+/// time from the optimizer. The first layer needs no data gradient, since nothing before it learns. A variant is
+/// applied first. A table that gives times is returned as it is.
+/// @pre the table passed check_shapes
+WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
+
+/// The table with its variant applied and its gradients written out, without times.
+WorkloadTable list_gradients(const WorkloadTable& table);
+
+}  // namespace stepcast

@@ -1,0 +1,192 @@
+// The shipped networks against counts known from elsewhere.
+//
+// Parameters: Pufferfish's twelve from its code (hwang595/Pufferfish, commit 3f7a271a; the factorized VGG-19, ResNet-18
+// and ResNet-50 printed in its notebooks, the others computed from its model definitions); torchvision's from its
+// documentation's "num_params"; BERT and GPT-2 from Hugging Face's models; the survey's from the bytes its runs
+// exchange (d and L of sands-lab/grace-benchmarks).
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/scenario/study.hpp"
+#include "models/scenario/workload_document.hpp"
+#include "models/workload/factorize.hpp"
+#include "models/workload/layer_times.hpp"
+#include "models/workload/workload.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+WorkloadTable network(const std::string& name, const std::string& variant = "vanilla") {
+  return load_workload(default_library() / "workloads" / (name + ".json"), Json{{"variant", variant}}, default_library());
+}
+
+struct Counts {
+  std::int64_t parameters = 0;
+  std::size_t tensors = 0;
+  double weight_macs = 0;
+};
+
+Counts count(const WorkloadTable& table) {
+  Counts counts;
+  for (const Layer& layer : list_gradients(table).layers) {
+    counts.weight_macs += weight_macs(*layer.shape);
+    counts.tensors += layer.gradients.size();
+    for (const GradientTensor& tensor : layer.gradients) counts.parameters += tensor.elements;
+  }
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("Pufferfish's networks have its parameters, tensors and multiply-accumulates, vanilla and factorized") {
+  // MACs per `per`, from its layer shapes without norms and activations ("macs_weights_only"); the LSTM's and the
+  // Transformer's are per token, of which our samples have 35 and 16.
+  struct Row {
+    const char* name;
+    std::int64_t vanilla, factorized;
+    std::size_t vanilla_tensors, factorized_tensors;
+    double vanilla_macs, factorized_macs, per;
+  };
+  const auto row = GENERATE(Row{"vgg19-bn-cifar10", 20560330, 8370634, 54, 63, 398660608, 289346560, 1},
+                            Row{"resnet18-cifar10", 11173834, 3336138, 60, 74, 555422720, 216208384, 1},
+                            Row{"resnet50", 25557032, 15202344, 161, 171, 4089184256, 3572170752, 1},
+                            Row{"wide-resnet50-2", 68883240, 40047400, 161, 171, 11398021120, 9946529792, 1},
+                            Row{"lstm-wikitext2", 85962278, 67962278, 26, 42, 85917000, 67917000, 35},
+                            Row{"transformer-multi30k", 48978432, 26696192, 185, 265, 48914944, 26632704, 16});
+  INFO(row.name);
+  const Counts vanilla = count(network(row.name));
+  CHECK(vanilla.parameters == row.vanilla);
+  CHECK(vanilla.tensors == row.vanilla_tensors);
+  CHECK(vanilla.weight_macs == row.vanilla_macs * row.per);
+  const Counts factorized = count(network(row.name, "pufferfish"));
+  CHECK(factorized.parameters == row.factorized);
+  CHECK(factorized.tensors == row.factorized_tensors);
+  CHECK(factorized.weight_macs == row.factorized_macs * row.per);
+}
+
+TEST_CASE("torchvision's networks have its parameters, and its multiply-accumulates as it rounds them") {
+  // Its documentation prints 10^9 multiply-accumulates with two digits after the point and calls them GFLOPS.
+  struct Row {
+    const char* name;
+    std::int64_t parameters;
+    double giga_macs;
+  };
+  const auto row = GENERATE(Row{"alexnet", 61100840, 0.71}, Row{"vgg16", 138357544, 15.47}, Row{"resnet18", 11689512, 1.81}, Row{"resnet50", 25557032, 4.09},
+                            Row{"resnet101", 44549160, 7.80}, Row{"resnet152", 60192808, 11.51}, Row{"wide-resnet50-2", 68883240, 11.40});
+  const Counts counts = count(network(row.name));
+  INFO(row.name << ": " << counts.weight_macs << " multiply-accumulates");
+  CHECK(counts.parameters == row.parameters);
+  CHECK(std::abs(counts.weight_macs / 1e9 - row.giga_macs) <= 0.0051);
+}
+
+TEST_CASE("Inception V3 has torchvision's parameters and, without the auxiliary classifier, its multiply-accumulates") {
+  const WorkloadTable table = network("inception-v3");
+  CHECK(count(table).parameters == 27161264);
+  Counts main;
+  for (const Layer& layer : table.layers)
+    if (!covers("AuxLogits", layer.name)) main.weight_macs += weight_macs(*layer.shape);
+  INFO(main.weight_macs);
+  CHECK(std::abs(main.weight_macs / 1e9 - 5.71) <= 0.0051);
+}
+
+TEST_CASE("Transformers have the known parameters and 12 L d² + tied output multiply-accumulates a token") {
+  struct Row {
+    const char* name;
+    std::int64_t parameters;
+    double layers, d, tokens, words, predicted, pooled;
+  };
+  const auto row = GENERATE(Row{"bert-base", 109482240, 12, 768, 128, 30522, 20, 1}, Row{"bert-large", 335141888, 24, 1024, 128, 30522, 20, 1},
+                            Row{"gpt2-small", 124439808, 12, 768, 1024, 50257, 1024, 0});
+  INFO(row.name);
+  const WorkloadTable table = network(row.name);
+  CHECK(count(table).parameters == row.parameters);
+  // A layer: 4 d² of projections and 2 · 4 d² of feed-forward for each token; BERT's pooler sees one token.
+  CHECK(count(table).weight_macs == row.tokens * row.layers * 12 * row.d * row.d + row.predicted * row.words * row.d + row.pooled * row.d * row.d);
+  double products = 0;
+  for (const Layer& layer : table.layers) products += attention_macs(*layer.shape);
+  CHECK(products == row.layers * 2 * row.tokens * row.tokens * row.d);
+}
+
+TEST_CASE("the survey's networks have the parameters and tensors that its runs exchange") {
+  struct Row {
+    const char* name;
+    std::int64_t parameters;
+    std::size_t tensors;
+  };
+  const auto row = GENERATE(Row{"resnet20-cifar10", 269467, 51}, Row{"densenet40-k12-cifar10", 357491, 158}, Row{"lstm-ptb", 13275200, 6}, Row{"ncf-ml20m", 31832577, 10},
+                            Row{"unet-tiny", 1850305, 46});
+  INFO(row.name);
+  const Counts counts = count(network(row.name));
+  CHECK(counts.parameters == row.parameters);
+  CHECK(counts.tensors == row.tensors);
+}
+
+TEST_CASE("gradients come last layer first, a layer's bias before its weight") {
+  WorkloadTable table;
+  table.layers = {{"embed", {}, {}, {}, Embedding{100, 8, 5, true}},
+                  {"hidden", {}, {}, {}, Linear{8, 16, 5, true, false}},
+                  {"norm", {}, {}, {}, LayerNorm{16, 5}},
+                  {"out", {}, {}, {}, Linear{16, 100, 5, true, true}}};
+  std::vector<std::string> names;
+  for (const Gradient& gradient : make_workload(table).gradients) names.push_back(gradient.name);
+  // The tied output has a bias of its own; the weight is the embedding's and so the last.
+  CHECK(names == std::vector<std::string>{"out.bias", "norm.bias", "norm.weight", "hidden.bias", "hidden.weight", "embed.weight"});
+  CHECK(gradients_of(table.layers[1])[1].dims == std::vector<std::int64_t>{16, 8});
+}
+
+TEST_CASE("an LSTM's tensors are cut as its library cuts them, the parameters alike but for the biases") {
+  // 4h(i + h) of weights; biases 4h, 8h, 4h.
+  const auto tensors = [](LstmTensors cut) { return gradients_of({"l", {}, {}, {}, Lstm{6, 10, 3, cut, {}, {}}}); };
+  const auto elements = [](const std::vector<GradientTensor>& list) {
+    std::int64_t sum = 0;
+    for (const GradientTensor& tensor : list) sum += tensor.elements;
+    return sum;
+  };
+  CHECK(tensors(LstmTensors::gates).size() == 12);
+  CHECK(tensors(LstmTensors::fused).size() == 4);
+  CHECK(tensors(LstmTensors::joint).size() == 2);
+  CHECK(elements(tensors(LstmTensors::gates)) == 640 + 40);
+  CHECK(elements(tensors(LstmTensors::fused)) == 640 + 80);
+  CHECK(elements(tensors(LstmTensors::joint)) == 640 + 40);
+}
+
+TEST_CASE("a factorized convolution is k x k to r channels, then 1 x 1, with the stride where the rule puts it") {
+  WorkloadTable table;
+  table.layers = {{"first", {}, {}, {}, Conv2d{3, 16, {3, 3}, 1, {1, 1}, 1, false, {9, 9}}}, {"second", {}, {}, {}, Conv2d{16, 32, {3, 3}, 2, {1, 1}, 1, true, {9, 9}}}};
+  Factorize rule;
+  rule.from = "second";
+  // min(32, 144)/4 = 8; 9 -> (9 + 2 - 3)/2 + 1 = 5.
+  WorkloadTable low = factorize(table, rule);
+  REQUIRE(low.layers.size() == 3);
+  CHECK(*low.layers[0].shape == *table.layers[0].shape);
+  CHECK(*low.layers[1].shape == LayerShape(Conv2d{16, 8, {3, 3}, 2, {1, 1}, 1, false, {9, 9}}));
+  CHECK(*low.layers[2].shape == LayerShape(Conv2d{8, 32, {1, 1}, 1, {0, 0}, 1, true, {5, 5}}));
+  rule.stride_last = {"second"};
+  low = factorize(table, rule);
+  CHECK(*low.layers[1].shape == LayerShape(Conv2d{16, 8, {3, 3}, 1, {1, 1}, 1, false, {9, 9}}));
+  CHECK(*low.layers[2].shape == LayerShape(Conv2d{8, 32, {1, 1}, 2, {0, 0}, 1, true, {9, 9}}));
+  rule.keep = {"second"};
+  CHECK(factorize(table, rule).layers.size() == 2);
+}
+
+TEST_CASE("a factorized weight has r(rows + columns) elements and never fewer with a larger ratio") {
+  property("r = max(1, int(min(rows, columns) ratio))", [] {
+    const std::int64_t in = integer_between(1, 300), out = integer_between(1, 300);
+    WorkloadTable table;
+    table.layers = {{"l", {}, {}, {}, Linear{in, out, 1, false, false}}};
+    Factorize rule;
+    rule.rank_ratio = real_between(0.001, 1);
+    const Counts low = count(factorize(table, rule));
+    const auto rank = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(std::min(in, out)) * rule.rank_ratio));
+    RC_ASSERT(low.parameters == rank * (in + out));
+    RC_ASSERT(low.weight_macs == static_cast<double>(rank * (in + out)));
+    rule.rank_ratio = std::min(1.0, rule.rank_ratio * real_between(1, 3));
+    RC_ASSERT(count(factorize(table, rule)).parameters >= low.parameters);
+  });
+}

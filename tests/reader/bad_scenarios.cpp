@@ -1,0 +1,397 @@
+#include "tests/reader/bad_scenarios.hpp"
+
+#include <fmt/format.h>
+
+namespace stepcast::test {
+namespace {
+
+constexpr bool by_schema = true;
+
+Json json(const char* text) { return Json::parse(text); }
+
+/// A list of workers that would make `count` points.
+Json numbers(int count) {
+  Json list = Json::array();
+  for (int i = 1; i <= count; ++i) list.push_back(i);
+  return list;
+}
+
+std::string nested(int levels, const std::string& open, const std::string& close) {
+  std::string text = "1";
+  std::string before, after;
+  for (int i = 0; i < levels; ++i) {
+    before += open;
+    after += close;
+  }
+  return before + text + after;
+}
+
+std::string many_keys(int count) {
+  std::string text = "{";
+  for (int i = 0; i < count; ++i) text += fmt::format("{}\"k{}\": 1", i ? ", " : "", i);
+  return text + "}";
+}
+
+Json tensors(const char* gap_of_second) {
+  Json list = json(R"([{"name": "a", "elements": 1000, "gap": "1ms"}, {"name": "b", "elements": 500}])");
+  if (gap_of_second) list[1]["gap"] = gap_of_second;
+  return list;
+}
+
+Json one_layer(const char* gradients) { return Json::array({Json{{"name", "l"}, {"forward", "1ms"}, {"backward", "2ms"}, {"gradients", json(gradients)}}}); }
+
+Json strategy(const char* fields) { return json(fields); }
+
+/// Malformed or not plain JSON.
+void add_texts(std::vector<BadScenario>& rows) {
+  rows.insert(rows.end(), {
+      {"empty file", "", "", "malformed JSON", "one JSON document"},
+      {"only white space", " \n\t ", "", "malformed JSON", "one JSON document"},
+      {"truncated", R"({"name": "x", "cluster": {"workers")", "/cluster/workers", "line 1, column 36", "one JSON document"},
+      {"truncated text", R"({"name": "x)", "/name", "missing closing quote", "one JSON document"},
+      {"trailing comma in an object", R"({"name": "x",})", "/name", "malformed JSON", "one JSON document"},
+      {"trailing comma in a list", R"({"cluster": {"workers": [1, 2,]}})", "/cluster/workers/2", "malformed JSON", "one JSON document"},
+      {"comment", "{\n  // how many\n  \"name\": \"x\"}", "", "line 2", "one JSON document"},
+      {"single quotes", "{'name': 'x'}", "", "malformed JSON", "one JSON document"},
+      {"no quotes around a key", "{name: 1}", "", "malformed JSON", "one JSON document"},
+      {"NaN", R"({"cluster": {"workers": NaN}})", "/cluster/workers", "malformed JSON", "one JSON document"},
+      {"Infinity", R"({"evaluation": {"tolerance": Infinity}})", "/evaluation/tolerance", "malformed JSON", "one JSON document"},
+      {"negative infinity", R"({"evaluation": {"tolerance": -Infinity}})", "/evaluation/tolerance", "malformed JSON", "one JSON document"},
+      {"number beyond double", R"({"evaluation": {"tolerance": 1e999}})", "/evaluation/tolerance", "1e999", "one JSON document"},
+      {"leading zero", R"({"cluster": {"workers": 08}})", "/cluster/workers", "malformed JSON", "one JSON document"},
+      {"hexadecimal", R"({"cluster": {"workers": 0x10}})", "/cluster/workers", "malformed JSON", "one JSON document"},
+      {"plus sign", R"({"cluster": {"workers": +8}})", "/cluster/workers", "malformed JSON", "one JSON document"},
+      {"two documents", R"({"name": "x"} {"name": "y"})", "", "malformed JSON", "one JSON document"},
+      {"UTF-16 with byte order mark", std::string("\xFF\xFE{\0}\0", 6), "", "malformed JSON", "one JSON document"},
+      {"invalid UTF-8", "{\"name\": \"\xC3(\"}", "/name", "ill-formed UTF-8", "one JSON document"},
+      {"control character in a text", "{\"name\": \"a\nb\"}", "/name", "control character", "one JSON document"},
+      {"NUL byte", std::string("{\"name\": \0}", 11), "/name", "malformed JSON", "one JSON document"},
+      {"10,000 lists in each other", nested(10000, "[", "]"), nested(32, "/0", "").substr(0, 64), "nesting deeper than 32 levels", "at most 32 levels"},
+      {"10,000 objects in each other", nested(10000, R"({"a": )", "}"), nested(32, "/a", "").substr(0, 64), "nesting deeper than 32 levels", "at most 32 levels"},
+      {"a key twice", R"({"name": "x", "cluster": {"workers": 8, "link": {"bandwidth": "1Gbps"}, "workers": 16}})", "/cluster/workers", "a second time", "each key once", "remove one"},
+      {"a thousand keys and one", many_keys(1001), "", "more than 1000 keys", "at most 1000 keys"},
+      {"an endless key", R"({")" + std::string(5000, 'k') + R"(": 1})", "", "a key of 5000 bytes", "at most 1000 bytes"},
+      {"a list", "[1, 2]", "", "a list of 2", "an object", "", by_schema},
+      {"a number", "42", "", "42", "an object", "", by_schema},
+      {"a text", R"("quickstart")", "", "\"quickstart\"", "an object", "", by_schema},
+      {"null", "null", "", "null", "an object", "", by_schema},
+  });
+}
+
+/// Keys that are missing or mean nothing.
+void add_keys(std::vector<BadScenario>& rows) {
+  rows.insert(rows.end(), {
+      {"unknown key", good_scenario({{"/worklod", "x"}}), "/worklod", "an unknown key", "workload", "did you mean \"workload\"?", by_schema},
+      {"unknown key that begins like a part", good_scenario({{"/workloads", "x"}}), "/workloads", "an unknown key", "workload", "did you mean \"workload\"?", by_schema},
+      {"unknown key like nothing", good_scenario({{"/colour", "red"}}), "/colour", "an unknown key", "name, description", "", by_schema},
+      {"unknown key in cluster", good_scenario({{"/cluster/wrokers", 8}}), "/cluster/wrokers", "an unknown key", "workers", "did you mean \"workers\"?", by_schema},
+      {"unknown key in link", good_scenario({{"/cluster/link/bandwith", "1Gbps"}}), "/cluster/link/bandwith", "an unknown key", "bandwidth, latency", "did you mean \"bandwidth\"?", by_schema},
+      {"unknown key with a slash", good_scenario({{"/cluster/a~1b", 1}}), "/cluster/a~1b", "an unknown key", "workers", "", by_schema},
+      {"key of another kind", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "shards": 4})")}}), "/strategy/shards", "an unknown key", "kind, collective, exchange", "", by_schema},
+      {"unknown key in a gradient", good_scenario({{"/workload/gradients/1/element", 5}}), "/workload/gradients/1/element", "an unknown key", "elements", "did you mean \"elements\"?", by_schema},
+      {"unknown key in evaluation", good_scenario({{"/evaluation", json(R"({"seeds": 3})")}}), "/evaluation/seeds", "an unknown key", "seed", "did you mean \"seed\"?", by_schema},
+      {"no name", good_scenario({}, {"/name"}), "/name", "nothing", "a required value", "add it", by_schema},
+      {"no cluster", good_scenario({}, {"/cluster"}), "/cluster", "nothing", "a required value", "add it", by_schema},
+      {"no workers", good_scenario({}, {"/cluster/workers"}), "/cluster/workers", "nothing", "number of workers", "add it", by_schema},
+      {"no link", good_scenario({}, {"/cluster/link"}), "/cluster/link", "nothing", "a required value", "add it", by_schema},
+      {"no bandwidth", good_scenario({}, {"/cluster/link/bandwidth"}), "/cluster/link/bandwidth", "nothing", "a required value", "add it", by_schema},
+      {"no batch", good_scenario({}, {"/workload/batch"}), "/workload/batch", "nothing", "samples per worker", "add it", by_schema},
+      {"no kind", good_scenario({{"/strategy", strategy(R"({"width": 2})")}}), "/strategy/kind", "nothing", "all-reduce, parameter-server", "add it", by_schema},
+      {"no size of a collective", good_scenario({{"/strategy", strategy(R"({"kind": "collective"})")}}), "/strategy/size", "nothing", "bytes of the whole buffer", "add it", by_schema},
+  });
+}
+
+/// Values of the wrong type.
+void add_types(std::vector<BadScenario>& rows) {
+  rows.insert(rows.end(), {
+      {"name is a number", good_scenario({{"/name", 5}}), "/name", "5", "a text", "", by_schema},
+      {"name is a list", good_scenario({{"/name", json(R"(["a", "b"])")}}), "/name", "a list of 2", "a text", "", by_schema},
+      {"schema is a number", good_scenario({{"/$schema", 7}}), "/$schema", "7", "a text", "", by_schema},
+      {"workers in quotes", good_scenario({{"/cluster/workers", "8"}}), "/cluster/workers", "\"8\"", "an integer from 1", "write 8", by_schema},
+      {"workers with a unit", good_scenario({{"/cluster/workers", "8 GPUs"}}), "/cluster/workers", "\"8 GPUs\"", "an integer from 1", "write 8", by_schema},
+      {"workers is true", good_scenario({{"/cluster/workers", true}}), "/cluster/workers", "true", "an integer", "", by_schema},
+      {"workers is null", good_scenario({{"/cluster/workers", nullptr}}), "/cluster/workers", "null", "an integer", "", by_schema},
+      {"workers is an object", good_scenario({{"/cluster/workers", Json::object()}}), "/cluster/workers", "an empty object", "an integer", "", by_schema},
+      {"link is a text", good_scenario({{"/cluster/link", "10Gbps"}}), "/cluster/link", "\"10Gbps\"", "an object", "", by_schema},
+      {"cluster is a number", good_scenario({{"/cluster", 8}}), "/cluster", "8", "an object", "", by_schema},
+      {"cluster is null", good_scenario({{"/cluster", nullptr}}), "/cluster", "null", "an object", "", by_schema},
+      {"workload is a number", good_scenario({{"/workload", 50}}), "/workload", "50", "an object", "", by_schema},
+      {"strategy is true", good_scenario({{"/strategy", true}}), "/strategy", "true", "an object with \"kind\": all-reduce", "", by_schema},
+      {"topology is a text", good_scenario({{"/cluster/topology", "star"}}), "/cluster/topology", "\"star\"", "an object with \"kind\": star, nodes", "write {\"kind\": \"star\"}", by_schema},
+      {"kind is a number", good_scenario({{"/strategy", strategy(R"({"kind": 5})")}}), "/strategy/kind", "5", "all-reduce", "", by_schema},
+      {"overlap is a text", good_scenario({{"/strategy", strategy(R"({"kind": "gossip", "overlap": "yes"})")}}), "/strategy/overlap", "\"yes\"", "true or false", "", by_schema},
+      {"overlap is a number", good_scenario({{"/strategy", strategy(R"({"kind": "gossip", "overlap": 1})")}}), "/strategy/overlap", "1", "true or false", "", by_schema},
+      {"groups is an object", good_scenario({{"/cluster/groups", json(R"({"count": 2})")}}), "/cluster/groups", "an object", "a list", "", by_schema},
+      {"groups is null", good_scenario({{"/cluster/groups", nullptr}}), "/cluster/groups", "null", "a list", "", by_schema},
+      {"a group is a number", good_scenario({{"/cluster/groups", json("[2]")}}), "/cluster/groups/0", "2", "an object", "", by_schema},
+      {"gradients is a number", good_scenario({{"/workload/gradients", 161}}), "/workload/gradients", "161", "a list", "", by_schema},
+      {"evaluation is a text", good_scenario({{"/evaluation", "replay"}}), "/evaluation", "\"replay\"", "an object", "", by_schema},
+      {"output is a text", good_scenario({{"/output", "plot.png"}}), "/output", "\"plot.png\"", "an object", "", by_schema},
+      {"output is a list", good_scenario({{"/output", json(R"([{"plot": "a.png"}])")}}), "/output", "a list of 1", "an object", "", by_schema},
+      {"baseline is a text", good_scenario({{"/baseline", "one worker"}}), "/baseline", "\"one worker\"", "an object", "", by_schema},
+      {"baseline sets a list", good_scenario({{"/baseline", json(R"({"name": "b", "set": ["/cluster/workers"]})")}}), "/baseline/set", "a list of 1", "an object of JSON pointers", "", by_schema},
+      {"variants is an object", good_scenario({{"/variants", json(R"({"a": {}})")}}), "/variants", "an object", "a list", "", by_schema},
+      {"a tensor's elements is a text", good_scenario({{"/workload/gradients/0/elements", "1M"}}), "/workload/gradients/0/elements", "\"1M\"", "an integer", "write 1", by_schema},
+      {"auto misspelt", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"group_size": "atuo"}})")}}), "/strategy/collective/group_size", "\"atuo\"", "an integer of at least 1, or \"auto\"", "", by_schema},
+      {"null for auto", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"group_size": null}})")}}), "/strategy/collective/group_size", "null", "an integer of at least 1, or \"auto\"", "", by_schema},
+      {"reference is a number", good_scenario({{"/cluster", json(R"({"from": 3})")}}), "/cluster/from", "3", "the name or path of a file", "", by_schema},
+  });
+}
+
+/// Numbers and quantities that are out of range, or have no unit or a doubtful one.
+void add_numbers(std::vector<BadScenario>& rows) {
+  const auto parameter_server = [](const char* key, Json value) { return good_scenario({{"/strategy", Json{{"kind", "parameter-server"}, {key, std::move(value)}}}}); };
+  const auto pipelined = [](const char* key, Json value) { return good_scenario({{"/strategy", Json{{"kind", "pipelined"}, {key, std::move(value)}}}}); };
+  const auto evaluation = [](const char* key, Json value) { return good_scenario({{"/evaluation", Json{{key, std::move(value)}}}}); };
+  const auto group = [](const char* key, Json value) {
+    Json one{{"count", 2}};
+    one[key] = std::move(value);
+    return good_scenario({{"/cluster/groups", Json::array({one})}});
+  };
+  rows.insert(rows.end(), {
+      {"3.7 workers", good_scenario({{"/cluster/workers", 3.7}}), "/cluster/workers", "3.7", "an integer from 1", "", by_schema},
+      {"no worker", good_scenario({{"/cluster/workers", 0}}), "/cluster/workers", "0", "an integer from 1", "", by_schema},
+      {"minus one worker", good_scenario({{"/cluster/workers", -1}}), "/cluster/workers", "-1", "an integer from 1", "", by_schema},
+      {"too many workers", good_scenario({{"/cluster/workers", 16777217}}), "/cluster/workers", "16777217", "to 16777216", "", by_schema},
+      {"batch 0", good_scenario({{"/workload/batch", 0}}), "/workload/batch", "0", "of at least 1", "", by_schema},
+      {"batch beyond int", good_scenario({{"/workload/batch", 3000000000}}), "/workload/batch", "3000000000", "at most 2147483647"},
+      {"elements 0", good_scenario({{"/workload/gradients/0/elements", 0}}), "/workload/gradients/0/elements", "0", "from 1", "", by_schema},
+      {"half an element", good_scenario({{"/workload/gradients/0/elements", 1.5}}), "/workload/gradients/0/elements", "1.5", "an integer", "", by_schema},
+      {"elements beyond reason", good_scenario({{"/workload/gradients/0/elements", 1e13}}), "/workload/gradients/0/elements", "10000000000000", "to 1000000000000", "", by_schema},
+      {"K = 0", pipelined("width", 0), "/strategy/width", "0", "from 1 to 1024", "", by_schema},
+      {"K too large", pipelined("width", 1025), "/strategy/width", "1025", "from 1 to 1024", "", by_schema},
+      {"no segment", pipelined("segments", 0), "/strategy/segments", "0", "from 1", "", by_schema},
+      {"negative warm-up", pipelined("warmup_steps", -1), "/strategy/warmup_steps", "-1", "from 0", "", by_schema},
+      {"no shard", parameter_server("shards", 0), "/strategy/shards", "0", "from 1 to 65536", "", by_schema},
+      {"too many shards", parameter_server("shards", 65537), "/strategy/shards", "65537", "from 1 to 65536", "", by_schema},
+      {"negative bound", parameter_server("bound", -1), "/strategy/bound", "-1", "from 0", "", by_schema},
+      {"negative update factor", parameter_server("server_update_factor", -0.5), "/strategy/server_update_factor", "-0.5", "of at least 0", "", by_schema},
+      {"no run", evaluation("runs", 0), "/evaluation/runs", "0", "from 1", "", by_schema},
+      {"too few steps", evaluation("max_steps", 3), "/evaluation/max_steps", "3", "from 4", "", by_schema},
+      {"negative seed", evaluation("seed", -1), "/evaluation/seed", "-1", "of at least 0", "", by_schema},
+      {"seed beyond 2^53", evaluation("seed", 9007199254740993), "/evaluation/seed", "9007199254740993", "at most 9007199254740991"},
+      {"negative tolerance", evaluation("tolerance", -1e-6), "/evaluation/tolerance", "-1e-06", "of at least 0", "", by_schema},
+      {"empty group", group("count", 0), "/cluster/groups/0/count", "0", "of at least 1", "", by_schema},
+      {"group at rest", group("speed", 0), "/cluster/groups/0/speed", "0", "above 0", "", by_schema},
+      {"group that goes backwards", group("speed", -1), "/cluster/groups/0/speed", "-1", "above 0", "", by_schema},
+      {"group of vanishing speed", group("speed", 1e-40), "/cluster/groups/0/speed", "1e-40", "between 1e-30 and 1e+30"},
+      {"group without bandwidth", group("bandwidth", "0Gbps"), "/cluster/groups/0/bandwidth", "\"0Gbps\"", "above 0"},
+      {"oversubscription below 1", good_scenario({{"/cluster/topology", json(R"({"kind": "racks", "hosts_per_rack": 4, "oversubscription": 0.5})")}}), "/cluster/topology/oversubscription", "0.5", "of at least 1", "", by_schema},
+      {"no GPU on a node", good_scenario({{"/cluster/topology", json(R"({"kind": "nodes", "gpus_per_node": 0, "inner": {"bandwidth": "100GB/s"}})")}}), "/cluster/topology/gpus_per_node", "0", "of at least 1", "", by_schema},
+      {"torus with no host along a dimension", good_scenario({{"/cluster/topology", json(R"({"kind": "torus", "dimensions": [8, 0]})")}}), "/cluster/topology/dimensions/1", "0", "of at least 1", "", by_schema},
+      {"ratio below 1", good_scenario({{"/compressor", json(R"({"kind": "ratio", "ratio": 0.5})")}}), "/compressor/ratio", "0.5", "of at least 1", "", by_schema},
+      {"negative coefficient of variation", good_scenario({{"/cluster/jitter", json(R"({"distribution": "gamma", "cv": -0.1})")}}), "/cluster/jitter/cv", "-0.1", "from 0 to 10", "", by_schema},
+      {"bandwidth factor above 1", good_scenario({{"/cluster/transport", json(R"({"kind": "tcp", "bandwidth_factor": 1.5})")}}), "/cluster/transport/bandwidth_factor", "1.5", "to 1", "", by_schema},
+      {"group of no workers", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 0}})")}}), "/strategy/collective/group_size", "0", "of at least 1, or \"auto\"", "", by_schema},
+      {"bandwidth without unit", good_scenario({{"/cluster/link/bandwidth", 10}}), "/cluster/link/bandwidth", "10", "a bandwidth with its unit", "put the number with its unit in quotes; allowed units: Gbps", by_schema},
+      {"bandwidth in quotes, without unit", good_scenario({{"/cluster/link/bandwidth", "10"}}), "/cluster/link/bandwidth", "\"10\"", "a bandwidth with its unit", "has no unit", by_schema},
+      {"doubtful unit", good_scenario({{"/cluster/link/bandwidth", "10G"}}), "/cluster/link/bandwidth", "\"10G\"", "a bandwidth with its unit", "unknown or ambiguous unit \"G\"", by_schema},
+      {"unit in lower case", good_scenario({{"/cluster/link/bandwidth", "10gbps"}}), "/cluster/link/bandwidth", "\"10gbps\"", "a bandwidth with its unit", "did you mean Gbps or Gb/s or GB/s?", by_schema},
+      {"bits or bytes", good_scenario({{"/cluster/link/bandwidth", "10GBps"}}), "/cluster/link/bandwidth", "\"10GBps\"", "a bandwidth with its unit", "did you mean Gbps or Gb/s or GB/s", by_schema},
+      {"unit of another dimension", good_scenario({{"/cluster/link/latency", "25MB"}}), "/cluster/link/latency", "\"25MB\"", "a time with its unit", "allowed units: s, ms, us", by_schema},
+      {"no number", good_scenario({{"/cluster/link/bandwidth", "fast"}}), "/cluster/link/bandwidth", "\"fast\"", "a bandwidth with its unit", "does not begin with a number", by_schema},
+      {"not a number, with a unit", good_scenario({{"/cluster/link/latency", "nanus"}}), "/cluster/link/latency", "\"nanus\"", "a time with its unit", "does not begin with a number", by_schema},
+      {"infinite latency", good_scenario({{"/cluster/link/latency", "inf s"}}), "/cluster/link/latency", "\"inf s\"", "a time with its unit", "does not begin with a number", by_schema},
+      {"no bandwidth at all", good_scenario({{"/cluster/link/bandwidth", "0Gbps"}}), "/cluster/link/bandwidth", "\"0Gbps\"", "a bandwidth above 0"},
+      {"negative bandwidth", good_scenario({{"/cluster/link/bandwidth", "-1Gbps"}}), "/cluster/link/bandwidth", "\"-1Gbps\"", "a bandwidth above 0", "", by_schema},
+      {"bandwidth beyond double", good_scenario({{"/cluster/link/bandwidth", "1e999Gbps"}}), "/cluster/link/bandwidth", "\"1e999Gbps\"", "a bandwidth with its unit", "too large"},
+      {"vanishing bandwidth", good_scenario({{"/cluster/link/bandwidth", "1e-100Gbps"}}), "/cluster/link/bandwidth", "\"1e-100Gbps\"", "between 1e-30 and 1e+30"},
+      {"endless latency", good_scenario({{"/cluster/link/latency", "1e300s"}}), "/cluster/link/latency", "\"1e300s\"", "between 1e-30 and 1e+30"},
+      {"negative latency", good_scenario({{"/cluster/link/latency", "-5us"}}), "/cluster/link/latency", "\"-5us\"", "a time of at least 0", "", by_schema},
+      {"negative gap", good_scenario({{"/workload/gradients/0/gap", "-1ms"}}), "/workload/gradients/0/gap", "\"-1ms\"", "a time of at least 0", "", by_schema},
+      {"empty bucket", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "0B"}})")}}), "/strategy/exchange/bucket_cap", "\"0B\"", "a size above 0"},
+      {"backward made faster by overlap", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "exchange": {"backward_slowdown": 0.9}})")}}), "/strategy/exchange/backward_slowdown", "0.9", "from 1", "", by_schema},
+      {"collective of nothing", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "0B"})")}}), "/strategy/size", "\"0B\"", "a size above 0"},
+      {"negative size", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "-1MiB"})")}}), "/strategy/size", "\"-1MiB\"", "a size above 0", "", by_schema},
+      {"ambiguous size", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "64KB"})")}}), "/strategy/size", "\"64KB\"", "a size with its unit", "did you mean kB", by_schema},
+  });
+}
+
+/// Names that nobody knows.
+void add_names(std::vector<BadScenario>& rows) {
+  rows.insert(rows.end(), {
+      {"unknown strategy kind", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduced"})")}}), "/strategy/kind", "\"all-reduced\"", "all-reduce, parameter-server, pipelined", "did you mean \"all-reduce\"?", by_schema},
+      {"unknown topology", good_scenario({{"/cluster/topology", json(R"({"kind": "fattree"})")}}), "/cluster/topology/kind", "\"fattree\"", "star, nodes, racks, fat-tree", "did you mean \"fat-tree\"?", by_schema},
+      {"unknown transport", good_scenario({{"/cluster/transport", json(R"({"kind": "infiniband"})")}}), "/cluster/transport/kind", "\"infiniband\"", "ideal, tcp", "", by_schema},
+      {"unknown compressor kind", good_scenario({{"/compressor", json(R"({"kind": "ration"})")}}), "/compressor/kind", "\"ration\"", "none, ratio", "did you mean \"ratio\"?", by_schema},
+      {"unknown algorithm", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "rign"}})")}}), "/strategy/collective/algorithm", "\"rign\"", "auto, ring, recursive-doubling", "did you mean \"ring\"?", by_schema},
+      {"algorithm in capitals", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "Ring"}})")}}), "/strategy/collective/algorithm", "\"Ring\"", "auto, ring", "did you mean \"ring\"?", by_schema},
+      {"unknown operation", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "1MB", "operation": "allreduce"})")}}), "/strategy/operation", "\"allreduce\"", "all-reduce, all-gather", "did you mean \"all-reduce\"?", by_schema},
+      {"unknown dtype", good_scenario({{"/workload/dtype", "fp64"}}), "/workload/dtype", "\"fp64\"", "fp32, fp16, bf16", "did you mean", by_schema},
+      {"unknown spread", good_scenario({{"/workload/backward_spread", "uniform"}}), "/workload/backward_spread", "\"uniform\"", "even, elements", "", by_schema},
+      {"unknown evaluator", good_scenario({{"/evaluation", json(R"({"evaluator": "simulate"})")}}), "/evaluation/evaluator", "\"simulate\"", "equations, replay, both", "", by_schema},
+      {"unknown grouping", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "buckets"}})")}}), "/strategy/exchange/grouping", "\"buckets\"", "whole-model, per-tensor, bucketed", "did you mean \"bucketed\"?", by_schema},
+      {"unknown consistency", good_scenario({{"/strategy", strategy(R"({"kind": "parameter-server", "consistency": "async"})")}}), "/strategy/consistency", "\"async\"", "synchronous, asynchronous, stale-synchronous", "", by_schema},
+      {"unknown placement", good_scenario({{"/strategy", strategy(R"({"kind": "parameter-server", "placement": "colocated"})")}}), "/strategy/placement", "\"colocated\"", "dedicated, co-located", "did you mean \"co-located\"?", by_schema},
+      {"unknown balance", good_scenario({{"/strategy", strategy(R"({"kind": "parameter-server", "balance": 3})")}}), "/strategy/balance", "3", "split, greedy", "", by_schema},
+      {"unknown distribution", good_scenario({{"/cluster/jitter", json(R"({"distribution": "normal", "cv": 0.1})")}}), "/cluster/jitter/distribution", "\"normal\"", "none, lognormal, gamma", "", by_schema},
+      {"unknown workload", good_scenario({{"/workload", "resnet50-v10"}}), "/workload", "the unknown workload \"resnet50-v10\"", "or a path ending in .json", "did you mean \"resnet50-v100\"?"},
+      {"unknown workload, laid over", good_scenario({{"/workload", json(R"({"from": "alexnot", "batch": 8})")}}), "/workload/from", "the unknown workload \"alexnot\"", "resnet50-v100"},
+      {"workload without a name", good_scenario({{"/workload", ""}}), "/workload", "the unknown workload \"\"", "resnet50-v100"},
+      {"kind where a name is wanted", good_scenario({{"/strategy", "all-reduce"}}), "/strategy", "the unknown strategy \"all-reduce\"", "a path ending in .json, or an object with \"kind\": all-reduce, parameter-server", "did you mean {\"kind\": \"all-reduce\"}?"},
+      {"compressor's kind where a name is wanted", good_scenario({{"/compressor", "none"}}), "/compressor", "the unknown compressor \"none\"", "an object with \"kind\": none, ratio", "did you mean {\"kind\": \"none\"}?"},
+      {"missing workload file", good_scenario({{"/workload", "nowhere/net.json"}}), "/workload", "\"nowhere/net.json\", but there is no file nowhere/net.json", "an existing JSON file", "relative to the file that names them"},
+      {"missing cluster file", good_scenario({{"/cluster", json(R"({"from": "no-cluster.json", "workers": 4})")}}), "/cluster/from", "\"no-cluster.json\"", "an existing JSON file", "relative to the file"},
+      {"missing scenario file", R"({"from": "no-scenario.json"})", "/from", "\"no-scenario.json\"", "an existing JSON file", "relative to the file"},
+      {"NUL byte in a file name", good_scenario({{"/workload", std::string("resnet50-v100\0", 14)}}), "/workload", "the unknown workload", "resnet50-v100", ""},
+      {"missing platform file", good_scenario({{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "no-platform.xml"})")}, {"/evaluation", json(R"({"evaluator": "replay"})")}}),
+       "/cluster/topology/file", "\"no-platform.xml\", but there is no file /", "an existing SimGrid platform file", "relative to the file"},
+  });
+}
+
+/// Lists and variants that make no study.
+void add_studies(std::vector<BadScenario>& rows) {
+  const auto baseline = [](Json set) { return Changes{{"/baseline", Json{{"name", "b"}, {"set", std::move(set)}}}}; };
+  const auto variants = [](const char* text) { return good_scenario({{"/variants", json(text)}}); };
+  Json axes = Json::array();
+  for (int i = 0; i < 65; ++i) axes.push_back(Json{{"name", fmt::format("t{}", i)}, {"elements", {i + 1}}, {"gap", "1ms"}});
+  rows.insert(rows.end(), {
+      {"empty axis", good_scenario({{"/cluster/workers", Json::array()}}), "/cluster/workers", "an empty list", "a list of at least one", "", by_schema},
+      {"empty list of workloads", good_scenario({{"/workload", Json::array()}}), "/workload", "an empty list", "a list of at least one", "", by_schema},
+      {"list inside an axis", good_scenario({{"/cluster/workers", json("[1, [2, 4]]")}}), "/cluster/workers/1", "a list of 2", "one value in each place of an axis", "", by_schema},
+      {"bad value in an axis", good_scenario({{"/cluster/workers", json("[1, 2, 0]")}}), "/cluster/workers/2", "0", "an integer from 1", "", by_schema},
+      {"bad name in an axis", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": ["ring", "tree"]}})")}}), "/strategy/collective/algorithm/1", "\"tree\"", "binary-tree", "", by_schema},
+      {"unknown kind in an axis", good_scenario({{"/strategy", json(R"([{"kind": "gossip"}, {"kind": "gosip"}])")}}), "/strategy/1/kind", "\"gosip\"", "gossip", "did you mean \"gossip\"?", by_schema},
+      {"value twice in an axis", good_scenario({{"/cluster/workers", json("[8, 16, 8]")}}), "/cluster/workers/2", "8 a second time", "each value of an axis once"},
+      {"too many points", good_scenario({{"/cluster/workers", numbers(1001)}, {"/workload/batch", numbers(1000)}}), "/workload/batch", "a study of 1.001e+06 points or more", "at most 1000000 points", "split the study"},
+      {"too many axes", good_scenario({{"/workload/gradients", axes}}), "/workload/gradients/0/elements", "one of 65 axes", "at most 64 axes"},
+      {"list in the baseline", good_scenario(baseline(json(R"({"/cluster/workers": [1, 2]})"))), "/baseline/set/~1cluster~1workers", "a list in the baseline", "one value"},
+      {"bad value in the baseline", good_scenario(baseline(json(R"({"/cluster/workers": 0})"))), "/baseline/set/~1cluster~1workers", "0 (in the baseline)", "an integer from 1"},
+      {"unknown field in the baseline", good_scenario(baseline(json(R"({"/cluster/worker": 1})"))), "/baseline/set/~1cluster~1worker", "an unknown key (in the baseline)", "workers", "did you mean \"workers\"?"},
+      {"baseline breaks a rule", good_scenario({{"/strategy", strategy(R"({"kind": "parameter-server", "shards": 4, "placement": "co-located"})")}, baseline(json(R"({"/cluster/workers": 1})"))[0]}),
+       "/strategy/shards", "4 shards on 1 workers' hosts (in the baseline)", "at most one co-located shard per worker"},
+      {"baseline's pointer is no pointer", good_scenario(baseline(json(R"({"cluster/workers": 1})"))), "/baseline/set/cluster~1workers", "the malformed pointer \"cluster/workers\"", "the JSON pointer of a field"},
+      {"baseline without set", good_scenario({{"/baseline", json(R"({"name": "b"})")}}), "/baseline/set", "nothing", "a required value", "add it", by_schema},
+      {"variant without name", variants(R"([{"set": {}}])"), "/variants/0/name", "nothing", "a required value", "add it", by_schema},
+      {"variant without set", variants(R"([{"name": "a"}])"), "/variants/0/set", "nothing", "a required value", "add it", by_schema},
+      {"variant sets a text", variants(R"([{"name": "a", "set": "/cluster/workers=4"}])"), "/variants/0/set", "\"/cluster/workers=4\"", "an object of JSON pointers", "", by_schema},
+      {"variants of one name", variants(R"([{"name": "a", "set": {}}, {"name": "a", "set": {"/cluster/workers": 4}}])"), "/variants/1/name", "\"a\" a second time", "each name once"},
+      {"unknown key in a variant", variants(R"([{"name": "a", "set": {}, "sets": {}}])"), "/variants/0/sets", "an unknown key", "name, set", "did you mean \"set\"?", by_schema},
+      {"variant with a bad value", variants(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": "many"}}])"), "/variants/1/set/~1cluster~1workers", "\"many\"", "an integer from 1"},
+      {"variant with a bad value below", variants(R"([{"name": "a", "set": {"/cluster/link": {"bandwidth": "1Gbps", "latency": 5}}}])"), "/variants/0/set/~1cluster~1link/latency", "5", "a time with its unit"},
+      {"variant sets the whole document", variants(R"([{"name": "a", "set": {"": 5}}])"), "/variants/0/set/", "an empty pointer", "the JSON pointer of a field"},
+      {"variant sets the variants", variants(R"([{"name": "a", "set": {"/variants/0/name": "b"}}])"), "/variants/0/set/~1variants~10~1name", "a change of the variants", "another field"},
+      {"variant of an unknown workload", variants(R"([{"name": "a", "set": {"/workload": "resnet"}}])"), "/variants/0/set/~1workload", "the unknown workload \"resnet\"", "resnet50-v100"},
+  });
+}
+
+/// Rules between fields.
+void add_rules(std::vector<BadScenario>& rows) {
+  const Json replay = json(R"({"evaluator": "replay"})");
+  const auto topology = [](const char* text) { return good_scenario({{"/cluster/topology", json(text)}}); };
+  const auto with_strategy = [](const char* text) { return good_scenario({{"/strategy", json(text)}}); };
+  rows.insert(rows.end(), {
+      {"no workload", good_scenario({}, {"/workload"}), "/workload", "nothing", "a workload", "use strategy kind \"collective\""},
+      {"neither layers nor gradients", good_scenario({}, {"/workload/gradients"}), "/workload", "neither layers nor gradients", "exactly one of the two"},
+      {"both layers and gradients", good_scenario({{"/workload/layers", one_layer("[]")}}), "/workload", "both layers and gradients", "exactly one of the two"},
+      {"layers without gradients", good_scenario({{"/workload/layers", one_layer("[]")}}, {"/workload/gradients", "/workload/forward"}), "/workload/layers", "no gradient tensor in any layer", "at least one"},
+      {"forward total beside layers", good_scenario({{"/workload/layers", one_layer(R"([{"name": "a", "elements": 5}])")}}, {"/workload/gradients"}), "/workload/forward", "a total beside layers", "no total", "remove it"},
+      {"backward total beside layers", good_scenario({{"/workload/layers", one_layer(R"([{"name": "a", "elements": 5}])")}, {"/workload/backward", "2ms"}}, {"/workload/gradients", "/workload/forward"}), "/workload/backward", "a total beside layers", "no total", "remove it"},
+      {"gap inside a layer", good_scenario({{"/workload/layers", one_layer(R"([{"name": "a", "elements": 5, "gap": "1ms"}])")}}, {"/workload/gradients", "/workload/forward"}), "/workload/layers", "gradients with a gap inside layers", "gaps only in /workload/gradients"},
+      {"gradients without forward", good_scenario({}, {"/workload/forward"}), "/workload/forward", "nothing", "the forward time", "add it"},
+      {"a gap on one of two gradients", good_scenario({{"/workload/gradients", tensors(nullptr)}}), "/workload/gradients", "a gap on 1 of 2 gradients", "on all of them or on none"},
+      {"backward total beside gaps", good_scenario({{"/workload/gradients", tensors("1ms")}, {"/workload/backward", "3ms"}}), "/workload/backward", "a total beside gaps", "not both", "remove one"},
+      {"neither gaps nor a total", good_scenario({{"/workload/gradients", json(R"([{"name": "a", "elements": 5}])")}}), "/workload/backward", "nothing", "the backward time, or a gap on every gradient", "add it"},
+      {"claimed parameters", good_scenario({{"/workload/parameters", 1000000}}), "/workload/parameters", "1000000, but the table holds 1500", "the sum of all elements"},
+      {"torus too small", topology(R"({"kind": "torus", "dimensions": [2, 3]})"), "/cluster/topology", "6 hosts for 8 workers", "at least that many hosts"},
+      {"torus too large", topology(R"({"kind": "torus", "dimensions": [100000, 100000]})"), "/cluster/topology", "10000000000 hosts", "at most 33554432 hosts"},
+      {"torus without dimension", topology(R"({"kind": "torus", "dimensions": []})"), "/cluster/topology/dimensions", "an empty list", "at least one dimension"},
+      {"fat tree with levels missing", topology(R"({"kind": "fat-tree", "down": [4, 4], "up": [1, 2], "parallel": [1]})"), "/cluster/topology", "2, 2 and 1 levels in down, up and parallel", "the same number of levels"},
+      {"dragonfly too small for the shards", good_scenario({{"/cluster/topology", json(R"({"kind": "dragonfly", "groups": 2, "chassis": 2, "routers": 2, "hosts": 1})")}, {"/strategy", json(R"({"kind": "parameter-server", "shards": 4})")}}),
+       "/cluster/topology", "8 hosts for 8 workers and 4 dedicated shards", "at least that many hosts"},
+      {"nodes that are not full", topology(R"({"kind": "nodes", "gpus_per_node": 3, "inner": {"bandwidth": "100GB/s"}})"), "/cluster/workers", "8 with 3 GPUs on a node", "a multiple of gpus_per_node"},
+      {"more NICs than GPUs", topology(R"({"kind": "nodes", "gpus_per_node": 4, "nics": 5, "inner": {"bandwidth": "100GB/s"}})"), "/cluster/topology/nics", "5 with 4 GPUs on a node", "at most one NIC per GPU"},
+      {"TCP by equations", good_scenario({{"/cluster/transport", json(R"({"kind": "tcp"})")}}), "/evaluation/evaluator", "\"equations\" with transport tcp", "\"replay\""},
+      {"platform file by equations", good_scenario({{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "/dev/../etc/passwd"})")}}), "/evaluation/evaluator", "\"equations\" with topology simgrid-xml", "\"replay\""},
+      {"groups with a platform file", good_scenario({{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "/etc/passwd"})")}, {"/cluster/groups", json(R"([{"count": 2}])")}, {"/evaluation", replay}}), "/cluster/groups", "groups with topology simgrid-xml", "an empty list"},
+      {"groups larger than the cluster", good_scenario({{"/cluster/groups", json(R"([{"count": 5}, {"count": 4}])")}}), "/cluster/groups", "groups of 9 workers in all", "at most the cluster's 8 workers"},
+      {"group links on a torus", good_scenario({{"/cluster/topology", json(R"({"kind": "torus", "dimensions": [2, 4]})")}, {"/cluster/groups", json(R"([{"count": 2, "latency": "50us"}])")}}), "/cluster/groups", "a group with links of its own", "topology star or racks", "give the group a speed only"},
+      {"jitter without distribution", good_scenario({{"/cluster/jitter", json(R"({"cv": 0.2})")}, {"/evaluation", replay}}), "/cluster/jitter/distribution", "\"none\" with cv above 0", "lognormal or gamma"},
+      {"distribution without jitter", good_scenario({{"/cluster/jitter", json(R"({"distribution": "gamma"})")}}), "/cluster/jitter/cv", "0 with a distribution", "a cv above 0"},
+      {"jitter by equations", good_scenario({{"/cluster/jitter", json(R"({"distribution": "gamma", "cv": 0.2})")}}), "/evaluation/evaluator", "\"equations\" with jitter", "\"replay\""},
+      {"runs without jitter", good_scenario({{"/evaluation", json(R"({"evaluator": "replay", "runs": 5})")}}), "/evaluation/runs", "5 runs without jitter", "every run would be the same", "add /cluster/jitter"},
+      {"all-gather by a binary tree", with_strategy(R"({"kind": "collective", "operation": "all-gather", "size": "1MB", "collective": {"algorithm": "binary-tree"}})"), "/strategy/collective/algorithm", "\"binary-tree\" for all-gather", "auto, ring, recursive-doubling, bruck"},
+      {"reduce-scatter by recursive doubling", with_strategy(R"({"kind": "collective", "operation": "reduce-scatter", "size": "1MB", "collective": {"algorithm": "recursive-doubling"}})"), "/strategy/collective/algorithm", "\"recursive-doubling\" for reduce-scatter", "auto, ring"},
+      {"broadcast on a ring", with_strategy(R"({"kind": "collective", "operation": "broadcast", "size": "1MB", "collective": {"algorithm": "ring"}})"), "/strategy/collective/algorithm", "\"ring\" for broadcast", "auto, binomial-tree"},
+      {"AllReduce by Bruck", with_strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "bruck"}})"), "/strategy/collective/algorithm", "\"bruck\" for all-reduce", "auto, ring, recursive-doubling, halving-doubling"},
+      {"pipelined by a binomial tree", with_strategy(R"({"kind": "pipelined", "collective": {"algorithm": "binomial-tree"}})"), "/strategy/collective/algorithm", "\"binomial-tree\" for all-reduce", "auto, ring"},
+      {"groups that do not divide the workers", with_strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 3}})"), "/strategy/collective/group_size", "3 with 8 workers", "a divisor of the number of workers"},
+      {"first bucket above the cap", with_strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "1MB", "first_bucket": "2MB"}})"), "/strategy/exchange/first_bucket", "2MB", "at most bucket_cap (1MB)"},
+      {"gossip with a compressor", good_scenario({{"/strategy", json(R"({"kind": "gossip"})")}, {"/compressor", json(R"({"kind": "ratio", "ratio": 4})")}}), "/compressor", "a compressor with strategy gossip", "\"none\""},
+      {"more co-located shards than workers", with_strategy(R"({"kind": "parameter-server", "shards": 9, "placement": "co-located"})"), "/strategy/shards", "9 shards on 8 workers' hosts", "at most one co-located shard per worker", "use fewer shards or dedicated hosts"},
+      {"more greedy shards than tensors", with_strategy(R"({"kind": "parameter-server", "shards": 3, "balance": "greedy"})"), "/strategy/shards", "3 shards for 2 tensors", "at most one shard per tensor", "use balance split"},
+      {"more shards than bytes", with_strategy(R"({"kind": "parameter-server", "shards": 6001})"), "/strategy/shards", "6001 shards for 6000 bytes", "at most one shard per gradient byte"},
+      {"asynchronous by equations", with_strategy(R"({"kind": "parameter-server", "consistency": "asynchronous"})"), "/evaluation/evaluator", "\"equations\" with asynchronous consistency", "\"replay\""},
+      {"stale-synchronous by both", good_scenario({{"/strategy", json(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")}, {"/evaluation", json(R"({"evaluator": "both"})")}}), "/evaluation/evaluator", "\"both\" with stale-synchronous consistency", "\"replay\""},
+      {"plot of unknown format", good_scenario({{"/output", json(R"({"plot": "figure.xlsx"})")}}), "/output/plot", "\"figure.xlsx\"", "ends in .png, .svg or .pdf"},
+  });
+}
+
+/// --set.
+void add_overrides(std::vector<BadScenario>& rows) {
+  const auto row = [&](std::string name, std::string set, std::string pointer, std::string found, std::string allowed, std::string remedy = "", Changes changes = {}) {
+    rows.push_back({std::move(name), good_scenario(changes), std::move(pointer), std::move(found), std::move(allowed), std::move(remedy), false, {std::move(set)}});
+  };
+  const std::string pointer_wanted = "the JSON pointer of a field, such as /cluster/workers";
+  row("--set without value", "/cluster/workers", "", "\"/cluster/workers\"", "/json/pointer=value");
+  row("--set of nothing", "", "", "\"\"", "/json/pointer=value");
+  row("--set without slash", "cluster.workers=4", "", "\"cluster.workers=4\"", "/json/pointer=value");
+  row("--set with a bad escape", "/cluster/work~ers=4", "/cluster/work~ers", "the malformed pointer", pointer_wanted);
+  row("--set of invalid UTF-8", "/name=\xFF", "", "/name=", "UTF-8");
+  row("--set of a bad value", "/cluster/workers=lots", "/cluster/workers", "\"lots\"", "an integer from 1");
+  row("--set of NaN", "/cluster/workers=NaN", "/cluster/workers", "\"NaN\"", "an integer from 1");
+  row("--set of a number beyond double", "/evaluation/tolerance=1e999", "/evaluation/tolerance", "\"1e999\"", "a number of at least 0");
+  row("--set of 3.7", "/cluster/workers=3.7", "/cluster/workers", "3.7", "an integer from 1");
+  row("--set of an unknown field", "/cluster/wrokers=4", "/cluster/wrokers", "an unknown key", "workers", "did you mean \"workers\"?");
+  row("--set of an unknown field far down", "/machine/gpu/count=4", "/machine", "an unknown key", "name, description");
+  row("--set that leaves the rest out", "/baseline/name=x", "/baseline/set", "nothing", "a required value", "add it");
+  row("--set through a text", "/name/first=x", "/name/first", "where /name is \"good\"", pointer_wanted);
+  row("--set through a bandwidth", "/cluster/link/bandwidth/value=10", "/cluster/link/bandwidth/value", "where /cluster/link/bandwidth is \"10Gbps\"", pointer_wanted);
+  row("--set through a number", "/cluster/workers/0=4", "/cluster/workers/0", "where /cluster/workers is 8", pointer_wanted);
+  row("--set beyond a list", "/workload/gradients/2/elements=4", "/workload/gradients/2/elements", "where /workload/gradients is a list of 2", pointer_wanted);
+  row("--set of a list's unnumbered element", "/workload/gradients/first=4", "/workload/gradients/first", "where /workload/gradients is a list of 2", pointer_wanted);
+  row("--set after a list's end", "/workload/gradients/-=4", "/workload/gradients/-", "where /workload/gradients is a list of 2", pointer_wanted);
+  row("--set into a list that is not there", "/cluster/groups/0/speed=0.5", "/cluster/groups", "an object", "a list");
+  row("--set of a truncated list", "/cluster/workers=[1, 2", "/2", "malformed JSON", "one JSON document");
+  row("--set of an object with a key twice", R"(/cluster/link={"bandwidth": "1Gbps", "bandwidth": "2Gbps"})", "/bandwidth", "a second time", "each key once");
+  row("--set of deep nesting", "/cluster/workers=" + nested(100000, "[", "]"), nested(32, "/0", "").substr(0, 64), "nesting deeper", "at most 32 levels");
+  row("--set of an unknown workload", "/workload=resnet-50", "/workload", "the unknown workload \"resnet-50\"", "resnet50-v100");
+  row("--set of a missing file", "/workload=my/net.json", "/workload", "there is no file my/net.json", "an existing JSON file", "relative to the working folder");
+  row("--set of an axis with a bad value", "/cluster/workers=[4, 0]", "/cluster/workers/1", "0", "an integer from 1");
+  row("--set of one bad element of an axis", "/cluster/workers/1=0", "/cluster/workers/1", "0", "an integer from 1", "", {{"/cluster/workers", json("[4, 8]")}});
+  row("--set that breaks a rule", "/strategy/shards=9", "/strategy/shards", "9 shards on 8 workers' hosts", "at most one", "", {{"/strategy", json(R"({"kind": "parameter-server", "placement": "co-located"})")}});
+}
+
+}  // namespace
+
+std::string good_scenario(const Changes& changes, const std::vector<std::string>& erased) {
+  Json scenario = json(R"({
+    "name": "good",
+    "workload": {
+      "name": "two tensors", "batch": 32, "forward": "10ms",
+      "gradients": [{"name": "a", "elements": 1000, "gap": "1ms"}, {"name": "b", "elements": 500, "gap": "2ms"}]
+    },
+    "cluster": {"workers": 8, "link": {"bandwidth": "10Gbps", "latency": "25us"}}
+  })");
+  for (const auto& [pointer, value] : changes) scenario[Json::json_pointer(pointer)] = value;
+  for (const std::string& pointer : erased) {
+    const Json::json_pointer at(pointer);
+    scenario[at.parent_pointer()].erase(at.back());
+  }
+  return scenario.dump();
+}
+
+std::vector<BadScenario> bad_scenarios() {
+  std::vector<BadScenario> rows;
+  add_texts(rows);
+  add_keys(rows);
+  add_types(rows);
+  add_numbers(rows);
+  add_names(rows);
+  add_studies(rows);
+  add_rules(rows);
+  add_overrides(rows);
+  return rows;
+}
+
+}  // namespace stepcast::test

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# program_test.sh PROGRAM SCENARIOS: exit codes, what goes to which stream, and that a bad scenario touches no file.
+set -uo pipefail
+program=$1 scenarios=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir -p out
+failures=0
+
+fail() {
+  printf 'FAILED: %s: %s\n' "$what" "$1"
+  sed 's/^/    stderr: /' "$work/stderr"
+  failures=$((failures + 1))
+}
+# expect CODE ARGUMENTS...: runs the program from inside out/, stdin from $work/stdin.
+expect() {
+  local code=$1 got
+  shift
+  what="stepcast $*"
+  (cd out && "$program" "$@") <"$work/stdin" >"$work/stdout" 2>"$work/stderr"
+  got=$?
+  [[ $got == "$code" ]] || fail "exit code $got instead of $code"
+}
+says() { grep -qF -- "$1" "$work/stderr" || fail "stderr does not say: $1"; }
+prints_something() { [[ -s $work/stdout ]] || fail "nothing on stdout"; }
+prints_nothing() { [[ ! -s $work/stdout ]] || fail "something on stdout"; }
+leaves() {
+  local files
+  files=$(ls -A out | paste -sd ' ')
+  [[ $files == "$1" ]] || fail "left the files '$files' instead of '$1'"
+}
+: >stdin
+
+good='{"name": "good", "workload": "resnet50-v100", "cluster": {"workers": [1, 4], "link": {"bandwidth": "10Gbps", "latency": "25us"}}}'
+printf '%s' "$good" >good.json
+printf '%s' '{"name": "bad", "workload": "resnet50-v10", "cluster": {"workers": 0, "link": {"bandwidth": "10G"}}, "colour": 1}' >bad.json
+printf '%s' '{"name": "bad",' >truncated.json
+
+# Good scenarios.
+expect 0 run ../good.json && prints_something
+expect 0 run "$scenarios/quickstart.json" --no-plot && prints_something
+expect 0 run ../good.json --csv - && prints_something
+expect 0 run ../good.json --csv result.csv --json result.json && leaves 'result.csv result.json'
+cp good.json stdin
+expect 0 run - && prints_something
+expect 0 show ../good.json && prints_something
+expect 0 schema cluster && prints_something
+expect 0 --help && prints_something
+expect 0 --version && prints_something
+
+# Bad scenarios: every fault on stderr, nothing on stdout, no file touched.
+rm -f out/*
+printf 'as it was\n' >out/result.csv
+touch -d '2001-02-03 04:05:06' out/result.csv
+for command in run show; do
+  outputs=(--json new.json)
+  [[ $command == show ]] || outputs+=(--csv result.csv --plot new.png)
+  expect 3 $command ../bad.json "${outputs[@]}" && prints_nothing && leaves result.csv
+  says '4 faults'
+  says '../bad.json: /workload: found the unknown workload "resnet50-v10"'
+  says 'did you mean "resnet50-v100"?'
+  says '../bad.json: /cluster/workers: found 0; allowed: an integer from 1'
+  says '../bad.json: /cluster/link/bandwidth: found "10G"'
+  says '../bad.json: /colour: found an unknown key'
+  expect 3 $command ../truncated.json "${outputs[@]}" && prints_nothing && leaves result.csv
+  says 'malformed JSON'
+  expect 3 $command ../nowhere.json "${outputs[@]}" && prints_nothing && leaves result.csv
+  says 'no such file'
+  expect 3 $command ../good.json --set /cluster/workers=0 "${outputs[@]}" && prints_nothing && leaves result.csv
+  says '--set: /cluster/workers: found 0'
+done
+[[ $(cat out/result.csv) == 'as it was' && $(date -r out/result.csv +%Y) == 2001 ]] || fail 'touched result.csv'
+cp bad.json stdin
+expect 3 run - && prints_nothing
+says 'standard input: /cluster/workers'
+: >stdin
+expect 3 run - && prints_nothing
+says 'standard input: (whole document): found malformed JSON'
+expect 3 run . && prints_nothing
+says 'a folder'
+
+# Usage.
+expect 2 && prints_nothing
+expect 2 run && prints_nothing
+expect 2 predict && prints_nothing
+expect 2 run ../good.json --no-such-option && prints_nothing
+expect 2 run ../good.json --jobs 0 && prints_nothing
+expect 2 run ../good.json --jobs many && prints_nothing
+expect 2 run ../good.json --evaluator simulate && prints_nothing
+expect 2 run ../good.json --set && prints_nothing
+expect 2 run ../good.json --set cluster.workers=4 && prints_nothing
+says '/json/pointer=value'
+expect 2 run ../good.json ../bad.json && prints_nothing
+expect 2 schema network && prints_nothing
+leaves result.csv
+
+if ((failures)); then exit 1; fi
+echo 'all as it should be'

@@ -1,0 +1,232 @@
+// The canonical document of a scenario reads back as the same scenario, and leaves nothing out.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/scenario/check.hpp"
+#include "models/scenario/reader.hpp"
+#include "models/scenario/schema.hpp"
+#include "models/scenario/study.hpp"
+#include "models/scenario/writer.hpp"
+#include "tests/reader/bad_scenarios.hpp"
+#include "tests/reader/shipped.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+template <class T>
+T random_value(const Limits& limits);
+
+/// A describe() visitor that fills every field with a random value that the field allows.
+struct Filler {
+  template <class T>
+  void required(const char*, T& x, const char*, Limits limits = {}) { x = random_value<T>(limits); }
+  template <class T>
+  void optional(const char*, T& x, const char*, Limits limits = {}) { x = random_value<T>(limits); }
+};
+
+/// Of any size that `limits` and is_sane() admit, with all 53 bits in use.
+double random_number(const Limits& limits) {
+  if (limits.max) return std::max(*limits.min, real_between(*limits.min, *limits.max));
+  if (limits.min == 0.0 && !limits.exclusive && integer_between(0, 9) == 0) return 0.0;
+  return limits.min.value_or(0) + positive_between(1e-29, 1e29) * (1 + real_between(0, 1e-6));
+}
+
+std::string random_text() {
+  const std::string texts[] = {"", "a name", "slash/tilde~quote\"backslash\\", "tab\tnew line\nNUL", "größer als 10 Gb/s, µs, 計算", "auto", "null", "12"};
+  return texts[integer_between(0, static_cast<int>(std::size(texts)) - 1)];
+}
+
+template <class T>
+T random_value(const Limits& limits) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return coin();
+  } else if constexpr (std::is_integral_v<T>) {
+    const double low = limits.min.value_or(0), high = std::min(limits.max.value_or(9007199254740991.0), static_cast<double>(std::numeric_limits<T>::max()));
+    if (coin()) return static_cast<T>(std::min(high, low + integer_between(0, 64)));
+    return static_cast<T>(std::floor(std::min(high, low + positive_between(1, std::max(2.0, high)))));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return random_number(limits);
+  } else if constexpr (IsQuantity<T>::value) {
+    return T(random_number(limits));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return random_text();
+  } else if constexpr (Named<T>) {
+    return Choices<T>::table[static_cast<std::size_t>(integer_between(0, static_cast<int>(Choices<T>::table.size()) - 1))].value;
+  } else if constexpr (IsOptional<T>::value) {
+    return coin() ? T(random_value<typename T::value_type>(limits)) : T();
+  } else if constexpr (IsOrAuto<T>::value) {
+    return {random_value<decltype(T::value)>(limits)};
+  } else if constexpr (IsVector<T>::value) {
+    T list;
+    for (int left = integer_between(0, 3); left > 0; --left) list.push_back(random_value<typename T::value_type>(limits));
+    return list;
+  } else if constexpr (IsVariant<T>::value) {
+    T part;
+    int chosen = integer_between(0, static_cast<int>(std::variant_size_v<T>) - 1);
+    for_each_part(&part, [&]<class Alternative>(std::in_place_type_t<Alternative>) {
+      if (chosen-- == 0) part = random_value<Alternative>({});
+    });
+    return part;
+  } else {
+    T x;
+    Filler filler;
+    T::describe(filler, x);
+    return x;
+  }
+}
+
+std::string list(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const Fault& fault : faults) text += to_string(fault) + "\n";
+  return text;
+}
+
+/// Written, printed, parsed and read again, the value is the same.
+template <class T>
+void require_round_trip(const T& value) {
+  const std::string text = write_value(value).dump();
+  T again;
+  std::vector<Fault> faults;
+  read_value(parse_json(text, "canonical"), "", again, {}, faults);
+  if (!faults.empty()) RC_FAIL(list(faults) + text);
+  if (!(again == value)) RC_FAIL("wrote " + text + "\nread  " + write_value(again).dump());
+}
+
+/// A random scenario changed where it breaks a rule between fields.
+Scenario random_scenario() {
+  Scenario s;
+  s.name = random_text();
+  s.description = random_text();
+  s.cluster = random_value<Cluster>({});
+  s.strategy = random_value<Strategy>({});
+  s.compressor = random_value<Compressor>({});
+  s.evaluation = random_value<Evaluation>({});
+  s.output.plot = coin() ? std::optional<std::string>("plot.svg") : std::nullopt;
+  if (coin()) s.baseline = Baseline{"twice the link", Json{{"/cluster/link/latency", "1us"}, {"/evaluation/seed", 5}}};
+  auto table = random_value<WorkloadTable>({});
+  table.layers.clear();
+  table.profile.reset();
+  table.variant.reset();
+  table.gradients = {{"a", 1000000, 1_ms}, {"b", 500000, 2_ms}};
+  table.parameters.reset();
+  table.backward.reset();
+  table.forward = 5_ms;
+  s.workload = std::make_shared<const WorkloadTable>(table);
+
+  s.evaluation.evaluator = Evaluator::replay;
+  s.evaluation.max_steps = 1000000;
+  if (s.cluster.jitter.distribution == JitterDistribution::none || s.cluster.jitter.cv == 0) s.cluster.jitter = {};
+  if (s.cluster.jitter.cv == 0) s.evaluation.runs = 1;
+  const bool open_topology = std::holds_alternative<Star>(s.cluster.topology) || std::holds_alternative<Racks>(s.cluster.topology);
+  if (!open_topology) s.cluster.topology = coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(non_negative)}, 2}) : Topology(Star{});
+  if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();
+  for (WorkerGroup& group : s.cluster.groups) group.count = 1 + group.count % 3;
+  s.cluster.workers = 8 * integer_between(2, 1000);
+  if (auto* gossip = std::get_if<GossipStrategy>(&s.strategy); gossip) s.compressor = NoCompressor{};
+  const auto mend = [](CollectiveChoice& choice, std::initializer_list<Algorithm> allowed) {
+    choice.algorithm = *(allowed.begin() + integer_between(0, static_cast<int>(allowed.size()) - 1));
+    if (choice.group_size.value) choice.group_size.value = 8;
+  };
+  using enum Algorithm;
+  if (auto* x = std::get_if<AllReduceStrategy>(&s.strategy)) {
+    mend(x->collective, {automatic, ring, halving_doubling, double_binary_tree});
+    if (x->exchange.first_bucket > x->exchange.bucket_cap) std::swap(x->exchange.first_bucket, x->exchange.bucket_cap);
+  } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
+    server->shards = 1 + server->shards % 2;
+    if (server->exchange.first_bucket > server->exchange.bucket_cap) std::swap(server->exchange.first_bucket, server->exchange.bucket_cap);
+  } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {
+    mend(pipelined->collective, {automatic, ring, recursive_doubling, binary_tree});
+  } else if (auto* benchmark = std::get_if<CollectiveBenchmark>(&s.strategy)) {
+    benchmark->operation = coin() ? Operation::all_reduce : Operation::all_gather;
+    mend(benchmark->collective, {automatic, ring, recursive_doubling});
+  }
+  return s;
+}
+
+Scenario read_again(const Scenario& scenario, const std::string& file) {
+  return parse_study(to_json(scenario).dump(1), file, {}, default_library()).points.at(0).scenario;
+}
+
+/// Appends the pointers of fields that `schema` names and `json` lacks.
+void find_missing(const Json& whole, const Json& schema, const Json& json, const std::string& pointer, std::vector<std::string>& missing, std::size_t& seen) {
+  if (schema.contains("$ref")) find_missing(whole, whole[Json::json_pointer(schema["$ref"].get<std::string>().substr(1))], json, pointer, missing, seen);
+  if (schema.contains("anyOf"))
+    for (const Json& choice : schema["anyOf"]) find_missing(whole, choice, json, pointer, missing, seen);
+  if (json.is_array() && schema.contains("items"))
+    for (std::size_t i = 0; i < json.size(); ++i) find_missing(whole, schema["items"], json[i], pointer_to(pointer, i), missing, seen);
+  if (!json.is_object() || !schema.contains("properties") || !schema.contains("additionalProperties")) return;
+  const Json& properties = schema["properties"];
+  if (properties.contains("kind") && properties["kind"].dump().find("{\"const\":" + json["kind"].dump() + "}") == std::string::npos) return;
+  for (const auto& [name, field] : properties.items()) {
+    if (pointer.empty() && (name == "$schema" || name == "from" || name == "variants")) continue;
+    const std::string at = pointer_to(pointer, name);
+    ++seen;
+    if (json.contains(name)) find_missing(whole, field, json[name], at, missing, seen);
+    else missing.push_back(at);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every point of every shipped scenario round-trips") {
+  const auto files = shipped("");
+  REQUIRE_FALSE(files.empty());
+  std::size_t points = 0;
+  for (const auto& file : files) {
+    INFO(file.string());
+    const Study study = load_study(file, {}, default_library());
+    for (const StudyPoint& point : study.points) {
+      ++points;
+      CHECK(to_json(read_again(point.scenario, file.string())) == to_json(point.scenario));
+    }
+  }
+  CHECK(points > 100);
+}
+
+TEST_CASE("random parts round-trip") {
+  property("cluster", [] { require_round_trip(random_value<Cluster>({})); }, 1000);
+  property("strategy", [] { require_round_trip(random_value<Strategy>({})); }, 1000);
+  property("compressor", [] { require_round_trip(random_value<Compressor>({})); });
+  property("workload", [] { require_round_trip(random_value<WorkloadTable>({})); });
+  property("evaluation", [] { require_round_trip(random_value<Evaluation>({})); });
+}
+
+TEST_CASE("random scenarios round-trip through the whole reader") {
+  property("canonical document", [] {
+    const Scenario scenario = random_scenario();
+    std::vector<Fault> faults;
+    check(scenario, faults);
+    if (!faults.empty()) RC_FAIL("the generator broke a rule:\n" + list(faults));
+    try {
+      const std::string once = to_json(scenario).dump(), twice = to_json(read_again(scenario, "canonical.json")).dump();
+      if (once != twice) RC_FAIL(once + "\n" + twice);
+    } catch (const ScenarioError& error) {
+      RC_FAIL(std::string(error.what()) + "\n" + to_json(scenario).dump());
+    }
+  }, 500);
+}
+
+TEST_CASE("the canonical document writes every default out") {
+  const Json schema = scenario_schema();
+  for (const char* strategy : {"all-reduce", "parameter-server", "pipelined", "gossip"}) {
+    for (const char* topology : {"star", "racks", "nodes"}) {
+      Json place{{"kind", topology}};
+      if (place["kind"] == "racks") place["hosts_per_rack"] = 4;
+      if (place["kind"] == "nodes") place.update({{"gpus_per_node", 4}, {"inner", {{"bandwidth", "100GB/s"}}}});
+      const std::string text = good_scenario({{"/strategy", Json{{"kind", strategy}}}, {"/cluster/topology", place}, {"/cluster/groups", Json::parse(R"([{"count": 1}])")}, {"/baseline", Json::parse(R"({"name": "b", "set": {}})")}});
+      const Json canonical = to_json(parse_study(text, "s.json", {}, default_library()).points.at(0).scenario);
+      std::vector<std::string> missing;
+      std::size_t seen = 0;
+      find_missing(schema, schema, canonical, "", missing, seen);
+      INFO(canonical.dump(1));
+      CHECK(missing == std::vector<std::string>{});
+      CHECK(seen > 40);
+    }
+  }
+}

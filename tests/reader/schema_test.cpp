@@ -1,0 +1,129 @@
+// The JSON Schema is valid, admits all that is shipped, refuses what a schema can see, and lies on disk as generated.
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "models/scenario/schema.hpp"
+#include "models/scenario/study.hpp"
+#include "tests/reader/bad_scenarios.hpp"
+#include "tests/reader/shipped.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+class Judge {
+ public:
+  explicit Judge(const Json& schema) : text_(nlohmann::json::parse(schema.dump())) {
+    valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
+    parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(text_), schema_);
+  }
+
+  bool admits(const Json& document) {
+    const auto plain = nlohmann::json::parse(document.dump());
+    valijson::ValidationResults results;
+    valijson::Validator validator;
+    if (validator.validate(schema_, valijson::adapters::NlohmannJsonAdapter(plain), &results)) return true;
+    valijson::ValidationResults::Error error;
+    said_.clear();
+    while (results.popError(error)) {
+      for (const auto& step : error.context) said_ += step;
+      said_ += fmt::format(": {}\n", error.description);
+    }
+    return false;
+  }
+
+  [[nodiscard]] const std::string& said() const { return said_; }
+
+ private:
+  nlohmann::json text_;
+  valijson::Schema schema_;
+  std::string said_;
+};
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+TEST_CASE("shipped files fit their schema") {
+  struct {
+    const char* folder;
+    Json schema;
+  } shelves[] = {{"", scenario_schema()}, {"workloads", part_schema("workload")}, {"clusters", part_schema("cluster")}, {"strategies", part_schema("strategy")}, {"compressors", part_schema("compressor")}};
+  for (const auto& shelf : shelves) {
+    Judge judge(shelf.schema);
+    for (const auto& file : shipped(shelf.folder)) {
+      INFO(file.string());
+      const bool fits = judge.admits(read_json(file));
+      INFO(judge.said());
+      CHECK(fits);
+    }
+  }
+  CHECK_FALSE(shipped("").empty());
+  CHECK_FALSE(shipped("workloads").empty());
+}
+
+TEST_CASE("schemas on disk are the generated ones") {
+  for (const char* part : {"scenario", "workload", "cluster", "strategy", "compressor"}) {
+    const auto file = default_library() / (std::string(part) + ".schema.json");
+    INFO("stepcast schema " << part << " > " << file.string());
+    const Json schema = std::string(part) == "scenario" ? scenario_schema() : part_schema(part);
+    const bool same = content(file) == schema.dump(1) + "\n";
+    CHECK(same);
+  }
+}
+
+TEST_CASE("there is no schema of other parts") { CHECK_THROWS_AS(part_schema("network"), std::invalid_argument); }
+
+TEST_CASE("canonical documents fit the schema") {
+  Judge judge(scenario_schema());
+  for (const char* strategy : {R"({"kind": "all-reduce"})", R"({"kind": "parameter-server"})", R"({"kind": "pipelined"})", R"({"kind": "gossip"})"}) {
+    const Study study = parse_study(good_scenario({{"/strategy", Json::parse(strategy)}, {"/cluster/groups", Json::parse(R"([{"count": 2}])")}, {"/baseline", Json::parse(R"({"name": "b", "set": {"/cluster/workers": 2}})")}}), "s.json", {}, default_library());
+    const bool fits = judge.admits(to_json(study.points.at(0).scenario));
+    INFO(judge.said());
+    CHECK(fits);
+  }
+}
+
+TEST_CASE("what the reader takes for an axis, the schema takes too") {
+  Judge judge(scenario_schema());
+  for (const char* change : {R"(["/cluster/workers", [1, 2]])", R"(["/cluster", ["lab", {"from": "lab", "workers": [2, 4]}]])", R"(["/workload", ["vgg16-v100", "resnet50-v100"]])",
+                             R"(["/strategy", [{"kind": "gossip"}, {"kind": "pipelined", "width": [2, 3]}]])", R"(["/strategy/collective/group_size", ["auto", 4]])",
+                             R"(["/cluster/topology", {"kind": "torus", "dimensions": [[2, 4], [2, 2, 2]]}])", R"(["/cluster/groups", [[], [{"count": 2, "speed": [0.5, 0.25]}]]])", R"(["/workload/gradients/0/elements", [1000, 2000]])",
+                             R"(["/cluster/transport", {"kind": ["ideal", "tcp"]}])", R"(["/strategy/server_reduction_cost", [null, "1ns/B"]])",
+                             R"(["/evaluation", {"seed": [1, 2, 3]}])", R"(["/cluster/link/latency", ["5us", ".5 us", "5.e-1µs"]])"}) {
+    const Json pair = Json::parse(change);
+    const std::string pointer = pair[0];
+    Changes changes;
+    if (pointer.starts_with("/strategy/")) changes.push_back({"/strategy", Json{{"kind", pointer.ends_with("cost") ? "parameter-server" : "all-reduce"}}});
+    changes.push_back({pointer, pair[1]});
+    INFO(change);
+    const bool fits = judge.admits(Json::parse(good_scenario(changes)));
+    INFO(judge.said());
+    CHECK(fits);
+  }
+}
+
+TEST_CASE("the schema refuses what it can see") {
+  Judge judge(scenario_schema());
+  std::size_t judged = 0;
+  for (const BadScenario& row : bad_scenarios()) {
+    if (!row.seen_by_schema) continue;
+    INFO(row.name);
+    CHECK_FALSE(judge.admits(Json::parse(row.text)));
+    ++judged;
+  }
+  CHECK(judged > 100);
+}

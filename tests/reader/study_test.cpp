@@ -1,0 +1,326 @@
+// How a scenario becomes the points of a study.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/scenario/study.hpp"
+#include "tests/reader/bad_scenarios.hpp"
+#include "tests/reader/folder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+Study study_of(const std::string& text, const std::vector<std::string>& sets = {}) {
+  std::vector<Override> changes;
+  for (const std::string& set : sets) changes.push_back(parse_override(set));
+  return parse_study(text, "study.json", changes, default_library());
+}
+
+Study study_of(const Changes& changes, const std::vector<std::string>& sets = {}) { return study_of(good_scenario(changes), sets); }
+
+/// "workers=2 batch=8" for each point.
+std::vector<std::string> points(const Study& study) {
+  std::vector<std::string> texts;
+  for (const StudyPoint& point : study.points) {
+    std::vector<std::string> words;
+    for (const Coordinate& c : point.coordinates) words.push_back(c.axis + "=" + c.value);
+    texts.push_back(fmt::format("{}", fmt::join(words, " ")));
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a scenario without lists is a study of one point") {
+  const Study study = study_of(Changes{{"/description", "why"}});
+  CHECK(study.name == "good");
+  CHECK(study.description == "why");
+  CHECK(study.axes.empty());
+  CHECK(points(study) == Texts{""});
+  CHECK_FALSE(study.points[0].baseline);
+}
+
+TEST_CASE("axes vary in document order, the last fastest") {
+  // good_scenario() writes the workload before the cluster, and workers before link.
+  const Study study = study_of(Changes{{"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}}, {"/cluster/workers", {2, 4, 8}}, {"/workload/batch", {16, 32}}});
+  CHECK(study.axes == Texts{"batch", "workers", "bandwidth"});
+  CHECK(points(study) == Texts{
+                             "batch=16 workers=2 bandwidth=1Gbps", "batch=16 workers=2 bandwidth=2Gbps",
+                             "batch=16 workers=4 bandwidth=1Gbps", "batch=16 workers=4 bandwidth=2Gbps",
+                             "batch=16 workers=8 bandwidth=1Gbps", "batch=16 workers=8 bandwidth=2Gbps",
+                             "batch=32 workers=2 bandwidth=1Gbps", "batch=32 workers=2 bandwidth=2Gbps",
+                             "batch=32 workers=4 bandwidth=1Gbps", "batch=32 workers=4 bandwidth=2Gbps",
+                             "batch=32 workers=8 bandwidth=1Gbps", "batch=32 workers=8 bandwidth=2Gbps"});
+  const Scenario& last = study.points.back().scenario;
+  CHECK(last.workload->batch == 32);
+  CHECK(last.cluster.workers == 8);
+  CHECK(last.cluster.link.bandwidth == 2_Gbps);
+}
+
+TEST_CASE("a list of one value is an axis of one value") {
+  CHECK(points(study_of(Changes{{"/cluster/workers", Json::array({4})}})) == Texts{"workers=4"});
+}
+
+TEST_CASE("whole parts make an axis, and may hold axes of their own") {
+  const Study study = study_of(Changes{{"/strategy", Json::parse(R"([{"kind": "gossip"}, {"kind": "pipelined", "width": [2, 3]}, {"kind": "parameter-server"}])")}});
+  CHECK(study.axes == Texts{"strategy", "width"});
+  CHECK(points(study) == Texts{"strategy=gossip", "strategy=pipelined width=2", "strategy=pipelined width=3", "strategy=parameter-server"});
+}
+
+TEST_CASE("values that read alike are told apart by their place") {
+  const Study study = study_of(Changes{{"/strategy", Json::parse(R"([{"kind": "pipelined", "width": 2}, {"kind": "gossip"}, {"kind": "pipelined", "width": 3}])")}});
+  CHECK(points(study) == Texts{"strategy=pipelined #1", "strategy=gossip", "strategy=pipelined #3"});
+}
+
+TEST_CASE("a kind makes an axis") {
+  const Study study = study_of(Changes{{"/cluster/transport", Json{{"kind", {"ideal", "tcp"}}}}, {"/evaluation", Json{{"evaluator", "replay"}}}});
+  CHECK(points(study) == Texts{"kind=ideal", "kind=tcp"});
+  CHECK(std::holds_alternative<TcpTransport>(study.points[1].scenario.cluster.transport));
+}
+
+TEST_CASE("where a field is a list, a list of lists is an axis") {
+  SECTION("all of it") {
+    const Study study = study_of(Changes{{"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {{2, 4}, {2, 2, 2}}}}}});
+    CHECK(points(study) == Texts{"dimensions=#1", "dimensions=#2"});
+    CHECK(std::get<Torus>(study.points[1].scenario.cluster.topology).dimensions == std::vector{2, 2, 2});
+  }
+  SECTION("one element of it") {
+    const Study study = study_of(Changes{{"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {4, {2, 4}}}}}});
+    CHECK(points(study) == Texts{"1=2", "1=4"});
+  }
+  SECTION("with an empty one: no group, and one") {
+    const Study study = study_of(Changes{{"/cluster/groups", Json::parse(R"([[], [{"count": 2, "speed": [0.5, 0.25]}]])")}});
+    CHECK(points(study) == Texts{"groups=#1", "groups=#2 speed=0.5", "groups=#2 speed=0.25"});
+    CHECK(study.points[0].scenario.cluster.groups.empty());
+  }
+}
+
+TEST_CASE("null may stand in an axis where null is a value") {
+  const Study study = study_of(Changes{{"/strategy", Json::parse(R"({"kind": "parameter-server", "server_reduction_cost": [null, "1ns/B"]})")}});
+  CHECK(points(study) == Texts{"server_reduction_cost=null", "server_reduction_cost=1ns/B"});
+}
+
+TEST_CASE("axes that end alike are called by their whole pointer") {
+  const Study study = study_of(Changes{{"/cluster/groups", Json::parse(R"([{"count": 2, "bandwidth": ["1Gbps", "2Gbps"]}])")}, {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}, {"/workload/batch", {1, 2}}});
+  CHECK(study.axes == Texts{"batch", "/cluster/link/bandwidth", "/cluster/groups/0/bandwidth"});
+  CHECK(points(study).front() == "batch=1 /cluster/link/bandwidth=10Gbps /cluster/groups/0/bandwidth=1Gbps");
+}
+
+TEST_CASE("variants come first and may differ in their axes") {
+  const Study study = study_of(Changes{{"/cluster/workers", {2, 4}}, {"/variants", Json::parse(R"([
+      {"name": "ring", "set": {"/strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}}}},
+      {"name": "servers", "set": {"/strategy": {"kind": "parameter-server", "shards": [1, 2]}, "/cluster/link/latency": "1us"}}])")}});
+  CHECK(study.axes == Texts{"variant", "workers", "shards"});
+  CHECK(points(study) == Texts{"variant=ring workers=2", "variant=ring workers=4", "variant=servers workers=2 shards=1", "variant=servers workers=2 shards=2",
+                               "variant=servers workers=4 shards=1", "variant=servers workers=4 shards=2"});
+  CHECK(study.points[0].scenario.cluster.link.latency == 25_us);
+  CHECK(study.points[2].scenario.cluster.link.latency == 1_us);
+}
+
+TEST_CASE("--set changes, adds, and makes axes") {
+  SECTION("a value") {
+    const Study study = study_of(Changes{}, {"/cluster/workers=64", "/evaluation/tolerance=1e-3", "/name=other name"});
+    CHECK(study.name == "other name");
+    CHECK(study.points[0].scenario.cluster.workers == 64);
+    CHECK(study.points[0].scenario.evaluation.tolerance == 1e-3);
+  }
+  SECTION("text that looks like JSON only at a glance") {
+    CHECK(study_of(Changes{}, {"/cluster/link/bandwidth=25Gbps"}).points[0].scenario.cluster.link.bandwidth == 25_Gbps);
+    CHECK(study_of(Changes{}, {"/description=a = b"}).description == "a = b");
+    CHECK(study_of(Changes{}, {"/description=\"quoted\""}).description == "quoted");
+    CHECK(study_of(Changes{}, {"/description="}).description.empty());
+  }
+  SECTION("a list in place of a list") {
+    CHECK(points(study_of(Changes{{"/cluster/workers", {1, 2}}}, {"/cluster/workers=[8, 128]"})) == Texts{"workers=8", "workers=128"});
+  }
+  SECTION("an element of a list") {
+    CHECK(points(study_of(Changes{{"/cluster/workers", {1, 2}}}, {"/cluster/workers/1=64"})) == Texts{"workers=1", "workers=64"});
+  }
+  SECTION("the last of two wins") {
+    CHECK(study_of(Changes{}, {"/cluster/workers=2", "/cluster/workers=4"}).points[0].scenario.cluster.workers == 4);
+  }
+  SECTION("an object that was not there") {
+    CHECK(study_of(Changes{}, {"/cluster/jitter/cv=0.1", "/cluster/jitter/distribution=gamma", "/evaluation/evaluator=replay"}).points[0].scenario.cluster.jitter.cv == 0.1);
+  }
+  SECTION("a field of a part given by name") {
+    const Study study = study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=64"});
+    CHECK(study.points[0].scenario.workload->batch == 64);
+    CHECK(study.points[0].scenario.workload->gradients.size() == 161);
+  }
+  SECTION("a field of one of a list of parts") {
+    const Study study = study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}}, {"/workload/1/batch=64"});
+    CHECK(points(study) == Texts{"workload=resnet50-v100", "workload=vgg16-v100"});
+    CHECK(study.points[0].scenario.workload->batch == 32);
+    CHECK(study.points[1].scenario.workload->batch == 64);
+  }
+  SECTION("before the variants") {
+    const Study study = study_of(Changes{{"/variants", Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": 2}}])")}}, {"/cluster/workers=16"});
+    CHECK(study.points[0].scenario.cluster.workers == 16);
+    CHECK(study.points[1].scenario.cluster.workers == 2);
+  }
+}
+
+TEST_CASE("the baseline is the point with its set applied") {
+  const Study study = study_of(Changes{{"/cluster/workers", {4, 8}}, {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}}, {"/baseline", Json::parse(R"({"name": "two, ring", "set": {"/cluster/workers": 2, "/strategy": {"kind": "gossip"}}})")}});
+  REQUIRE(study.points.size() == 4);
+  for (const StudyPoint& point : study.points) {
+    REQUIRE(point.baseline);
+    CHECK(point.scenario.baseline->name == "two, ring");
+    CHECK(point.baseline->cluster.workers == 2);
+    CHECK(std::holds_alternative<GossipStrategy>(point.baseline->strategy));
+    CHECK(point.baseline->cluster.link.bandwidth == point.scenario.cluster.link.bandwidth);
+    CHECK_FALSE(point.baseline->baseline);
+    CHECK(point.baseline->workload == point.scenario.workload);
+  }
+  CHECK(study.points[0].scenario.cluster.workers == 4);
+}
+
+TEST_CASE("points share the workload") {
+  SECTION("by name") {
+    const Study study = study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}, {"/cluster/workers", {1, 2, 4}}});
+    REQUIRE(study.points.size() == 6);
+    CHECK(study.points[0].scenario.workload == study.points[2].scenario.workload);
+    CHECK(study.points[3].scenario.workload == study.points[5].scenario.workload);
+    CHECK(study.points[0].scenario.workload != study.points[3].scenario.workload);
+  }
+  SECTION("written inline") {
+    const Study study = study_of(Changes{{"/cluster/workers", {1, 2}}, {"/workload/batch", {8, 16}}});
+    REQUIRE(study.points.size() == 4);
+    CHECK(study.points[0].scenario.workload == study.points[1].scenario.workload);
+    CHECK(study.points[0].scenario.workload != study.points[2].scenario.workload);
+  }
+}
+
+namespace {
+
+constexpr const char* kLab = R"({"workers": 8, "link": {"bandwidth": "10Gbps", "latency": "5us"}, "topology": {"kind": "racks", "hosts_per_rack": 4, "oversubscription": 2}})";
+
+/// A scenario whose cluster is `cluster`, beside clusters/lab.json.
+Cluster cluster_of(const Folder& folder, const std::string& cluster) {
+  folder.write("clusters/lab.json", kLab);
+  const std::string file = folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": )" + cluster + "}");
+  return load_study(file, {}, default_library()).points.at(0).scenario.cluster;
+}
+
+}  // namespace
+
+TEST_CASE("'from' lays fields over a part's file") {
+  const Folder folder;
+  SECTION("key by key") {
+    const Cluster c = cluster_of(folder, R"({"from": "lab", "workers": 16, "link": {"latency": "1us"}, "topology": {"oversubscription": 4}})");
+    CHECK(c.workers == 16);
+    CHECK(c.link == Link{10_Gbps, 1_us});
+    CHECK(c.topology == Topology(Racks{4, 4.0, {}}));
+  }
+  SECTION("another kind replaces the whole") {
+    const Cluster c = cluster_of(folder, R"({"from": "lab", "topology": {"kind": "torus", "dimensions": [2, 4]}})");
+    CHECK(c.topology == Topology(Torus{{2, 4}}));
+  }
+  SECTION("the same kind keeps the rest") {
+    const Cluster c = cluster_of(folder, R"({"from": "lab", "topology": {"kind": "racks", "hosts_per_rack": 2}})");
+    CHECK(c.topology == Topology(Racks{2, 2.0, {}}));
+  }
+  SECTION("through a chain of files, the nearest wins") {
+    folder.write("b.json", R"({"from": "clusters/lab.json", "workers": 4, "host_cost": "1ns/B"})");
+    folder.write("a.json", R"({"from": "b.json", "workers": 2})");
+    const Cluster c = cluster_of(folder, R"({"from": "a.json", "link": {"latency": "0s"}})");
+    CHECK(c.workers == 2);
+    CHECK(c.host_cost == 1_ns_per_B);
+    CHECK(c.link == Link{10_Gbps, 0_s});
+  }
+  SECTION("over a file that is a name") {
+    folder.write("alias.json", R"("lab")");
+    CHECK(cluster_of(folder, R"({"from": "alias.json", "workers": 3})").workers == 3);
+    CHECK(cluster_of(folder, R"("alias.json")").workers == 8);
+  }
+  SECTION("an axis over it, and inside it") {
+    folder.write("clusters/lab.json", kLab);
+    const std::string file = folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": ["lab", {"from": "lab", "name": "lab at half speed", "link": {"bandwidth": ["5Gbps", "6Gbps"]}}]})");
+    const Study study = load_study(file, {}, default_library());
+    CHECK(points(study) == Texts{"cluster=lab", "cluster=lab at half speed bandwidth=5Gbps", "cluster=lab at half speed bandwidth=6Gbps"});
+  }
+}
+
+TEST_CASE("a strategy laid over a file of another kind replaces it") {
+  const Folder folder;
+  folder.write("strategies/servers.json", R"({"kind": "parameter-server", "shards": 4})");
+  const std::string file = folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "1Gbps"}},
+      "strategy": ["servers", {"from": "servers", "shards": 2}, {"from": "servers", "kind": "pipelined", "width": 3}]})");
+  const Study study = load_study(file, {}, default_library());
+  REQUIRE(study.points.size() == 3);
+  CHECK(std::get<ParameterServerStrategy>(study.points[0].scenario.strategy).shards == 4);
+  CHECK(std::get<ParameterServerStrategy>(study.points[1].scenario.strategy).shards == 2);
+  CHECK(std::get<PipelinedStrategy>(study.points[2].scenario.strategy).width == 3);
+  CHECK(points(study) == Texts{"strategy=servers #1", "strategy=servers #2", "strategy=pipelined"});
+}
+
+TEST_CASE("a scenario laid over another") {
+  const Folder folder;
+  folder.write("base/lab.json", kLab);
+  folder.write("base/base.json", R"({"name": "base", "workload": "resnet50-v100", "cluster": "lab.json", "evaluation": {"runs": 1, "seed": 5}})");
+  SECTION("keeps its references relative to itself") {
+    const Study study = load_study(folder.write("s.json", R"({"from": "base/base.json", "name": "mine", "evaluation": {"evaluator": "both"}})"), {}, default_library());
+    CHECK(study.name == "mine");
+    CHECK(study.points[0].scenario.cluster.workers == 8);
+    CHECK(study.points[0].scenario.evaluation.seed == 5);
+    CHECK(study.points[0].scenario.evaluation.evaluator == Evaluator::both);
+  }
+  SECTION("by bare name, from the same folder") {
+    const Study study = load_study(folder.write("base/s.json", R"({"from": "base", "cluster": {"from": "lab.json", "workers": [2, 4]}})"), {}, default_library());
+    CHECK(study.name == "base");
+    CHECK(points(study) == Texts{"workers=2", "workers=4"});
+  }
+}
+
+TEST_CASE("bare names are looked up beside the file, beside the scenario, then in the library") {
+  const Folder folder, library;
+  const auto workers = [&](const std::vector<std::string>& sets = {}) {
+    std::vector<Override> changes;
+    for (const std::string& set : sets) changes.push_back(parse_override(set));
+    return load_study(folder.file("s.json"), changes, library.path()).points.at(0).scenario.cluster.workers;
+  };
+  const auto cluster = [](int count) { return fmt::format(R"({{"workers": {}, "link": {{"bandwidth": "1Gbps"}}}})", count); };
+  folder.write("s.json", R"({"name": "s", "cluster": "lab", "strategy": {"kind": "collective", "size": "1MB"}})");
+  library.write("clusters/lab.json", cluster(3));
+  CHECK(workers() == 3);
+  CHECK(workers({"/cluster=lab"}) == 3);
+  folder.write("clusters/lab.json", cluster(5));
+  CHECK(workers() == 5);
+  CHECK(workers({"/cluster=lab"}) == 5);
+  folder.write("sub/base.json", R"({"name": "b", "cluster": "lab", "strategy": {"kind": "collective", "size": "1MB"}})");
+  folder.write("s.json", R"({"from": "sub/base.json"})");
+  CHECK(workers() == 5);
+  folder.write("sub/clusters/lab.json", cluster(7));
+  CHECK(workers() == 7);
+}
+
+TEST_CASE("a workload's file may refer to another") {
+  const Folder folder;
+  folder.write("large.json", R"({"from": "resnet50-v100", "name": "large batch", "batch": 256})");
+  const std::string file = folder.write("s.json", R"({"name": "s", "workload": "large.json", "cluster": {"workers": [1, 2], "link": {"bandwidth": "1Gbps"}}})");
+  const Study study = load_study(file, {}, default_library());
+  CHECK(study.points[0].scenario.workload->batch == 256);
+  CHECK(study.points[0].scenario.workload->gradients.size() == 161);
+  CHECK(study.points[0].scenario.workload == study.points[1].scenario.workload);
+}
+
+TEST_CASE("a platform file is relative to the file that names it") {
+  const Folder folder;
+  const std::string platform = folder.write("clusters/grid.xml", "<platform/>");
+  folder.write("clusters/grid.json", R"({"workers": 4, "link": {"bandwidth": "1Gbps"}, "topology": {"kind": "simgrid-xml", "file": "grid.xml"}})");
+  const std::string file = folder.write("s.json", R"({"name": "s", "cluster": "grid", "strategy": {"kind": "collective", "size": "1MB"}, "evaluation": {"evaluator": "replay"}})");
+  const Study study = load_study(file, {}, default_library());
+  CHECK(std::get<SimGridXml>(study.points[0].scenario.cluster.topology).file == platform);
+}
+
+TEST_CASE("lists in name, description, output and baseline are no axes") {
+  for (const char* set : {"/name=[\"a\", \"b\"]", "/description=[\"a\", \"b\"]", "/output/plot=[\"a.png\", \"b.png\"]"})
+    CHECK_THROWS_AS(study_of(Changes{}, {set}), ScenarioError);
+}
