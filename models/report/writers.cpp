@@ -234,7 +234,7 @@ std::string to_csv(const Report& report) {
   return text;
 }
 
-Json to_json(const Report& report, const Json& manifest) {
+Json report_document(const Report& report, const Json& manifest) {
   const auto columns = report_columns(report);
   Json json = Json::object();
   json["schema_version"] = kReportSchemaVersion;

@@ -15,7 +15,8 @@ std::string to_table(const Report& report);
 /// shortest exact form.
 std::string to_csv(const Report& report);
 
+/// The JSON report (not called to_json, a name that nlohmann/json looks up):
 /// {"schema_version", "manifest", "baseline", "columns": {name: meaning}, "points": [{column: value}]}
-Json to_json(const Report& report, const Json& manifest);
+Json report_document(const Report& report, const Json& manifest);
 
 }  // namespace stepcast

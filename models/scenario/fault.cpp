@@ -61,7 +61,10 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
       best = candidate;
     }
   }
-  return best;
+  if (!best.empty() || name.size() < 3) return best;
+  const auto begins_so = [&](const std::string& candidate) { return candidate.starts_with(name); };
+  const auto first = std::find_if(candidates.begin(), candidates.end(), begins_so);
+  return std::count_if(candidates.begin(), candidates.end(), begins_so) == 1 ? *first : best;
 }
 
 }  // namespace stepcast

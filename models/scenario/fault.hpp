@@ -44,7 +44,8 @@ class ModelError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The candidate nearest to `name` by edit distance, or "" when none is near enough to be meant.
+/// The candidate nearest to `name` by edit distance, or else the only one that begins so; "" when none is near enough
+/// to be meant.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace stepcast

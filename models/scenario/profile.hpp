@@ -10,13 +10,14 @@
 
 namespace stepcast {
 
-enum class Evidence { measured, datasheet, assumed };
+enum class Evidence { measured, datasheet, recalled, assumed };
 
 template <>
 struct Choices<Evidence> {
   static constexpr std::array table = {
       Choice<Evidence>{"measured", Evidence::measured, "measured on the device"},
       Choice<Evidence>{"datasheet", Evidence::datasheet, "the manufacturer's figure"},
+      Choice<Evidence>{"recalled", Evidence::recalled, "from memory, not read again"},
       Choice<Evidence>{"assumed", Evidence::assumed, "our assumption"},
   };
 };

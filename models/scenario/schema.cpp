@@ -11,17 +11,34 @@ namespace {
 
 constexpr const char* kDraft = "http://json-schema.org/draft-07/schema#";
 
+/// Where in the scenario a schema belongs, and whether lists are axes there.
+struct Place {
+  std::string path;      ///< "cluster.link"
+  Json* definitions;     ///< what is said twice goes there, once; null where there are no axes
+
+  [[nodiscard]] bool with_axes() const { return definitions != nullptr; }
+  [[nodiscard]] Place below(std::string_view name) const { return {path.empty() ? std::string(name) : fmt::format("{}.{}", path, name), definitions}; }
+  [[nodiscard]] Place without_axes() const { return {path, nullptr}; }
+};
+
 template <class T>
-Json schema_of(const Limits& limits, bool with_axes);
+Json schema_of(const Limits& limits, const Place& place);
 
 Json list_of(Json items) { return Json{{"type", "array"}, {"items", std::move(items)}, {"minItems", 1}}; }
 
 /// One value, or a list of values that makes an axis of a study.
-Json or_axis(const Json& one) { return Json{{"anyOf", Json::array({one, list_of(one)})}}; }
+Json or_axis(Json one, const Place& place) {
+  if (!place.with_axes()) return one;
+  if (one.contains("anyOf") || one.contains("properties") || one.contains("items")) {
+    (*place.definitions)[place.path] = std::move(one);
+    one = Json{{"$ref", "#/definitions/" + place.path}};
+  }
+  return Json{{"anyOf", Json::array({one, list_of(one)})}};
+}
 
 class ObjectSchema {
  public:
-  explicit ObjectSchema(bool with_axes, bool is_study = false) : with_axes_(with_axes), is_study_(is_study) {}
+  explicit ObjectSchema(Place place, bool is_study = false) : place_(std::move(place)), is_study_(is_study) {}
 
   template <class T>
   void required(const char* name, T& x, const char* meaning, Limits limits = {}) {
@@ -34,7 +51,7 @@ class ObjectSchema {
   /// The kind; as an axis, a list of kinds with this one among them.
   void kind(std::string_view value) {
     const Json one{{"const", value}};
-    properties_["kind"] = with_axes_ ? Json{{"anyOf", Json::array({one, Json{{"type", "array"}, {"contains", one}}})}} : one;
+    properties_["kind"] = place_.with_axes() ? Json{{"anyOf", Json::array({one, Json{{"type", "array"}, {"contains", one}}})}} : one;
     required_.push_back("kind");
   }
 
@@ -47,7 +64,8 @@ class ObjectSchema {
  private:
   template <class T>
   void add(const char* name, T& x, const char* meaning, const Limits& limits, bool has_default) {
-    Json schema = schema_of<T>(limits, with_axes_ && !(is_study_ && kOfStudy<T>));
+    const Place place = place_.below(name);
+    Json schema = schema_of<T>(limits, is_study_ && kOfStudy<T> ? place.without_axes() : place);
     schema["description"] = meaning;
     if constexpr (!std::is_same_v<T, Json>)
       if (has_default) schema["default"] = write_default(x);
@@ -60,7 +78,8 @@ class ObjectSchema {
   template <class T>
   static Json write_default(const std::optional<Part<T>>&) { return nullptr; }
 
-  bool with_axes_, is_study_;
+  Place place_;
+  bool is_study_;
   Json properties_ = Json::object();
   Json required_ = Json::array();
 };
@@ -85,59 +104,12 @@ struct PartOf { static constexpr bool is_part = false; };
 template <class T>
 struct PartOf<Part<T>> { static constexpr bool is_part = true; using type = T; };
 
-/// A part: a name or path, the part itself, or a reference with some keys laid over it.
 template <class T>
-Json part_choice(bool with_axes) {
-  const Json name{{"type", "string"}, {"description", "a name from the library, or the path of a JSON file"}};
-  const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
-  const Json one{{"anyOf", Json::array({name, schema_of<T>({}, with_axes), laid_over})}};
-  return with_axes ? or_axis(one) : one;
-}
-
-template <class T>
-Json schema_of(const Limits& limits, bool with_axes) {
-  const auto axis = [&](Json one) { return with_axes ? or_axis(one) : one; };
-  if constexpr (std::is_same_v<T, bool>) {
-    return axis({{"type", "boolean"}});
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return axis(number_schema<T>(limits));
-  } else if constexpr (IsQuantity<T>::value) {
-    return axis(quantity_schema<T>(limits));
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    return axis({{"type", "string"}});
-  } else if constexpr (std::is_same_v<T, Json>) {
-    return Json{{"type", "object"}};
-  } else if constexpr (Named<T>) {
-    Json names = Json::array();
-    for (const auto& choice : Choices<T>::table) names.push_back(choice.name);
-    return axis({{"enum", names}});
-  } else if constexpr (PartOf<T>::is_part) {
-    return part_choice<typename PartOf<T>::type>(with_axes);
-  } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
-    // Given by name too, wherever it stands in a workload.
-    ObjectSchema object(with_axes);
-    T x;
-    T::describe(object, x);
-    const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
-    return axis({{"anyOf", Json::array({{{"type", "string"}}, object.object(), laid_over})}});
-  } else if constexpr (IsOptional<T>::value) {
-    // A part may hold axes and be one of a list; of other values the list may hold null.
-    using Inner = typename T::value_type;
-    const Json null{{"type", "null"}};
-    if constexpr (PartOf<Inner>::is_part) return Json{{"anyOf", Json::array({schema_of<Inner>(limits, with_axes), null})}};
-    else return axis({{"anyOf", Json::array({schema_of<Inner>(limits, false), null})}});
-  } else if constexpr (IsOrAuto<T>::value) {
-    using Inner = typename decltype(T::value)::value_type;
-    return axis({{"anyOf", Json::array({schema_of<Inner>(limits, false), {{"const", "auto"}}})}});
-  } else if constexpr (IsVector<T>::value) {
-    // Elements that are objects may hold axes in their fields; of other lists only whole ones make an axis.
-    using Element = typename T::value_type;
-    const Json list{{"type", "array"}, {"items", schema_of<Element>(limits, with_axes && (Described<Element> || IsVariant<Element>::value))}};
-    return axis(list);
-  } else if constexpr (IsVariant<T>::value) {
+Json object_of(const Place& place) {
+  if constexpr (IsVariant<T>::value) {
     Json choices = Json::array();
     for_each_part(static_cast<const T*>(nullptr), [&]<class Alternative>(std::in_place_type_t<Alternative>) {
-      ObjectSchema object(with_axes);
+      ObjectSchema object(place.below(Alternative::kind));
       Alternative x;
       object.kind(Alternative::kind);
       Alternative::describe(object, x);
@@ -145,12 +117,56 @@ Json schema_of(const Limits& limits, bool with_axes) {
       schema["description"] = Alternative::meaning;
       choices.push_back(std::move(schema));
     });
-    return axis({{"anyOf", choices}});
+    return Json{{"anyOf", choices}};
   } else {
-    ObjectSchema object(with_axes);
+    ObjectSchema object(place);
     T x;
     T::describe(object, x);
-    return axis(object.object());
+    return object.object();
+  }
+}
+
+/// A part: a name or path, the part itself, or a reference with some keys laid over it.
+template <class T>
+Json part_choice(const Place& place) {
+  const Json name{{"type", "string"}, {"description", "a name from the library, or the path of a JSON file"}};
+  const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
+  return or_axis({{"anyOf", Json::array({name, object_of<T>(place), laid_over})}}, place);
+}
+
+template <class T>
+Json schema_of(const Limits& limits, const Place& place) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return or_axis({{"type", "boolean"}}, place);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return or_axis(number_schema<T>(limits), place);
+  } else if constexpr (IsQuantity<T>::value) {
+    return or_axis(quantity_schema<T>(limits), place);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return or_axis({{"type", "string"}}, place);
+  } else if constexpr (std::is_same_v<T, Json>) {
+    return Json{{"type", "object"}};
+  } else if constexpr (Named<T>) {
+    Json names = Json::array();
+    for (const auto& choice : Choices<T>::table) names.push_back(choice.name);
+    return or_axis({{"enum", names}}, place);
+  } else if constexpr (PartOf<T>::is_part) {
+    return part_choice<typename PartOf<T>::type>(place);
+  } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
+    return part_choice<T>(place);
+  } else if constexpr (IsOptional<T>::value) {
+    // A part may hold axes and be one of a list; of other values the list may hold null.
+    using Inner = typename T::value_type;
+    const Json null{{"type", "null"}};
+    if constexpr (PartOf<Inner>::is_part) return Json{{"anyOf", Json::array({schema_of<Inner>(limits, place), null})}};
+    else return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), null})}}, place);
+  } else if constexpr (IsOrAuto<T>::value) {
+    using Inner = typename decltype(T::value)::value_type;
+    return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), {{"const", "auto"}}})}}, place);
+  } else if constexpr (IsVector<T>::value) {
+    return or_axis({{"type", "array"}, {"items", schema_of<typename T::value_type>(limits, place.below("element"))}}, place);
+  } else {
+    return or_axis(object_of<T>(place), place);
   }
 }
 
@@ -161,16 +177,8 @@ Json with_title(Json schema, std::string_view title) {
 }
 
 template <class T>
-Json object_schema(bool with_axes) {
-  ObjectSchema object(with_axes);
-  T x;
-  T::describe(object, x);
-  return object.object();
-}
-
-template <class T>
 Json part_file(std::string_view title) {
-  Json schema = std::is_same_v<T, DeviceProfile> ? object_schema<DeviceProfile>(false) : schema_of<T>({}, false);
+  Json schema = object_of<T>(Place{});
   const auto admit_schema_key = [](Json& object) { object["properties"]["$schema"] = Json{{"type", "string"}}; };
   if (schema.contains("anyOf"))
     for (Json& choice : schema["anyOf"]) admit_schema_key(choice);
@@ -182,13 +190,15 @@ Json part_file(std::string_view title) {
 }  // namespace
 
 Json scenario_schema() {
-  ObjectSchema object(true, true);
+  Json definitions = Json::object();
+  ObjectSchema object({"", &definitions}, true);
   ScenarioFields fields;
   ScenarioFields::describe(object, fields);
   Json schema = object.object();
   schema["properties"]["from"] = Json{{"type", "string"}, {"description", "path of a scenario that this one is laid over"}};
   schema["anyOf"] = Json::array({Json{{"required", schema["required"]}}, Json{{"required", {"from"}}}});
   schema.erase("required");
+  schema["definitions"] = std::move(definitions);
   return with_title(std::move(schema), "stepcast scenario");
 }
 

@@ -262,9 +262,11 @@ class Expansion {
     return scenario;
   }
 
-  /// Rewrites a fault's pointer to file and pointer as written. A workload shared by name has its own file.
+  /// Rewrites a fault's pointer to file and pointer as written. A workload shared by name has its own file, and a
+  /// fault that names its file already is a profile's.
   static Fault locate(const Document& document, Fault fault) {
     constexpr std::string_view workload = "/workload";
+    if (!fault.file.empty()) return fault;
     if (!document.workload_file || !is_at_or_below(fault.pointer, workload)) return document.origins.locate(std::move(fault));
     fault.file = document.workload_file->string();
     fault.pointer.erase(0, workload.size());
@@ -287,10 +289,10 @@ class Expansion {
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults) {
     const auto found = document.json.find("workload");
     if (found == document.json.end() || found->is_null()) return nullptr;
-    const std::string key = document.workload_file ? document.workload_file->string() : found->dump();
+    const std::string file = document.workload_file ? document.workload_file->string() : document.origins.file_of("/workload/profile");
+    const std::string key = document.workload_file ? file : found->dump() + file;
     if (const auto known = workloads_.find(key); known != workloads_.end()) return known->second;
     Json json = document.workload_file ? files_.read(*document.workload_file) : *found;
-    const std::string file = document.workload_file ? key : document.origins.file_of("/workload/profile");
     const std::size_t before = faults.size();
     resolve_workload(json, "/workload", file, files_, faults);
     auto table = std::make_shared<WorkloadTable>();
@@ -326,7 +328,7 @@ class Expansion {
   /// Adds faults whose pointers are the document's, less those that follow from faults already reported.
   void add_faults(const Document& document, std::vector<Fault> faults) {
     std::erase_if(faults, [&](const Fault& fault) {
-      return std::any_of(document.given_up.begin(), document.given_up.end(), [&](const std::string& pointer) { return is_at_or_below(fault.pointer, pointer); });
+      return fault.file.empty() && std::any_of(document.given_up.begin(), document.given_up.end(), [&](const std::string& pointer) { return is_at_or_below(fault.pointer, pointer); });
     });
     for (Fault& fault : faults) fault = locate(document, std::move(fault));
     add(std::move(faults));

@@ -72,7 +72,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   const Report report = evaluate_study(study, options.jobs);
 
   Json document;
-  if (!options.json.empty() || !plot.empty()) document = to_json(report, make_manifest(study, invocation.arguments));
+  if (!options.json.empty() || !plot.empty()) document = report_document(report, make_manifest(study, invocation.arguments));
   if (options.csv != "-" && options.json != "-") write_output("-", to_table(report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");

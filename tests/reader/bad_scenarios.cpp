@@ -239,6 +239,48 @@ void add_names(std::vector<BadScenario>& rows) {
   });
 }
 
+/// Networks given by shape: their layers, profiles and variants.
+void add_networks(std::vector<BadScenario>& rows) {
+  const Json network = json(R"({
+    "name": "small", "batch": 4, "profile": "v100-datasheet",
+    "variants": [{"name": "thin", "factorize": {"rank_ratio": 0.25, "keep": ["fc"]}}],
+    "layers": [
+      {"name": "conv", "shape": {"kind": "conv2d", "in": 3, "out": 8, "kernel": [3, 3], "input": [32, 32]}},
+      {"name": "fc", "shape": {"kind": "linear", "in": 7200, "out": 10}}
+    ]
+  })");
+  const auto with = [&](const Changes& changes) {
+    Json table = network;
+    for (const auto& [pointer, value] : changes) table[Json::json_pointer(pointer)] = value;
+    return good_scenario({{"/workload", table}});
+  };
+  rows.insert(rows.end(), {
+      {"unknown profile", with({{"/profile", "v100"}}), "/workload/profile", "the unknown profile \"v100\"", "a100-datasheet, ", "did you mean \"v100-datasheet\"?"},
+      {"missing profile file", with({{"/profile", "no-device.json"}}), "/workload/profile", "\"no-device.json\", but there is no file", "an existing JSON file", "relative to the file"},
+      {"profile is a number", with({{"/profile", 5}}), "/workload/profile", "5", "an object", "", by_schema},
+      {"no profile for shapes", with({{"/profile", nullptr}}), "/workload/profile", "nothing, and layers give shapes", "a device profile"},
+      {"profile for layers with times", good_scenario({{"/workload/profile", "v100-datasheet"}}), "/workload/profile", "a profile for layers without shapes", "null"},
+      {"profile's share above 1", with({{"/profile", Json{{"from", "v100-datasheet"}, {"compute_efficiency", {{"value", 1.5}}}}}}), "/workload/profile/compute_efficiency/value", "1.5", "above 0 to 1"},
+      {"profile without that type", with({{"/dtype", "bf16"}}), "/workload/dtype", "bf16 on the device \"v100-datasheet\"", "fp32, fp16"},
+      {"unknown variant", with({{"/variant", "thinn"}}), "/workload/variant", "\"thinn\"", "vanilla, thin", "did you mean \"thin\"?"},
+      {"variant of layers with times", good_scenario({{"/workload/variant", json(R"({"factorize": null})")}}), "/workload/variant", "a variant of layers without shapes", "null"},
+      {"rank ratio 0", with({{"/variants/0/factorize/rank_ratio", 0}}), "/workload/variants/0/factorize/rank_ratio", "0", "above 0 to 1", "", by_schema},
+      {"variant that keeps an unknown layer", with({{"/variants/0/factorize/keep/0", "convs"}}), "/workload/variants/0/factorize/keep/0", "\"convs\"", "a layer's name", "did you mean \"conv\"?"},
+      {"unknown shape", with({{"/layers/0/shape", json(R"({"kind": "conv"})")}}), "/workload/layers/0/shape/kind", "\"conv\"", "conv2d, conv_transpose2d, linear", "did you mean \"conv2d\"?", by_schema},
+      {"shape without channels", with({{"/layers/1/shape", json(R"({"kind": "linear", "in": 5})")}}), "/workload/layers/1/shape/out", "nothing", "a required value", "add it", by_schema},
+      {"kernel larger than the input", with({{"/layers/0/shape/kernel", {64, 3}}}), "/workload/layers/0/shape/kernel", "[64, 3]", "at most the padded input, [32, 32]"},
+      {"kernel in three dimensions", with({{"/layers/0/shape/kernel", {3, 3, 3}}}), "/workload/layers/0/shape/kernel", "[3, 3, 3]", "[height, width], two integers"},
+      {"channels that groups do not divide", with({{"/layers/0/shape/groups", 2}}), "/workload/layers/0/shape/groups", "2 groups of 3 input and 8 output channels", "a divisor of both"},
+      {"a layer's name twice", with({{"/layers/1/name", "conv"}}), "/workload/layers/1/name", "\"conv\" a second time", "a name of its own"},
+      {"times beside a shape", with({{"/layers/1/forward", "1ms"}}), "/workload/layers/1", "times beside a shape", "either times or a shape", "remove the times"},
+      {"a layer without shape among others", with({{"/layers/1", json(R"({"name": "fc", "forward": "1ms"})")}}), "/workload/layers/1", "a layer without shape among layers with shapes", "shapes for all layers"},
+      {"claimed parameters of shapes", with({{"/parameters", 5}}), "/workload/parameters", "5, but the layers hold 72226", "the sum of all gradient tensors' elements"},
+      {"update beside shapes", with({{"/update", "1ms"}}), "/workload/update", "a time beside shapes", "no time", "remove it"},
+      {"unknown optimizer", with({{"/optimizer", "adamw"}}), "/workload/optimizer", "\"adamw\"", "sgd, momentum, adam", "did you mean \"adam\"?", by_schema},
+      {"unknown evidence", with({{"/profile", Json{{"from", "v100-datasheet"}, {"bend", {{"evidence", "guessed"}}}}}}), "/workload/profile/bend/evidence", "\"guessed\"", "measured, datasheet, assumed"},
+  });
+}
+
 /// Lists and variants that make no study.
 void add_studies(std::vector<BadScenario>& rows) {
   const auto baseline = [](Json set) { return Changes{{"/baseline", Json{{"name", "b"}, {"set", std::move(set)}}}}; };
@@ -388,6 +430,7 @@ std::vector<BadScenario> bad_scenarios() {
   add_types(rows);
   add_numbers(rows);
   add_names(rows);
+  add_networks(rows);
   add_studies(rows);
   add_rules(rows);
   add_overrides(rows);

@@ -180,6 +180,23 @@ TEST_CASE("a rule broken by a workload's file is reported in that file") {
   CHECK(has(faults, table, "/parameters", "6, but the table holds 5"));
 }
 
+TEST_CASE("a fault in a profile's file names that file, whoever refers to it") {
+  const Folder folder;
+  const std::string network = R"("name": "n", "batch": 4, "layers": [{"name": "fc", "shape": {"kind": "linear", "in": 10, "out": 10}}])";
+  const std::string rest = R"("cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})";
+  const std::string profile = folder.write("profiles/mine.json", R"({"name": "mine", "peaks": 5, "memory_bandwidth": {"value": "1TB/s", "evidence": "assumed", "source": "s"},
+      "launch_overhead": {"value": "5us", "evidence": "assumed", "source": "s"}, "compute_efficiency": {"value": 0.5, "evidence": "assumed", "source": "s"},
+      "memory_efficiency": {"value": 0.5, "evidence": "assumed", "source": "s"}, "bend": {"value": 4, "evidence": "certain", "source": "s"}})");
+  folder.write("net.json", "{" + network + R"(, "profile": "mine"})");
+  for (const std::string& workload : {"{" + network + R"(, "profile": "mine"})", "{" + network + R"(, "profile": {"from": "profiles/mine.json", "name": "other"}})", std::string(R"("net.json")"), std::string(R"({"from": "net.json", "batch": 8})")}) {
+    const auto faults = faults_of_file(folder.write("s.json", R"({"name": "s", "workload": )" + workload + ", " + rest));
+    INFO(workload << "\n" << list(faults));
+    CHECK(faults.size() == 2);
+    CHECK(has(faults, profile, "/peaks", "5"));
+    CHECK(has(faults, profile, "/bend/evidence", "certain"));
+  }
+}
+
 TEST_CASE("a malformed part file is reported once, whoever refers to it") {
   const Folder folder;
   const std::string cluster = folder.write("lab.json", R"({"workers": 8,)");

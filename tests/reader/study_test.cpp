@@ -311,6 +311,15 @@ TEST_CASE("a workload's file may refer to another") {
   CHECK(study.points[0].scenario.workload == study.points[1].scenario.workload);
 }
 
+TEST_CASE("profiles and variants of a network make axes") {
+  const Study study = study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet18", "profile": ["v100-datasheet", {"from": "p100-datasheet", "name": "P100"}], "variant": ["vanilla", {"name": "thin", "factorize": {"rank_ratio": 0.25}}]})")}});
+  CHECK(points(study) == Texts{"profile=v100-datasheet variant=vanilla", "profile=v100-datasheet variant=thin", "profile=P100 variant=vanilla", "profile=P100 variant=thin"});
+  CHECK(study.points[0].scenario.workload->profile->name == "v100-datasheet");
+  CHECK_FALSE(study.points[0].scenario.workload->variant);
+  CHECK(study.points[3].scenario.workload->profile->name == "P100");
+  CHECK(study.points[3].scenario.workload->variant->factorize);
+}
+
 TEST_CASE("a platform file is relative to the file that names it") {
   const Folder folder;
   const std::string platform = folder.write("clusters/grid.xml", "<platform/>");
