@@ -63,8 +63,8 @@ class ShapeChecker {
   }
 
   void window(const Extent& input, const Extent& kernel, const Extent& padding, const std::string& at) {
-    const bool sound = extent(input, 1, at + "/input") & extent(kernel, 1, at + "/kernel") & extent(padding, 0, at + "/padding");
-    if (!sound) return;
+    const bool sound[] = {extent(input, 1, at + "/input"), extent(kernel, 1, at + "/kernel"), extent(padding, 0, at + "/padding")};
+    if (!(sound[0] && sound[1] && sound[2])) return;
     for (std::size_t i = 0; i < 2; ++i)
       if (input[i] + 2 * padding[i] < kernel[i]) {
         fault(at + "/kernel", text_of(kernel), fmt::format("at most the padded input, {}", text_of({input[0] + 2 * padding[0], input[1] + 2 * padding[1]})));
