@@ -277,7 +277,7 @@ void add_networks(std::vector<BadScenario>& rows) {
       {"claimed parameters of shapes", with({{"/parameters", 5}}), "/workload/parameters", "5, but the layers hold 72226", "the sum of all gradient tensors' elements"},
       {"update beside shapes", with({{"/update", "1ms"}}), "/workload/update", "a time beside shapes", "no time", "remove it"},
       {"unknown optimizer", with({{"/optimizer", "adamw"}}), "/workload/optimizer", "\"adamw\"", "sgd, momentum, adam", "did you mean \"adam\"?", by_schema},
-      {"unknown evidence", with({{"/profile", Json{{"from", "v100-datasheet"}, {"bend", {{"evidence", "guessed"}}}}}}), "/workload/profile/bend/evidence", "\"guessed\"", "measured, datasheet, assumed"},
+      {"unknown evidence", with({{"/profile", Json{{"from", "v100-datasheet"}, {"bend", {{"evidence", "guessed"}}}}}}), "/workload/profile/bend/evidence", "\"guessed\"", "measured, datasheet, recalled, assumed"},
   });
 }
 
