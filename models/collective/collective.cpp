@@ -26,6 +26,7 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
     {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather, bruck::all_gather_cost},
     {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
     {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
+    {all_to_all, Algorithm::pairwise, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", pairwise::all_to_all, pairwise::all_to_all_cost},
 };
 
 /// s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, b the seconds per byte of a round (β + h + γ/2):
@@ -92,6 +93,7 @@ CostTerms lower_bound(Operation operation, Bytes n, int p) {
     case all_gather: terms.add(Path::far, ceil_log2(p), share); break;
     case reduce_scatter: terms.add(Path::far, ceil_log2(p), share).reduced = share; break;
     case broadcast: terms.add(Path::far, ceil_log2(p), p > 1 ? n : Bytes{}); break;
+    case all_to_all: terms.add(Path::far, p > 1 ? 1 : 0, share); break;
   }
   return terms;
 }

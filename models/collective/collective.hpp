@@ -1,7 +1,7 @@
 // The table of collective algorithms: each one once as rounds of messages and once as a closed form.
 //
 // n is the whole buffer: of an all-reduce, reduce-scatter or broadcast the vector, of an all-gather the
-// gathered result (m = n/p from each participant).
+// gathered result (m = n/p from each participant), of an all-to-all what each participant starts with.
 #pragma once
 
 #include <span>
@@ -39,6 +39,7 @@ struct CollectiveCall {
   const CollectiveAlgorithm* algorithm = nullptr;
   CollectiveParameters parameters;
   Bytes bytes{};
+  Seconds recode{};  ///< above 0: compression inside the collective takes so long in each reducing round, instead of γ
 };
 
 /// Decides "auto": the algorithm with the lowest closed form among all that fit p, and the parameters.
@@ -91,5 +92,9 @@ namespace bruck {
 Schedule all_gather(int p, const CollectiveParameters&);
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
 }  // namespace bruck
+namespace pairwise {
+Schedule all_to_all(int p, const CollectiveParameters&);
+CostTerms all_to_all_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace pairwise
 
 }  // namespace stepcast

@@ -38,12 +38,11 @@ constexpr CompressorEntry kCompressors[] = {
     {"atomo", low_rank, "4s(n + m + 1), s = min(rank, n, m); 1-D: 4d", "", "Wang et al. 2018, arXiv 1806.04090"},
     {"gradiveq", low_rank, "4·dimension·ceil(d/slice), if less than 4d", "", "Yu et al. 2018, arXiv 1811.03617"},
 };
-static_assert(std::size(kCompressors) == std::variant_size_v<AnyCompressor>, "one line for every compressor");
+static_assert(std::size(kCompressors) == std::variant_size_v<Compressor>, "one line for every compressor");
 
 /// Checks each field of a described part against the limits that its description states.
 struct LimitChecker {
-  std::string_view kind;
-  std::vector<std::string>& faults;
+  std::vector<CompressorFault>& faults;
 
   template <class T>
   void required(const char* name, T& value, const char*, Limits limits = {}) {
@@ -60,35 +59,35 @@ struct LimitChecker {
     required(name, value, meaning, limits);
   }
   void number(const char* name, double value, const Limits& limits) {
-    if (!admits(limits, value)) faults.push_back(fmt::format("{}: {} is {}, allowed is a number {}", kind, name, value, to_string(limits)));
+    if (!admits(limits, value)) faults.push_back({name, fmt::format("{}", value), "a number " + to_string(limits)});
   }
 };
 
 /// Faults between fields, and between fields and tensors.
 struct RuleChecker {
   std::span<const Tensor> tensors;
-  std::vector<std::string>& faults;
+  std::vector<CompressorFault>& faults;
 
   void operator()(const auto&) const {}
   void operator()(const Qsgd& x) const {
     if (x.bucket && x.packing == Packing::grace && x.framework != Framework::dist)
-      faults.push_back(fmt::format("qsgd: a bucket of {} with packing grace and framework {}, which has one norm per tensor; use framework dist or packing ideal", *x.bucket, stepcast::name_of(x.framework)));
+      faults.push_back({"bucket", fmt::format("{} with packing grace and framework {}", *x.bucket, stepcast::name_of(x.framework)), "null, since there is one norm per tensor there; or framework dist, or packing ideal"});
   }
   void operator()(const Inceptionn& x) const {
     if (const double sum = x.share_32 + x.share_16 + x.share_8; sum > 1)
-      faults.push_back(fmt::format("inceptionn: shares of elements add up to {}, allowed is at most 1", sum));
+      faults.push_back({"share_8", fmt::format("{}, so that shares add up to {}", x.share_8, sum), "shares that add up to at most 1"});
   }
   void operator()(const GradiVeq& x) const {
-    if (x.dimension >= x.slice) faults.push_back(fmt::format("gradiveq: dimension is {}, allowed is less than slice ({})", x.dimension, x.slice));
+    if (x.dimension >= x.slice) faults.push_back({"dimension", fmt::format("{}", x.dimension), fmt::format("less than slice ({})", x.slice)});
   }
-  void operator()(const PowerSgd& x) const { rank("powersgd", x.rank); }
-  void operator()(const Atomo& x) const { rank("atomo", x.rank); }
+  void operator()(const PowerSgd& x) const { rank(x.rank); }
+  void operator()(const Atomo& x) const { rank(x.rank); }
 
-  void rank(const char* kind, int rank) const {
+  void rank(int rank) const {
     std::int64_t largest = 0;
     for (const Tensor& tensor : tensors)
       if (tensor.is_matrix() && tensor.elements() > 0) largest = std::max(largest, std::min(tensor.rows(), tensor.columns()));
-    if (largest > 0 && rank > largest) faults.push_back(fmt::format("{}: rank is {}, allowed is at most {}, the largest min(n, m) of all matrices", kind, rank, largest));
+    if (largest > 0 && rank > largest) faults.push_back({"rank", fmt::format("{}", rank), fmt::format("at most {}, the largest min(n, m) of all matrices", largest)});
   }
 };
 
@@ -140,11 +139,11 @@ const CompressorEntry& find_compressor(std::string_view kind) {
   throw std::invalid_argument(fmt::format("no compressor \"{}\"", kind));
 }
 
-CodecPlan make_plan(const AnyCompressor& compressor, const Tensor& tensor) {
+CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor) {
   return std::visit([&](const auto& x) { return plan(x, tensor); }, compressor);
 }
 
-CodecPlan make_plan(const AnyCompressor& compressor, std::span<const Tensor> group) {
+CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group) {
   if (group.size() == 1) return make_plan(compressor, group.front());
   if (std::holds_alternative<PowerSgd>(compressor) || std::holds_alternative<Atomo>(compressor)) {
     CodecPlan fused;
@@ -159,7 +158,7 @@ CodecPlan make_plan(const AnyCompressor& compressor, std::span<const Tensor> gro
   return make_plan(compressor, flat);
 }
 
-std::vector<Pass> hop_passes(const AnyCompressor& compressor, const Tensor& slice) {
+std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice) {
   const CodecPlan plan = make_plan(compressor, slice);
   if (!plan.recodable)
     throw std::invalid_argument(fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
@@ -172,16 +171,18 @@ std::vector<Pass> hop_passes(const AnyCompressor& compressor, const Tensor& slic
   return passes;
 }
 
-std::vector<std::string> check(const AnyCompressor& compressor, std::span<const Tensor> tensors) {
-  std::vector<std::string> faults;
+std::string to_string(const CompressorFault& fault) { return fmt::format("{} is {}, allowed is {}", fault.field.empty() ? "a tensor" : fault.field, fault.found, fault.allowed); }
+
+std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors) {
+  std::vector<CompressorFault> faults;
   std::visit([&]<class X>(X x) {
-    LimitChecker limits{X::kind, faults};
+    LimitChecker limits{faults};
     X::describe(limits, x);
   }, compressor);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& shape = tensors[i].shape;
     if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 1; }))
-      faults.push_back(fmt::format("tensor {} has shape [{}], allowed are one or more dimensions, each of at least 1", i, fmt::join(shape, ", ")));
+      faults.push_back({"", fmt::format("tensor {} of shape [{}]", i, fmt::join(shape, ", ")), "one or more dimensions, each of at least 1"});
   }
   std::visit(RuleChecker{tensors, faults}, compressor);
   return faults;

@@ -6,7 +6,7 @@
 //     price(decode_passes(plan, 8), rates);       // eight messages, one decoded after the other
 //
 // A new compressor: a described struct and its plan() in the header of its class, plan() in a file of its own, its
-// type in AnyCompressor, its line in compressors().
+// type in Compressor, its line in compressors().
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@
 
 namespace stepcast {
 
-using AnyCompressor = std::variant<NoCompressor, RatioCompressor,
+using Compressor = std::variant<NoCompressor, RatioCompressor,
                                    Fp16, EightBit, OneBit, SignSgd, Signum, EfSignSgd, Qsgd, TernGrad, Natural, Inceptionn,
                                    RandomK, TopK, Threshold, Dgc, Wangni,
                                    Adaptive, SketchMl, ThreeLc, QsparseLocalSgd,
@@ -41,30 +41,39 @@ struct CompressorEntry {
   const char* source;
 };
 
-/// One line for every alternative of AnyCompressor, in its order.
+/// One line for every alternative of Compressor, in its order.
 std::span<const CompressorEntry> compressors();
 /// @throws std::invalid_argument for a kind that is not in the table
 const CompressorEntry& find_compressor(std::string_view kind);
 
 /// What `compressor` does with `tensor`.
 /// @pre check(compressor, {tensor}) found nothing
-CodecPlan make_plan(const AnyCompressor& compressor, const Tensor& tensor);
+CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor);
 
 /// What it does with tensors that travel together (a bucket, the whole model): low-rank methods encode each tensor and
 /// send all factors of one stage in one message, as PowerSGD's authors do; all others see one flat vector, so one
 /// norm, one k, one table of means. Same for a group of one.
 /// @pre group is not empty
-CodecPlan make_plan(const AnyCompressor& compressor, std::span<const Tensor> group);
+CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group);
 
 /// What one hop of a ring's reduce-scatter does to a slice when compression sits inside the collective (Pipe-SGD):
 /// decode what came, add it to the own slice, encode the sum. Message: payload of make_plan(compressor, slice), which
 /// for methods with a scale is a little more than 1/p of the tensor's.
 /// @throws std::invalid_argument unless the method is recodable
-std::vector<Pass> hop_passes(const AnyCompressor& compressor, const Tensor& slice);
+std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice);
+
+struct CompressorFault {
+  std::string field;  ///< of the compressor; empty: of a tensor
+  std::string found;
+  std::string allowed;
+};
+
+/// "FIELD is FOUND, allowed is ALLOWED"
+std::string to_string(const CompressorFault& fault);
 
 /// What is wrong with the compressor (fields outside their limits, fields that exclude each other) or with using it
 /// on these tensors (a shape without elements; a rank above min(n, m) of every matrix: for single tensors it is
-/// cut). One message a fault; empty: fine.
-std::vector<std::string> check(const AnyCompressor& compressor, std::span<const Tensor> tensors);
+/// cut). Empty: fine.
+std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors);
 
 }  // namespace stepcast

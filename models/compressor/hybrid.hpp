@@ -78,7 +78,7 @@ struct QsparseLocalSgd {
   static void describe(V& v, QsparseLocalSgd& x) {
     describe_ratio(v, x);
     v.optional("levels", x.levels, "s: levels of magnitude", between(1, 32767));
-    v.optional("local_steps", x.local_steps, "H: steps from one exchange to the next", at_least(1));
+    v.optional("local_steps", x.local_steps, "H: steps from one exchange to the next", between(1, 10000));
   }
   bool operator==(const QsparseLocalSgd&) const = default;
 };

@@ -35,6 +35,15 @@ std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   return classes;
 }
 
+/// S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
+PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluster& cluster, Prices prices) {
+  const auto* collective = std::get_if<CollectiveWork>(&work);
+  if (!collective) prices.setup = Seconds{};
+  PricedCost cost = price(communication_terms(work, graph, cluster), prices);
+  if (collective && collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (cluster.workers - 1.0);
+  return cost;
+}
+
 /// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
 class Unfolded {
  public:
@@ -50,18 +59,12 @@ class Unfolded {
         for (const Seconds time : serve->time) longest = std::max(longest, time);
         timed.duration.push_back(longest.si());
       } else {
-        timed.duration.push_back(price(communication_terms(work, graph, cluster), with_setup(prices, work)).total().si());
+        timed.duration.push_back(exchange_price(work, graph, cluster, prices).total().si());
       }
     }
     for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
     for (const Dependency& d : graph.dependencies)
       connect(d.before, d.after, d.lag, d.until.value_or(-1));
-  }
-
-  /// S belongs to collectives only.
-  static Prices with_setup(Prices prices, const Work& work) {
-    if (!std::holds_alternative<CollectiveWork>(work)) prices.setup = Seconds{};
-    return prices;
   }
 
   [[nodiscard]] const std::vector<WorkerClass>& classes() const { return classes_; }
@@ -124,7 +127,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 
 PricedCost communication_price(const Work& work, const StepGraph& graph, const Cluster& cluster) {
   if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work)) refuse_asynchronous(graph);
-  return price(communication_terms(work, graph, cluster), Unfolded::with_setup(collective_prices(cluster), work));
+  return exchange_price(work, graph, cluster, collective_prices(cluster));
 }
 
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
@@ -134,7 +137,7 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
   const CriticalCycle cycle = solver.critical_cycle();
 
   StepForecast forecast;
-  forecast.step = Seconds(cycle.period);
+  forecast.step = Seconds(cycle.period / graph.local_steps);
   forecast.steady_state = "maximum cycle ratio of the step graph";
   forecast.critical_steps = cycle.lag;
   for (const int v : cycle.vertices) {
@@ -142,7 +145,7 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
     if (unfolded.timed.duration[static_cast<std::size_t>(v)] > 0.0 && (forecast.critical.empty() || forecast.critical.back() != name)) forecast.critical.push_back(name);
   }
   const auto first = solver.first_steps(1).front();
-  for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]));
+  for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
 
   const auto start = solver.periodic_starts(cycle);
   std::vector<Interval> timeline;
@@ -153,7 +156,7 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
       const auto v = static_cast<std::size_t>(unfolded.vertex(i, c));
       timeline.push_back({graph.tasks[i].phase, start[v], start[v] + unfolded.timed.duration[v]});
     }
-    const double weight = static_cast<double>(unfolded.classes()[c].count) / cluster.workers;
+    const double weight = static_cast<double>(unfolded.classes()[c].count) / cluster.workers / graph.local_steps;
     forecast.breakdown = add(forecast.breakdown, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), weight);
   }
   return forecast;

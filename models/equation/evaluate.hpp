@@ -22,7 +22,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 
-/// End of the last task of steps 0 .. steps-1: how long that many steps take from a standing start.
+/// End of the last task of steps 0 .. steps-1 (passes of the template): how long they take from a standing start.
 Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps);
 
 }  // namespace stepcast

@@ -1,10 +1,10 @@
 #include "models/report/bound.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
-#include "models/strategy/builder.hpp"
 
 namespace stepcast {
 namespace {
@@ -40,29 +40,66 @@ PathPrice best_link(const Cluster& cluster) {
 
 bool is_asynchronous(const ParameterServerStrategy& s) { return s.consistency != Consistency::synchronous; }
 
+/// Bytes that a step's exchanges move, and the GPU time of its compressor.
+struct Traffic {
+  std::map<Operation, Bytes> collective;  ///< buffers, by operation
+  Bytes push{}, pull{};
+  Seconds codec{};
+  Seconds recode{};                       ///< inside collectives, instead of γ
+};
+
+Traffic traffic_of(const StepGraph& graph, int p) {
+  Traffic all;
+  const double share = 1.0 / graph.local_steps;
+  for (const Task& task : graph.tasks) {
+    const auto* compute = std::get_if<ComputeWork>(&task.work);
+    if (compute && (task.phase == Phase::encode || task.phase == Phase::decode)) all.codec += compute->duration * share;
+    if (const auto* work = std::get_if<CollectiveWork>(&task.work)) {
+      all.collective[work->call.algorithm->operation] += work->call.bytes * share;
+      all.recode += work->call.recode * ((p - 1.0) * share);
+    }
+    if (const auto* direct = std::get_if<DirectWork>(&task.work))
+      for (const Bytes bytes : direct->shard_bytes) (direct->pattern == DirectWork::Pattern::pull ? all.pull : all.push) += bytes;
+    if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) (transfer->push ? all.push : all.pull) += transfer->bytes;
+  }
+  return all;
+}
+
 struct Terms {
   const Scenario& scenario;
-  const Workload& workload;
+  const Traffic& traffic;
 
   [[nodiscard]] int p() const { return scenario.cluster.workers; }
-  [[nodiscard]] Bytes n() const { return payload(scenario.compressor, workload.gradient_bytes); }
 
-  CostTerms operator()(const AllReduceStrategy&) const { return lower_bound(Operation::all_reduce, n(), p()); }
-  CostTerms operator()(const PipelinedStrategy&) const { return lower_bound(Operation::all_reduce, n(), p()); }
-  CostTerms operator()(const CollectiveBenchmark& s) const { return lower_bound(s.operation, payload(scenario.compressor, s.size), p()); }
-  CostTerms operator()(const GossipStrategy&) const { return neighbour_exchange_cost(n(), p()); }
+  CostTerms operator()(const AllReduceStrategy&) const { return collectives(); }
+  CostTerms operator()(const PipelinedStrategy&) const { return collectives(); }
+  CostTerms operator()(const CollectiveBenchmark&) const { return collectives(); }
+  CostTerms operator()(const GossipStrategy&) const { return neighbour_exchange_cost(traffic.push, p()); }
   CostTerms operator()(const ParameterServerStrategy& s) const {
     CostTerms terms;
-    terms.reduced = n() * (static_cast<double>(p()) / s.shards);
+    if (traffic.codec == Seconds{}) terms.reduced = traffic.push * (static_cast<double>(p()) / s.shards);
     const bool co_located = s.placement == ServerPlacement::co_located;
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.
     if (co_located && (p() == 1 || is_asynchronous(s))) return terms;
     const double flows = co_located ? p() - 1 : p();
-    const Bytes worker = co_located ? n() * (1.0 - 1.0 / s.shards) : n();
     // Pushes and pulls run in opposite directions of full-duplex links, so they may overlap completely.
-    terms.add(Path::shard, 2, std::max(is_asynchronous(s) ? Bytes{} : worker, n() * (flows / s.shards)));
+    const Bytes n = std::max(traffic.push, traffic.pull);
+    const Bytes worker = co_located ? n * (1.0 - 1.0 / s.shards) : n;
+    terms.add(Path::shard, 2, std::max(is_asynchronous(s) ? Bytes{} : worker, n * (flows / s.shards)));
     terms.copied = is_asynchronous(s) ? Bytes{} : worker;
     return terms;
+  }
+
+ private:
+  /// Exchanges of different kinds follow each other, since each needs the result of the one before.
+  [[nodiscard]] CostTerms collectives() const {
+    CostTerms all;
+    for (const auto& [operation, bytes] : traffic.collective) {
+      const CostTerms terms = lower_bound(operation, bytes, p());
+      all.add(Path::far, terms.total_messages(), terms.total_wire());
+      all.reduced += terms.reduced;
+    }
+    return all;
   }
 };
 
@@ -89,21 +126,22 @@ Speeds speeds(const Cluster& cluster) {
 
 }  // namespace
 
-Bound lower_bound(const Scenario& scenario, const Workload& workload) {
+Bound lower_bound(const Scenario& scenario, const Workload& workload, const StepGraph& graph) {
   const Cluster& cluster = scenario.cluster;
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const bool asynchronous = server && is_asynchronous(*server);
   const Speeds speed = speeds(cluster);
+  const Traffic traffic = traffic_of(graph, cluster.workers);
 
   Bound bound;
   // Servers do the update instead of the worker. Workers that need not wait for the slowest add their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + (server ? Seconds{} : workload.update);
+  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + traffic.codec + (server ? Seconds{} : workload.update);
   bound.compute = asynchronous ? compute * (cluster.workers / speed.rate) : compute * speed.slowest;
 
-  const CostTerms terms = std::visit(Terms{scenario, workload}, scenario.strategy);
+  const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);
   const SecondsPerByte gamma = server ? server->server_reduction_cost.value_or(cluster.reduction_cost) : cluster.reduction_cost;
-  bound.reduction = terms.reduced * gamma;
+  bound.reduction = traffic.recode > Seconds{} ? traffic.recode : terms.reduced * gamma;
   if (!std::holds_alternative<SimGridXml>(cluster.topology)) {
     const PathPrice link = best_link(cluster);
     const Seconds wire = terms.total_wire() * link.beta, copies = terms.copied * cluster.host_cost;

@@ -39,11 +39,13 @@ std::vector<Column> report_columns(const Report& report) {
   add("workers", "number of workers", [](P p) { return Cell(std::int64_t{p.workers}); });
   add("strategy", "how gradients are exchanged", [](P p) { return Cell(p.strategy); });
   add("collective_algorithm", "algorithm of its collectives, with parameters that were decided", [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); });
+  add("compressor", "how gradients are compressed", [](P p) { return Cell(p.compressor); });
   add("step_time_s", "steady-state time per step", [](P p) { return si(p.answers.shown().step); });
   add("first_step_time_s", "from a standing start to the end of the first step", [](P p) { return si(p.answers.shown().first_step); });
   add("throughput_samples_per_s", "samples of all workers per second", [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
   add("speedup", "throughput over the baseline's", [](P p) { return number(p.speedup); });
   add("scaling_efficiency", "throughput(p) / (p · throughput(1))", [](P p) { return number(p.scaling_efficiency); });
+  add("payload_per_worker_B", "a worker's messages of a step, as the compressor makes them", [](P p) { return p.payload > Bytes{} ? si(p.payload) : Cell(); });
   add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
   add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", [](P p) { return si(p.algbw); });

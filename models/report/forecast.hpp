@@ -25,7 +25,7 @@ struct Distribution {
 };
 
 struct StepForecast {
-  Seconds first_step{};  ///< from the start until every task of step 0 is done
+  Seconds first_step{};  ///< from the start until every task of step 0 is done; local SGD: mean of the steps before the first exchange ends
   Seconds step{};        ///< steady-state time per step
   Breakdown breakdown;   ///< mean over workers, of one steady-state step
   std::string steady_state;              ///< how the evaluator knows that the state is steady

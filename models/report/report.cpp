@@ -20,7 +20,7 @@ struct ExchangeSummary {
   Bytes sent{};
   std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
   std::set<std::string> algorithms;
-  double bus_factor = 0.0;
+  std::set<Operation> operations;
 };
 
 double bus_factor(Operation operation, int p) {
@@ -28,6 +28,7 @@ double bus_factor(Operation operation, int p) {
   switch (operation) {
     case Operation::all_reduce: return 2 * rest;
     case Operation::all_gather:
+    case Operation::all_to_all:
     case Operation::reduce_scatter: return rest;
     case Operation::broadcast: return 1.0;
   }
@@ -62,7 +63,7 @@ ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
       all.algorithms.insert(describe(collective->call));
-      all.bus_factor = bus_factor(collective->call.algorithm->operation, cluster.workers);
+      all.operations.insert(collective->call.algorithm->operation);
     } else if (direct && !pull) {
       for (const Bytes bytes : direct->shard_bytes) all.size += bytes;
     } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->push) {
@@ -71,6 +72,10 @@ ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
     if (graph.asynchronous) all.time.reset();
     else *all.time += communication_price(task.work, graph, cluster).total();
   }
+  const double share = 1.0 / graph.local_steps;
+  all.size *= share;
+  all.sent *= share;
+  if (all.time) *all.time *= share;
   return all;
 }
 
@@ -98,6 +103,8 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
   std::visit([&](const auto& strategy) { report.strategy = strategy.kind; }, scenario.strategy);
   report.algorithm = fmt::format("{}", fmt::join(exchange.algorithms, "+"));
   report.answers = answers;
+  report.compressor = compressors()[scenario.compressor.index()].kind;
+  report.payload = graph.payload / static_cast<double>(graph.local_steps);
   report.message_size = exchange.size;
   report.sent_per_worker = exchange.sent;
   // A collective benchmark's step is its exchange, whoever evaluated it.
@@ -105,7 +112,8 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
   const std::optional<Seconds> time = benchmark ? forecast.step : exchange.time;
   if (time && *time > Seconds{}) {
     report.algbw = exchange.size / *time;
-    if (exchange.bus_factor > 0) report.busbw = *report.algbw * exchange.bus_factor;
+    // A bus factor belongs to one operation.
+    if (exchange.operations.size() == 1) report.busbw = *report.algbw * bus_factor(*exchange.operations.begin(), scenario.cluster.workers);
   }
   if (scenario.workload && !benchmark) {
     report.samples_per_second = throughput(scenario, workload, forecast.step);
@@ -116,12 +124,13 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
       report.scaling_efficiency = report.samples_per_second / (report.workers * alone);
     }
   }
-  report.bound = lower_bound(scenario, workload);
+  report.bound = lower_bound(scenario, workload, graph);
   report.gap = report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
 
   report.tolerance = scenario.evaluation.tolerance;
   if (const std::string estimate = why_estimate(scenario); answers.equations && !estimate.empty())
     report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", estimate));
+  if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
   return report;
 }

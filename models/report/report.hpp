@@ -38,6 +38,8 @@ struct PointReport {
   double samples_per_second = 0.0;  ///< throughput of all workers; 0 without a workload
   std::optional<double> speedup;    ///< throughput over the baseline's
   std::optional<double> scaling_efficiency;  ///< throughput / (p · throughput of one worker computing alone)
+  std::string compressor;           ///< its kind
+  Bytes payload{};                  ///< a worker's messages of a step as the compressor makes them; 0 where only a collective runs
   Bytes message_size{};             ///< n: bytes that a step's collectives (or pushes) exchange
   Bytes sent_per_worker{};          ///< bytes a worker puts on the wire in a step, mean over workers
   std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "models/collective/collective.hpp"
+#include "models/scenario/check_compressor.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/check_shapes.hpp"
 #include "models/workload/layer_times.hpp"
@@ -16,10 +18,12 @@ class Checker {
   Checker(const Scenario& scenario, std::vector<Fault>& faults) : s_(scenario), faults_(faults) {}
 
   void run() {
+    const std::size_t before = faults_.size();
     workload();
     topology();
     groups();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
+    if (faults_.size() == before) check_compressor(s_, faults_);
     evaluation();
     output();
   }
@@ -140,15 +144,9 @@ class Checker {
 
   void check_collective(const CollectiveChoice& choice, Operation operation, const std::string& pointer) {
     using enum Algorithm;
-    const auto allowed = [&]() -> std::vector<Algorithm> {
-      switch (operation) {
-        case Operation::all_reduce: return {automatic, ring, recursive_doubling, halving_doubling, binary_tree, double_binary_tree, reduce_broadcast, hierarchical};
-        case Operation::all_gather: return {automatic, ring, recursive_doubling, bruck};
-        case Operation::reduce_scatter: return {automatic, ring};
-        case Operation::broadcast: return {automatic, binomial_tree};
-      }
-      return {};
-    }();
+    std::vector<Algorithm> allowed{automatic};
+    for (const CollectiveAlgorithm& entry : collective_algorithms())
+      if (entry.operation == operation) allowed.push_back(entry.algorithm);
     if (std::find(allowed.begin(), allowed.end(), choice.algorithm) == allowed.end()) {
       std::string names;
       for (const Algorithm a : allowed) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(a));
@@ -181,10 +179,7 @@ class Checker {
     if (s_.evaluation.evaluator != Evaluator::equations && s_.evaluation.max_steps < needed)
       fault("/evaluation/max_steps", fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width), fmt::format("at least {}, to get beyond the start", needed));
   }
-  void check_strategy(const GossipStrategy&) {
-    if (!std::holds_alternative<NoCompressor>(s_.compressor))
-      fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged");
-  }
+  void check_strategy(const GossipStrategy&) {}
   void check_strategy(const CollectiveBenchmark& x) { check_collective(x.collective, x.operation, "/strategy/collective"); }
   void check_strategy(const ParameterServerStrategy& x) {
     check_exchange(x.exchange, "/strategy/exchange");

@@ -266,6 +266,10 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
       follow(*found, part, pointer, document, files);
     });
   }
+  const auto codec = document.json.find("codec");
+  if (codec == document.json.end() || !codec->is_object() || !codec->contains("device") || (*codec)["device"].is_array()) return;
+  Json& device = (*codec)["device"];
+  resolve(device, "/codec/device", [&] { follow(device, "profile", "/codec/device", document, files); });
 }
 
 }  // namespace stepcast

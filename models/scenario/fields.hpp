@@ -37,6 +37,7 @@ struct ScenarioFields {
   Part<Cluster> cluster;
   Part<Strategy> strategy{AllReduceStrategy{}};
   Part<Compressor> compressor{NoCompressor{}};
+  CodecSettings codec;
   std::optional<Baseline> baseline;
   Evaluation evaluation;
   Output output;
@@ -51,6 +52,7 @@ struct ScenarioFields {
     v.required("cluster", x.cluster, "on which machines");
     v.optional("strategy", x.strategy, "how gradients are exchanged");
     v.optional("compressor", x.compressor, "how gradients are compressed");
+    v.optional("codec", x.codec, "where and when the compressor's kernels run");
     v.optional("baseline", x.baseline, "the point that speedups are against; null: one worker computing alone");
     v.optional("evaluation", x.evaluation, "how the answer is computed");
     v.optional("output", x.output, "where results go");

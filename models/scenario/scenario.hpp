@@ -8,16 +8,15 @@
 #include <variant>
 #include <vector>
 
-#include "models/compressor/basic.hpp"
+#include "models/compressor/compressor.hpp"
 #include "models/scenario/cluster.hpp"
+#include "models/scenario/codec.hpp"
 #include "models/scenario/describe.hpp"
 #include "models/scenario/json.hpp"
 #include "models/scenario/strategy.hpp"
 #include "models/scenario/workload.hpp"
 
 namespace stepcast {
-
-using Compressor = std::variant<NoCompressor, RatioCompressor>;
 
 enum class Evaluator { equations, replay, both };
 
@@ -80,6 +79,7 @@ struct Scenario {
   Cluster cluster;
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
+  CodecSettings codec;
   std::optional<Baseline> baseline;
   Evaluation evaluation;
   Output output;

@@ -19,6 +19,7 @@ enum class Algorithm {
   reduce_broadcast,
   hierarchical,
   bruck,
+  pairwise,
   binomial_tree,
 };
 
@@ -34,11 +35,12 @@ struct Choices<Algorithm> {
       Choice<Algorithm>{"reduce-broadcast", Algorithm::reduce_broadcast, "binomial reduce, then binomial broadcast"},
       Choice<Algorithm>{"hierarchical", Algorithm::hierarchical, "reduce-scatter inside each group, all-reduce between groups, all-gather inside"},
       Choice<Algorithm>{"bruck", Algorithm::bruck, "all-gather in ceil(lg p) rounds for any p"},
+      Choice<Algorithm>{"pairwise", Algorithm::pairwise, "all-to-all in p-1 rounds: in round r with the ranks r away"},
       Choice<Algorithm>{"binomial-tree", Algorithm::binomial_tree, "broadcast along a binomial tree"},
   };
 };
 
-enum class Operation { all_reduce, all_gather, reduce_scatter, broadcast };
+enum class Operation { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all };
 
 template <>
 struct Choices<Operation> {
@@ -47,6 +49,7 @@ struct Choices<Operation> {
       Choice<Operation>{"all-gather", Operation::all_gather, "every worker gets every worker's m bytes"},
       Choice<Operation>{"reduce-scatter", Operation::reduce_scatter, "every worker gets its n/p share of the sum"},
       Choice<Operation>{"broadcast", Operation::broadcast, "every worker gets worker 0's n bytes"},
+      Choice<Operation>{"all-to-all", Operation::all_to_all, "every worker gets n/p of every worker's n bytes"},
   };
 };
 
@@ -95,16 +98,32 @@ struct Exchange {
   bool operator==(const Exchange&) const = default;
 };
 
+/// Which collective carries compressed gradients.
+enum class Carrier { automatic, all_reduce, all_gather, all_to_all, in_collective };
+
+template <>
+struct Choices<Carrier> {
+  static constexpr std::array table = {
+      Choice<Carrier>{"auto", Carrier::automatic, "all-reduce where messages can be summed, otherwise all-gather"},
+      Choice<Carrier>{"all-reduce", Carrier::all_reduce, "messages are summed on the way"},
+      Choice<Carrier>{"all-gather", Carrier::all_gather, "every worker gets every message, decodes and adds them all"},
+      Choice<Carrier>{"all-to-all", Carrier::all_to_all, "each worker decodes and adds one part of all messages, encodes the sum, and all-gathers it"},
+      Choice<Carrier>{"in-collective", Carrier::in_collective, "inside a ring all-reduce: every hop decodes, adds and encodes again (Pipe-SGD)"},
+  };
+};
+
 /// Synchronous SGD over a collective AllReduce.
 struct AllReduceStrategy {
   static constexpr std::string_view kind = "all-reduce";
   static constexpr std::string_view meaning = "synchronous SGD over AllReduce";
   CollectiveChoice collective;
   Exchange exchange;
+  Carrier carrier = Carrier::automatic;
 
   template <class V>
   static void describe(V& v, AllReduceStrategy& x) {
-    v.optional("collective", x.collective, "the AllReduce");
+    v.optional("collective", x.collective, "the collective that carries gradients");
+    v.optional("carrier", x.carrier, "which collective that is, when gradients are compressed");
     v.optional("exchange", x.exchange, "which gradients travel together, and when");
   }
   bool operator==(const AllReduceStrategy&) const = default;
@@ -152,6 +171,7 @@ struct ParameterServerStrategy {
   ShardBalance balance = ShardBalance::split;
   std::optional<SecondsPerByte> server_reduction_cost;
   double server_update_factor = 1.0;
+  bool two_way = false;
   Exchange exchange;
 
   template <class V>
@@ -163,6 +183,7 @@ struct ParameterServerStrategy {
     v.optional("balance", x.balance, "how parameters are divided over the shards");
     v.optional("server_reduction_cost", x.server_reduction_cost, "server's time to add one received byte; null: cluster.reduction_cost", non_negative);
     v.optional("server_update_factor", x.server_update_factor, "update time on one server that held all parameters, over the workload's update time", non_negative);
+    v.optional("two_way", x.two_way, "servers compress what they send back as well (DoubleSqueeze, Tang et al. 2019), not parameters as they are");
     v.optional("exchange", x.exchange, "which gradients travel together, and when");
   }
   bool operator==(const ParameterServerStrategy&) const = default;
@@ -177,13 +198,15 @@ struct PipelinedStrategy {
   int segments = 1;
   int warmup_steps = 0;
   CollectiveChoice collective;
+  Carrier carrier = Carrier::automatic;
 
   template <class V>
   static void describe(V& v, PipelinedStrategy& x) {
     v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
     v.optional("segments", x.segments, "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it", between(1, 65536));
     v.optional("warmup_steps", x.warmup_steps, "first steps that are synchronous (width 1)", between(0, 100000));
-    v.optional("collective", x.collective, "the AllReduce");
+    v.optional("collective", x.collective, "the collective that carries gradients");
+    v.optional("carrier", x.carrier, "which collective that is, when gradients are compressed");
   }
   bool operator==(const PipelinedStrategy&) const = default;
 };

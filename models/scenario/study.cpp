@@ -251,6 +251,7 @@ class Expansion {
     scenario.cluster = std::move(fields.cluster.value);
     scenario.strategy = std::move(fields.strategy.value);
     scenario.compressor = fields.compressor.value;
+    scenario.codec = std::move(fields.codec);
     scenario.baseline = std::move(fields.baseline);
     scenario.evaluation = fields.evaluation;
     scenario.output = std::move(fields.output);
@@ -391,6 +392,7 @@ Json to_json(const Scenario& scenario) {
   json["cluster"] = write_value(scenario.cluster);
   json["strategy"] = write_value(scenario.strategy);
   json["compressor"] = write_value(scenario.compressor);
+  json["codec"] = write_value(scenario.codec);
   json["baseline"] = write_value(scenario.baseline);
   json["evaluation"] = write_value(scenario.evaluation);
   json["output"] = write_value(scenario.output);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/compressor/codec_rates.hpp"
 #include "models/strategy/prices.hpp"
 
 namespace stepcast {
@@ -11,48 +12,47 @@ Bytes payload(const Compressor& compressor, Bytes bytes) {
   return bytes;
 }
 
-Seconds encode_time(const Compressor& compressor, Bytes bytes) {
-  if (const auto* ratio = std::get_if<RatioCompressor>(&compressor)) return bytes * ratio->encode_cost;
-  return {};
-}
-
-Seconds decode_time(const Compressor& compressor, Bytes bytes) {
-  if (const auto* ratio = std::get_if<RatioCompressor>(&compressor)) return bytes * ratio->decode_cost;
-  return {};
-}
-
-std::string numbered(const char* name, std::size_t i, std::size_t count) {
-  return count == 1 ? name : fmt::format("{} {}/{}", name, i + 1, count);
+std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
+  return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
 }
 
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload) {
   return graph.add_task({"forward", Phase::forward, ComputeWork{workload.forward}, compute});
 }
 
-std::vector<TaskId> add_backward(StepGraph& graph, StreamId compute, const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown) {
-  std::vector<TaskId> ready;
+StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input) {
+  const bool own = input.codec.sharing == GpuSharing::fair && !std::holds_alternative<NoCompressor>(input.compressor);
+  return own ? graph.add_stream("codec") : compute;
+}
+
+BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode) {
+  BackwardPass backward;
+  const auto add_encode = [&](std::size_t i, TaskId after) {
+    if (encode[i] == Seconds{}) return after;
+    const TaskId task = graph.add_task({numbered("encode", i, buckets.size()), Phase::encode, ComputeWork{encode[i]}, codec});
+    graph.depend(task, after);
+    return task;
+  };
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    TaskId last = graph.add_task({numbered("backward", i, buckets.size()), Phase::backward, ComputeWork{buckets[i].gap * slowdown}, compute});
-    const Seconds encode = encode_time(input.compressor, buckets[i].bytes);
-    if (encode > Seconds{}) last = graph.add_task({numbered("encode", i, buckets.size()), Phase::encode, ComputeWork{encode}, compute});
-    ready.push_back(last);
+    backward.end = graph.add_task({numbered("backward", i, buckets.size()), Phase::backward, ComputeWork{buckets[i].gap * slowdown}, compute});
+    backward.ready.push_back(input.codec.overlap ? add_encode(i, backward.end) : backward.end);
   }
   // A whole-model bucket is complete only when backward is, tail included.
   const bool whole = buckets.size() == 1 && buckets[0].gap == input.workload.backward;
   if (input.workload.tail > Seconds{} && !whole)
-    graph.add_task({"backward tail", Phase::backward, ComputeWork{input.workload.tail * slowdown}, compute});
-  return ready;
+    backward.end = graph.add_task({"backward tail", Phase::backward, ComputeWork{input.workload.tail * slowdown}, compute});
+  if (!input.codec.overlap)
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      if (encode[i] > Seconds{}) backward.ready[i] = add_encode(i, backward.end);
+  return backward;
 }
 
-std::vector<TaskId> add_decode(StepGraph& graph, StreamId compute, const GraphInput& input, const std::vector<Bucket>& buckets, const std::vector<TaskId>& exchanged) {
+std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode, const std::vector<TaskId>& exchanged) {
   std::vector<TaskId> done;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const Seconds decode = decode_time(input.compressor, buckets[i].bytes);
-    if (decode == Seconds{}) {
-      done.push_back(exchanged[i]);
-      continue;
-    }
-    done.push_back(graph.add_task({numbered("decode", i, buckets.size()), Phase::decode, ComputeWork{decode}, compute}));
+  for (std::size_t i = 0; i < exchanged.size(); ++i) {
+    done.push_back(exchanged[i]);
+    if (decode[i] == Seconds{}) continue;
+    done.back() = graph.add_task({numbered("decode", i, exchanged.size()), Phase::decode, ComputeWork{decode[i]}, codec});
     graph.depend(done.back(), exchanged[i]);
   }
   return done;
@@ -65,8 +65,18 @@ TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, 
   return update;
 }
 
+namespace {
+
+std::optional<CodecRates> rates_of(const Scenario& scenario) {
+  if (scenario.codec.device) return codec_rates(*scenario.codec.device);
+  if (scenario.workload && scenario.workload->profile) return codec_rates(*scenario.workload->profile);
+  return {};
+}
+
+}  // namespace
+
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) {
-  const GraphInput input{workload, scenario.cluster, scenario.compressor, collective_prices(scenario.cluster)};
+  const GraphInput input{workload, scenario.cluster, scenario.compressor, scenario.codec, collective_prices(scenario.cluster), rates_of(scenario)};
   struct {
     const GraphInput& input;
     StepGraph operator()(const AllReduceStrategy& s) const { return build_all_reduce(s, input); }

@@ -1,6 +1,11 @@
 // From scenario to step graph, one function per strategy, each in its own file.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/workload/workload.hpp"
@@ -12,7 +17,9 @@ struct GraphInput {
   const Workload& workload;
   const Cluster& cluster;
   const Compressor& compressor;
+  const CodecSettings& codec;
   Prices prices;
+  std::optional<CodecRates> rates;  ///< of the compressor's kernels; empty where it has none
 };
 
 StepGraph build_all_reduce(const AllReduceStrategy&, const GraphInput&);
@@ -26,26 +33,32 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 
 // Pieces that builders share.
 
-/// Bytes on the wire of `bytes` of gradient.
+/// Bytes on the wire of `bytes` of gradient, for a compressor that is known by its ratio.
 Bytes payload(const Compressor& compressor, Bytes bytes);
-/// GPU time to encode or decode `bytes` of gradient; zero for none.
-Seconds encode_time(const Compressor& compressor, Bytes bytes);
-Seconds decode_time(const Compressor& compressor, Bytes bytes);
+
+/// Adds the stream of the compressor's kernels: the compute stream, or one of their own that shares the GPU fairly.
+StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 
 /// Adds the forward pass.
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload);
 
-/// Adds the backward pass in one task per bucket, each followed by its encoding on the same GPU stream, and the
-/// tail. Returns for each bucket the task after which it may be sent.
-std::vector<TaskId> add_backward(StepGraph& graph, StreamId compute, const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown);
+/// The backward pass with the encoding of its gradients.
+struct BackwardPass {
+  std::vector<TaskId> ready;  ///< for each bucket the task after which it may be sent
+  TaskId end = 0;             ///< the last task of back-propagation
+};
 
-/// Adds the decoding of each bucket after its exchange, on the compute stream. Returns what an update waits for.
-std::vector<TaskId> add_decode(StepGraph& graph, StreamId compute, const GraphInput& input, const std::vector<Bucket>& buckets, const std::vector<TaskId>& exchanged);
+/// Adds the backward pass in one task per bucket, and the tail. Each bucket is encoded (encode[i], nothing if zero)
+/// as soon as it is ready, or once all of them are, as the codec's `overlap` says.
+BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode);
+
+/// Adds the decoding of each bucket (decode[i], nothing if zero) after its exchange. Returns what an update waits for.
+std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode, const std::vector<TaskId>& exchanged);
 
 /// Adds the optimizer update after all `inputs`, and lets the next forward pass wait for it.
 TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs, TaskId forward);
 
 /// "name", or "name i/k" where there are several.
-std::string numbered(const char* name, std::size_t i, std::size_t count);
+std::string numbered(std::string_view name, std::size_t i, std::size_t count);
 
 }  // namespace stepcast

@@ -11,68 +11,109 @@
 #include <fmt/format.h>
 
 #include "models/strategy/builder.hpp"
+#include "models/strategy/coded_exchange.hpp"
 
 namespace stepcast {
 namespace {
 
-/// bytes[bucket][shard]: what a bucket holds for each shard, before compression.
-std::vector<std::vector<Bytes>> divide(const ParameterServerStrategy& strategy, const Workload& workload, const std::vector<Bucket>& buckets) {
+/// parts[bucket][shard]: what a bucket holds for each shard.
+std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strategy, const GraphInput& input, const std::vector<Bucket>& buckets) {
   const auto shards = static_cast<std::size_t>(strategy.shards);
-  std::vector<std::vector<Bytes>> bytes;
+  const std::vector<Gradient>& gradients = input.workload.gradients;
+  std::vector<std::vector<ShardPart>> parts;
   if (strategy.balance == ShardBalance::split) {
-    for (const Bucket& bucket : buckets) bytes.emplace_back(shards, bucket.bytes / strategy.shards);
-    return bytes;
+    for (const Bucket& bucket : buckets) parts.emplace_back(shards, ShardPart{tensors_of(input, bucket, false), bucket.bytes / strategy.shards, 1.0 / strategy.shards});
+    return parts;
   }
-  std::vector<std::size_t> order(workload.gradients.size());
+  std::vector<std::size_t> order(gradients.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return workload.gradients[a].bytes > workload.gradients[b].bytes; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gradients[a].bytes > gradients[b].bytes; });
   std::vector<Bytes> load(shards);
   std::vector<std::size_t> shard_of(order.size());
   for (const std::size_t tensor : order) {
     const auto lightest = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
-    load[lightest] += workload.gradients[tensor].bytes;
+    load[lightest] += gradients[tensor].bytes;
     shard_of[tensor] = lightest;
   }
   for (const Bucket& bucket : buckets) {
-    bytes.emplace_back(shards);
-    for (std::size_t tensor = bucket.first; tensor < bucket.last; ++tensor) bytes.back()[shard_of[tensor]] += workload.gradients[tensor].bytes;
+    parts.emplace_back(shards);
+    for (std::size_t tensor = bucket.first; tensor < bucket.last; ++tensor) {
+      ShardPart& part = parts.back()[shard_of[tensor]];
+      part.bytes += gradients[tensor].bytes;
+      for (Tensor& one : tensors_of(input, {tensor, tensor + 1, gradients[tensor].bytes, {}}, false)) part.tensors.push_back(std::move(one));
+    }
   }
-  return bytes;
+  return parts;
 }
+
+/// A bucket's way to the shards and back.
+struct CodedBucket {
+  std::vector<CodedPart> parts;  ///< by shard; all zero where the bucket holds nothing for it
+  Seconds encode{}, decode{};    ///< on the worker
+};
 
 class Builder {
  public:
   Builder(const ParameterServerStrategy& strategy, const GraphInput& input)
-      : strategy_(strategy), input_(input), buckets_(make_buckets(input.workload, strategy.exchange)), bytes_(divide(strategy, input.workload, buckets_)) {
+      : strategy_(strategy), input_(input), buckets_(make_buckets(input.workload, strategy.exchange)), parts_(divide(strategy, input, buckets_)) {
     overlap_ = strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model;
     graph_.shards = strategy.shards;
     graph_.shards_co_located = strategy.placement == ServerPlacement::co_located;
     compute_ = graph_.add_stream("compute");
+    codec_ = add_codec_stream(graph_, compute_, input_);
+    for (const auto& parts : parts_) coded_.push_back(code(parts));
   }
 
   StepGraph build() {
     forward_ = add_forward(graph_, compute_, input_.workload);
     // Alone beside its shard a worker exchanges nothing that could slow its backward pass.
     const bool exchanges = !graph_.shards_co_located || input_.cluster.workers > 1;
-    ready_ = add_backward(graph_, compute_, input_, buckets_, overlap_ && exchanges ? strategy_.exchange.backward_slowdown : 1.0);
-    if (!overlap_) ready_.assign(buckets_.size(), static_cast<TaskId>(graph_.tasks.size()) - 1);
+    std::vector<Seconds> encode;
+    for (const CodedBucket& bucket : coded_) encode.push_back(bucket.encode);
+    backward_ = add_backward(graph_, compute_, codec_, input_, buckets_, overlap_ && exchanges ? strategy_.exchange.backward_slowdown : 1.0, encode);
     if (strategy_.consistency == Consistency::synchronous) synchronous();
     else asynchronous();
     return std::move(graph_);
   }
 
  private:
+  CodedBucket code(const std::vector<ShardPart>& parts) {
+    const int messages = strategy_.consistency == Consistency::synchronous ? input_.cluster.workers : 1;
+    CodedBucket coded;
+    for (const ShardPart& part : parts) {
+      // Shards with equal shares of the same tensors: what one costs, all do.
+      const bool split = part.share < 1.0 && !coded.parts.empty();
+      if (part.bytes == Bytes{}) coded.parts.emplace_back();
+      else coded.parts.push_back(split ? coded.parts.front() : coded_part(input_, part, messages, strategy_.two_way, reduction_cost()));
+      const CodedPart& one = coded.parts.back();
+      graph_.payload += one.push;
+      if (graph_.assumed.empty()) graph_.assumed = one.assumed;
+      if (split) continue;
+      coded.encode += one.encode;
+      coded.decode += one.decode;
+    }
+    return coded;
+  }
+
+  /// A bucket may be pushed once it is encoded, and without overlap once back-propagation has ended.
+  void depend_on_ready(TaskId push, std::size_t bucket) {
+    graph_.depend(push, backward_.ready[bucket]);
+    if (!overlap_) graph_.depend(push, backward_.end);
+  }
+
   /// Parameters, not gradients, come back: the next forward pass waits for them (decoded), there is no update.
   void finish(const std::vector<TaskId>& pulled) {
-    for (const TaskId done : add_decode(graph_, compute_, input_, buckets_, pulled)) graph_.depend(forward_, done, 1);
+    std::vector<Seconds> decode;
+    for (const CodedBucket& bucket : coded_) decode.push_back(bucket.decode);
+    for (const TaskId done : add_decode(graph_, codec_, decode, pulled)) graph_.depend(forward_, done, 1);
   }
 
   [[nodiscard]] SecondsPerByte reduction_cost() const { return strategy_.server_reduction_cost.value_or(input_.cluster.reduction_cost); }
 
-  /// A shard's host copies every remote worker's message in, and its answer out.
+  /// A shard's host copies every remote worker's message in, and its answer out: per byte of one.
   [[nodiscard]] SecondsPerByte copy_cost() const {
     const int remote = input_.cluster.workers - (graph_.shards_co_located ? 1 : 0);
-    return input_.cluster.host_cost * (2.0 * remote);
+    return input_.cluster.host_cost * static_cast<double>(remote);
   }
 
   /// The update's share of `bytes` of parameters.
@@ -93,18 +134,19 @@ class Builder {
     for (std::size_t b = 0; b < count; ++b) {
       std::vector<Bytes> wire;
       ServeWork serve;
-      for (const Bytes bytes : bytes_[b]) {
-        wire.push_back(payload(input_.compressor, bytes));
-        serve.time.push_back(wire.back() * (reduction_cost() * input_.cluster.workers + copy_cost()) + update_time(bytes));
+      for (std::size_t j = 0; j < coded_[b].parts.size(); ++j) {
+        const CodedPart& part = coded_[b].parts[j];
+        wire.push_back(part.push);
+        serve.time.push_back(part.sum + (part.push + part.pull) * copy_cost() + update_time(parts_[b][j].bytes));
       }
       const TaskId push = graph_.add_task({numbered("push", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::push, wire}, push_out, push_in});
-      graph_.depend(push, ready_[b]);
+      depend_on_ready(push, b);
       served.push_back(graph_.add_task({numbered("serve", b, count), Phase::serve, std::move(serve), kNoStream, serving}));
       graph_.depend(served.back(), push);
     }
     for (std::size_t b = 0; b < count; ++b) {
       std::vector<Bytes> wire;
-      for (const Bytes bytes : bytes_[b]) wire.push_back(payload(input_.compressor, bytes));
+      for (const CodedPart& part : coded_[b].parts) wire.push_back(part.pull);
       pulled.push_back(graph_.add_task({numbered("pull", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::pull, wire}, pull_in, pull_out}));
       graph_.depend(pulled.back(), served[b]);
       // A worker takes part in a pull only after its own push.
@@ -119,44 +161,46 @@ class Builder {
     const std::size_t count = buckets_.size();
     std::vector<StreamId> streams;
     for (int shard = 0; shard < strategy_.shards; ++shard) streams.push_back(graph_.add_stream(fmt::format("shard {}", shard + 1)));
-    std::vector<TaskId> pulled;
+    std::vector<TaskId> pulls;
     for (std::size_t b = 0; b < count; ++b) {
       for (int shard = 0; shard < strategy_.shards; ++shard) {
         const auto j = static_cast<std::size_t>(shard);
-        const Bytes raw = bytes_[b][j], wire = payload(input_.compressor, raw);
+        const Bytes raw = parts_[b][j].bytes;
+        const CodedPart& part = coded_[b].parts[j];
         if (raw == Bytes{}) continue;
         const auto name = [&](const char* what) { return fmt::format("{}, shard {}", numbered(what, b, count), shard + 1); };
-        const TaskId push = graph_.add_task({name("push"), Phase::exchange, ShardTransfer{shard, wire, true}, streams[j]});
-        graph_.depend(push, ready_[b]);
-        const TaskId serve = graph_.add_task({name("serve"), Phase::serve, ShardServe{shard, wire * reduction_cost() + update_time(raw)}, streams[j]});
+        const TaskId push = graph_.add_task({name("push"), Phase::exchange, ShardTransfer{shard, part.push, true}, streams[j]});
+        depend_on_ready(push, b);
+        const TaskId serve = graph_.add_task({name("serve"), Phase::serve, ShardServe{shard, part.sum + update_time(raw)}, streams[j]});
         graph_.depend(serve, push);
-        const TaskId pull = graph_.add_task({name("pull"), Phase::exchange, ShardTransfer{shard, wire, false}, streams[j]});
-        graph_.depend(pull, serve);
-        graph_.depend(forward_, pull, 1);
+        pulls.push_back(graph_.add_task({name("pull"), Phase::exchange, ShardTransfer{shard, part.pull, false}, streams[j]}));
+        graph_.depend(pulls.back(), serve);
+        graph_.depend(forward_, pulls.back(), 1);
       }
     }
-    decode_asynchronously();
+    decode_asynchronously(pulls);
   }
 
   /// All that was pulled is decoded at once before the next forward pass.
-  void decode_asynchronously() {
-    const Seconds decode = decode_time(input_.compressor, input_.workload.gradient_bytes);
+  void decode_asynchronously(const std::vector<TaskId>& pulls) {
+    Seconds decode{};
+    for (const CodedBucket& bucket : coded_) decode += bucket.decode;
     if (decode == Seconds{}) return;
-    const TaskId task = graph_.add_task({"decode", Phase::decode, ComputeWork{decode}, compute_});
-    for (TaskId i = 0; i < task; ++i)
-      if (std::holds_alternative<ShardTransfer>(graph_.tasks[static_cast<std::size_t>(i)].work)) graph_.depend(task, i);
+    const TaskId task = graph_.add_task({"decode", Phase::decode, ComputeWork{decode}, codec_});
+    for (const TaskId pull : pulls) graph_.depend(task, pull);
     graph_.depend(forward_, task, 1);
   }
 
   const ParameterServerStrategy& strategy_;
   const GraphInput& input_;
   std::vector<Bucket> buckets_;
-  std::vector<std::vector<Bytes>> bytes_;
+  std::vector<std::vector<ShardPart>> parts_;
+  std::vector<CodedBucket> coded_;
   bool overlap_ = false;
   StepGraph graph_;
-  StreamId compute_ = kNoStream;
+  StreamId compute_ = kNoStream, codec_ = kNoStream;
   TaskId forward_ = 0;
-  std::vector<TaskId> ready_;
+  BackwardPass backward_;
 };
 
 }  // namespace

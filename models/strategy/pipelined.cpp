@@ -6,8 +6,11 @@
 // With A = update + forward + backward and B = exchange the cycles are A (compute stream), B (communication
 // stream) and A + B over K steps, so the period is max(A, B, (A+B)/K). The first K updates apply nothing.
 // In the warm-up steps, and in the first step after them, an update waits for the step just before (K = 1).
+//
+// A compressor of several stages needs the GPU between two messages, while the GPU is steps ahead: it has a stream of
+// its own there (codec sharing fair).
 #include "models/strategy/builder.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/strategy/coded_exchange.hpp"
 
 namespace stepcast {
 
@@ -15,26 +18,47 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   StepGraph graph;
   const StreamId compute = graph.add_stream("compute");
   const StreamId communication = graph.add_stream("communication");
-  const auto segments = strategy.segments == 1 ? make_buckets(input.workload, Exchange{}) : make_segments(input.workload, strategy.segments);
+  const StreamId codec = add_codec_stream(graph, compute, input);
+  const bool cut = strategy.segments > 1;
+  const auto segments = cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
+
+  std::vector<CodedExchange> coded;
+  std::vector<Seconds> encode;
+  for (const Bucket& segment : segments) {
+    coded.push_back(coded_exchange(input, segment, cut, strategy.collective, strategy.carrier));
+    encode.push_back(coded.back().stages.front().encode);
+    graph.payload += coded.back().payload;
+    if (graph.assumed.empty()) graph.assumed = coded.back().assumed;
+  }
 
   // Decoded gradients are applied at once, so decoding belongs to the step that updates.
-  std::vector<TaskId> decodes;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Seconds decode = decode_time(input.compressor, segments[i].bytes);
-    if (decode > Seconds{}) decodes.push_back(graph.add_task({numbered("decode", i, segments.size()), Phase::decode, ComputeWork{decode}, compute}));
-  }
+  const TaskId first = static_cast<TaskId>(graph.tasks.size());
+  std::vector<TaskId> users;
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    if (coded[i].decode > Seconds{}) users.push_back(graph.add_task({numbered("decode", i, segments.size()), Phase::decode, ComputeWork{coded[i].decode}, codec}));
   const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
+  for (TaskId decode = first; decode < update; ++decode) graph.depend(update, decode);
+  if (users.empty()) users.assign(segments.size(), update);
   const TaskId forward = add_forward(graph, compute, input.workload);
   graph.depend(forward, update);
-  const auto ready = add_backward(graph, compute, input, segments, 1.0);
+  const BackwardPass backward = add_backward(graph, compute, codec, input, segments, 1.0, encode);
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Bytes bytes = payload(input.compressor, segments[i].bytes);
-    const CollectiveCall call = decide(Operation::all_reduce, strategy.collective, bytes, input.cluster.workers, input.prices, natural_group(input.cluster));
-    const TaskId exchange = graph.add_task({numbered("all-reduce", i, segments.size()), Phase::exchange, CollectiveWork{call}, communication});
-    graph.depend(exchange, ready[i]);
-    const TaskId user = decodes.empty() ? update : decodes[i];
-    graph.depend(user, exchange, strategy.width);
-    if (strategy.warmup_steps > 0) graph.depend(user, exchange, 1, strategy.warmup_steps + 1);
+    TaskId last = backward.ready[i];
+    for (std::size_t s = 0; s < coded[i].stages.size(); ++s) {
+      const CodedStage& stage = coded[i].stages[s];
+      if (s > 0 && stage.encode > Seconds{}) {
+        const TaskId again = graph.add_task({numbered("encode again", i, segments.size()), Phase::encode, ComputeWork{stage.encode}, codec});
+        graph.depend(again, last);
+        last = again;
+      }
+      for (const CollectiveCall& call : stage.collectives) {
+        const TaskId exchange = graph.add_task({numbered(name_of(call.algorithm->operation), i, segments.size()), Phase::exchange, CollectiveWork{call}, communication});
+        graph.depend(exchange, last);
+        last = exchange;
+      }
+    }
+    graph.depend(users[i], last, strategy.width);
+    if (strategy.warmup_steps > 0) graph.depend(users[i], last, 1, strategy.warmup_steps + 1);
   }
   return graph;
 }

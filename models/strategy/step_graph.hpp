@@ -71,6 +71,7 @@ using Work = std::variant<ComputeWork, CollectiveWork, DirectWork, ServeWork, Sh
 
 using TaskId = int;
 using StreamId = int;
+inline constexpr TaskId kNoTask = -1;
 inline constexpr StreamId kNoStream = -1;
 
 struct Task {
@@ -98,6 +99,9 @@ struct StepGraph {
   bool shards_co_located = false; ///< shard j on worker j's host, otherwise each on its own
   bool asynchronous = false;      ///< servers serve each worker on its own
   std::optional<int> staleness;   ///< stale-synchronous: steps the fastest worker may be ahead
+  int local_steps = 1;            ///< training steps that one pass of the template holds (local SGD)
+  Bytes payload{};                ///< one worker's messages of one pass, as its compressor makes them
+  std::string assumed;            ///< what of the payload depends on the data and was assumed; empty: exact
 
   StreamId add_stream(std::string name, Role role = Role::worker) {
     streams.push_back({std::move(name), role});

@@ -10,7 +10,7 @@ namespace {
 
 void add_gradient(Workload& workload, const GradientTensor& tensor, Seconds gap, Bytes element) {
   const Bytes bytes = element * static_cast<double>(tensor.elements);
-  workload.gradients.push_back({tensor.name, tensor.elements, bytes, gap});
+  workload.gradients.push_back({tensor.name, tensor.elements, bytes, gap, tensor.dims});
   workload.gradient_bytes += bytes;
   workload.backward += gap;
 }
@@ -50,6 +50,7 @@ Workload make_workload(const WorkloadTable& table) {
   Workload workload;
   workload.name = table.name;
   workload.batch = table.batch;
+  workload.dtype = table.dtype;
   workload.update = table.update;
   if (table.layers.empty()) from_gradients(table, workload);
   else from_layers(table, workload);

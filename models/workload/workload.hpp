@@ -17,11 +17,13 @@ struct Gradient {
   std::int64_t elements = 0;
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
+  std::vector<std::int64_t> dims{};  ///< empty: not known
 };
 
 struct Workload {
   std::string name;
   int batch = 1;       ///< samples per worker and step
+  Dtype dtype = Dtype::fp32;  ///< of a gradient element
   Seconds forward{};
   Seconds backward{};  ///< sum of all gaps and the tail
   Seconds tail{};      ///< backward time after the last gradient is ready

@@ -18,6 +18,8 @@ inline constexpr bool kSimGrid4 = SIMGRID_VERSION >= 40000;
 
 #if SIMGRID_VERSION >= 40000
 
+inline constexpr const char* kTimingPrecision = "precision/timing";
+
 inline s4u::NetZone* root_star(s4u::Engine& engine, const std::string& name) { return engine.get_netzone_root()->add_netzone_star(name); }
 inline s4u::NetZone* star_in(s4u::NetZone* parent, const std::string& name) { return parent->add_netzone_star(name); }
 inline s4u::NetZone* full_in(s4u::NetZone* parent, const std::string& name) { return parent->add_netzone_full(name); }
@@ -63,6 +65,8 @@ template <class F>
 s4u::ActorPtr add_actor(s4u::Engine& engine, const std::string& name, s4u::Host* host, F code) { return engine.add_actor(name, host, code); }
 
 #else
+
+inline constexpr const char* kTimingPrecision = "surf/precision";
 
 inline s4u::NetZone* root_star(s4u::Engine&, const std::string& name) { return s4u::create_star_zone(name); }
 inline s4u::NetZone* star_in(s4u::NetZone* parent, const std::string& name) { return s4u::create_star_zone(name)->set_parent(parent); }

@@ -125,6 +125,22 @@ std::string broken_promise(Operation operation, const Machine& machine, std::siz
   return "";
 }
 
+/// An all-to-all keeps what arrives apart from what leaves, which the machine's one buffer cannot show: every rank
+/// must send block j to rank j, once, and nothing else.
+std::string broken_all_to_all(const Schedule& schedule) {
+  const auto p = static_cast<std::size_t>(schedule.participants);
+  std::vector<int> messages(p * p, 0);
+  for (int r = 0; r < schedule.rounds; ++r)
+    for (const Message& m : schedule.round(r)) {
+      if (m.slice.first != m.to || m.slice.count != 1 || m.reduce) return fmt::format("round {}: {} sends {} of block {} to {}", r, m.from, m.slice.count, m.slice.first, m.to);
+      ++messages[static_cast<std::size_t>(m.from) * p + static_cast<std::size_t>(m.to)];
+    }
+  for (std::size_t from = 0; from < p; ++from)
+    for (std::size_t to = 0; to < p; ++to)
+      if (messages[from * p + to] != (from == to ? 0 : 1)) return fmt::format("{} messages from {} to {}", messages[from * p + to], from, to);
+  return "";
+}
+
 /// The closed form by definition: in each round one message, the bytes over the busiest link in its busier
 /// direction, and what the busiest participant adds.
 struct Counted {
@@ -178,9 +194,9 @@ Prices random_prices() {
   return prices;
 }
 
-constexpr Operation kOperations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::broadcast};
+constexpr Operation kOperations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::broadcast, Operation::all_to_all};
 
-Operation any_operation() { return kOperations[integer_between(0, 3)]; }
+Operation any_operation() { return kOperations[integer_between(0, 4)]; }
 
 Seconds time_of(Operation operation, Algorithm algorithm, Bytes n, int p, const Prices& prices, const CollectiveParameters& parameters = {}) {
   return price(find_algorithm(operation, algorithm).cost(n, p, parameters), prices).total();
@@ -193,6 +209,11 @@ TEST_CASE("every schedule does what its operation promises") {
     INFO(label(entry, p, parameters));
     const Schedule schedule = entry.schedule(p, parameters);
     REQUIRE(schedule.participants == p);
+    if (entry.operation == Operation::all_to_all) {
+      REQUIRE(schedule.blocks == p);
+      REQUIRE(broken_all_to_all(schedule) == "");
+      return;
+    }
     const Machine machine(entry.operation, schedule);
     REQUIRE(machine.fault == "");
     REQUIRE(broken_promise(entry.operation, machine, static_cast<std::size_t>(p), static_cast<std::size_t>(schedule.blocks)) == "");
@@ -218,6 +239,22 @@ TEST_CASE("the symbolic machine notices wrong schedules") {
   CHECK_FALSE(with([](Round& round) { round.push_back(round.back()); }).empty());
   CHECK_FALSE(with([](Round& round) { round.back().to = 1; }).empty());
   CHECK_FALSE(with([](Round& round) { round.back().reduce = false; }).empty());
+}
+
+TEST_CASE("the check of all-to-alls notices wrong schedules") {
+  const Schedule good = pairwise::all_to_all(4, {});
+  const auto with = [&](auto change) {
+    Schedule bad = good;
+    bad.round = [=](int r) {
+      Round round = good.round(r);
+      if (r == 1) change(round);
+      return round;
+    };
+    return broken_all_to_all(bad);
+  };
+  CHECK(with([](Round&) {}).empty());
+  CHECK_FALSE(with([](Round& round) { round.pop_back(); }).empty());
+  CHECK_FALSE(with([](Round& round) { round.back().to = (round.back().to + 1) % 4; }).empty());
 }
 
 TEST_CASE("every closed form is the sum over its schedule's rounds") {

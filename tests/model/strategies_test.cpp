@@ -66,13 +66,18 @@ struct Backward {
 
 Backward run_backward(const Workload& w, const std::vector<Bucket>& buckets, const Exchange& exchange, const Codec& codec, bool overlap, double slowdown) {
   Backward b;
-  double now = w.forward.si();
+  double now = w.forward.si(), backward_end = 0;
   for (const Bucket& bucket : buckets) {
-    now += bucket.gap.si() * slowdown + bucket.bytes.si() * codec.encode;
+    now += bucket.gap.si() * slowdown;
+    backward_end = now;
+    now += bucket.bytes.si() * codec.encode;
     b.ready.push_back(now);
   }
-  b.end = now + (exchange.grouping == Grouping::whole_model ? 0 : w.tail.si() * slowdown);
-  if (!overlap) std::fill(b.ready.begin(), b.ready.end(), b.end);
+  const double tail = exchange.grouping == Grouping::whole_model ? 0 : w.tail.si() * slowdown;
+  b.end = now + tail;
+  if (tail > 0) backward_end = b.end;
+  // Without overlap the first bucket leaves when back-propagation has ended, though the last may still be encoded.
+  for (double& ready : b.ready) ready = overlap ? ready : std::max(ready, backward_end);
   return b;
 }
 
@@ -104,7 +109,7 @@ TEST_CASE("synchronous AllReduce: forward, backward, exchange, update") {
   cluster.collective_cost = 20_us;
   cluster.reduction_cost = 0.1_ns_per_B;
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
-  const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w);
+  const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}, Carrier::automatic}), w);
   // 6·5 us + 1.5·1e8·0.8 ns + 0.75·1e8·0.1 ns + 20 us = 0.03 + 120 + 7.5 + 0.02 ms = 127.55 ms
   require_close(0.21955, f.step.si(), 1e-12, "30 + 60 + 127.55 + 2 ms");
   require_close(0.21955, f.first_step.si(), 1e-12, "nothing overlaps: the first step takes as long");
@@ -197,6 +202,7 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
         server.shards = integer_between(1, co_located ? p : 12);
         if (coin()) server.server_reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
         server.server_update_factor = real_between(0, 3);
+        server.two_way = coin();
         const Compressor compressor = random_compressor();
         const Codec codec(compressor);
 
@@ -207,20 +213,24 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
         // A server's host copies the messages of all workers but its own in, and as many out; a worker copies what it
         // sends or receives, except the share of a shard on its own host where every host has one.
         const int remote = co_located ? p - 1 : p, copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
-        const double serve_per_byte = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si() + 2 * remote * host;
-        std::vector<double> transfer, served, pulled;
+        // A shard adds what was pushed, decodes the sum, and encodes its answer if that is compressed too.
+        const double add = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si();
+        const double serve_per_raw_byte = codec.decode + (server.two_way ? codec.encode : 0);
+        std::vector<double> pull_transfer, served, pulled;
         double pushed = 0, serving = 0;
         for (std::size_t i = 0; i < buckets.size(); ++i) {
-          const double share = buckets[i].bytes.si() / server.shards, wire = share / codec.ratio;
+          const double share = buckets[i].bytes.si() / server.shards, push = share / codec.ratio, pull = server.two_way ? push : share;
           const double flows = co_located ? p - 1 : std::max(p, server.shards);
-          transfer.push_back(flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host);
-          pushed = std::max(pushed, backward.ready[i]) + transfer[i];
-          serving = std::max(serving, pushed) + wire * serve_per_byte + w.update.si() * server.server_update_factor * share / w.gradient_bytes.si();
+          const auto transfer = [&](double wire) { return flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host; };
+          pushed = std::max(pushed, backward.ready[i]) + transfer(push);
+          serving = std::max(serving, pushed) + push * add + (push + pull) * remote * host + share * serve_per_raw_byte + w.update.si() * server.server_update_factor * share / w.gradient_bytes.si();
           served.push_back(serving);
+          pull_transfer.push_back(transfer(pull));
         }
         double pulling = co_located ? pushed : 0;
-        for (std::size_t i = 0; i < buckets.size(); ++i) pulled.push_back(pulling = std::max(pulling, served[i]) + transfer[i]);
-        const double expected = run_decodes(pulled, buckets, codec, backward.end);
+        for (std::size_t i = 0; i < buckets.size(); ++i) pulled.push_back(pulling = std::max(pulling, served[i]) + pull_transfer[i]);
+        // Parameters that come back as they are need no decoding.
+        const double expected = run_decodes(pulled, buckets, server.two_way ? codec : Codec(1, 0, 0), backward.end);
 
         const Scenario scenario = scenario_of(cluster, server, compressor);
         const StepForecast f = forecast(scenario, w);

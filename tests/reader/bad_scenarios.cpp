@@ -87,7 +87,7 @@ void add_keys(std::vector<BadScenario>& rows) {
       {"unknown key in cluster", good_scenario({{"/cluster/wrokers", 8}}), "/cluster/wrokers", "an unknown key", "workers", "did you mean \"workers\"?", by_schema},
       {"unknown key in link", good_scenario({{"/cluster/link/bandwith", "1Gbps"}}), "/cluster/link/bandwith", "an unknown key", "bandwidth, latency", "did you mean \"bandwidth\"?", by_schema},
       {"unknown key with a slash", good_scenario({{"/cluster/a~1b", 1}}), "/cluster/a~1b", "an unknown key", "workers", "", by_schema},
-      {"key of another kind", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "shards": 4})")}}), "/strategy/shards", "an unknown key", "kind, collective, exchange", "", by_schema},
+      {"key of another kind", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "shards": 4})")}}), "/strategy/shards", "an unknown key", "kind, collective, carrier, exchange", "", by_schema},
       {"unknown key in a gradient", good_scenario({{"/workload/gradients/1/element", 5}}), "/workload/gradients/1/element", "an unknown key", "elements", "did you mean \"elements\"?", by_schema},
       {"unknown key in evaluation", good_scenario({{"/evaluation", json(R"({"seeds": 3})")}}), "/evaluation/seeds", "an unknown key", "seed", "did you mean \"seed\"?", by_schema},
       {"no name", good_scenario({}, {"/name"}), "/name", "nothing", "a required value", "add it", by_schema},

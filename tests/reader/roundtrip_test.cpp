@@ -98,6 +98,30 @@ void require_round_trip(const T& value) {
   if (!(again == value)) RC_FAIL("wrote " + text + "\nread  " + write_value(again).dump());
 }
 
+/// Changes a random compressor where its fields exclude each other, or the 1000 x 1000 gradient has no such rank.
+void mend(Compressor& compressor) {
+  constexpr int kLargestRank = 1000;
+  if (auto* x = std::get_if<Qsgd>(&compressor); x && x->packing == Packing::grace && x->framework != Framework::dist) x->bucket.reset();
+  if (auto* x = std::get_if<Inceptionn>(&compressor)) x->share_32 = x->share_16 = std::min(x->share_8 /= 2, 0.25);
+  if (auto* x = std::get_if<GradiVeq>(&compressor)) x->dimension = 1 + x->dimension % (x->slice - 1);
+  if (auto* x = std::get_if<PowerSgd>(&compressor)) x->rank = std::min(x->rank, kLargestRank);
+  if (auto* x = std::get_if<Atomo>(&compressor)) x->rank = std::min(x->rank, kLargestRank);
+}
+
+/// Changes compressor, codec and strategy where they do not go together.
+void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
+  const bool dense = std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor);
+  if (std::holds_alternative<GossipStrategy>(strategy) || (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense)) compressor = NoCompressor{};
+  const bool two_stages = std::holds_alternative<PowerSgd>(compressor);
+  if (auto* x = std::get_if<AllReduceStrategy>(&strategy)) x->carrier = Carrier::automatic;
+  if (auto* x = std::get_if<PipelinedStrategy>(&strategy)) {
+    x->carrier = Carrier::automatic;
+    if (two_stages) codec.sharing = GpuSharing::fair, x->segments = 1;
+  }
+  if (std::holds_alternative<ParameterServerStrategy>(strategy) && two_stages) compressor = NoCompressor{};
+  if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy)) x->local_steps = 1;
+}
+
 /// A random scenario changed where it breaks a rule between fields.
 Scenario random_scenario() {
   Scenario s;
@@ -106,6 +130,11 @@ Scenario random_scenario() {
   s.cluster = random_value<Cluster>({});
   s.strategy = random_value<Strategy>({});
   s.compressor = random_value<Compressor>({});
+  mend(s.compressor);
+  s.codec = random_value<CodecSettings>({});
+  if (!s.codec.device) s.codec.device = random_value<DeviceProfile>({});
+  s.codec.device->peaks.resize(1, random_value<PeakRate>({}));
+  match(s.compressor, s.codec, s.strategy);
   s.evaluation = random_value<Evaluation>({});
   s.output.plot = coin() ? std::optional<std::string>("plot.svg") : std::nullopt;
   if (coin()) s.baseline = Baseline{"twice the link", Json{{"/cluster/link/latency", "1us"}, {"/evaluation/seed", 5}}};
@@ -113,7 +142,7 @@ Scenario random_scenario() {
   table.layers.clear();
   table.profile.reset();
   table.variant.reset();
-  table.gradients = {{"a", 1000000, 1_ms}, {"b", 500000, 2_ms}};
+  table.gradients = {{"a", 1000000, 1_ms, {1000, 1000}}, {"b", 500000, 2_ms}};
   table.parameters.reset();
   table.backward.reset();
   table.forward = 5_ms;
@@ -128,20 +157,21 @@ Scenario random_scenario() {
   if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();
   for (WorkerGroup& group : s.cluster.groups) group.count = 1 + group.count % 3;
   s.cluster.workers = 8 * integer_between(2, 1000);
-  if (auto* gossip = std::get_if<GossipStrategy>(&s.strategy); gossip) s.compressor = NoCompressor{};
-  const auto mend = [](CollectiveChoice& choice, std::initializer_list<Algorithm> allowed) {
+  const auto mend = [](CollectiveChoice& choice, const std::vector<Algorithm>& allowed) {
     choice.algorithm = *(allowed.begin() + integer_between(0, static_cast<int>(allowed.size()) - 1));
     if (choice.group_size.value) choice.group_size.value = 8;
   };
   using enum Algorithm;
+  const bool dense = std::holds_alternative<NoCompressor>(s.compressor) || std::holds_alternative<RatioCompressor>(s.compressor);
+  const std::vector<Algorithm> gathering{automatic, ring, recursive_doubling};  // for all-reduce and all-gather alike
   if (auto* x = std::get_if<AllReduceStrategy>(&s.strategy)) {
-    mend(x->collective, {automatic, ring, halving_doubling, double_binary_tree});
+    mend(x->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
     if (x->exchange.first_bucket > x->exchange.bucket_cap) std::swap(x->exchange.first_bucket, x->exchange.bucket_cap);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
     if (server->exchange.first_bucket > server->exchange.bucket_cap) std::swap(server->exchange.first_bucket, server->exchange.bucket_cap);
   } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {
-    mend(pipelined->collective, {automatic, ring, recursive_doubling, binary_tree});
+    mend(pipelined->collective, dense ? std::vector{automatic, ring, recursive_doubling, binary_tree} : gathering);
   } else if (auto* benchmark = std::get_if<CollectiveBenchmark>(&s.strategy)) {
     benchmark->operation = coin() ? Operation::all_reduce : Operation::all_gather;
     mend(benchmark->collective, {automatic, ring, recursive_doubling});

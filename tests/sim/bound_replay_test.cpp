@@ -60,7 +60,7 @@ TEST_CASE("property: no replayed step beats its lower bound") {
     RC_PRE(faults.empty());
     const Workload workload = make_workload(*scenario.workload);
     const Seconds step = replay_all({{"", scenario}}).front().step;
-    const Bound bound = lower_bound(scenario, workload);
+    const Bound bound = lower_bound(scenario, workload, build_step_graph(scenario, workload));
     if (step < bound.step * (1 - 1e-9))
       RC_FAIL(fmt::format("step {} s, bound {} s (compute {}, latency {}, bandwidth {}, reduction {}), scenario {}", step.si(), bound.step.si(), bound.compute.si(),
                           bound.latency.si(), bound.bandwidth.si(), bound.reduction.si(), to_json(scenario).dump()));

@@ -53,7 +53,7 @@ WorkloadTable small_workload() {
   table.batch = 32;
   table.forward = 10_ms;
   table.update = 1_ms;
-  table.gradients = {{"a", 1000003, 3_ms}, {"b", 500000, 4_ms}, {"c", 7, 5_ms}, {"d", 2000000, 2_ms}};
+  table.gradients = {{"a", 1000003, 3_ms}, {"b", 500000, 4_ms}, {"c", 7, 5_ms}, {"d", 2000000, 2_ms, {2000, 1000}}};
   return table;
 }
 

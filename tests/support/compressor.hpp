@@ -11,18 +11,18 @@
 namespace stepcast::test {
 
 /// Every method with its defaults.
-inline std::vector<AnyCompressor> all_compressors() {
-  std::vector<AnyCompressor> all;
-  for_each_part(static_cast<const AnyCompressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) { all.emplace_back(Part{}); });
+inline std::vector<Compressor> all_compressors() {
+  std::vector<Compressor> all;
+  for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) { all.emplace_back(Part{}); });
   return all;
 }
 
-inline std::string kind_of(const AnyCompressor& compressor) {
+inline std::string kind_of(const Compressor& compressor) {
   return std::string(std::visit([]<class X>(const X&) { return X::kind; }, compressor));
 }
 
 /// The same compressor with another packing; itself where GRACE does not have the method.
-inline AnyCompressor with_packing(AnyCompressor compressor, Packing packing, Framework framework = Framework::tensorflow) {
+inline Compressor with_packing(Compressor compressor, Packing packing, Framework framework = Framework::tensorflow) {
   std::visit([&](auto& x) {
     if constexpr (requires { x.packing; }) x.packing = packing;
     if constexpr (requires { x.framework; }) x.framework = framework;
@@ -30,10 +30,10 @@ inline AnyCompressor with_packing(AnyCompressor compressor, Packing packing, Fra
   return compressor;
 }
 
-inline double payload_bytes(const AnyCompressor& compressor, const Tensor& tensor) { return payload(make_plan(compressor, tensor)).si(); }
+inline double payload_bytes(const Compressor& compressor, const Tensor& tensor) { return payload(make_plan(compressor, tensor)).si(); }
 
 /// Tensor by tensor, as the survey exchanges them.
-inline double payload_bytes(const AnyCompressor& compressor, const std::vector<Tensor>& tensors) {
+inline double payload_bytes(const Compressor& compressor, const std::vector<Tensor>& tensors) {
   double sum = 0;
   for (const Tensor& tensor : tensors) sum += payload_bytes(compressor, tensor);
   return sum;

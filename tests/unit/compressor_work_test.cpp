@@ -71,7 +71,7 @@ TEST_CASE("the survey's implementation makes each of the p messages dense") {
 }
 
 TEST_CASE("what is summed on the way is decoded once, what is gathered p times") {
-  for (const AnyCompressor& compressor : all_compressors()) {
+  for (const Compressor& compressor : all_compressors()) {
     const CodecPlan plan = make_plan(compressor, Tensor{{64, 576}});
     const double one = bytes_of(decode_passes(plan, 1)), two = bytes_of(decode_passes(plan, 2)), nine = bytes_of(decode_passes(plan, 9));
     INFO(kind_of(compressor));
@@ -81,8 +81,8 @@ TEST_CASE("what is summed on the way is decoded once, what is gathered p times")
 }
 
 TEST_CASE("error feedback reads three vectors and writes two, beside decoding the own message") {
-  for (const AnyCompressor& method : all_compressors()) {
-    AnyCompressor with = method, without = method;
+  for (const Compressor& method : all_compressors()) {
+    Compressor with = method, without = method;
     const bool choosable = std::visit([](auto& x) {
       if constexpr (requires { x.error_feedback; }) return x.error_feedback = true;
       else return false;
@@ -101,7 +101,7 @@ TEST_CASE("error feedback reads three vectors and writes two, beside decoding th
     CHECK(payload(on) == payload(off));
   }
   // Part of these methods, so not to be turned off.
-  for (const AnyCompressor& method : {AnyCompressor(OneBit{}), AnyCompressor(EfSignSgd{}), AnyCompressor(Dgc{}), AnyCompressor(PowerSgd{}), AnyCompressor(ThreeLc{}), AnyCompressor(QsparseLocalSgd{})})
+  for (const Compressor& method : {Compressor(OneBit{}), Compressor(EfSignSgd{}), Compressor(Dgc{}), Compressor(PowerSgd{}), Compressor(ThreeLc{}), Compressor(QsparseLocalSgd{})})
     CHECK(!make_plan(method, Tensor{{64, 576}}).compensate.empty());
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("an abstract ratio has its stated cost whatever the device") {
 
 TEST_CASE("methods whose slices can be summed and encoded again at the same size") {
   std::vector<std::string> recodable;
-  for (const AnyCompressor& compressor : all_compressors())
+  for (const Compressor& compressor : all_compressors())
     if (make_plan(compressor, kTensor).recodable) recodable.push_back(kind_of(compressor));
   CHECK(recodable == std::vector<std::string>{"fp16", "8-bit", "qsgd", "terngrad", "natural"});
 }

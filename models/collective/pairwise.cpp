@@ -1,0 +1,23 @@
+// Pairwise exchange: in round r = 1 .. p-1 rank i sends its block for rank i + r there and receives one from i - r.
+// Every host sends and receives one block of n/p in every round, so no link is ever shared (Thakur 2005, section 3.4).
+#include "models/collective/collective.hpp"
+
+namespace stepcast::pairwise {
+
+Schedule all_to_all(int p, const CollectiveParameters&) {
+  return {p, p, p - 1, [p](int r) {
+            Round round;
+            round.reserve(static_cast<std::size_t>(p));
+            for (int i = 0; i < p; ++i) round.push_back({i, (i + r + 1) % p, {(i + r + 1) % p, 1}, false});
+            return round;
+          }};
+}
+
+CostTerms all_to_all_cost(Bytes n, int p, const CollectiveParameters&) {
+  CostTerms terms;
+  terms.add(Path::far, p - 1, n * (p - 1) / p);
+  terms.sent = n * (p - 1) / p;
+  return terms;
+}
+
+}  // namespace stepcast::pairwise

@@ -1,0 +1,13 @@
+// What a device profile says of a compressor's kernels.
+#pragma once
+
+#include "models/compressor/codec_plan.hpp"
+#include "models/scenario/profile.hpp"
+
+namespace stepcast {
+
+/// Rates of kernels that only sweep memory: the profile's launch overhead, memory bandwidth times efficiency, and its
+/// fp32 peak (the first peak where it has none) times efficiency.
+CodecRates codec_rates(const DeviceProfile& profile);
+
+}  // namespace stepcast

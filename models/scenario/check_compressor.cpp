@@ -1,0 +1,127 @@
+#include "models/scenario/check_compressor.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "models/workload/workload.hpp"
+
+namespace stepcast {
+namespace {
+
+/// What one tensor's plan tells of the method.
+struct Traits {
+  bool summable = false, recodable = false;
+  std::size_t stages = 1;
+  bool one_gathered_message = false;
+};
+
+Traits traits_of(const Compressor& compressor) {
+  const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}});
+  const bool one = plan.stages.size() == 1 && plan.stages.front().messages.size() == 1;
+  return {plan.summable(), plan.recodable, plan.stages.size(), one && plan.stages.front().messages.front().primitive == Primitive::all_gather};
+}
+
+class Checker {
+ public:
+  Checker(const Scenario& scenario, std::vector<Fault>& faults)
+      : s_(scenario), faults_(faults), kind_(compressors()[scenario.compressor.index()].kind), traits_(traits_of(scenario.compressor)) {}
+
+  void run() {
+    if (std::holds_alternative<NoCompressor>(s_.compressor)) return;
+    std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
+    if (s_.codec.sharing == GpuSharing::fair && s_.evaluation.evaluator != Evaluator::replay)
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)), "\"replay\", since the equations know no shared GPU");
+    if (std::holds_alternative<RatioCompressor>(s_.compressor) || !s_.workload) return;
+    if (!s_.codec.device && !s_.workload->profile)
+      fault("/codec/device", "nothing, and the workload has no device profile", "a device profile, which prices the compressor's kernels", "add \"codec\": {\"device\": \"v100-datasheet\"} or another profile's name");
+    tensors();
+  }
+
+ private:
+  void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
+    faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
+  }
+
+  void tensors() {
+    std::vector<Tensor> tensors;
+    for (const Gradient& gradient : make_workload(*s_.workload).gradients)
+      tensors.push_back({gradient.dims.empty() ? std::vector<std::int64_t>{gradient.elements} : gradient.dims, s_.workload->dtype});
+    for (const CompressorFault& one : check(s_.compressor, tensors))
+      fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
+    const bool low_rank = compressors()[s_.compressor.index()].of == CompressorClass::low_rank && !std::holds_alternative<GradiVeq>(s_.compressor);
+    if (low_rank && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
+      fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_), "a method without factors", "give the gradients their \"dims\", or use a workload of layer shapes");
+  }
+
+  void check_carrier(Carrier carrier, const CollectiveChoice& choice) {
+    const auto refuse = [&](const std::string& why) { fault("/strategy/carrier", fmt::format("\"{}\" with compressor \"{}\"", name_of(carrier), kind_), why); };
+    const bool ratio = std::holds_alternative<RatioCompressor>(s_.compressor);
+    switch (carrier) {
+      case Carrier::automatic: break;
+      case Carrier::all_reduce:
+        if (!traits_.summable) refuse("\"auto\" or \"all-gather\": the sum of two of its messages is no message");
+        break;
+      case Carrier::all_gather:
+        if (traits_.summable) refuse("\"auto\" or \"all-reduce\": its messages are summed on the way");
+        break;
+      case Carrier::all_to_all:
+        if (!traits_.recodable || !traits_.one_gathered_message) refuse("\"auto\": all-to-all needs one message of known size, whose parts are decoded and encoded again");
+        break;
+      case Carrier::in_collective:
+        if (!traits_.recodable || ratio) refuse("\"auto\": a sum of its messages cannot be encoded again at the same size in every hop");
+        else if (choice.algorithm != Algorithm::automatic && choice.algorithm != Algorithm::ring)
+          fault("/strategy/collective/algorithm", fmt::format("\"{}\" with carrier in-collective", name_of(choice.algorithm)), "\"auto\" or \"ring\", whose hops decode, add and encode");
+        break;
+    }
+    const bool gathers = carrier == Carrier::all_gather || carrier == Carrier::all_to_all || (carrier == Carrier::automatic && !traits_.summable);
+    const auto algorithms = collective_algorithms();
+    const auto carries = [&](Operation operation) {
+      return std::any_of(algorithms.begin(), algorithms.end(), [&](const CollectiveAlgorithm& a) { return a.operation == operation && a.algorithm == choice.algorithm; });
+    };
+    if (gathers && choice.algorithm != Algorithm::automatic && !carries(Operation::all_gather))
+      fault("/strategy/collective/algorithm", fmt::format("\"{}\", and messages of \"{}\" are all-gathered", name_of(choice.algorithm), kind_), "auto, ring or recursive-doubling");
+  }
+
+  void check_strategy(const AllReduceStrategy& x) { check_carrier(x.carrier, x.collective); }
+
+  void check_strategy(const PipelinedStrategy& x) {
+    check_carrier(x.carrier, x.collective);
+    every_step("pipelined");
+    const bool several = traits_.stages > 1 || x.carrier == Carrier::all_to_all;
+    if (several && s_.codec.sharing == GpuSharing::serial)
+      fault("/codec/sharing", fmt::format("\"serial\" with compressor \"{}\" in a pipeline", kind_), "\"fair\": between its messages it needs the GPU, which is steps ahead by then", "set it, and evaluator replay");
+    if (traits_.stages > 1 && x.segments > 1)
+      fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_), "1: a cut through a matrix leaves nothing to factorize");
+  }
+
+  void check_strategy(const ParameterServerStrategy&) {
+    every_step("parameter-server");
+    if (traits_.stages > 1)
+      fault("/compressor/kind", fmt::format("\"{}\" with strategy parameter-server", kind_), "a method of one message: its second one needs the sum of all first ones", "use strategy all-reduce");
+  }
+
+  void check_strategy(const GossipStrategy&) { fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged"); }
+
+  void check_strategy(const CollectiveBenchmark&) {
+    if (!std::holds_alternative<RatioCompressor>(s_.compressor))
+      fault("/compressor/kind", fmt::format("\"{}\" with strategy collective", kind_), "none or ratio: there are no tensors to encode", "set the strategy's \"size\" to the payload");
+  }
+
+  void every_step(const char* strategy) {
+    if (const auto* local = std::get_if<QsparseLocalSgd>(&s_.compressor); local && local->local_steps > 1)
+      fault("/compressor/local_steps", fmt::format("{} with strategy {}", local->local_steps, strategy), "1: local steps belong to strategy all-reduce");
+  }
+
+  const Scenario& s_;
+  std::vector<Fault>& faults_;
+  std::string_view kind_;
+  Traits traits_;
+};
+
+}  // namespace
+
+void check_compressor(const Scenario& scenario, std::vector<Fault>& faults) { Checker(scenario, faults).run(); }
+
+}  // namespace stepcast

@@ -1,0 +1,36 @@
+// Where and when a compressor's kernels run.
+#pragma once
+
+#include <optional>
+
+#include "models/scenario/describe.hpp"
+#include "models/scenario/profile.hpp"
+
+namespace stepcast {
+
+/// How kernels of compression and of training that are ready at the same time divide the GPU.
+enum class GpuSharing { serial, fair };
+
+template <>
+struct Choices<GpuSharing> {
+  static constexpr std::array table = {
+      Choice<GpuSharing>{"serial", GpuSharing::serial, "one after the other: an encode kernel holds up back-propagation until it ends"},
+      Choice<GpuSharing>{"fair", GpuSharing::fair, "side by side on streams of their own, each at half speed (replay only)"},
+  };
+};
+
+struct CodecSettings {
+  std::optional<DeviceProfile> device;
+  bool overlap = true;
+  GpuSharing sharing = GpuSharing::serial;
+
+  template <class V>
+  static void describe(V& v, CodecSettings& x) {
+    v.optional("device", x.device, "device profile that prices the compressor's kernels; null: the workload's");
+    v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
+    v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");
+  }
+  bool operator==(const CodecSettings&) const = default;
+};
+
+}  // namespace stepcast

@@ -1,0 +1,171 @@
+#include "models/strategy/coded_exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include "models/strategy/prices.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Ratio and cost of the compressors that are known by bytes alone.
+std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
+  if (std::holds_alternative<NoCompressor>(compressor)) return RatioCompressor{};
+  if (const auto* ratio = std::get_if<RatioCompressor>(&compressor)) return *ratio;
+  return {};
+}
+
+CollectiveCall call(const GraphInput& input, Operation operation, const CollectiveChoice& choice, Bytes bytes) {
+  CollectiveChoice fitting = choice;
+  const auto algorithms = collective_algorithms();
+  const bool fits = std::any_of(algorithms.begin(), algorithms.end(), [&](const CollectiveAlgorithm& a) { return a.operation == operation && a.algorithm == choice.algorithm; });
+  if (!fits) fitting.algorithm = Algorithm::automatic;
+  return decide(operation, fitting, bytes, input.cluster.workers, input.prices, natural_group(input.cluster));
+}
+
+/// The p-th part of a group of tensors, flat.
+Tensor slice_of(const std::vector<Tensor>& group, int p) {
+  std::int64_t elements = 0;
+  for (const Tensor& tensor : group) elements += tensor.elements();
+  return {{(elements + p - 1) / p}, group.front().dtype};
+}
+
+template <class... Lists>
+std::vector<Pass> joined(const Lists&... lists) {
+  std::vector<Pass> all;
+  (all.insert(all.end(), lists.begin(), lists.end()), ...);
+  return all;
+}
+
+/// Passes over a share of the same data: as many launches, less memory and arithmetic.
+std::vector<Pass> scaled(std::vector<Pass> passes, double share) {
+  for (Pass& pass : passes) {
+    pass.read *= share;
+    pass.written *= share;
+    pass.flops *= share;
+    pass.fixed *= share;
+  }
+  return passes;
+}
+
+/// Decoding and adding p messages, without what error feedback remembers.
+std::vector<Pass> summing_passes(CodecPlan plan, int p) {
+  plan.remember.clear();
+  return decode_passes(plan, p);
+}
+
+class Exchanges {
+ public:
+  Exchanges(const GraphInput& input, std::vector<Tensor> group, const CollectiveChoice& choice)
+      : input_(input), group_(std::move(group)), choice_(choice), plan_(make_plan(input.compressor, group_)), p_(input.cluster.workers) {}
+
+  CodedExchange by(Carrier carrier) const {
+    CodedExchange exchange;
+    exchange.payload = payload(plan_);
+    exchange.assumed = plan_.assumed;
+    if (carrier == Carrier::all_to_all) all_to_all(exchange);
+    else if (carrier == Carrier::in_collective) in_collective(exchange);
+    else gathered_or_summed(exchange);
+    return exchange;
+  }
+
+ private:
+  [[nodiscard]] Seconds time(const std::vector<Pass>& passes) const { return price(passes, *input_.rates); }
+
+  void gathered_or_summed(CodedExchange& exchange) const {
+    for (const Stage& stage : plan_.stages) {
+      const bool first = &stage == &plan_.stages.front();
+      CodedStage coded{time(first ? joined(plan_.compensate, stage.encode) : stage.encode), {}};
+      for (const Payload& message : stage.messages) {
+        if (message.primitive == Primitive::all_reduce) {
+          coded.collectives.push_back(call(input_, Operation::all_reduce, choice_, message.bytes));
+          continue;
+        }
+        if (message.primitive == Primitive::all_gather_unequal) coded.collectives.push_back(call(input_, Operation::all_gather, choice_, message.size_exchange * p_));
+        coded.collectives.push_back(call(input_, Operation::all_gather, choice_, message.bytes * p_));
+      }
+      exchange.stages.push_back(std::move(coded));
+    }
+    exchange.decode = time(decode_passes(plan_, p_));
+  }
+
+  void all_to_all(CodedExchange& exchange) const {
+    const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_));
+    exchange.stages = {{time(encode_passes(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
+                       {time(joined(summing_passes(part, p_), part.stages.front().encode)), {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
+    exchange.decode = time(decode_passes(plan_, 1));
+  }
+
+  void in_collective(CodedExchange& exchange) const {
+    const Tensor slice = slice_of(group_, p_);
+    const CodecPlan part = make_plan(input_.compressor, slice);
+    CollectiveChoice ring = choice_;
+    ring.algorithm = Algorithm::ring;
+    CollectiveCall all_reduce = call(input_, Operation::all_reduce, ring, payload(part) * p_);
+    all_reduce.recode = time(hop_passes(input_.compressor, slice));
+    exchange.payload = all_reduce.bytes;
+    exchange.stages = {{time(joined(plan_.compensate, part.stages.front().encode)), {all_reduce}}};
+    exchange.decode = time(decode_passes(plan_, 1));
+  }
+
+  const GraphInput& input_;
+  std::vector<Tensor> group_;
+  const CollectiveChoice& choice_;
+  CodecPlan plan_;
+  int p_;
+};
+
+}  // namespace
+
+std::vector<Tensor> tensors_of(const GraphInput& input, const Bucket& bucket, bool cut) {
+  if (by_bytes(input.compressor)) return {};
+  const Workload& workload = input.workload;
+  if (cut) return {{{std::max<std::int64_t>(1, std::llround(bucket.bytes / size_of(workload.dtype)))}, workload.dtype}};
+  std::vector<Tensor> tensors;
+  for (std::size_t i = bucket.first; i < bucket.last; ++i) {
+    const Gradient& gradient = workload.gradients[i];
+    tensors.push_back({gradient.dims.empty() ? std::vector<std::int64_t>{gradient.elements} : gradient.dims, workload.dtype});
+  }
+  return tensors;
+}
+
+CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice, Carrier carrier) {
+  if (const auto known = by_bytes(input.compressor)) {
+    const Bytes wire = bucket.bytes / known->ratio;
+    return {{{bucket.bytes * known->encode_cost, {call(input, Operation::all_reduce, choice, wire)}}}, bucket.bytes * known->decode_cost, wire, ""};
+  }
+  return Exchanges(input, tensors_of(input, bucket, cut), choice).by(carrier);
+}
+
+CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma) {
+  CodedPart coded;
+  if (const auto known = by_bytes(input.compressor)) {
+    const Bytes whole = part.bytes / part.share;
+    coded.encode = whole * known->encode_cost;
+    coded.push = part.bytes / known->ratio;
+    coded.pull = two_way ? coded.push : part.bytes;
+    coded.sum = coded.push * gamma * static_cast<double>(messages) + part.bytes * known->decode_cost;
+    if (two_way) {
+      coded.sum += part.bytes * known->encode_cost;
+      coded.decode = whole * known->decode_cost;
+    }
+    return coded;
+  }
+  const CodecPlan plan = make_plan(input.compressor, part.tensors);
+  const auto time = [&](const std::vector<Pass>& passes) { return price(passes, *input.rates); };
+  coded.assumed = plan.assumed;
+  coded.encode = time(joined(encode_passes(plan), plan.remember));
+  coded.push = payload(plan) * part.share;
+  coded.pull = two_way ? coded.push : part.bytes;
+  coded.sum = time(scaled(summing_passes(plan, plan.summable() ? 1 : messages), part.share));
+  if (plan.summable()) coded.sum += coded.push * gamma * static_cast<double>(messages);
+  if (two_way) {
+    coded.sum += time(scaled(encode_passes(plan), part.share));
+    coded.decode = time(summing_passes(plan, 1));
+  }
+  return coded;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,202 @@
+// Steps with compressors: what is encoded, sent and decoded when. Prices of single kernels are tested in
+// unit/compressor_work_test.cpp; here they are taken as given and the composition is derived by hand.
+//
+// Device: 10 us a launch, 100 GB/s, arithmetic for nothing. Star: 1 GB/s, 10 us, so α = 10 us and β = 1 ns/B.
+#include <fmt/format.h>
+
+#include "models/strategy/coded_exchange.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/compressor.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/scenario.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+constexpr double kAlpha = 10e-6, kBeta = 1e-9;
+
+DeviceProfile device() {
+  DeviceProfile profile;
+  profile.name = "test";
+  profile.peaks = {{Dtype::fp32, FlopsPerSecond(1e25), Evidence::assumed, ""}};
+  profile.memory_bandwidth.value = BytesPerSecond(1e11);
+  profile.launch_overhead.value = 10_us;
+  return profile;
+}
+
+const CodecRates kRates{{10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25)}, {}};
+
+Cluster star(int p) { return star_cluster(p, BytesPerSecond(1e9), 10_us); }
+
+/// Two tensors, 1000 x 1000 ready after 10 ms and 500 elements after 10 ms more; forward 5 ms, update 1 ms.
+Workload two_tensors() {
+  Workload w;
+  w.forward = 5_ms;
+  w.update = 1_ms;
+  w.gradients = {{"matrix", 1000000, 4_MB, 10_ms, {1000, 1000}}, {"bias", 500, 2_kB, 10_ms, {500}}};
+  w.gradient_bytes = 4.002_MB;
+  w.backward = 20_ms;
+  return w;
+}
+
+/// The matrix alone, ready when backward ends after 20 ms.
+Workload one_matrix() {
+  Workload w = two_tensors();
+  w.gradients.pop_back();
+  w.gradients[0].gap = 20_ms;
+  w.gradient_bytes = 4_MB;
+  return w;
+}
+
+Scenario scenario(int p, const Strategy& strategy, const Compressor& compressor, CodecSettings codec = {}) {
+  Scenario s = scenario_of(star(p), strategy, compressor);
+  codec.device = device();
+  s.codec = codec;
+  return s;
+}
+
+AllReduceStrategy carried_by(Carrier carrier, Grouping grouping = Grouping::whole_model) {
+  Exchange exchange;
+  exchange.grouping = grouping;
+  return {ring_choice(), exchange, carrier};
+}
+
+double time(const std::vector<Pass>& passes) { return price(passes, kRates).si(); }
+
+double ring_gather(int p, double bytes) { return (p - 1) * (kAlpha + bytes * kBeta); }  // `bytes` from each
+double ring_reduce(int p, double n) { return 2 * (p - 1) * (kAlpha + n / p * kBeta); }
+
+}  // namespace
+
+TEST_CASE("messages that cannot be summed are all-gathered and decoded one by one") {
+  const Workload w = one_matrix();
+  const TopK top_k{.ratio = 0.01};  // k = 10,000 elements of 8 bytes
+  const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
+  for (const int p : {1, 2, 4, 7}) {
+    const double codec = time(encode_passes(plan)) + time(decode_passes(plan, p));
+    require_close(0.026 + codec + ring_gather(p, 80000), step_time(scenario(p, carried_by(Carrier::automatic), top_k), w), 1e-9, fmt::format("p = {}", p));
+  }
+}
+
+TEST_CASE("messages whose sizes differ are preceded by their sizes") {
+  const Workload w = one_matrix();
+  const Threshold threshold{.density = 0.01};
+  const CodecPlan plan = make_plan(threshold, Tensor{{1000, 1000}});
+  const double codec = time(encode_passes(plan)) + time(decode_passes(plan, 4));
+  // 4 bytes of size from each, then 8·10,000 bytes of elements and indices.
+  require_close(0.026 + codec + ring_gather(4, 4) + ring_gather(4, 80000), step_time(scenario(4, carried_by(Carrier::automatic), threshold), w), 1e-9, "step");
+}
+
+TEST_CASE("PowerSGD encodes Q only once P has been summed") {
+  const Workload w = one_matrix();
+  const PowerSgd power{.rank = 2};
+  const CodecPlan plan = make_plan(power, Tensor{{1000, 1000}});
+  // P and Q: 2·1000 elements of 4 bytes each.
+  const double expected = 0.026 + time(encode_passes(plan)) + time(decode_passes(plan, 4)) + 2 * ring_reduce(4, 8000);
+  require_close(expected, step_time(scenario(4, carried_by(Carrier::automatic), power), w), 1e-9, "step");
+  const StepGraph graph = build_step_graph(scenario(4, carried_by(Carrier::automatic), power), w);
+  CHECK(graph.payload == 16_kB);
+}
+
+TEST_CASE("all-to-all: decode and add a part, encode the sum, gather it") {
+  const Workload w = one_matrix();
+  const int p = 4;
+  const Qsgd qsgd{.levels = 127, .bucket = {}, .packing = Packing::grace};
+  const Tensor whole{{1000, 1000}}, part{{250000}};
+  const CodecPlan all = make_plan(qsgd, whole), one = make_plan(qsgd, part);
+  // Messages: d + 4 bytes to p hosts, a quarter each; then d/4 + 4 bytes from each.
+  const double exchange = 3 * (kAlpha + 1000004.0 / 4 * kBeta) + ring_gather(p, 250004);
+  const double codec = time(encode_passes(all)) + time(decode_passes(one, p)) + time(encode_passes(one)) + time(decode_passes(all, 1));
+  require_close(0.026 + exchange + codec, step_time(scenario(p, carried_by(Carrier::all_to_all), qsgd), w), 1e-9, "step");
+}
+
+TEST_CASE("in-collective: every hop of the ring decodes, adds and encodes") {
+  const Workload w = one_matrix();
+  for (const int p : {2, 4, 5}) {
+    const Tensor slice{{1000000 / p}};
+    const CodecPlan whole = make_plan(EightBit{}, Tensor{{1000, 1000}}), part = make_plan(EightBit{}, slice);
+    // p-1 rounds that reduce and p-1 that gather, each of d/p + 4 bytes.
+    const double exchange = 2 * (p - 1) * (kAlpha + (1e6 / p + 4) * kBeta) + (p - 1) * time(hop_passes(EightBit{}, slice));
+    require_close(0.026 + time(encode_passes(part)) + exchange + time(decode_passes(whole, 1)), step_time(scenario(p, carried_by(Carrier::in_collective), EightBit{}), w), 1e-9, fmt::format("p = {}", p));
+  }
+}
+
+TEST_CASE("layer by layer overlaps with backward; the whole model does not, but is one message") {
+  const Workload w = two_tensors();
+  const SignSgd sign;
+  const int p = 4;
+  const CodecPlan matrix = make_plan(sign, Tensor{{1000, 1000}}), bias = make_plan(sign, Tensor{{500}}), flat = make_plan(sign, Tensor{{1000500}});
+  const double e1 = time(encode_passes(matrix)), e2 = time(encode_passes(bias)), d1 = time(decode_passes(matrix, p)), d2 = time(decode_passes(bias, p));
+  // Layer-wise: the matrix' 125,000 bytes from each travel (0.4 ms) while backward goes on for 10 ms.
+  require_close(0.005 + 0.010 + e1 + 0.010 + e2 + std::max(ring_gather(p, 63), d1) + d2 + 0.001,
+                step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign), w), 1e-9, "per tensor");
+  require_close(0.026 + time(encode_passes(flat)) + ring_gather(p, 125063) + time(decode_passes(flat, p)), step_time(scenario(p, carried_by(Carrier::automatic), sign), w), 1e-9, "whole model");
+  // Codec not overlapped: both are encoded after backward, and the matrix leaves while the bias is encoded.
+  CodecSettings after;
+  after.overlap = false;
+  const double sent = 0.025 + e1 + ring_gather(p, 125000), second = std::max(0.025 + e1 + e2, sent) + ring_gather(p, 63);
+  require_close(std::max(std::max(sent, 0.025 + e1 + e2) + d1, second) + d2 + 0.001, step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign, after), w), 1e-9, "encoded afterwards");
+}
+
+TEST_CASE("local SGD exchanges in one of H steps") {
+  const Workload w = one_matrix();
+  QsparseLocalSgd local;
+  local.local_steps = 1;
+  const double every = step_time(scenario(4, carried_by(Carrier::automatic), local), w);
+  local.local_steps = 5;
+  const Scenario s = scenario(4, carried_by(Carrier::automatic), local);
+  const StepForecast f = forecast(s, w);
+  // 26 ms of computation in each of five steps, the rest once.
+  require_close(0.026 + (every - 0.026) / 5, f.step.si(), 1e-12, "mean step");
+  require_close(f.step.si(), f.breakdown.total().si(), 1e-12, "parts");
+  require_close(0.005, f.breakdown.forward.si(), 1e-12, "one forward pass a step");
+}
+
+TEST_CASE("a parameter server decodes and adds p messages; its answer is compressed only two-way") {
+  const Workload w = one_matrix();
+  const TopK top_k{.ratio = 0.01};
+  const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
+  CodecPlan sum = plan;
+  sum.remember.clear();
+  const double own = time(plan.remember), encode = time(encode_passes(plan)), serve = time(decode_passes(sum, 4));
+  ParameterServerStrategy server;
+  // Push: 4 flows of 80 kB on the server's link. Pull: 4 of 4 MB. The server updates, 1 ms.
+  require_close(0.025 + encode + own + (kAlpha + 4 * 80e3 * kBeta) + serve + 0.001 + (kAlpha + 4 * 4e6 * kBeta), step_time(scenario(4, server, top_k), w), 1e-9, "one way");
+  server.two_way = true;
+  require_close(0.025 + encode + own + 2 * (kAlpha + 4 * 80e3 * kBeta) + serve + encode + 0.001 + time(decode_passes(sum, 1)), step_time(scenario(4, server, top_k), w), 1e-9, "two ways");
+}
+
+TEST_CASE("pipelined SGD hides the whole exchange, codec work stays on the GPU") {
+  const Workload w = one_matrix();
+  const TopK top_k{.ratio = 0.5};
+  const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
+  PipelinedStrategy pipelined;
+  pipelined.collective = ring_choice();
+  const double A = 0.026 + time(encode_passes(plan)) + time(decode_passes(plan, 4)), B = ring_gather(4, 4e6);
+  require_close(std::max(A, B), step_time(scenario(4, pipelined, top_k), w), 1e-9, "max(A, B)");
+}
+
+TEST_CASE("no compressor changes the computation's part of the step") {
+  const Workload w = two_tensors();
+  for (const Compressor& compressor : all_compressors()) {
+    INFO(kind_of(compressor));
+    for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor, Grouping::bucketed}) {
+      const StepForecast f = forecast(scenario(4, carried_by(Carrier::automatic, grouping), compressor), w);
+      require_close(0.005, f.breakdown.forward.si(), 1e-9, "forward");
+      require_close(0.020, f.breakdown.backward.si(), 1e-9, "backward");
+      require_close(0.001, f.breakdown.update.si(), 1e-9, "update");
+      require_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts add up");
+    }
+  }
+}
+
+TEST_CASE("what was assumed of a payload is said") {
+  const Workload w = one_matrix();
+  CHECK(build_step_graph(scenario(4, carried_by(Carrier::automatic), TopK{}), w).assumed.empty());
+  CHECK_THAT(build_step_graph(scenario(4, carried_by(Carrier::automatic), Threshold{.density = 0.02}), w).assumed, ContainsSubstring("density 0.02"));
+  ParameterServerStrategy server;
+  CHECK_THAT(build_step_graph(scenario(4, server, Dgc{}), w).assumed, ContainsSubstring("pass the threshold"));
+}

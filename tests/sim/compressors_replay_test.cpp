@@ -1,0 +1,112 @@
+// Replay equals equations for every compressor under every strategy that can carry it, and the GPU shared fairly.
+#include <fmt/format.h>
+
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/compressor.hpp"
+#include "tests/support/oracle.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+DeviceProfile device() {
+  DeviceProfile profile;
+  profile.name = "test";
+  profile.peaks = {{Dtype::fp32, FlopsPerSecond(1e13), Evidence::assumed, ""}};
+  profile.memory_bandwidth.value = BytesPerSecond(5e11);
+  profile.launch_overhead.value = 10_us;
+  return profile;
+}
+
+Case coded(int p, const Strategy& strategy, const Compressor& compressor, std::string how) {
+  Case one{fmt::format("{}, {}, p={}", kind_of(compressor), how, p), scenario_of(star(p), strategy)};
+  one.scenario.compressor = compressor;
+  one.scenario.codec.device = device();
+  return one;
+}
+
+bool has_several_stages(const Compressor& compressor) { return make_plan(compressor, Tensor{{8, 8}}).stages.size() > 1; }
+
+constexpr int kWorkers[] = {1, 2, 5, 8};
+
+}  // namespace
+
+TEST_CASE("every compressor under every strategy: replay equals equations") {
+  std::vector<Case> cases;
+  for (const Compressor& compressor : all_compressors())
+    for (const int p : kWorkers) {
+      for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor}) {
+        AllReduceStrategy strategy;
+        strategy.exchange.grouping = grouping;
+        cases.push_back(coded(p, strategy, compressor, fmt::format("all-reduce {}", name_of(grouping))));
+      }
+      if (has_several_stages(compressor)) continue;
+      for (const bool two_way : {false, true}) {
+        ParameterServerStrategy server;
+        server.two_way = two_way;
+        server.exchange.grouping = Grouping::per_tensor;
+        cases.push_back(coded(p, server, compressor, two_way ? "server, two-way" : "server"));
+      }
+      if (std::holds_alternative<QsparseLocalSgd>(compressor)) continue;
+      cases.push_back(coded(p, PipelinedStrategy{}, compressor, "pipelined"));
+    }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("all-to-all and in-collective: replay equals equations") {
+  std::vector<Case> cases;
+  const Compressor recodable[] = {EightBit{}, Natural{}, Qsgd{}, TernGrad{}};
+  for (const int p : kWorkers) {
+    for (const Carrier carrier : {Carrier::all_to_all, Carrier::in_collective})
+      for (const Compressor& compressor : recodable) {
+        AllReduceStrategy strategy;
+        strategy.carrier = carrier;
+        strategy.exchange.grouping = Grouping::per_tensor;
+        cases.push_back(coded(p, strategy, compressor, std::string(name_of(carrier))));
+      }
+    PipelinedStrategy pipelined;
+    pipelined.carrier = Carrier::in_collective;
+    pipelined.segments = 2;
+    cases.push_back(coded(p, pipelined, Fp16{}, "pipelined in-collective"));
+  }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("fairly shared, encoding and back-propagation slow each other") {
+  // Two gradients of 10 MB, ready after 10 ms of backward each, of which 0.5 ns/B · 10 MB = 5 ms encode one.
+  // Serial: the first is encoded from 10 to 15 ms, backward ends at 25 ms, the second is encoded until 30 ms.
+  // Fair: from 10 ms on the first encode and the second backward have half of the GPU each. 5 ms of encoding take until
+  // 20 ms, when backward has 5 of its 10 ms left and the GPU alone; it ends at 25 ms, the second encode at 30 ms.
+  // Either way the GPU works for 30 ms, but the first gradient leaves at 15 ms or at 20 ms.
+  auto table = small_workload();
+  table.layers.clear();
+  table.forward = 0_s;
+  table.update = 0_s;
+  table.gradients = {{"a", 2500000, 10_ms}, {"b", 2500000, 10_ms}};
+  AllReduceStrategy strategy;
+  strategy.exchange.grouping = Grouping::per_tensor;
+  strategy.collective.algorithm = Algorithm::ring;
+  std::vector<Case> cases;
+  for (const int p : {1, 2})
+    for (const GpuSharing sharing : {GpuSharing::serial, GpuSharing::fair}) {
+      Case one{fmt::format("{} p={}", name_of(sharing), p), scenario_of(star(p), strategy)};
+      one.scenario.workload = std::make_shared<const WorkloadTable>(table);
+      one.scenario.compressor = RatioCompressor{1.0, 0.5_ns_per_B, {}};
+      one.scenario.codec.sharing = sharing;
+      one.scenario.cluster.link.bandwidth = 5_Gbps;
+      one.scenario.cluster.collective_cost = {};
+      one.scenario.cluster.host_cost = {};
+      one.scenario.cluster.reduction_cost = {};
+      cases.push_back(one);
+    }
+  const auto answers = replay_all(cases);
+  require_close(0.030, answers[0].step.si(), 1e-9, "serial, alone");
+  require_close(0.030, answers[1].step.si(), 1e-9, "fair, alone");
+  // p = 2 at 5 Gb/s: a ring takes 2·(25 us + 5 MB · 1.6 ns/B) = 16.05 ms, longer than what is left of computation, so
+  // the exchanges follow each other: 15 + 2 · 16.05, or 20 + 2 · 16.05.
+  require_close(0.0471, answers[2].step.si(), 1e-9, "serial, two");
+  require_close(0.0521, answers[3].step.si(), 1e-9, "fair, two");
+  require_close(0.0221, answers[3].breakdown.exposed_communication.si(), 1e-9, "after 30 ms of computation");
+}
