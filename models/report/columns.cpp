@@ -20,6 +20,16 @@ Cell spread(const PointReport& p, F&& f) {
 
 std::string join(const std::vector<std::string>& parts, const char* separator) { return fmt::format("{}", fmt::join(parts, separator)); }
 
+std::string describe(const RunReport& run) {
+  std::string text;
+  for (const PhaseReport& phase : run.phases) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {} x {} x {} s", phase.name, phase.epochs, phase.steps_per_epoch, phase.step.si());
+    if (phase.before > Seconds{}) text += fmt::format(" + {} s", phase.before.si());
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Column> report_columns(const Report& report) {
@@ -67,6 +77,11 @@ std::vector<Column> report_columns(const Report& report) {
   add("equations_step_time_s", "the equations' answer", [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });
   add("replay_step_time_s", "the replay's answer", [](P p) { return p.answers.replay ? si(p.answers.replay->step) : Cell(); });
   add("difference", "replay over equations, minus 1", [](P p) { return number(p.answers.difference()); });
+  add("run_time_s", "run: all phases with their one-off costs", [](P p) { return p.run ? si(p.run->time) : Cell(); });
+  add("run_speedup", "run: the baseline's run time over this one's", [](P p) { return p.run ? number(p.run->speedup) : Cell(); });
+  add("run_phases", "run: its phases, epochs x steps x step time", [](P p) { return p.run ? Cell(describe(*p.run)) : Cell(); });
+  add("time_to_target_s", "run: until the epochs have passed that the method was seen to need", [](P p) { return p.run ? si(p.run->to_target) : Cell(); });
+  add("target", "run: what is reached then, and by what evidence", [](P p) { return p.run && !p.run->target.empty() ? Cell(p.run->target) : Cell(); });
   add("step_time_p5_s", "jitter: 5th percentile of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p5; }); });
   add("step_time_p50_s", "jitter: median of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p50; }); });
   add("step_time_p95_s", "jitter: 95th percentile of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p95; }); });

@@ -7,6 +7,7 @@
 
 #include "models/report/bound.hpp"
 #include "models/report/forecast.hpp"
+#include "models/report/training_run.hpp"
 #include "models/scenario/study.hpp"
 #include "models/strategy/step_graph.hpp"
 
@@ -47,6 +48,7 @@ struct PointReport {
   Bound bound;
   double gap = 0.0;                 ///< step time over the bound, minus 1
   double tolerance = 0.0;           ///< of the difference, when both evaluators were asked
+  std::optional<RunReport> run;     ///< of the whole training, where the scenario is a run
   std::vector<std::string> notes;   ///< what a reader should know before trusting the number
 };
 

@@ -72,7 +72,7 @@ std::string share(Seconds part, Seconds whole) { return whole > Seconds{} ? perc
 
 /// What the table shows of a point, and only where some point has it.
 struct Shown {
-  bool algorithm = false, throughput = false, algbw = false, difference = false, spread = false, codec = false, waiting = false;
+  bool algorithm = false, throughput = false, algbw = false, difference = false, spread = false, codec = false, waiting = false, run = false, to_target = false;
 };
 
 /// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
@@ -160,6 +160,8 @@ std::string to_table(const Report& report) {
     shown.spread |= p.answers.shown().distribution.has_value();
     shown.codec |= b.encode + b.decode > Seconds{};
     shown.waiting |= b.waiting > Seconds{};
+    shown.run |= p.run.has_value();
+    shown.to_target |= p.run && p.run->to_target;
   }
   const auto is_axis = [&](const char* name) { return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end(); };
   const bool workers = !is_axis("workers");
@@ -184,6 +186,9 @@ std::string to_table(const Report& report) {
   title(shown.waiting, "waiting");
   title(true, "bound");
   title(shown.difference, "replay-eq.");
+  title(shown.run, "run");
+  title(shown.run, "speedup");
+  title(shown.to_target, "to target");
   table.add(head);
 
   for (const PointReport& p : report.points) {
@@ -209,6 +214,9 @@ std::string to_table(const Report& report) {
     cell(shown.waiting, share(b.waiting, f.step));
     cell(true, human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""));
     cell(shown.difference, p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-");
+    cell(shown.run, p.run ? human_text(p.run->time) : "-");
+    cell(shown.run, p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-");
+    cell(shown.to_target, p.run && p.run->to_target ? human_text(*p.run->to_target) : "-");
     table.add(row);
   }
   std::string text = table.text();

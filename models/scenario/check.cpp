@@ -1,8 +1,10 @@
 #include "models/scenario/check.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/collective/collective.hpp"
 #include "models/scenario/check_compressor.hpp"
@@ -24,6 +26,7 @@ class Checker {
     groups();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
     if (faults_.size() == before) check_compressor(s_, faults_);
+    training_run();
     evaluation();
     output();
   }
@@ -60,6 +63,9 @@ class Checker {
       fault("/workload", w.layers.empty() ? "neither layers nor gradients" : "both layers and gradients", "exactly one of the two");
       return;
     }
+    for (std::size_t i = 0; i < w.gradients.size(); ++i) check_dims(w.gradients[i], fmt::format("/workload/gradients/{}", i));
+    for (std::size_t l = 0; l < w.layers.size(); ++l)
+      for (std::size_t i = 0; i < w.layers[l].gradients.size(); ++i) check_dims(w.layers[l].gradients[i], fmt::format("/workload/layers/{}/gradients/{}", l, i));
     std::int64_t elements = 0;
     std::size_t gaps = 0;
     const auto count = [&](const GradientTensor& g) {
@@ -83,6 +89,15 @@ class Checker {
       fault("/workload/gradients", fmt::format("a gap on {} of {} gradients", gaps, w.gradients.size()), "a gap on all of them or on none");
     if (gaps > 0 && w.backward) fault("/workload/backward", "a total beside gaps", "gaps or a total, not both", "remove one of them");
     if (gaps == 0 && !w.backward) fault("/workload/backward", "nothing", "the backward time, or a gap on every gradient", "add it");
+  }
+
+  void check_dims(const GradientTensor& tensor, const std::string& pointer) {
+    if (tensor.dims.empty()) return;
+    double product = 1;
+    for (const std::int64_t n : tensor.dims) product *= static_cast<double>(n);
+    const bool whole = std::all_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t n) { return n > 0; });
+    if (!whole || product != static_cast<double>(tensor.elements))
+      fault(pointer + "/dims", fmt::format("[{}]", fmt::join(tensor.dims, ", ")), fmt::format("dimensions whose product is {}, its elements", tensor.elements));
   }
 
   void topology() {
@@ -207,6 +222,23 @@ class Checker {
 
   /// With shapes, the layers that a variant makes of them, and their gradients.
   [[nodiscard]] const std::vector<Layer>& layers_with_gradients() const { return listed_ ? listed_->layers : s_.workload->layers; }
+
+  void training_run() {
+    if (!s_.run) return;
+    if (std::holds_alternative<CollectiveBenchmark>(s_.strategy)) fault("/run", "a run of strategy collective", "null: nothing is trained");
+    if (s_.run->phases.empty()) fault("/run/phases", "an empty list", "at least one phase");
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < s_.run->phases.size(); ++i) {
+      const TrainingPhase& phase = s_.run->phases[i];
+      if (!phase.set.is_object()) fault(fmt::format("/run/phases/{}/set", i), describe_value(phase.set), "an object of JSON pointers and values");
+      if (!names.insert(phase.name).second) fault(fmt::format("/run/phases/{}/name", i), describe_value(phase.name) + " a second time", "each name once");
+    }
+    if (!s_.run->target) return;
+    const auto kinds = kinds_of<Compressor>();
+    for (std::size_t i = 0; i < s_.run->target->methods.size(); ++i)
+      if (const std::string& kind = s_.run->target->methods[i].compressor; std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+        fault(fmt::format("/run/target/methods/{}/compressor", i), describe_value(kind), fmt::format("{}", fmt::join(kinds, ", ")));
+  }
 
   void evaluation() {
     if (s_.cluster.jitter.cv > 0 && s_.evaluation.evaluator != Evaluator::replay)

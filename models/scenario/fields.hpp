@@ -38,6 +38,7 @@ struct ScenarioFields {
   Part<Strategy> strategy{AllReduceStrategy{}};
   Part<Compressor> compressor{NoCompressor{}};
   CodecSettings codec;
+  std::optional<TrainingRun> run;
   std::optional<Baseline> baseline;
   Evaluation evaluation;
   Output output;
@@ -53,6 +54,7 @@ struct ScenarioFields {
     v.optional("strategy", x.strategy, "how gradients are exchanged");
     v.optional("compressor", x.compressor, "how gradients are compressed");
     v.optional("codec", x.codec, "where and when the compressor's kernels run");
+    v.optional("run", x.run, "a whole training run; null: only the step is forecast");
     v.optional("baseline", x.baseline, "the point that speedups are against; null: one worker computing alone");
     v.optional("evaluation", x.evaluation, "how the answer is computed");
     v.optional("output", x.output, "where results go");

@@ -14,6 +14,7 @@
 #include "models/scenario/describe.hpp"
 #include "models/scenario/json.hpp"
 #include "models/scenario/strategy.hpp"
+#include "models/scenario/training_run.hpp"
 #include "models/scenario/workload.hpp"
 
 namespace stepcast {
@@ -80,6 +81,7 @@ struct Scenario {
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
   CodecSettings codec;
+  std::optional<TrainingRun> run;
   std::optional<Baseline> baseline;
   Evaluation evaluation;
   Output output;

@@ -142,6 +142,8 @@ class Expansion {
     for (const auto& [target, value] : set.items()) {
       const Fault at = written.locate({"", pointer_to(pointer, target), "", "", ""});
       attempt([&, &target = target, &value = value] {
+        if (is_at_or_below(pointer, "/run") && (is_at_or_below(target, "/run") || is_at_or_below(target, "/cluster/workers")))
+          throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase", "the JSON pointer of another field: workers and run are the same in all phases", ""}});
         if (is_at_or_below(target, "/variants")) throw ScenarioError({{at.file, at.pointer, "a change of the variants", "the JSON pointer of another field", ""}});
         stepcast::apply({target, value, at.file, at.pointer}, document);
       });
@@ -212,7 +214,8 @@ class Expansion {
     point.coordinates = std::move(coordinates);
     std::vector<Fault> faults;
     point.scenario = read(document, faults);
-    if (point.scenario.baseline) point.baseline = read_baseline(document, point.scenario.baseline->set, faults);
+    point.phases = read_phases(document, faults, point.scenario);
+    if (point.scenario.baseline) read_baseline(document, faults, point);
     const bool good = faults.empty();
     add_faults(document, std::move(faults));
     if (!good || !faults_.empty()) return;
@@ -222,21 +225,45 @@ class Expansion {
     study_.points.push_back(std::move(point));
   }
 
-  /// Faults that the point itself has are not told again of its baseline.
-  Scenario read_baseline(const Document& document, const Json& set, const std::vector<Fault>& known) {
+  /// The document with one place's changes, which is one point of its own: a baseline, or a phase of a run.
+  /// @param where  for faults, such as "the baseline"
+  Document changed(const Document& document, const Json& set, const std::string& pointer, const std::string& where) {
     Document copy = document;
-    apply_set(set, "/baseline/set", copy);
+    apply_set(set, pointer, copy);
     for (const std::string& axis : axes_of(copy.json)) {
-      add_fault(copy, axis, "a list in the baseline", "one value, so that the baseline is one point");
+      add_fault(copy, axis, "a list in " + where, fmt::format("one value, so that {} is one point", where));
       give_up(copy, axis);
     }
+    return copy;
+  }
+
+  /// Faults that the point itself has are not told again.
+  Scenario read_changed(const Document& document, const std::vector<Fault>& known, const std::string& where) {
     std::vector<Fault> faults;
-    Scenario baseline = read(copy, faults);
-    baseline.baseline.reset();
+    Scenario scenario = read(document, faults);
+    scenario.baseline.reset();
     std::erase_if(faults, [&](const Fault& fault) { return std::find(known.begin(), known.end(), fault) != known.end(); });
-    for (Fault& fault : faults) fault.found += " (in the baseline)";
-    add_faults(copy, std::move(faults));
-    return baseline;
+    for (Fault& fault : faults) fault.found += fmt::format(" (in {})", where);
+    add_faults(document, std::move(faults));
+    return scenario;
+  }
+
+  void read_baseline(const Document& document, const std::vector<Fault>& known, StudyPoint& point) {
+    const Document copy = changed(document, point.scenario.baseline->set, "/baseline/set", "the baseline");
+    point.baseline = read_changed(copy, known, "the baseline");
+    point.baseline_phases = read_phases(copy, known, *point.baseline);
+  }
+
+  std::vector<Scenario> read_phases(const Document& document, const std::vector<Fault>& known, const Scenario& scenario) {
+    std::vector<Scenario> phases;
+    if (!scenario.run) return phases;
+    for (std::size_t i = 0; i < scenario.run->phases.size(); ++i) {
+      const TrainingPhase& phase = scenario.run->phases[i];
+      const std::string where = fmt::format("phase \"{}\"", phase.name), pointer = fmt::format("/run/phases/{}/set", i);
+      phases.push_back(read_changed(changed(document, phase.set, pointer, where), known, where));
+      phases.back().run.reset();
+    }
+    return phases;
   }
 
   Scenario read(const Document& document, std::vector<Fault>& faults) {
@@ -252,6 +279,7 @@ class Expansion {
     scenario.strategy = std::move(fields.strategy.value);
     scenario.compressor = fields.compressor.value;
     scenario.codec = std::move(fields.codec);
+    scenario.run = std::move(fields.run);
     scenario.baseline = std::move(fields.baseline);
     scenario.evaluation = fields.evaluation;
     scenario.output = std::move(fields.output);
@@ -393,6 +421,7 @@ Json to_json(const Scenario& scenario) {
   json["strategy"] = write_value(scenario.strategy);
   json["compressor"] = write_value(scenario.compressor);
   json["codec"] = write_value(scenario.codec);
+  json["run"] = write_value(scenario.run);
   json["baseline"] = write_value(scenario.baseline);
   json["evaluation"] = write_value(scenario.evaluation);
   json["output"] = write_value(scenario.output);

@@ -24,7 +24,9 @@ struct Coordinate {
 struct StudyPoint {
   std::vector<Coordinate> coordinates;
   Scenario scenario;
+  std::vector<Scenario> phases;      ///< of the scenario's run, in order
   std::optional<Scenario> baseline;  ///< the scenario that this point's speedup is against
+  std::vector<Scenario> baseline_phases;
 };
 
 struct Study {

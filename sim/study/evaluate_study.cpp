@@ -59,6 +59,7 @@ class Questions {
     bare.description.clear();
     bare.workload.reset();
     bare.baseline.reset();
+    bare.run.reset();
     bare.output = {};
     return fmt::format("{} {}", static_cast<const void*>(scenario.workload.get()), to_json(bare).dump());
   }
@@ -120,10 +121,18 @@ double messages_per_step(const Scenario& scenario) {
 Report evaluate_study(const Study& study, int jobs) {
   Questions questions;
   std::vector<std::size_t> point_question, baseline_question;
+  std::vector<std::vector<std::size_t>> phase_questions, baseline_phase_questions;
+  const auto add_phases = [&](const std::vector<Scenario>& phases, const TrainingRun* run, const std::string& where) {
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < phases.size(); ++i) of.push_back(questions.add(phases[i], fmt::format("phase {} of {}", run->phases[i].name, where)));
+    return of;
+  };
   for (const StudyPoint& point : study.points) {
     const std::string where = describe(point.coordinates);
     point_question.push_back(questions.add(point.scenario, where));
     baseline_question.push_back(point.baseline ? questions.add(*point.baseline, "baseline of " + where) : point_question.back());
+    phase_questions.push_back(add_phases(point.phases, point.scenario.run ? &*point.scenario.run : nullptr, where));
+    baseline_phase_questions.push_back(add_phases(point.baseline_phases, point.baseline && point.baseline->run ? &*point.baseline->run : nullptr, "baseline of " + where));
   }
   answer_by_equations(questions.all());
   answer_by_replay(questions.all(), jobs);
@@ -143,6 +152,18 @@ Report evaluate_study(const Study& study, int jobs) {
       report.baseline = point.scenario.baseline->name;
     }
     report.points.push_back(make_point_report(point, *q.workload, q.graph, q.answers, baseline));
+    if (!point.scenario.run) continue;
+    const auto run_of = [&](const Scenario& scenario, const std::vector<Scenario>& phases, const std::vector<std::size_t>& of) {
+      std::vector<PhaseStep> steps;
+      for (std::size_t k = 0; k < phases.size(); ++k) {
+        const Question& phase = questions.all()[of[k]];
+        steps.push_back({phase.answers.shown().step, std::int64_t{phases[k].cluster.workers} * phase.workload->batch});
+      }
+      return make_run_report(*scenario.run, steps, phases.back());
+    };
+    RunReport run = run_of(point.scenario, point.phases, phase_questions[i]);
+    if (point.baseline && point.baseline->run) run.speedup = run_of(*point.baseline, point.baseline_phases, baseline_phase_questions[i]).time / run.time;
+    report.points.back().run = std::move(run);
   }
   return report;
 }

@@ -281,6 +281,59 @@ void add_networks(std::vector<BadScenario>& rows) {
   });
 }
 
+/// Compressors, and what they cannot be combined with.
+void add_compressors(std::vector<BadScenario>& rows) {
+  const auto with = [](const char* compressor, Changes changes = {}) {
+    changes.emplace_back("/compressor", json(compressor));
+    changes.emplace_back("/codec", Json{{"device", "v100-datasheet"}});
+    return good_scenario(changes);
+  };
+  const auto under = [&](const char* compressor, const char* kind) { return with(compressor, {{"/strategy", strategy(kind)}}); };
+  rows.insert(rows.end(), {
+      {"ratio 0", with(R"({"kind": "top-k", "ratio": 0})"), "/compressor/ratio", "0", "above 0 to 1", "", by_schema},
+      {"ratio above 1", with(R"({"kind": "random-k", "ratio": 1.5})"), "/compressor/ratio", "1.5", "above 0 to 1", "", by_schema},
+      {"levels 0", with(R"({"kind": "qsgd", "levels": 0})"), "/compressor/levels", "0", "from 1 to 32767", "", by_schema},
+      {"rank 0", with(R"({"kind": "powersgd", "rank": 0})"), "/compressor/rank", "0", "of at least 1", "", by_schema},
+      {"rank above every matrix", with(R"({"kind": "powersgd", "rank": 30})", {{"/workload/gradients/0/dims", {50, 20}}}), "/compressor/rank", "30", "at most 20, the largest min(n, m)"},
+      {"low rank of vectors", with(R"({"kind": "atomo"})"), "/compressor/kind", "\"atomo\", and no gradient tensor has two dimensions", "a method without factors", "\"dims\""},
+      {"bucket where the framework has none", with(R"({"kind": "qsgd", "bucket": 128, "packing": "grace"})"), "/compressor/bucket", "128 with packing grace", "null, since there is one norm per tensor"},
+      {"shares above all", with(R"({"kind": "inceptionn", "share_8": 0.8, "share_16": 0.5})"), "/compressor/share_8", "add up to 1.3", "at most 1"},
+      {"dimension of all of the slice", with(R"({"kind": "gradiveq", "slice": 64, "dimension": 64})"), "/compressor/dimension", "64", "less than slice (64)"},
+      {"unknown packing", with(R"({"kind": "signsgd", "packing": "packed"})"), "/compressor/packing", "\"packed\"", "ideal, grace", "", by_schema},
+      {"compressor without a device", good_scenario({{"/compressor", json(R"({"kind": "fp16"})")}}), "/codec/device", "nothing, and the workload has no device profile", "a device profile", "v100-datasheet"},
+      {"unknown device", good_scenario({{"/codec", json(R"({"device": "v100-datashet"})")}}), "/codec/device", "the unknown profile \"v100-datashet\"", "v100-datasheet", "did you mean \"v100-datasheet\"?"},
+      {"top-k by all-reduce", under(R"({"kind": "top-k"})", R"({"kind": "all-reduce", "carrier": "all-reduce"})"), "/strategy/carrier", "\"all-reduce\" with compressor \"top-k\"", "the sum of two of its messages is no message"},
+      {"fp16 by all-gather", under(R"({"kind": "fp16"})", R"({"kind": "all-reduce", "carrier": "all-gather"})"), "/strategy/carrier", "\"all-gather\" with compressor \"fp16\"", "summed on the way"},
+      {"top-k inside the ring", under(R"({"kind": "top-k"})", R"({"kind": "pipelined", "carrier": "in-collective"})"), "/strategy/carrier", "\"in-collective\" with compressor \"top-k\"", "cannot be encoded again"},
+      {"8-bit inside a tree", under(R"({"kind": "8-bit"})", R"({"kind": "all-reduce", "carrier": "in-collective", "collective": {"algorithm": "binary-tree"}})"), "/strategy/collective/algorithm", "\"binary-tree\" with carrier in-collective", "\"ring\""},
+      {"signs by all-to-all", under(R"({"kind": "signsgd"})", R"({"kind": "all-reduce", "carrier": "all-to-all"})"), "/strategy/carrier", "\"all-to-all\" with compressor \"signsgd\"", "one message of known size"},
+      {"all-gather by a tree", under(R"({"kind": "signsgd"})", R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})"), "/strategy/collective/algorithm", "messages of \"signsgd\" are all-gathered", "ring"},
+      {"PowerSGD on a server", with(R"({"kind": "powersgd"})", {{"/workload/gradients/0/dims", {50, 20}}, {"/strategy", strategy(R"({"kind": "parameter-server"})")}}), "/compressor/kind", "\"powersgd\" with strategy parameter-server", "a method of one message"},
+      {"PowerSGD in a pipeline", with(R"({"kind": "powersgd"})", {{"/workload/gradients/0/dims", {50, 20}}, {"/strategy", strategy(R"({"kind": "pipelined"})")}}), "/codec/sharing", "\"serial\"", "\"fair\"", "replay"},
+      {"local steps on a server", under(R"({"kind": "qsparse-local-sgd", "local_steps": 4})", R"({"kind": "parameter-server"})"), "/compressor/local_steps", "4 with strategy parameter-server", "1"},
+      {"top-k of a collective", under(R"({"kind": "top-k"})", R"({"kind": "collective", "size": "1MB"})"), "/compressor/kind", "\"top-k\" with strategy collective", "none or ratio", "\"size\""},
+      {"fair sharing by equations", good_scenario({{"/compressor", json(R"({"kind": "fp16"})")}, {"/codec", json(R"({"device": "v100-datasheet", "sharing": "fair"})")}}), "/evaluation/evaluator", "\"equations\" with codec sharing fair", "\"replay\""},
+      {"dims that are not the tensor's", good_scenario({{"/workload/gradients/0/dims", {7, 3}}}), "/workload/gradients/0/dims", "[7, 3]", "dimensions whose product is"},
+  });
+}
+
+/// Training runs.
+void add_runs(std::vector<BadScenario>& rows) {
+  const auto run = [](const char* text) { return good_scenario({{"/run", json(text)}}); };
+  rows.insert(rows.end(), {
+      {"run without samples", run(R"({"phases": [{"name": "all", "epochs": 1}]})"), "/run/samples", "nothing", "a required value", "add it", by_schema},
+      {"run of no phases", run(R"({"samples": 1000, "phases": []})"), "/run/phases", "an empty list", "at least one phase"},
+      {"phase of no epochs", run(R"({"samples": 1000, "phases": [{"name": "all", "epochs": 0}]})"), "/run/phases/0/epochs", "0", "from 1", "", by_schema},
+      {"half an epoch", run(R"({"samples": 1000, "phases": [{"name": "all", "epochs": 0.5}]})"), "/run/phases/0/epochs", "0.5", "an integer", "", by_schema},
+      {"two phases of one name", run(R"({"samples": 1000, "phases": [{"name": "a", "epochs": 1}, {"name": "a", "epochs": 1}]})"), "/run/phases/1/name", "\"a\" a second time", "each name once"},
+      {"fault in a phase", run(R"({"samples": 1000, "phases": [{"name": "a", "epochs": 1, "set": {"/workload/batch": 0}}]})"), "/run/phases/0/set/~1workload~1batch", "0 (in phase \"a\")", "an integer of at least 1"},
+      {"list in a phase", run(R"({"samples": 1000, "phases": [{"name": "a", "epochs": 1, "set": {"/workload/batch": [1, 2]}}]})"), "/run/phases/0/set/~1workload~1batch", "a list in phase \"a\"", "one value"},
+      {"phase with other workers", run(R"({"samples": 1000, "phases": [{"name": "a", "epochs": 1, "set": {"/cluster/workers": 2}}]})"), "/run/phases/0/set/~1cluster~1workers", "a change of /cluster/workers in a phase", "the same in all phases"},
+      {"one-off cost without evidence", run(R"({"samples": 1000, "phases": [{"name": "a", "epochs": 1, "before": {"what": "SVD", "time": "1s", "source": "x"}}]})"), "/run/phases/0/before/evidence", "nothing", "a required value", "add it", by_schema},
+      {"target of an unknown method", run(R"({"samples": 1000, "phases": [{"name": "a", "epochs": 1}], "target": {"metric": "loss", "methods": [{"compressor": "zip", "epochs": 1, "evidence": "measured", "source": "x"}]}})"), "/run/target/methods/0/compressor", "\"zip\"", "none, ratio"},
+  });
+}
+
 /// Lists and variants that make no study.
 void add_studies(std::vector<BadScenario>& rows) {
   const auto baseline = [](Json set) { return Changes{{"/baseline", Json{{"name", "b"}, {"set", std::move(set)}}}}; };
@@ -431,6 +484,8 @@ std::vector<BadScenario> bad_scenarios() {
   add_numbers(rows);
   add_names(rows);
   add_networks(rows);
+  add_compressors(rows);
+  add_runs(rows);
   add_studies(rows);
   add_rules(rows);
   add_overrides(rows);

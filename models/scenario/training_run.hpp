@@ -1,0 +1,94 @@
+// A whole training run: phases of epochs, each the scenario with some fields changed, and what the changes cost.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/scenario/describe.hpp"
+#include "models/scenario/json.hpp"
+#include "models/scenario/profile.hpp"
+
+namespace stepcast {
+
+/// Time spent once, such as the decomposition of weights where a factorized phase begins.
+struct OneOffCost {
+  std::string what;
+  Seconds time{};
+  Evidence evidence = Evidence::assumed;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, OneOffCost& x) {
+    v.required("what", x.what, "what the time is spent on");
+    v.required("time", x.time, "how long it takes", non_negative);
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the number stands, or why it was assumed");
+  }
+  bool operator==(const OneOffCost&) const = default;
+};
+
+struct TrainingPhase {
+  std::string name;
+  int epochs = 1;
+  Json set = Json::object();
+  std::optional<OneOffCost> before;
+
+  template <class V>
+  static void describe(V& v, TrainingPhase& x) {
+    v.required("name", x.name, "what tables call the phase");
+    v.required("epochs", x.epochs, "passes over the data set", between(1, 1000000));
+    v.optional("set", x.set, "JSON pointers and the values they take in this phase: a workload's variant, its batch, a compressor");
+    v.optional("before", x.before, "a cost paid once when the phase begins");
+  }
+  bool operator==(const TrainingPhase&) const = default;
+};
+
+/// How many epochs one method was seen to need.
+struct EpochsToTarget {
+  std::string compressor = "none";
+  std::optional<std::string> variant;
+  int epochs = 1;
+  Evidence evidence = Evidence::measured;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, EpochsToTarget& x) {
+    v.required("compressor", x.compressor, "kind of the compressor in the last phase");
+    v.optional("variant", x.variant, "name of the workload's variant in the last phase; null: any");
+    v.required("epochs", x.epochs, "epochs until the target was reached", between(1, 1000000));
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "who measured it, on what");
+  }
+  bool operator==(const EpochsToTarget&) const = default;
+};
+
+/// Turns time per step into time to an accuracy; nothing is known of methods that are not listed.
+struct AccuracyTarget {
+  std::string metric;
+  std::vector<EpochsToTarget> methods;
+
+  template <class V>
+  static void describe(V& v, AccuracyTarget& x) {
+    v.required("metric", x.metric, "what is reached, such as \"75.9 % top-1\"");
+    v.required("methods", x.methods, "epochs that each method needed");
+  }
+  bool operator==(const AccuracyTarget&) const = default;
+};
+
+struct TrainingRun {
+  std::int64_t samples = 0;
+  std::vector<TrainingPhase> phases;
+  std::optional<AccuracyTarget> target;
+
+  template <class V>
+  static void describe(V& v, TrainingRun& x) {
+    v.required("samples", x.samples, "samples in the data set, each seen once an epoch", between(1, 1e15));
+    v.required("phases", x.phases, "what is trained one after the other");
+    v.optional("target", x.target, "measured epochs to an accuracy");
+  }
+  bool operator==(const TrainingRun&) const = default;
+};
+
+}  // namespace stepcast
