@@ -10,7 +10,10 @@ CodecRates codec_rates(const DeviceProfile& profile) {
   if (profile.peaks.empty()) throw ModelError("the device profile \"" + profile.name + "\" has no peak rate");
   const auto fp32 = std::find_if(profile.peaks.begin(), profile.peaks.end(), [](const PeakRate& peak) { return peak.dtype == Dtype::fp32; });
   const PeakRate& peak = fp32 == profile.peaks.end() ? profile.peaks.front() : *fp32;
-  return {{profile.launch_overhead.value, profile.memory_bandwidth.value * profile.memory_efficiency.value, peak.rate * profile.compute_efficiency.value}, {}};
+  CodecRates rates{{profile.launch_overhead.value, profile.memory_bandwidth.value * profile.memory_efficiency.value, peak.rate * profile.compute_efficiency.value}, {}};
+  for (const KernelEntry& kernel : profile.kernels)
+    rates.measured[kernel.name] = {kernel.launch, kernel.bandwidth, kernel.peak.value_or(rates.all.peak)};
+  return rates;
 }
 
 }  // namespace stepcast

@@ -6,8 +6,10 @@
 
 namespace stepcast {
 
-/// Rates of kernels that only sweep memory: the profile's launch overhead, memory bandwidth times efficiency, and its
-/// fp32 peak (the first peak where it has none) times efficiency.
+/// Of each kernel that the profile lists, its rates. Of all others, the rates of kernels that only sweep memory: the
+/// profile's launch overhead, memory bandwidth times efficiency, and its fp32 peak (the first peak where it has none)
+/// times efficiency; that peak also holds for listed kernels without one.
+/// @throws ModelError when the profile has no peak
 CodecRates codec_rates(const DeviceProfile& profile);
 
 }  // namespace stepcast

@@ -10,6 +10,7 @@
 #include "models/equation/evaluate.hpp"
 #include "models/strategy/prices.hpp"
 #include "models/unit/format.hpp"
+#include "models/workload/timing_notes.hpp"
 
 namespace stepcast {
 namespace {
@@ -132,6 +133,8 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
     report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", estimate));
   if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
+  if (scenario.workload && !benchmark)
+    for (std::string& note : timing_notes(*scenario.workload)) report.notes.push_back(std::move(note));
   return report;
 }
 

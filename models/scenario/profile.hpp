@@ -2,11 +2,13 @@
 // Every entry says where it comes from, so that a forecast never passes an assumption off as a measurement.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/scenario/describe.hpp"
 #include "models/scenario/dtype.hpp"
+#include "models/scenario/layer_shape.hpp"
 
 namespace stepcast {
 
@@ -101,6 +103,88 @@ struct WinogradGain {
   bool operator==(const WinogradGain&) const = default;
 };
 
+/// Times of one layer that need no roofline. A part that is left out is priced by it.
+struct LayerEntry {
+  LayerShape shape;
+  int batch = 1;
+  Dtype dtype = Dtype::fp32;
+  std::optional<Seconds> forward, data_gradient, weight_gradient;
+  Evidence evidence = Evidence::measured;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, LayerEntry& x) {
+    v.required("shape", x.shape, "what the layer computes");
+    v.required("batch", x.batch, "samples that it was timed with", at_least(1));
+    v.required("dtype", x.dtype, "type of the operands");
+    v.optional("forward", x.forward, "forward time; null: by the roofline", positive);
+    v.optional("data_gradient", x.data_gradient, "time of the input's gradient; null: by the roofline", positive);
+    v.optional("weight_gradient", x.weight_gradient, "time of the parameters' gradients; null: by the roofline", positive);
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the times stand");
+  }
+  bool operator==(const LayerEntry&) const = default;
+};
+
+struct FlopsRange {
+  Flops min{}, max{};
+
+  template <class V>
+  static void describe(V& v, FlopsRange& x) {
+    v.required("min", x.min, "the least", non_negative);
+    v.required("max", x.max, "the most", non_negative);
+  }
+  bool operator==(const FlopsRange&) const = default;
+};
+
+struct BytesRange {
+  Bytes min{}, max{};
+
+  template <class V>
+  static void describe(V& v, BytesRange& x) {
+    v.required("min", x.min, "the least", non_negative);
+    v.required("max", x.max, "the most", non_negative);
+  }
+  bool operator==(const BytesRange&) const = default;
+};
+
+/// The kernels that the roofline was fitted on; beyond them it is an extrapolation. One kernel's work: where a layer's
+/// part takes several, their mean, which loses nothing since the roofline of n alike kernels is n times that of one.
+struct FittedRange {
+  Dtype dtype = Dtype::fp32;
+  FlopsRange flops;
+  BytesRange bytes;
+
+  template <class V>
+  static void describe(V& v, FittedRange& x) {
+    v.required("dtype", x.dtype, "type of the operands");
+    v.required("flops", x.flops, "operations of a kernel");
+    v.required("bytes", x.bytes, "bytes that a kernel reads and writes");
+  }
+  bool operator==(const FittedRange&) const = default;
+};
+
+/// Rates of one of a compressor's kernels, t = launch + max(bytes/bandwidth, flops/peak).
+struct KernelEntry {
+  std::string name;
+  Seconds launch{};
+  BytesPerSecond bandwidth{};
+  std::optional<FlopsPerSecond> peak;
+  Evidence evidence = Evidence::measured;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, KernelEntry& x) {
+    v.required("name", x.name, "the kernel, as compressors call it");
+    v.required("launch", x.launch, "time it takes whatever it does", non_negative);
+    v.required("bandwidth", x.bandwidth, "bytes read and written per second, large tensors", positive);
+    v.optional("peak", x.peak, "operations per second; null: the device's", positive);
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "where the numbers stand");
+  }
+  bool operator==(const KernelEntry&) const = default;
+};
+
 struct DeviceProfile {
   std::string name;
   std::string description;
@@ -111,6 +195,9 @@ struct DeviceProfile {
   ProfileShare memory_efficiency;
   RooflineBend bend;
   WinogradGain winograd;
+  std::vector<LayerEntry> layers;
+  std::vector<FittedRange> range;
+  std::vector<KernelEntry> kernels;
 
   template <class V>
   static void describe(V& v, DeviceProfile& x) {
@@ -123,6 +210,9 @@ struct DeviceProfile {
     v.required("memory_efficiency", x.memory_efficiency, "share of the memory bandwidth that large kernels reach");
     v.required("bend", x.bend, "how sharply the roofline bends");
     v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");
+    v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
+    v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
+    v.optional("kernels", x.kernels, "compressors' kernels whose rates are known");
   }
   bool operator==(const DeviceProfile&) const = default;
 };

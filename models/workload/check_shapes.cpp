@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "models/unit/format.hpp"
 #include "models/workload/factorize.hpp"
-#include "models/workload/layer_work.hpp"
+#include "models/workload/layer_times.hpp"
 
 namespace stepcast {
 namespace {
@@ -123,12 +124,44 @@ class ShapeChecker {
   }
 
   void profile(const DeviceProfile& profile) {
+    entries(profile);
+    ranges(profile);
+    kernels(profile);
     std::string types;
     for (const PeakRate& peak : profile.peaks) {
       if (peak.dtype == table_.dtype) return;
       types += fmt::format("{}{}", types.empty() ? "" : ", ", name_of(peak.dtype));
     }
     fault(root_ + "/dtype", fmt::format("{} on the device \"{}\"", name_of(table_.dtype), profile.name), types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
+  }
+
+  /// An impossible shape would never match a layer; of two alike entries only one would count.
+  void entries(const DeviceProfile& profile) {
+    for (std::size_t i = 0; i < profile.layers.size(); ++i) {
+      const LayerEntry& entry = profile.layers[i];
+      const std::string at = fmt::format("{}/profile/layers/{}", root_, i);
+      std::visit([&](const auto& shape) { check(shape, at + "/shape"); }, entry.shape);
+      if (!entry.forward && !entry.data_gradient && !entry.weight_gradient) fault(at, "an entry without a time", "at least one of forward, data_gradient and weight_gradient");
+      if (const LayerEntry* first = find_entry(profile, entry.shape, entry.batch, entry.dtype); first != &entry)
+        fault(at, fmt::format("the work, batch and type of layers/{} a second time", first - profile.layers.data()), "one entry for each", "remove one of them");
+    }
+  }
+
+  void ranges(const DeviceProfile& profile) {
+    std::set<Dtype> types;
+    for (std::size_t i = 0; i < profile.range.size(); ++i) {
+      const FittedRange& range = profile.range[i];
+      const std::string at = fmt::format("{}/profile/range/{}", root_, i);
+      if (!types.insert(range.dtype).second) fault(at + "/dtype", fmt::format("{} a second time", name_of(range.dtype)), "one range for each type");
+      if (range.flops.min > range.flops.max) fault(at + "/flops/min", exact_text(range.flops.min), fmt::format("at most max ({})", exact_text(range.flops.max)));
+      if (range.bytes.min > range.bytes.max) fault(at + "/bytes/min", exact_text(range.bytes.min), fmt::format("at most max ({})", exact_text(range.bytes.max)));
+    }
+  }
+
+  void kernels(const DeviceProfile& profile) {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < profile.kernels.size(); ++i)
+      if (!names.insert(profile.kernels[i].name).second) fault(fmt::format("{}/profile/kernels/{}/name", root_, i), fmt::format("\"{}\" a second time", profile.kernels[i].name), "one entry for each kernel");
   }
 
   const WorkloadTable& table_;

@@ -9,7 +9,8 @@
 namespace stepcast {
 
 /// Appends a fault for each rule that the table breaks: impossible shapes, times beside shapes, a claimed number of
-/// parameters that is not the table's, a factorization that names no layer, a profile without the table's type.
+/// parameters that is not the table's, a factorization that names no layer, a profile without the table's type or
+/// with entries that are impossible or double.
 /// Pointers start at `root`. Whether there is a profile at all is the scenario's question, not the table's.
 void check_shapes(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults);
 

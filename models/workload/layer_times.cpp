@@ -17,7 +17,24 @@ FlopsPerSecond peak_of(const DeviceProfile& profile, Dtype dtype) {
   return found->rate;
 }
 
+/// The shape with what changes no kernel set to its default.
+LayerShape work_alone(LayerShape shape) {
+  if (auto* linear = std::get_if<Linear>(&shape)) linear->tied = false;
+  if (auto* norm = std::get_if<BatchNorm>(&shape)) norm->scale = true;
+  if (auto* attention = std::get_if<Attention>(&shape)) attention->memory = attention->memory.value_or(attention->sequence);
+  return shape;
+}
+
 }  // namespace
+
+bool covers(const DeviceProfile& profile, const Work& work, Dtype dtype) {
+  if (profile.range.empty() || work.kernels == 0) return true;
+  const auto range = std::find_if(profile.range.begin(), profile.range.end(), [&](const FittedRange& fitted) { return fitted.dtype == dtype; });
+  if (range == profile.range.end()) return false;
+  const Flops flops = work.flops / work.kernels;
+  const Bytes bytes = work.bytes / work.kernels;
+  return flops >= range->flops.min && flops <= range->flops.max && bytes >= range->bytes.min && bytes <= range->bytes.max;
+}
 
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
   LayerWork work = work_of(shape, batch, dtype);
@@ -38,6 +55,34 @@ Seconds roofline(const Work& work, const DeviceProfile& profile, Dtype dtype) {
   return launches + longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
 }
 
+bool same_work(const LayerShape& a, const LayerShape& b) { return work_alone(a) == work_alone(b); }
+
+const LayerEntry* find_entry(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
+  const auto found = std::find_if(profile.layers.begin(), profile.layers.end(), [&](const LayerEntry& entry) {
+    return entry.batch == batch && entry.dtype == dtype && same_work(entry.shape, shape);
+  });
+  return found == profile.layers.end() ? nullptr : &*found;
+}
+
+LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
+  const LayerEntry* entry = find_entry(profile, shape, batch, dtype);
+  const LayerWork work = work_on(profile, shape, batch, dtype);
+  const auto time = [&](std::optional<Seconds> known, const Work& part) { return known ? *known : roofline(part, profile, dtype); };
+  return {time(entry ? entry->forward : std::nullopt, work.forward),
+          time(entry ? entry->data_gradient : std::nullopt, work.data_gradient),
+          time(entry ? entry->weight_gradient : std::nullopt, work.weight_gradient)};
+}
+
+Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
+  double elements = 0, tensors = 0;
+  for (const Layer& layer : listed.layers) {
+    for (const GradientTensor& tensor : layer.gradients) elements += static_cast<double>(tensor.elements);
+    tensors += static_cast<double>(layer.gradients.size());
+  }
+  const bool fp32 = std::any_of(profile.peaks.begin(), profile.peaks.end(), [](const PeakRate& p) { return p.dtype == Dtype::fp32; });
+  return {update_work(elements, tensors, listed.optimizer, listed.dtype), fp32 ? Dtype::fp32 : listed.dtype};
+}
+
 WorkloadTable list_gradients(const WorkloadTable& table) {
   if (!gives_shapes(table)) return table;
   WorkloadTable listed = table.variant && table.variant->factorize ? factorize(table, *table.variant->factorize) : table;
@@ -49,19 +94,15 @@ WorkloadTable list_gradients(const WorkloadTable& table) {
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
   if (!gives_shapes(table)) return table;
   WorkloadTable timed = list_gradients(table);
-  double elements = 0, tensors = 0;
+  const Update update = update_of(timed, profile);
   for (Layer& layer : timed.layers) {
-    const LayerWork work = work_on(profile, *layer.shape, batch, table.dtype);
-    layer.forward = roofline(work.forward, profile, table.dtype);
-    layer.backward = roofline(work.weight_gradient, profile, table.dtype);
-    if (&layer != &timed.layers.front()) layer.backward += roofline(work.data_gradient, profile, table.dtype);
-    for (const GradientTensor& tensor : layer.gradients) elements += static_cast<double>(tensor.elements);
-    tensors += static_cast<double>(layer.gradients.size());
+    const LayerTimes times = times_of(profile, *layer.shape, batch, table.dtype);
+    layer.forward = times.forward;
+    layer.backward = times.weight_gradient;
+    if (&layer != &timed.layers.front()) layer.backward += times.data_gradient;
     layer.shape.reset();
   }
-  // Weights and state are fp32 whatever the gradients are, and there is always an fp32 peak to do it with.
-  const Dtype arithmetic = std::any_of(profile.peaks.begin(), profile.peaks.end(), [](const PeakRate& p) { return p.dtype == Dtype::fp32; }) ? Dtype::fp32 : table.dtype;
-  timed.update = roofline(update_work(elements, tensors, table.optimizer, table.dtype), profile, arithmetic);
+  timed.update = roofline(update.work, profile, update.dtype);
   timed.batch = batch;
   timed.profile.reset();
   timed.variants.clear();

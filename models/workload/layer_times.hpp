@@ -16,9 +16,38 @@ namespace stepcast {
 /// @throws ModelError when the profile has no peak for the type
 Seconds roofline(const Work& work, const DeviceProfile& profile, Dtype dtype);
 
+/// Whether the roofline was fitted on kernels of this work, taken as work.kernels alike ones. A profile without any
+/// range covers everything: nothing was fitted, so nothing is beyond it.
+bool covers(const DeviceProfile& profile, const Work& work, Dtype dtype);
+
 /// The work of a layer's kernels as this device's library does it: 3 x 3 convolutions of stride 1 in fp32 by
 /// Winograd's algorithm, with the profile's gain.
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
+
+/// Whether two layers do the same work: alike but for what changes no kernel (whose weight it is, whether a norm has a
+/// scale, key positions left to their default).
+bool same_work(const LayerShape& a, const LayerShape& b);
+
+/// The profile's entry for a layer of this work, batch and type; null without one.
+const LayerEntry* find_entry(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
+
+/// The parts of a layer's time.
+struct LayerTimes {
+  Seconds forward, data_gradient, weight_gradient;
+};
+
+/// Each part from the profile's entry where it has it, else from the roofline.
+/// @throws ModelError when the profile has no peak for the type and a part needs it
+LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
+
+/// The update of all the table's parameters. Weights and state are fp32 whatever the gradients are: `dtype` is fp32
+/// where the profile has a peak for it, else the table's.
+struct Update {
+  Work work;
+  Dtype dtype = Dtype::fp32;
+};
+/// @pre the table passed list_gradients
+Update update_of(const WorkloadTable& listed, const DeviceProfile& profile);
 
 /// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update
 /// time from the optimizer. The first layer needs no data gradient, since nothing before it learns. A variant is

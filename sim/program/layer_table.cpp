@@ -9,6 +9,7 @@
 #include "models/scenario/writer.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/layer_times.hpp"
+#include "models/workload/timing_notes.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast {
@@ -108,6 +109,7 @@ std::string layer_table_text(const WorkloadTable& table) {
   text += fmt::format("{} multiply-accumulates with weights", grouped(rows.total.weight_macs));
   text += rows.total.attention_macs > 0 ? fmt::format(", {} of attention's own\n", grouped(rows.total.attention_macs)) : "\n";
   if (times) text += fmt::format("forward {}, backward {}, update {} ({})\n", human_text(rows.total.forward), human_text(rows.total.backward), human_text(rows.update), name_of(table.optimizer));
+  for (const std::string& note : timing_notes(table)) text += fmt::format("note: {}\n", note);
   return text;
 }
 
@@ -137,6 +139,7 @@ Json layer_table_json(const WorkloadTable& table) {
     for (const GradientTensor& tensor : row.gradients) layer["gradients"].push_back(Json{{"name", tensor.name}, {"dims", tensor.dims}, {"elements", tensor.elements}});
     json["layers"].push_back(std::move(layer));
   }
+  if (times) json["notes"] = timing_notes(table);
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include "models/scenario/workload_document.hpp"
 #include "models/workload/check_shapes.hpp"
 #include "models/workload/layer_times.hpp"
+#include "models/workload/timing_notes.hpp"
 #include "models/workload/workload.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -189,6 +190,147 @@ TEST_CASE("the first layer has no data gradient, and the timed table is the work
   CHECK(a.compute() == b.compute());
   CHECK(a.gradients.size() == 3);
   CHECK(a.gradients.back().gap == timed.layers[0].backward);
+}
+
+TEST_CASE("a measured entry is used where work, batch and type are its own, the roofline elsewhere") {
+  const LayerShape shape = Linear{200, 300, 1, true, false};
+  DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
+  profile.peaks.push_back({Dtype::fp16, 2_TFLOPS, Evidence::assumed, "test"});
+  profile.layers = {{Linear{7, 7, 1, true, false}, 8, Dtype::fp32, 9_s, 9_s, 9_s, Evidence::measured, "test"}, {shape, 8, Dtype::fp32, 3_ms, 5_ms, {}, Evidence::measured, "test"}};
+  const LayerWork work = work_of(shape, 8, Dtype::fp32);
+  const LayerTimes times = times_of(profile, shape, 8, Dtype::fp32);
+  CHECK(times.forward == 3_ms);
+  CHECK(times.data_gradient == 5_ms);
+  CHECK(times.weight_gradient == roofline(work.weight_gradient, profile, Dtype::fp32));  // the entry does not have it
+  CHECK(times_of(profile, Linear{200, 300, 1, true, true}, 8, Dtype::fp32).forward == 3_ms);  // tied: the same kernels
+  const auto by_roofline = [&](const LayerShape& other, int batch, Dtype dtype) {
+    return times_of(profile, other, batch, dtype).forward == roofline(work_on(profile, other, batch, dtype).forward, profile, dtype);
+  };
+  CHECK(by_roofline(shape, 9, Dtype::fp32));
+  CHECK(by_roofline(shape, 8, Dtype::fp16));
+  CHECK(by_roofline(Linear{200, 301, 1, true, false}, 8, Dtype::fp32));
+  CHECK(by_roofline(Linear{200, 300, 1, false, false}, 8, Dtype::fp32));
+
+  // In a table: backward is both gradients, but for the first layer.
+  const WorkloadTable second = time_layers(table_of(Linear{100, 200, 1, true, false}, shape), profile, 8), first = time_layers(table_of(shape, Linear{300, 100, 1, true, false}), profile, 8);
+  CHECK(second.layers[1].forward == 3_ms);
+  CHECK(second.layers[1].backward == times.weight_gradient + 5_ms);
+  CHECK(first.layers[0].backward == times.weight_gradient);
+}
+
+TEST_CASE("layers do the same work when no kernel of theirs differs") {
+  CHECK(same_work(Linear{4, 5, 6, true, false}, Linear{4, 5, 6, true, true}));
+  CHECK(same_work(BatchNorm{4, {8, 8}, true}, BatchNorm{4, {8, 8}, false}));
+  CHECK(same_work(Attention{2, 8, 16, {}}, Attention{2, 8, 16, 16}));
+  CHECK_FALSE(same_work(Attention{2, 8, 16, {}}, Attention{2, 8, 16, 17}));
+  CHECK_FALSE(same_work(Lstm{4, 4, 4, LstmTensors::gates, {}, {}}, Lstm{4, 4, 4, LstmTensors::fused, {}, {}}));
+  CHECK_FALSE(same_work(Activation{ActivationFunction::relu, 8}, Activation{ActivationFunction::gelu, 8}));
+  CHECK_FALSE(same_work(Add{8}, Multiply{8}));
+  property("and then their work is equal", [] {
+    const LayerShape a = random_shape(), b = random_shape();
+    if (same_work(a, b)) RC_ASSERT(work_of(a, 3, Dtype::fp32).forward.bytes == work_of(b, 3, Dtype::fp32).forward.bytes);
+    RC_ASSERT(same_work(a, a));
+  });
+}
+
+TEST_CASE("layers beyond the fitted range are named, each once, and only where the roofline prices them") {
+  // Without bias, one kernel a part: 2·in·out·batch operations; in fp32 4(in + out)·batch + 4·in·out bytes.
+  //   small   8 -> 8, batch 1:        128 flops,       320 bytes, below the range
+  //   middle  100 -> 200:          40,000 flops,    81,200 bytes, inside
+  //   large   3000 -> 3000:    18,000,000 flops, 36,024,000 bytes, above
+  WorkloadTable table = table_of(Linear{8, 8, 1, false, false}, Linear{100, 200, 1, false, false});
+  table.layers[0].name = "small";
+  table.layers[1].name = "middle";
+  table.layers.push_back({"large", {}, {}, {}, Linear{3000, 3000, 1, false, false}});
+  DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
+  const auto beyond = [&] { return extrapolated_layers(table, profile, 1); };
+  CHECK(beyond().empty());  // nothing was fitted
+  // The update: 20 bytes and 6 operations of each of 64 + 20,000 + 9,000,000 elements in three kernels, 60 MB each.
+  profile.range = {{Dtype::fp32, {Flops(1000), Flops(1e8)}, {1_kB, 1_GB}}};
+  CHECK(beyond() == std::vector<std::string>{"small"});
+  profile.range[0].bytes.max = 50_MB;
+  CHECK(beyond() == std::vector<std::string>{"small", "update"});
+  profile.range[0] = {Dtype::fp32, {Flops(0), Flops(1e7)}, {0_B, 1_GB}};
+  CHECK(beyond() == std::vector<std::string>{"large", "update"});  // 18 million operations each
+  profile.range[0].flops = {Flops(40000), Flops(1e9)};
+  CHECK(beyond() == std::vector<std::string>{"small"});  // the ends belong to the range
+  profile.range[0].flops = {Flops(40001), Flops(1e9)};
+  CHECK(beyond() == std::vector<std::string>{"small", "middle"});
+
+  // The first layer's data gradient is never computed, so its time need not be known.
+  profile.layers = {{*table.layers[0].shape, 1, Dtype::fp32, 1_us, {}, 1_us, Evidence::measured, "test"}};
+  CHECK(beyond() == std::vector<std::string>{"middle"});
+  profile.layers.push_back({*table.layers[1].shape, 1, Dtype::fp32, 1_us, {}, 1_us, Evidence::measured, "test"});
+  CHECK(beyond() == std::vector<std::string>{"middle"});  // here it is
+  profile.layers[1].data_gradient = 1_us;
+  CHECK(beyond().empty());
+
+  profile.range[0].dtype = Dtype::fp16;
+  CHECK(beyond() == std::vector<std::string>{"large", "update"});  // no range for fp32: all that has no entry
+}
+
+TEST_CASE("a fitted range is of one kernel, several alike ones being as many times it") {
+  const DeviceProfile profile = [] {
+    DeviceProfile p = device(1_TFLOPS, 100_GBps, 1_us, 4);
+    p.range = {{Dtype::fp32, {Flops(100), Flops(200)}, {1_kB, 2_kB}}};
+    return p;
+  }();
+  CHECK(covers(profile, {Flops(150), 1500_B, 1}, Dtype::fp32));
+  CHECK(covers(profile, {Flops(1500), 15_kB, 10}, Dtype::fp32));
+  CHECK_FALSE(covers(profile, {Flops(1500), 15_kB, 1}, Dtype::fp32));
+  CHECK_FALSE(covers(profile, {Flops(150), 1500_B, 2}, Dtype::fp32));
+  CHECK(covers(profile, {}, Dtype::fp32));  // no kernel, no time
+  property("because the roofline of n alike kernels is n times that of one", [&] {
+    Work one = random_work();
+    one.kernels = 1;
+    const int n = integer_between(1, 1000);
+    assert_close(roofline(one, profile, Dtype::fp32).si() * n, roofline({one.flops * n, one.bytes * n, one.kernels * n}, profile, Dtype::fp32).si(), 1e-12, "n kernels");
+  });
+}
+
+TEST_CASE("notes say what was not measured, and name a few of the extrapolated layers") {
+  const auto notes = [](const WorkloadTable& table) {
+    std::string text;
+    for (const std::string& note : timing_notes(table)) text += note + "\n";
+    return text;
+  };
+  WorkloadTable table = load_workload(default_library() / "workloads" / "resnet50.json", Json{{"profile", "v100-datasheet"}, {"batch", 32}}, default_library());
+  CHECK(notes(table) == "layer times follow from the profile \"v100-datasheet\", not measured: peak, memory bandwidth datasheet; "
+                        "launch overhead, compute efficiency, memory efficiency, bend, Winograd's gain assumed\n");
+  table.profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
+  for (Evidence* evidence : {&table.profile->peaks[0].evidence, &table.profile->memory_bandwidth.evidence, &table.profile->launch_overhead.evidence, &table.profile->compute_efficiency.evidence,
+                             &table.profile->memory_efficiency.evidence, &table.profile->bend.evidence})
+    *evidence = Evidence::measured;
+  CHECK(notes(table).empty());
+  // No range for fp32: all 175 layers (53 convolutions and norms, 49 activations, 16 sums, 2 pools, 1 linear, 1 loss)
+  // and the update.
+  table.profile->range = {{Dtype::fp16, {Flops(0), Flops(1)}, {0_B, 1_B}}};
+  REQUIRE(table.layers.size() == 175);
+  CHECK(notes(table) == "176 times are extrapolated beyond the kernels that the profile \"device\" was fitted on: conv1, bn1, relu and 173 more\n");
+  table.profile.reset();
+  CHECK(notes(table).empty());
+  CHECK(timing_notes(load_workload(default_library() / "workloads" / "resnet50-v100.json", Json::object(), default_library())).empty());
+}
+
+TEST_CASE("impossible and double entries of a profile are faults") {
+  WorkloadTable table = table_of(Linear{}, Linear{});
+  table.profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
+  const auto with = [&](auto change) {
+    WorkloadTable changed = table;
+    change(*changed.profile);
+    return fault_of(changed);
+  };
+  const LayerEntry entry{Linear{8, 8, 1, true, false}, 1, Dtype::fp32, 1_us, {}, {}, Evidence::measured, "test"};
+  CHECK(with([&](DeviceProfile& p) { p.layers = {entry}; }).empty());
+  CHECK_THAT(with([&](DeviceProfile& p) { p.layers = {entry, {Linear{8, 8, 1, true, true}, 1, Dtype::fp32, 2_us, {}, {}, Evidence::measured, "test"}}; }),
+             ContainsSubstring("/workload/profile/layers/1: found the work, batch and type of layers/0 a second time"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.layers = {{Linear{}, 1, Dtype::fp32, {}, {}, {}, Evidence::measured, "test"}}; }), ContainsSubstring("/workload/profile/layers/0: found an entry without a time"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.layers = {{Attention{3, 8, 4, {}}, 1, Dtype::fp32, 1_us, {}, {}, Evidence::measured, "test"}}; }), ContainsSubstring("/workload/profile/layers/0/shape/heads"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.range = {{Dtype::fp32, {Flops(2), Flops(1)}, {0_B, 1_B}}}; }), ContainsSubstring("/workload/profile/range/0/flops/min: found"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.range = {{Dtype::fp32, {Flops(1), Flops(1)}, {2_B, 1_B}}}; }), ContainsSubstring("/workload/profile/range/0/bytes/min: found"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.range.resize(2); }), ContainsSubstring("/workload/profile/range/1/dtype: found fp32 a second time"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.kernels = {{"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"}, {"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"}}; }),
+             ContainsSubstring("/workload/profile/kernels/1/name: found \"cast\" a second time"));
 }
 
 TEST_CASE("every shipped profile times every shipped network") {

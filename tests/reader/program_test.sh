@@ -24,6 +24,7 @@ expect() {
 }
 says() { grep -qF -- "$1" "$work/stderr" || fail "stderr does not say: $1"; }
 prints_something() { [[ -s $work/stdout ]] || fail "nothing on stdout"; }
+prints() { grep -qF -- "$1" "$work/stdout" || fail "stdout does not say: $1"; }
 prints_nothing() { [[ ! -s $work/stdout ]] || fail "something on stdout"; }
 leaves() {
   local files
@@ -44,6 +45,8 @@ expect 0 run ../good.json --csv - && prints_something
 expect 0 run ../good.json --csv result.csv --json result.json && leaves 'result.csv result.json'
 cp good.json stdin
 expect 0 run - && prints_something
+expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
+expect 0 show resnet50 --profile v100-datasheet && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
 expect 0 show ../good.json && prints_something
 expect 0 schema cluster && prints_something
 expect 0 --help && prints_something

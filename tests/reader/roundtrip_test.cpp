@@ -224,6 +224,7 @@ TEST_CASE("random parts round-trip") {
   property("strategy", [] { require_round_trip(random_value<Strategy>({})); }, 1000);
   property("compressor", [] { require_round_trip(random_value<Compressor>({})); });
   property("workload", [] { require_round_trip(random_value<WorkloadTable>({})); });
+  property("device profile", [] { require_round_trip(random_value<DeviceProfile>({})); });
   property("evaluation", [] { require_round_trip(random_value<Evaluation>({})); });
 }
 

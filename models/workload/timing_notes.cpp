@@ -1,0 +1,74 @@
+#include "models/workload/timing_notes.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/workload/layer_times.hpp"
+
+namespace stepcast {
+namespace {
+
+/// How many layers a note names; it counts the rest.
+constexpr std::size_t kNamed = 3;
+
+/// "peak, memory bandwidth datasheet; launch overhead assumed" of the constants that the roofline takes for the table.
+std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile) {
+  struct Constant {
+    std::string_view name;
+    Evidence evidence;
+  };
+  std::vector<Constant> constants;
+  for (const PeakRate& peak : profile.peaks)
+    if (peak.dtype == table.dtype) constants.push_back({"peak", peak.evidence});
+  constants.insert(constants.end(), {{"memory bandwidth", profile.memory_bandwidth.evidence}, {"launch overhead", profile.launch_overhead.evidence},
+                                     {"compute efficiency", profile.compute_efficiency.evidence},
+                                     {"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
+  // The default, no gain, is nobody's claim.
+  if (table.dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
+  std::string text;
+  for (const Evidence evidence : {Evidence::datasheet, Evidence::recalled, Evidence::assumed}) {
+    std::vector<std::string_view> names;
+    for (const Constant& constant : constants)
+      if (constant.evidence == evidence) names.push_back(constant.name);
+    if (!names.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), name_of(evidence));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
+  std::vector<std::string> names;
+  if (!gives_shapes(table) || profile.range.empty()) return names;
+  const WorkloadTable listed = list_gradients(table);
+  for (const Layer& layer : listed.layers) {
+    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, table.dtype);
+    const LayerWork work = work_on(profile, *layer.shape, batch, table.dtype);
+    const auto beyond = [&](bool known, const Work& part) { return !known && !covers(profile, part, table.dtype); };
+    const bool first = &layer == &listed.layers.front();
+    if (beyond(entry && entry->forward, work.forward) || beyond(first || (entry && entry->data_gradient), work.data_gradient) || beyond(entry && entry->weight_gradient, work.weight_gradient))
+      names.push_back(layer.name);
+  }
+  if (const Update update = update_of(listed, profile); !covers(profile, update.work, update.dtype)) names.emplace_back("update");
+  return names;
+}
+
+std::vector<std::string> timing_notes(const WorkloadTable& table) {
+  std::vector<std::string> notes;
+  if (!gives_shapes(table) || !table.profile) return notes;
+  const DeviceProfile& profile = *table.profile;
+  if (const std::string constants = unmeasured(table, profile); !constants.empty())
+    notes.push_back(fmt::format("layer times follow from the profile \"{}\", not measured: {}", profile.name, constants));
+  const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
+  if (!layers.empty()) {
+    const std::size_t named = std::min(kNamed, layers.size());
+    const std::string rest = layers.size() > named ? fmt::format(" and {} more", layers.size() - named) : "";
+    notes.push_back(fmt::format("{} time{} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}{}", layers.size(), layers.size() == 1 ? " is" : "s are", profile.name,
+                                fmt::join(layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(named), ", "), rest));
+  }
+  return notes;
+}
+
+}  // namespace stepcast

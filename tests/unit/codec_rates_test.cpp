@@ -1,0 +1,50 @@
+// A compressor's kernels on a device: rates of the profile's own entries, the device's for the others.
+#include "models/compressor/codec_rates.hpp"
+#include "models/scenario/fault.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+DeviceProfile device() {
+  DeviceProfile profile;
+  profile.name = "device";
+  profile.peaks = {{Dtype::fp16, 100_TFLOPS, Evidence::assumed, "test"}, {Dtype::fp32, 10_TFLOPS, Evidence::assumed, "test"}};
+  profile.memory_bandwidth.value = 1000_GBps;
+  profile.launch_overhead.value = 5_us;
+  profile.compute_efficiency.value = 0.5;
+  profile.memory_efficiency.value = 0.8;
+  return profile;
+}
+
+}  // namespace
+
+TEST_CASE("kernels without an entry have the device's rates") {
+  DeviceProfile profile = device();
+  const CodecRates rates = codec_rates(profile);
+  CHECK(rates.all.launch == 5_us);
+  require_close(800e9, rates.all.bandwidth.si(), 1e-15, "bandwidth: 1000 GB/s at 80 %");
+  require_close(5e12, rates.all.peak.si(), 1e-15, "peak: fp32's 10 TFLOPS at 50 %, though fp16 comes first");
+  CHECK(rates.measured.empty());
+  profile.peaks.pop_back();
+  require_close(50e12, codec_rates(profile).all.peak.si(), 1e-15, "peak without fp32: the first, 100 TFLOPS at 50 %");
+  profile.peaks.clear();
+  CHECK_THROWS_AS(codec_rates(profile), ModelError);
+}
+
+TEST_CASE("kernels with an entry have its rates, no efficiency applied") {
+  DeviceProfile profile = device();
+  profile.kernels = {{"select", 9_us, 400_GBps, {}, Evidence::measured, "test"}, {"orthogonalise", 20_us, 50_GBps, 2_TFLOPS, Evidence::measured, "test"}};
+  const CodecRates rates = codec_rates(profile);
+  REQUIRE(rates.measured.size() == 2);
+  // 4 MB at 400 GB/s: 10 us and 9 us of launch. 1 Gflop at the device's 5 TFLOPS: 200 us.
+  require_close(19e-6, price({{"select", 3_MB, 1_MB, {}}}, rates).si(), 1e-15, "select, bound by memory");
+  require_close(209e-6, price({{"select", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15, "select, bound by the device's arithmetic");
+  // 1 Gflop at its own 2 TFLOPS: 500 us and 20 us of launch.
+  require_close(520e-6, price({{"orthogonalise", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15, "orthogonalise, bound by its own arithmetic");
+  // 4 MB at the device's 800 GB/s: 5 us and 5 us of launch.
+  require_close(10e-6, price({{"cast", 3_MB, 1_MB, {}}}, rates).si(), 1e-15, "a kernel that is not listed");
+}
