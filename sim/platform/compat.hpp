@@ -30,18 +30,17 @@ inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { ret
 
 /// Route of a host of a star zone to everything outside it, and back.
 inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) { zone->add_route(host, nullptr, route, true); }
-inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, route, true); }
+// 4.0's call for netpoints wants two of them; the one with gateways, though deprecated, takes a router's way out too.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, nullptr, nullptr, route, true); }
+#pragma GCC diagnostic pop
 /// Route of a child zone, through its gateway, to everything else in a star zone.
-inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint gateway, const Route& route) {
-  child->set_gateway(gateway);
-  zone->add_route(child, nullptr, route, true);
-}
+inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint, const Route& route) { zone->add_route(child, nullptr, route, true); }
 /// Routes between two child zones of a full zone, and between a child and the full zone's own router.
-inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint gateway_a, s4u::NetZone* b, RouterPoint gateway_b, const Route& route) {
-  a->set_gateway(gateway_a);
-  b->set_gateway(gateway_b);
-  zone->add_route(a, b, route, true);
-}
+inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint, s4u::NetZone* b, RouterPoint, const Route& route) { zone->add_route(a, b, route, true); }
+/// Before the zone is sealed: 4.0 keeps a zone's gateway with the zone, 3.32 with each route.
+inline void set_gateway(s4u::NetZone* zone, RouterPoint gateway) { zone->set_gateway(gateway); }
 
 using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
 
@@ -83,6 +82,7 @@ inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& 
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint gateway, const Route& route) {
   zone->add_route(child->get_netpoint(), nullptr, gateway, nullptr, route, true);
 }
+inline void set_gateway(s4u::NetZone*, RouterPoint) {}
 /// Route between two child zones of a full zone.
 inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint gateway_a, s4u::NetZone* b, RouterPoint gateway_b, const Route& route) {
   zone->add_route(a->get_netpoint(), b->get_netpoint(), gateway_a, gateway_b, route, true);

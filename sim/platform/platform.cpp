@@ -96,6 +96,7 @@ class Builder {
   Branch add_branch(s4u::NetZone* parent, const std::string& name) {
     Branch branch{sg::star_in(parent, name), nullptr};
     branch.router = sg::add_router(branch.zone, name + "-router");
+    sg::set_gateway(branch.zone, branch.router);
     sg::connect_router(branch.zone, branch.router, {free_link(branch.zone, name + "-backplane")});
     return branch;
   }
@@ -152,6 +153,7 @@ class Builder {
     for (std::size_t a = 0; a < branches.size(); ++a)
       for (std::size_t b = a + 1; b < branches.size(); ++b)
         sg::connect_zones(zone, branches[a].zone, branches[a].router, branches[b].zone, branches[b].router, {free_link(zone, fmt::format("{}-inside-{}-{}", label, a, b))});
+    sg::set_gateway(zone, exit.router);
     zone->seal();
     sg::connect_zone(root, zone, exit.router, {free_link(root, label + "-way-out")});
   }
