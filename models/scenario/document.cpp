@@ -148,6 +148,12 @@ Fault Origins::locate(Fault fault) const {
 std::string Origins::file_of(std::string_view pointer) const { return place_of(pointer).file; }
 
 std::filesystem::path PartFiles::find(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const {
+  const std::string question = fmt::format("{}\n{}\n{}", part, file, reference);
+  if (const auto known = found_.find(question); known != found_.end()) return known->second;
+  return found_.emplace(question, search(part, reference, file, pointer)).first->second;
+}
+
+std::filesystem::path PartFiles::search(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const {
   const fs::path folder = fs::path(file).parent_path();
   std::error_code error;
   const bool usable = reference.find('\0') == std::string::npos;
@@ -181,6 +187,12 @@ const Json& PartFiles::read(const std::filesystem::path& path) {
   Json content = read_json(path);
   if (content.is_object()) content.erase("$schema");
   return files_.emplace(path.string(), std::move(content)).first->second;
+}
+
+std::string PartFiles::text() const {
+  std::string text;
+  for (const auto& [path, content] : files_) text += content.dump() + "\n";
+  return text;
 }
 
 Override parse_override(const std::string& text) {

@@ -32,6 +32,8 @@ struct Study {
   std::string description;
   Output output;
   std::vector<std::string> axes;  ///< names, in order; "variant" first if there are variants
+  std::vector<std::string> axis_pointers;  ///< where each axis stands in the document; "variant" for the variants
+  std::string source;  ///< all that it was made from (document, overrides, part files): tells studies apart
   std::vector<StudyPoint> points;
 };
 

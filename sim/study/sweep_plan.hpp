@@ -1,0 +1,55 @@
+// What there is to do in a sweep: which replays its points need, and the pieces of work in the order of the points.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/scenario/study.hpp"
+#include "sim/study/digest.hpp"
+
+namespace stepcast {
+
+/// The points index, index + count, index + 2·count, ... of a study: neighbours cost alike, so shards do too.
+struct Shard {
+  std::size_t index = 0, count = 1;
+};
+
+/// A scenario to replay, whichever points and baselines ask for it.
+struct ReplayQuestion {
+  const Scenario* scenario = nullptr;
+  Digest key{};
+};
+
+inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+struct PlannedPoint {
+  std::size_t index = 0;         ///< in the study
+  std::size_t replay = kNone;    ///< its question
+  std::size_t baseline = kNone;  ///< its baseline's question
+
+  [[nodiscard]] bool by_equations() const { return replay == kNone && baseline == kNone; }
+};
+
+struct SweepPlan {
+  std::vector<PlannedPoint> points;       ///< in the study's order
+  std::vector<ReplayQuestion> questions;  ///< each key once, in the order in which points ask
+};
+
+/// The same on every machine that has the same study and program. Refers to the study's scenarios.
+SweepPlan plan_sweep(const Study& study, Shard shard, const std::string& program);
+
+/// A piece of work for one process: one run of a replay, or a block of points that equations answer.
+struct SweepTask {
+  std::size_t question = kNone;
+  int run = 0;
+  std::vector<std::size_t> block{};  ///< positions in SweepPlan::points
+};
+
+inline constexpr std::size_t kBlock = 512;  ///< points: some 20 ms of work, against 1 ms for a process
+
+/// What is left to do when some questions are answered.
+std::vector<SweepTask> list_tasks(const SweepPlan& plan, const std::vector<bool>& answered);
+
+}  // namespace stepcast
