@@ -58,14 +58,16 @@ void lay_over(Json& base, const Json& over, const std::string& pointer, const Or
   for (const auto& [key, value] : over.items()) lay_over(base[key], value, pointer_to(pointer, key), written, origins);
 }
 
+bool is_reference(const Json& value) { return value.is_string() || (value.is_object() && value.contains("from")); }
+
 /// Follows the reference at `pointer`, and those in the file it names, until the value holds no reference.
 void follow(Json& value, std::string_view part, const std::string& pointer, Document& document, PartFiles& files) {
+  if (!is_reference(value)) return;
   std::error_code error;
   std::vector<fs::path> visited{fs::weakly_canonical(document.origins.file_of(pointer), error)};
-  while (true) {
+  while (is_reference(value)) {
     const bool text = value.is_string();
-    const bool from = value.is_object() && value.contains("from");
-    if (!text && !from) return;
+    const bool from = !text;
     const Json& reference = text ? value : value["from"];
     const std::string at = text ? pointer : pointer_to(pointer, "from");
     if (!reference.is_string())
@@ -98,7 +100,7 @@ std::optional<fs::path> shared_workload(const Json& name, const Document& docume
   const Fault at = document.origins.locate({"", "/workload", "", "", ""});
   const fs::path path = files.find("workload", name.get<std::string>(), at.file, at.pointer);
   const Json& content = files.read(path);
-  if (content.is_string() || (content.is_object() && content.contains("from"))) return {};
+  if (is_reference(content)) return {};
   return path;
 }
 

@@ -36,6 +36,11 @@ StreamedOutput::StreamedOutput(const std::string& path) : name_(path) {
   if (::ftruncate(descriptor, 0) != 0) fail();
 }
 
+StreamedOutput::~StreamedOutput() {
+  std::error_code ignored;
+  if (file_ && !partial_.empty()) std::filesystem::remove(partial_, ignored);
+}
+
 void StreamedOutput::write(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) fail();
 }
@@ -48,6 +53,7 @@ void StreamedOutput::finish() {
   std::error_code error;
   std::filesystem::rename(partial_, target_, error);
   if (error) throw std::runtime_error(fmt::format("cannot write {}: {}", name_, error.message()));
+  partial_.clear();
 }
 
 void StreamedOutput::fail() const { throw std::runtime_error(fmt::format("cannot write {}: {}", name_ == "-" ? "standard output" : name_, std::strerror(errno))); }

@@ -10,12 +10,15 @@
 namespace stepcast {
 
 /// Writes to PATH.partial, which finish() renames to PATH; "-" is standard output, and what is no regular file (a
-/// device, a pipe) is written to directly. The partial file can be read while it grows; it stays when the program
-/// ends early, and the next one that writes PATH begins it anew.
+/// device, a pipe) is written to directly. The partial file can be read while it grows; it stays when a signal ends
+/// the program, and the next one that writes PATH begins it anew.
 class StreamedOutput {
  public:
   /// @throws std::runtime_error naming path and cause, also when another process is writing the same file
   explicit StreamedOutput(const std::string& path);
+  ~StreamedOutput();
+  StreamedOutput(StreamedOutput&&) = default;
+  StreamedOutput& operator=(StreamedOutput&&) = delete;
 
   /// @throws std::runtime_error
   void write(std::string_view text);

@@ -119,8 +119,9 @@ int judge(const SweepCount& count) {
   return count.beyond_tolerance > 0 ? kThresholdMissed : kOk;
 }
 
-int sweep_as_first(const SweepOptions& options, const Study& study, SweepSettings settings, const std::optional<Shard>& shard, Ranks& ranks) {
-  const auto start = std::chrono::steady_clock::now();
+using Clock = std::chrono::steady_clock;
+
+int sweep_as_first(const SweepOptions& options, const Study& study, SweepSettings settings, const std::optional<Shard>& shard, Ranks& ranks, Clock::time_point start) {
   const auto files = output_files(options, shard);
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
@@ -151,7 +152,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   if (ranks.size() == 1) stop_on_signals();  // mpirun ends all ranks itself
   const SweepCount count = sweep(study, settings, ranks, events);
   progress.clear();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fmt::print(stderr, "stepcast: {}\n", summary(count, seconds));
   if (count.stopped) {
     fmt::print(stderr, "stepcast: stopped after {} of {} points; the same command goes on where this one ended\n", count.done, count.points);
@@ -162,6 +163,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
 }
 
 int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
+  const auto start = Clock::now();
   std::vector<Override> changes = parse_sets(options.sets);
   if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
   const Study study = load_study(options.study, changes, default_library());
@@ -170,7 +172,7 @@ int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, R
   settings.jobs = options.jobs > 0 ? options.jobs : std::max(1, available_cores() / ranks.beside());
   for (const OutputFile& file : output_files(options, shard)) settings.formats.push_back(file.format);
   settings.shard = shard.value_or(Shard{});
-  if (ranks.rank() == 0) return sweep_as_first(options, study, std::move(settings), shard, ranks);
+  if (ranks.rank() == 0) return sweep_as_first(options, study, std::move(settings), shard, ranks, start);
   static_cast<void>(sweep(study, settings, ranks, {}));
   return kOk;
 }

@@ -19,7 +19,7 @@ Digest ReplayKeys::key(const Scenario& scenario) {
   bare.workload.reset();
   bare.evaluation.evaluator = Evaluator::replay;
   bare.evaluation.tolerance = Evaluation{}.tolerance;
-  std::string text = program_ + "\n" + workload_text(scenario.workload.get()) + "\n";
+  std::string text = program_ + "\n" + workload_text(scenario.workload) + "\n";
   if (const auto* xml = std::get_if<SimGridXml>(&scenario.cluster.topology)) {
     text += file_text(xml->file) + "\n";
     std::get<SimGridXml>(bare.cluster.topology).file.clear();  // its content matters, not where it lies
@@ -27,7 +27,7 @@ Digest ReplayKeys::key(const Scenario& scenario) {
   return digest_of(text + to_json(bare).dump());
 }
 
-const std::string& ReplayKeys::workload_text(const WorkloadTable* table) {
+const std::string& ReplayKeys::workload_text(const std::shared_ptr<const WorkloadTable>& table) {
   const auto [entry, is_new] = workloads_.try_emplace(table);
   if (is_new && table) entry->second = to_string(digest_of(write_value(*table).dump()));
   return entry->second;

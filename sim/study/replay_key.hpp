@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "models/scenario/scenario.hpp"
@@ -21,11 +22,11 @@ class ReplayKeys {
   Digest key(const Scenario& scenario);
 
  private:
-  const std::string& workload_text(const WorkloadTable* table);
+  const std::string& workload_text(const std::shared_ptr<const WorkloadTable>& table);
   const std::string& file_text(const std::string& path);
 
   std::string program_;
-  std::map<const WorkloadTable*, std::string> workloads_;  ///< points share tables; each is written out once
+  std::map<std::shared_ptr<const WorkloadTable>, std::string> workloads_;  ///< points share tables; each is written out once
   std::map<std::string, std::string> files_;
 };
 
