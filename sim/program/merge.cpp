@@ -33,7 +33,7 @@ int merge(MergeOptions options) {
   if (!options.json_lines.empty()) json_lines.emplace(options.json_lines);
   std::size_t failed = 0;
   for (std::size_t point = 0; point < header.points; ++point) {
-    const Row row = shards[point % shards.size()].next(point);
+    const Row row = shards[shard_of(point, shards.size())].next(point);
     if (!std::holds_alternative<std::monostate>(row.back())) ++failed;  // the last column is the error
     if (csv) csv->write(csv_row(row));
     if (json_lines) json_lines->write(json_row(header.columns, row));

@@ -1,4 +1,4 @@
-// A shard: the rows of every n-th point of a study, to be merged with the others.
+// A shard: the rows of one n-th of a study's points, to be merged with the others.
 //
 // The first line says what it belongs to, each other line is a row (models/report/rows.hpp).
 #pragma once

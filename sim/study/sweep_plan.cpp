@@ -18,7 +18,8 @@ SweepPlan plan_sweep(const Study& study, Shard shard, const std::string& program
     if (is_new) plan.questions.push_back({&scenario, key});
     return entry->second;
   };
-  for (std::size_t i = shard.index; i < study.points.size(); i += shard.count) {
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    if (shard_of(i, shard.count) != shard.index) continue;
     const StudyPoint& point = study.points[i];
     const std::size_t replay = ask(point.scenario);
     plan.points.push_back({i, replay, point.baseline ? ask(*point.baseline) : kNone});

@@ -11,10 +11,14 @@
 
 namespace stepcast {
 
-/// The points index, index + count, index + 2·count, ... of a study: neighbours cost alike, so shards do too.
+/// A part of a study's points: those for which shard_of(point, count) is index.
 struct Shard {
   std::size_t index = 0, count = 1;
 };
+
+/// Of `count` points in a row each shard has one, in each row another, so that shards cost alike also where an axis
+/// has as many values as there are shards.
+inline std::size_t shard_of(std::size_t point, std::size_t count) { return (point + point / count) % count; }
 
 /// A scenario to replay, whichever points and baselines ask for it.
 struct ReplayQuestion {

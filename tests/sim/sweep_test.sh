@@ -114,10 +114,10 @@ expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl program.jsonl --csv bad.csv && a
 says 'different programs'
 head -n -1 study.shard-2-of-5.jsonl >short.jsonl
 expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl short.jsonl --csv bad.csv && absent bad.csv
-says 'short.jsonl ends before point 7'
-sed '3s/^\[7/[8/' study.shard-2-of-5.jsonl >doubled.jsonl
+says 'short.jsonl ends before point 10'  # shard 2 of 5 has the points 2, 6 and 10
+sed '3s/^\[6/[8/' study.shard-2-of-5.jsonl >doubled.jsonl
 expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl doubled.jsonl --csv bad.csv && absent bad.csv
-says 'has point 8 where point 7 should be'
+says 'has point 8 where point 6 should be'
 tail -n 1 study.shard-2-of-5.jsonl >>study.shard-2-of-5.jsonl
 expect 1 merge study.shard-*-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'has more rows than it should'
