@@ -93,8 +93,12 @@ double throughput(const Scenario& scenario, const Workload& workload, Seconds st
   return static_cast<double>(scenario.cluster.workers) * workload.batch / step.si();
 }
 
-PointReport make_point_report(const StudyPoint& point, const Workload& workload, const StepGraph& graph, const Answers& answers, std::optional<double> baseline) {
+PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered) {
   const Scenario& scenario = point.scenario;
+  const auto& [workload, graph, answers] = answered.front();
+  const std::size_t baseline_at = 1 + point.phases.size();
+  std::optional<double> baseline;
+  if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
   const StepForecast& forecast = answers.shown();
   const ExchangeSummary exchange = summarise(graph, scenario.cluster);
 
@@ -127,6 +131,17 @@ PointReport make_point_report(const StudyPoint& point, const Workload& workload,
   }
   report.bound = lower_bound(scenario, workload, graph);
   report.gap = report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
+
+  if (scenario.run) {
+    const auto run_of = [&](const Scenario& whole, const std::vector<Scenario>& phases, std::size_t first) {
+      std::vector<PhaseStep> steps;
+      for (std::size_t i = 0; i < phases.size(); ++i)
+        steps.push_back({answered[first + i].answers.shown().step, std::int64_t{phases[i].cluster.workers} * answered[first + i].workload.batch});
+      return make_run_report(*whole.run, steps, phases.back());
+    };
+    report.run = run_of(scenario, point.phases, 1);
+    if (point.baseline && point.baseline->run) report.run->speedup = run_of(*point.baseline, point.baseline_phases, baseline_at + 1).time / report.run->time;
+  }
 
   report.tolerance = scenario.evaluation.tolerance;
   if (const std::string estimate = why_estimate(scenario); answers.equations && !estimate.empty())

@@ -60,9 +60,16 @@ struct Report {
   std::vector<PointReport> points;
 };
 
+/// A scenario's workload, step graph and answers.
+struct Answered {
+  const Workload& workload;
+  const StepGraph& graph;
+  const Answers& answers;
+};
+
 /// Assembles a point's report.
-/// @param baseline  samples per second of the baseline; without one, of one worker computing alone
-PointReport make_point_report(const StudyPoint& point, const Workload& workload, const StepGraph& graph, const Answers& answers, std::optional<double> baseline);
+/// @param answered  one for each of questions_of(point), in that order
+PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered);
 
 /// Throughput of all workers, p·batch / step; 0 where nothing is trained.
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step);

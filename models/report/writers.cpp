@@ -5,9 +5,9 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/report/columns.hpp"
+#include "models/report/rows.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -46,19 +46,6 @@ class Table {
 
   std::size_t left_;
   std::vector<std::vector<std::string>> rows_;
-};
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
-struct CsvText {
-  std::string operator()(std::monostate) const { return ""; }
-  std::string operator()(const std::string& text) const { return csv_field(text); }
-  std::string operator()(auto value) const { return fmt::format("{}", value); }
 };
 
 struct JsonValue {
@@ -227,17 +214,12 @@ std::string to_table(const Report& report) {
 std::string to_csv(const Report& report) {
   const auto columns = report_columns(report);
   std::vector<std::string> names;
-  for (const Column& column : columns) names.push_back(csv_field(column.name));
-  std::string text = fmt::format("{}\n", fmt::join(names, ","));
+  for (const Column& column : columns) names.push_back(column.name);
+  std::string text = csv_header(names);
   for (const PointReport& point : report.points) {
-    bool first = true;
-    for (const Column& column : columns) {
-      if (!first) text += ",";
-      first = false;
-      const Cell cell = column.cell(point);
-      text += std::visit(CsvText{}, cell);
-    }
-    text += "\n";
+    Row row;
+    for (const Column& column : columns) row.push_back(column.cell(point));
+    text += csv_row(row);
   }
   return text;
 }

@@ -58,14 +58,16 @@ void lay_over(Json& base, const Json& over, const std::string& pointer, const Or
   for (const auto& [key, value] : over.items()) lay_over(base[key], value, pointer_to(pointer, key), written, origins);
 }
 
+bool is_reference(const Json& value) { return value.is_string() || (value.is_object() && value.contains("from")); }
+
 /// Follows the reference at `pointer`, and those in the file it names, until the value holds no reference.
 void follow(Json& value, std::string_view part, const std::string& pointer, Document& document, PartFiles& files) {
+  if (!is_reference(value)) return;
   std::error_code error;
   std::vector<fs::path> visited{fs::weakly_canonical(document.origins.file_of(pointer), error)};
-  while (true) {
+  while (is_reference(value)) {
     const bool text = value.is_string();
-    const bool from = value.is_object() && value.contains("from");
-    if (!text && !from) return;
+    const bool from = !text;
     const Json& reference = text ? value : value["from"];
     const std::string at = text ? pointer : pointer_to(pointer, "from");
     if (!reference.is_string())
@@ -98,7 +100,7 @@ std::optional<fs::path> shared_workload(const Json& name, const Document& docume
   const Fault at = document.origins.locate({"", "/workload", "", "", ""});
   const fs::path path = files.find("workload", name.get<std::string>(), at.file, at.pointer);
   const Json& content = files.read(path);
-  if (content.is_string() || (content.is_object() && content.contains("from"))) return {};
+  if (is_reference(content)) return {};
   return path;
 }
 
@@ -148,6 +150,12 @@ Fault Origins::locate(Fault fault) const {
 std::string Origins::file_of(std::string_view pointer) const { return place_of(pointer).file; }
 
 std::filesystem::path PartFiles::find(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const {
+  const std::string question = fmt::format("{}\n{}\n{}", part, file, reference);
+  if (const auto known = found_.find(question); known != found_.end()) return known->second;
+  return found_.emplace(question, search(part, reference, file, pointer)).first->second;
+}
+
+std::filesystem::path PartFiles::search(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const {
   const fs::path folder = fs::path(file).parent_path();
   std::error_code error;
   const bool usable = reference.find('\0') == std::string::npos;
@@ -181,6 +189,12 @@ const Json& PartFiles::read(const std::filesystem::path& path) {
   Json content = read_json(path);
   if (content.is_object()) content.erase("$schema");
   return files_.emplace(path.string(), std::move(content)).first->second;
+}
+
+std::string PartFiles::text() const {
+  std::string text;
+  for (const auto& [path, content] : files_) text += content.dump() + "\n";
+  return text;
 }
 
 Override parse_override(const std::string& text) {

@@ -63,10 +63,15 @@ class PartFiles {
   [[nodiscard]] std::filesystem::path find(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const;
   /// @throws ScenarioError
   const Json& read(const std::filesystem::path& path);
+  /// What all files read so far hold, one line each.
+  [[nodiscard]] std::string text() const;
 
  private:
+  [[nodiscard]] std::filesystem::path search(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const;
+
   std::filesystem::path folder_, library_;
   std::map<std::string, Json> files_;
+  mutable std::map<std::string, std::filesystem::path, std::less<>> found_;  ///< a study asks the same for every point
 };
 
 /// One `--set /json/pointer=value` (or a variant's "set" entry): where, what, and who said so.

@@ -103,12 +103,14 @@ class Expansion {
 
   Study expand(Document document, const std::vector<Override>& overrides) {
     for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
+    study_.source = document.json.dump() + "\n";
     resolve(document);
     if (document.json.is_object()) expand_variants(document);
     else if (document.given_up.empty()) add_fault(document, "", describe_value(document.json), "an object");
     if (faults_.size() >= kMaxFaults) faults_.push_back({document.origins.file_of(""), "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
     if (!faults_.empty()) throw ScenarioError(std::move(faults_));
     name_axes();
+    study_.source += files_.text();
     return std::move(study_);
   }
 
@@ -382,6 +384,7 @@ class Expansion {
       const auto alike = std::count_if(pointers.begin(), pointers.end(), [&](const std::string& other) { return short_name(other) == short_name(pointer); });
       names[pointer] = alike > 1 ? pointer : short_name(pointer);
       study_.axes.push_back(names[pointer]);
+      study_.axis_pointers.push_back(pointer);
     }
     for (StudyPoint& point : study_.points)
       for (Coordinate& c : point.coordinates) c.axis = names[c.axis];
@@ -405,6 +408,14 @@ Study load_study(const std::filesystem::path& file, const std::vector<Override>&
 
 Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points) {
   return Expansion(name, library, max_points).expand({parse_json(text, name), Origins(name)}, overrides);
+}
+
+std::vector<const Scenario*> questions_of(const StudyPoint& point) {
+  std::vector<const Scenario*> all{&point.scenario};
+  for (const Scenario& phase : point.phases) all.push_back(&phase);
+  if (point.baseline) all.push_back(&*point.baseline);
+  for (const Scenario& phase : point.baseline_phases) all.push_back(&phase);
+  return all;
 }
 
 std::filesystem::path default_library() {

@@ -29,11 +29,16 @@ struct StudyPoint {
   std::vector<Scenario> baseline_phases;
 };
 
+/// Every scenario that has to be answered for the point's report: its own, its phases, its baseline, that one's phases.
+std::vector<const Scenario*> questions_of(const StudyPoint& point);
+
 struct Study {
   std::string name;
   std::string description;
   Output output;
   std::vector<std::string> axes;  ///< names, in order; "variant" first if there are variants
+  std::vector<std::string> axis_pointers;  ///< where each axis stands in the document; "variant" for the variants
+  std::string source;  ///< all that it was made from (document, overrides, part files): tells studies apart
   std::vector<StudyPoint> points;
 };
 

@@ -30,6 +30,8 @@ struct Invocation {
 std::vector<Override> parse_sets(const std::vector<std::string>& sets);
 
 void add_run(CLI::App& app, Invocation& invocation);
+void add_sweep(CLI::App& app, Invocation& invocation);
+void add_merge(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
 void add_show(CLI::App& app, Invocation& invocation);
 void add_schema(CLI::App& app, Invocation& invocation);

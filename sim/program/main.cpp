@@ -32,6 +32,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Example: stepcast run scenarios/quickstart.json");
   add_run(app, invocation);
+  add_sweep(app, invocation);
+  add_merge(app, invocation);
   add_list(app, invocation);
   add_show(app, invocation);
   add_schema(app, invocation);
@@ -42,7 +44,7 @@ int main(int argc, char** argv) {
     return app.exit(done);
   } catch (const CLI::RequiredError& error) {
     const auto called_so = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty()) fmt::print(stderr, "stepcast: there is no subcommand {}; there are run, list, show and schema\n", argv[1]);
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty()) fmt::print(stderr, "stepcast: there is no subcommand {}; there are run, sweep, merge, list, show and schema\n", argv[1]);
     else app.exit(error, std::cerr, std::cerr);
     return kUsage;
   } catch (const CLI::ParseError& error) {

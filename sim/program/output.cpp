@@ -22,17 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a path leads when it is a symbolic link.
-fs::path followed(const fs::path& path) {
-  std::error_code error;
-  return fs::is_symlink(path, error) ? fs::weakly_canonical(path) : path;
-}
-
-bool is_special(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error) && !fs::is_regular_file(path, error);
-}
-
 void write_file(const fs::path& path, const std::string& text, const std::string& name) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);
@@ -72,6 +61,16 @@ std::string python() {
 }
 
 }  // namespace
+
+fs::path followed(const fs::path& path) {
+  std::error_code error;
+  return fs::is_symlink(path, error) ? fs::weakly_canonical(path) : path;
+}
+
+bool is_special(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_regular_file(path, error);
+}
 
 void write_output(const std::string& path, const std::string& text) {
   if (path == "-") {

@@ -24,4 +24,10 @@ void check_outputs(const std::vector<std::string>& texts, const std::string& plo
 /// @throws std::runtime_error with what the script said when it fails, or when matplotlib is missing
 void draw_plot(const Json& report, const std::string& path);
 
+/// Where a path leads when it is a symbolic link.
+std::filesystem::path followed(const std::filesystem::path& path);
+
+/// Whether there is something that is no regular file: a device, a pipe, a folder.
+bool is_special(const std::filesystem::path& path);
+
 }  // namespace stepcast

@@ -1,10 +1,15 @@
 #include "sim/program/version.hpp"
 
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
 #include <fmt/format.h>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/version.h>
 
 #include "git_state.hpp"
+#include "sim/study/digest.hpp"
 
 namespace stepcast {
 namespace {
@@ -17,6 +22,14 @@ std::string version_text() { return fmt::format("stepcast {} (git {}, SimGrid {}
 
 Json version_fields() {
   return Json{{"stepcast", STEPCAST_VERSION}, {"git", STEPCAST_GIT_STATE}, {"simgrid", simgrid_version()}, {"compiler", STEPCAST_COMPILER}};
+}
+
+std::string program_identity() {
+  const std::string_view state = STEPCAST_GIT_STATE;
+  if (!state.ends_with("-dirty") && state != "unknown") return version_text();
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(program)), std::istreambuf_iterator<char>());
+  return fmt::format("{} {}", version_text(), to_string(digest_of(content)));
 }
 
 }  // namespace stepcast

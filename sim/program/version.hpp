@@ -13,4 +13,8 @@ std::string version_text();
 /// The same as fields, for manifests.
 Json version_fields();
 
+/// Two programs of the same identity answer alike: version_text(), and where the source state is not that of a
+/// commit, the digest of the program itself.
+std::string program_identity();
+
 }  // namespace stepcast

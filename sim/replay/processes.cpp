@@ -1,6 +1,7 @@
 #include "sim/replay/processes.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,14 +20,10 @@
 namespace stepcast {
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+/// First byte of what a child writes.
+constexpr char kValue = 'v', kModelError = 'm', kError = 'e';
 
-struct Child {
-  std::size_t task = 0;
-  pid_t pid = -1;
-  int pipe = -1;
-  std::string output;
-};
+[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 void write_all(int fd, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -35,27 +33,43 @@ void write_all(int fd, const std::string& text) {
   }
 }
 
-[[noreturn]] void live_as_child(int fd, std::size_t task, const std::function<Json(std::size_t)>& work) {
-  Json answer = Json::object();
+[[noreturn]] void live_as_child(int fd, pid_t parent, const std::function<std::string()>& work) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) std::_Exit(1);
+  // Ctrl-C reaches the whole group: the parent decides what becomes of its children.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_DFL);
+  std::string answer;
   try {
-    answer["value"] = work(task);
+    answer = work();
+    answer.insert(answer.begin(), kValue);
   } catch (const ModelError& error) {
-    answer["error"] = error.what();
-    answer["model"] = true;
+    answer = kModelError + std::string(error.what());
   } catch (const std::exception& error) {
-    answer["error"] = error.what();
+    answer = kError + std::string(error.what());
   }
-  write_all(fd, answer.dump());
+  write_all(fd, answer);
   // No destructors or atexit handlers of the parent's objects.
   std::_Exit(0);
 }
 
-Child start(std::size_t task, const std::function<Json(std::size_t)>& work) {
+}  // namespace
+
+ProcessPool::~ProcessPool() {
+  for (const Child& child : running_) ::kill(child.pid, SIGKILL);
+  for (const Child& child : running_) {
+    ::close(child.pipe);
+    while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {}
+  }
+}
+
+void ProcessPool::start(std::size_t task, const std::function<std::string()>& work) {
   int ends[2];
   if (::pipe(ends) != 0) fail("cannot make a pipe for a replay process");
   std::cout.flush();
   std::cerr.flush();
   std::fflush(nullptr);
+  const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
     ::close(ends[0]);
@@ -64,49 +78,56 @@ Child start(std::size_t task, const std::function<Json(std::size_t)>& work) {
   }
   if (pid == 0) {
     ::close(ends[0]);
-    live_as_child(ends[1], task, work);
+    live_as_child(ends[1], parent, work);
   }
   ::close(ends[1]);
-  return {task, pid, ends[0], {}};
+  running_.push_back({task, pid, ends[0], {}});
 }
 
-ChildResult finish(Child& child) {
+std::vector<ChildAnswer> ProcessPool::wait(int milliseconds) {
+  std::vector<ChildAnswer> ended;
+  std::vector<pollfd> polled;
+  for (const Child& child : running_) polled.push_back({child.pipe, POLLIN, 0});
+  if (::poll(polled.data(), polled.size(), milliseconds) < 0) {
+    if (errno == EINTR) return ended;
+    fail("cannot wait for replay processes");
+  }
+  for (std::size_t i = running_.size(); i-- > 0;) {
+    if (polled[i].revents == 0) continue;
+    char chunk[65536];
+    const ssize_t n = ::read(running_[i].pipe, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n > 0) {
+      running_[i].output.append(chunk, static_cast<std::size_t>(n));
+      continue;
+    }
+    ended.push_back(finish(running_[i]));
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return ended;
+}
+
+ChildAnswer ProcessPool::finish(Child& child) {
   ::close(child.pipe);
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {}
-  if (WIFSIGNALED(status)) return {nullptr, fmt::format("the replay process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))), false};
-  const Json answer = Json::parse(child.output, nullptr, false);
-  if (answer.is_discarded()) return {nullptr, fmt::format("the replay process ended with status {} and no answer", WEXITSTATUS(status)), false};
-  if (answer.contains("error")) return {nullptr, answer["error"].get<std::string>(), answer.contains("model")};
-  return {answer["value"], "", false};
+  if (WIFSIGNALED(status)) return {child.task, "", fmt::format("the replay process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))), false};
+  if (child.output.empty() || WEXITSTATUS(status) != 0) return {child.task, "", fmt::format("the replay process ended with status {} and no answer", WEXITSTATUS(status)), false};
+  const char kind = child.output.front();
+  std::string text = std::move(child.output);
+  text.erase(0, 1);
+  if (kind == kValue) return {child.task, std::move(text), "", false};
+  return {child.task, "", std::move(text), kind == kModelError};
 }
-
-}  // namespace
 
 std::vector<ChildResult> run_in_processes(std::size_t count, int jobs, const std::function<Json(std::size_t)>& work) {
   std::vector<ChildResult> results(count);
-  std::vector<Child> running;
+  ProcessPool pool(jobs);
   std::size_t next = 0;
-  while (next < count || !running.empty()) {
-    while (next < count && running.size() < static_cast<std::size_t>(jobs)) running.push_back(start(next++, work));
-    std::vector<pollfd> polled;
-    for (const Child& child : running) polled.push_back({child.pipe, POLLIN, 0});
-    if (::poll(polled.data(), polled.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      fail("cannot wait for replay processes");
-    }
-    for (std::size_t i = running.size(); i-- > 0;) {
-      if (polled[i].revents == 0) continue;
-      char chunk[65536];
-      const ssize_t n = ::read(running[i].pipe, chunk, sizeof chunk);
-      if (n < 0 && errno == EINTR) continue;
-      if (n > 0) {
-        running[i].output.append(chunk, static_cast<std::size_t>(n));
-        continue;
-      }
-      results[running[i].task] = finish(running[i]);
-      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+  while (next < count || !pool.empty()) {
+    for (; next < count && !pool.full(); ++next) pool.start(next, [&] { return work(next).dump(); });
+    for (ChildAnswer& answer : pool.wait(-1))
+      results[answer.task] = {answer.error.empty() ? Json::parse(answer.bytes) : Json(), std::move(answer.error), answer.is_model_error};
   }
   return results;
 }

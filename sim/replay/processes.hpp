@@ -6,11 +6,55 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "models/scenario/json.hpp"
 
 namespace stepcast {
 
-/// What one child answered: a value, or the message of the exception (or signal) that ended it.
+/// What one child answered: bytes, or the message of the exception (or signal) that ended it.
+struct ChildAnswer {
+  std::size_t task = 0;
+  std::string bytes;
+  std::string error;            ///< empty on success
+  bool is_model_error = false;  ///< the exception was a ModelError: the question, not the machine, is at fault
+};
+
+/// Children at work, at most `jobs` at a time. They die with their parent, and with the pool.
+/// The parent must not have an Engine or other threads.
+class ProcessPool {
+ public:
+  explicit ProcessPool(int jobs) : jobs_(static_cast<std::size_t>(jobs)) {}
+  ~ProcessPool();
+  ProcessPool(const ProcessPool&) = delete;
+  ProcessPool& operator=(const ProcessPool&) = delete;
+
+  [[nodiscard]] bool full() const { return running_.size() >= jobs_; }
+  [[nodiscard]] bool empty() const { return running_.empty(); }
+
+  /// Forks a child that answers `task` with what work() returns.
+  /// @throws std::system_error when no process can be made
+  void start(std::size_t task, const std::function<std::string()>& work);
+
+  /// The children that have ended since, waiting for the first at most `milliseconds` (-1: for ever). None when a
+  /// signal came in between.
+  /// @throws std::system_error
+  std::vector<ChildAnswer> wait(int milliseconds);
+
+ private:
+  struct Child {
+    std::size_t task = 0;
+    pid_t pid = -1;
+    int pipe = -1;
+    std::string output;
+  };
+  static ChildAnswer finish(Child& child);
+
+  std::size_t jobs_;
+  std::vector<Child> running_;
+};
+
+/// What run_in_processes says of one child: as ChildAnswer, with a value for the bytes.
 struct ChildResult {
   Json value;
   std::string error;  ///< empty on success

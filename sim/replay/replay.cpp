@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <set>
@@ -100,9 +101,17 @@ class Replay {
 
   ReplayResult run() {
     for (auto& lane : lanes_)
-      sg::add_actor(engine_, "lane", lane->participant->host, [this, l = lane.get()] { live(*l); });
+      sg::add_actor(engine_, "lane", lane->participant->host, [this, l = lane.get()] {
+        try {
+          live(*l);
+        } catch (const ModelError&) {  // may not leave an actor
+          failure_ = std::current_exception();
+          s4u::Actor::kill_all();
+        }
+      });
     lanes_alive_ = lanes_.size();
     engine_.run();
+    if (failure_) std::rethrow_exception(failure_);
     if (ran_away_) throw ModelError("an asynchronous worker does more than 1000 steps while the slowest does one: such a scenario has no step time");
     if (lanes_alive_ > 0) throw std::logic_error(fmt::format("the replay came to a stop with {} of {} streams still waiting", lanes_alive_, lanes_.size()));
     return result();
@@ -546,6 +555,7 @@ class Replay {
   int slowest_ = 0;                                ///< steps that every participant has finished
   bool stopping_ = false;
   bool ran_away_ = false;
+  std::exception_ptr failure_;  ///< a ModelError of some stream
   std::vector<Lane*> gated_;
   std::vector<long> finished_;                     ///< by step: tasks finished, over all participants
   long total_finished_ = 0;

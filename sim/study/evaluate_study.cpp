@@ -29,6 +29,14 @@ std::string describe(const std::vector<Coordinate>& coordinates) {
   return text.empty() ? "the scenario" : text;
 }
 
+/// Which of a point's questions this is, for messages.
+std::string where(const StudyPoint& point, const Scenario& scenario) {
+  const std::string at = describe(point.coordinates);
+  for (std::size_t i = 0; i < point.phases.size(); ++i)
+    if (&scenario == &point.phases[i]) return fmt::format("phase {} of {}", point.scenario.run->phases[i].name, at);
+  return &scenario == &point.scenario ? at : "baseline of " + at;
+}
+
 class Questions {
  public:
   std::size_t add(const Scenario& scenario, const std::string& where) {
@@ -120,19 +128,10 @@ double messages_per_step(const Scenario& scenario) {
 
 Report evaluate_study(const Study& study, int jobs) {
   Questions questions;
-  std::vector<std::size_t> point_question, baseline_question;
-  std::vector<std::vector<std::size_t>> phase_questions, baseline_phase_questions;
-  const auto add_phases = [&](const std::vector<Scenario>& phases, const TrainingRun* run, const std::string& where) {
-    std::vector<std::size_t> of;
-    for (std::size_t i = 0; i < phases.size(); ++i) of.push_back(questions.add(phases[i], fmt::format("phase {} of {}", run->phases[i].name, where)));
-    return of;
-  };
+  std::vector<std::vector<std::size_t>> asked;
   for (const StudyPoint& point : study.points) {
-    const std::string where = describe(point.coordinates);
-    point_question.push_back(questions.add(point.scenario, where));
-    baseline_question.push_back(point.baseline ? questions.add(*point.baseline, "baseline of " + where) : point_question.back());
-    phase_questions.push_back(add_phases(point.phases, point.scenario.run ? &*point.scenario.run : nullptr, where));
-    baseline_phase_questions.push_back(add_phases(point.baseline_phases, point.baseline && point.baseline->run ? &*point.baseline->run : nullptr, "baseline of " + where));
+    asked.emplace_back();
+    for (const Scenario* scenario : questions_of(point)) asked.back().push_back(questions.add(*scenario, where(point, *scenario)));
   }
   answer_by_equations(questions.all());
   answer_by_replay(questions.all(), jobs);
@@ -144,26 +143,13 @@ Report evaluate_study(const Study& study, int jobs) {
   report.baseline = "one worker computing alone";
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const StudyPoint& point = study.points[i];
-    const Question& q = questions.all()[point_question[i]];
-    std::optional<double> baseline;
-    if (point.baseline) {
-      const Question& b = questions.all()[baseline_question[i]];
-      baseline = throughput(*b.scenario, *b.workload, b.answers.shown().step);
-      report.baseline = point.scenario.baseline->name;
+    std::vector<Answered> answered;
+    for (const std::size_t question : asked[i]) {
+      const Question& q = questions.all()[question];
+      answered.push_back({*q.workload, q.graph, q.answers});
     }
-    report.points.push_back(make_point_report(point, *q.workload, q.graph, q.answers, baseline));
-    if (!point.scenario.run) continue;
-    const auto run_of = [&](const Scenario& scenario, const std::vector<Scenario>& phases, const std::vector<std::size_t>& of) {
-      std::vector<PhaseStep> steps;
-      for (std::size_t k = 0; k < phases.size(); ++k) {
-        const Question& phase = questions.all()[of[k]];
-        steps.push_back({phase.answers.shown().step, std::int64_t{phases[k].cluster.workers} * phase.workload->batch});
-      }
-      return make_run_report(*scenario.run, steps, phases.back());
-    };
-    RunReport run = run_of(point.scenario, point.phases, phase_questions[i]);
-    if (point.baseline && point.baseline->run) run.speedup = run_of(*point.baseline, point.baseline_phases, baseline_phase_questions[i]).time / run.time;
-    report.points.back().run = std::move(run);
+    if (point.scenario.baseline) report.baseline = point.scenario.baseline->name;
+    report.points.push_back(make_point_report(point, answered));
   }
   return report;
 }

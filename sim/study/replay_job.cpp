@@ -5,18 +5,10 @@
 
 #include "models/report/breakdown.hpp"
 #include "sim/replay/replay.hpp"
+#include "sim/study/forecast_json.hpp"
 
 namespace stepcast {
 namespace {
-
-Json pack(const Breakdown& b) {
-  return Json::array({b.forward.si(), b.backward.si(), b.update.si(), b.encode.si(), b.decode.si(), b.exposed_communication.si(), b.waiting.si()});
-}
-
-Breakdown unpack(const Json& json) {
-  const auto part = [&](std::size_t i) { return Seconds(json.at(i).get<double>()); };
-  return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
-}
 
 /// Nearest-rank percentile of sorted values.
 Seconds percentile(const std::vector<double>& sorted, double fraction) {
@@ -41,7 +33,7 @@ StepForecast combine(const std::vector<Json>& runs) {
   for (const Json& run : runs) {
     all.first_step += Seconds(run.at("first_step").get<double>()) * weight;
     all.step += Seconds(run.at("step").get<double>()) * weight;
-    all.breakdown = add(all.breakdown, unpack(run.at("breakdown")), weight);
+    all.breakdown = add(all.breakdown, unpack_breakdown(run.at("breakdown")), weight);
     all.steady_state = run.at("steady_state").get<std::string>();
     all.steps += run.at("steps").get<int>();
     for (const Json& sample : run.at("samples")) samples.push_back(sample.get<double>());

@@ -1,0 +1,109 @@
+#include "models/report/rows.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "models/scenario/json.hpp"
+
+namespace stepcast {
+namespace {
+
+struct CsvAppender {
+  std::string& text;
+
+  void operator()(std::monostate) const {}
+  void operator()(bool value) const { text += value ? "true" : "false"; }
+  void operator()(std::int64_t value) const { fmt::format_to(std::back_inserter(text), "{}", value); }
+  void operator()(double value) const {
+    if (std::isfinite(value)) fmt::format_to(std::back_inserter(text), "{}", value);
+  }
+  void operator()(const std::string& value) const {
+    if (value.find_first_of(",\"\n\r") == std::string::npos) {
+      text += value;
+      return;
+    }
+    text += '"';
+    for (const char c : value) text.append(c == '"' ? 2 : 1, c);
+    text += '"';
+  }
+};
+
+struct JsonAppender {
+  std::string& text;
+
+  void operator()(std::monostate) const { text += "null"; }
+  void operator()(bool value) const { text += value ? "true" : "false"; }
+  void operator()(std::int64_t value) const { fmt::format_to(std::back_inserter(text), "{}", value); }
+  void operator()(double value) const {
+    if (!std::isfinite(value)) {
+      text += "null";
+      return;
+    }
+    const std::size_t from = text.size();
+    fmt::format_to(std::back_inserter(text), "{}", value);
+    if (text.find_first_of(".e", from) == std::string::npos) text += ".0";
+  }
+  void operator()(const std::string& value) const { text += Json(value).dump(); }
+};
+
+Cell cell_of(const Json& json) {
+  if (json.is_null()) return {};
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  return json.get<std::string>();
+}
+
+}  // namespace
+
+std::string csv_row(const Row& row) {
+  std::string text;
+  text.reserve(16 * row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i > 0) text += ',';
+    std::visit(CsvAppender{text}, row[i]);
+  }
+  text += '\n';
+  return text;
+}
+
+std::string csv_header(const std::vector<std::string>& names) { return csv_row(Row(names.begin(), names.end())); }
+
+std::string json_row(const std::vector<std::string>& names, const Row& row) {
+  std::string text;
+  text.reserve(36 * row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    text += i == 0 ? "{" : ",";
+    text += Json(names[i]).dump();
+    text += ':';
+    std::visit(JsonAppender{text}, row[i]);
+  }
+  text += "}\n";
+  return text;
+}
+
+std::string numbered_row(std::size_t number, const Row& row) {
+  std::string text = fmt::format("[{},[", number);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i > 0) text += ',';
+    std::visit(JsonAppender{text}, row[i]);
+  }
+  text += "]]\n";
+  return text;
+}
+
+NumberedRow parse_numbered_row(std::string_view line) {
+  try {
+    const Json json = Json::parse(line);
+    NumberedRow numbered{json.at(0).get<std::size_t>(), {}};
+    for (const Json& cell : json.at(1)) numbered.row.push_back(cell_of(cell));
+    return numbered;
+  } catch (const Json::exception&) {
+    throw std::runtime_error("no row of a shard");
+  }
+}
+
+}  // namespace stepcast

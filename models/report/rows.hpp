@@ -1,0 +1,35 @@
+// Rows of a report as text: CSV, JSON lines, and the lines of a shard, which keep the cells' types.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/report/columns.hpp"
+
+namespace stepcast {
+
+using Row = std::vector<Cell>;
+
+/// Cells joined by commas, numbers in their shortest exact form, and a line feed (RFC 4180). A number that is not
+/// finite is left out, as if there were no value.
+std::string csv_row(const Row& row);
+std::string csv_header(const std::vector<std::string>& names);
+
+/// {"name": value, ...} on one line, null where there is no value. Counts have no decimal point, numbers have one.
+std::string json_row(const std::vector<std::string>& names, const Row& row);
+
+/// [number, [cell, ...]] on one line.
+std::string numbered_row(std::size_t number, const Row& row);
+
+struct NumberedRow {
+  std::size_t number = 0;
+  Row row;
+};
+
+/// Reads a line of numbered_row.
+/// @throws std::runtime_error when it is none
+NumberedRow parse_numbered_row(std::string_view line);
+
+}  // namespace stepcast

@@ -1,0 +1,31 @@
+// How far a long run is, on standard error: one live line on a terminal, one line a minute elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace stepcast {
+
+/// "1200 of 5000 points, 40.0 points/s, 1 min 35 s left, 2 failed"; no rate before there is one.
+/// @param begun    points that were there from the start and say nothing about the rate
+/// @param seconds  since the start
+std::string progress_text(std::size_t done, std::size_t all, std::size_t failed, std::size_t begun, double seconds);
+
+class Progress {
+ public:
+  Progress();
+  void show(std::size_t done, std::size_t all, std::size_t failed);
+  /// Takes the live line away, so that another message can be written.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool is_terminal_;
+  bool is_shown_ = false;
+  bool has_begun_ = false;
+  std::size_t begun_ = 0;
+  Clock::time_point start_ = Clock::now(), last_ = start_;
+};
+
+}  // namespace stepcast

@@ -1,0 +1,224 @@
+// stepcast sweep: a study of many points, on one machine or many.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "models/scenario/study.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/output.hpp"
+#include "sim/program/progress.hpp"
+#include "sim/program/shard_file.hpp"
+#include "sim/program/streamed_output.hpp"
+#include "sim/program/version.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/sweep.hpp"
+
+namespace stepcast {
+namespace {
+
+struct SweepOptions {
+  std::string study;
+  std::vector<std::string> sets;
+  std::string evaluator;
+  std::string csv, json_lines, shard, shard_file, cache;
+  bool no_cache = false;
+  int jobs = 0;
+};
+
+struct OutputFile {
+  RowFormat format;
+  std::string path;
+};
+
+/// What is to be written where; CSV on standard output when nothing is said.
+std::vector<OutputFile> output_files(const SweepOptions& options, const std::optional<Shard>& shard) {
+  std::vector<OutputFile> files;
+  if (shard) {
+    const std::string stem = options.study == "-" ? "study" : std::filesystem::path(options.study).stem().string();
+    files.push_back({RowFormat::shard, options.shard_file.empty() ? fmt::format("{}.shard-{}-of-{}.jsonl", stem, shard->index, shard->count) : options.shard_file});
+    return files;
+  }
+  if (!options.csv.empty()) files.push_back({RowFormat::csv, options.csv});
+  if (!options.json_lines.empty()) files.push_back({RowFormat::json_lines, options.json_lines});
+  if (files.empty()) files.push_back({RowFormat::csv, "-"});
+  return files;
+}
+
+std::optional<Shard> shard_of(const SweepOptions& options) {
+  if (options.shard.empty()) {
+    if (!options.shard_file.empty()) throw CLI::ValidationError("--shard-file", "wants --shard");
+    return {};
+  }
+  if (!options.csv.empty() || !options.json_lines.empty()) throw CLI::ValidationError("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
+  try {
+    return parse_shard(options.shard);
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("--shard", error.what());
+  }
+}
+
+/// A cache that was not asked for is no reason to fail.
+std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
+  if (options.no_cache) return nullptr;
+  if (!options.cache.empty()) return std::make_unique<AnswerCache>(options.cache);
+  try {
+    return std::make_unique<AnswerCache>(default_cache_file());
+  } catch (const std::runtime_error& error) {
+    fmt::print(stderr, "stepcast: going on without a cache: {}\n", error.what());
+    return nullptr;
+  }
+}
+
+std::string point_text(const Study& study, std::size_t index) {
+  std::string text = fmt::format("point {} of {}", index + 1, study.points.size());
+  for (const Coordinate& c : study.points[index].coordinates) {
+    const auto axis = static_cast<std::size_t>(std::find(study.axes.begin(), study.axes.end(), c.axis) - study.axes.begin());
+    text += fmt::format(", {} = {}", study.axis_pointers[axis], c.value);
+  }
+  return text;
+}
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+/// Ctrl-C and kill end the sweep in order; children are the parent's to end.
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int signal) { stop_signal = signal; };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+/// Ends as if the signal had not been caught, so that shells and schedulers see what happened.
+[[noreturn]] void end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+  std::_Exit(kRunFailed);
+}
+
+std::string summary(const SweepCount& count, double seconds) {
+  std::string text = fmt::format("{} points", count.done);
+  if (count.by_equations == count.points) text += " by equations";
+  if (count.replays > 0) {
+    if (count.by_equations > 0) text += fmt::format(", {} by equations alone", count.by_equations);
+    text += fmt::format("; {} replays: {} from the cache, {} computed", count.replays, count.cached, count.computed);
+  }
+  if (count.failed > 0) text += fmt::format("; {} points failed", count.failed);
+  return text + fmt::format("; {:.1f} s, {:.3g} points/s", seconds, static_cast<double>(count.done) / seconds);
+}
+
+/// As in `run`: the largest difference between the evaluators, if both were asked somewhere.
+int judge(const SweepCount& count) {
+  if (count.compared > 0) {
+    fmt::print(stderr, "stepcast: replay and equations differ by at most {:.2g}", count.largest_difference);
+    if (count.beyond_tolerance > 0) fmt::print(stderr, ": beyond the tolerance at {} of {} points", count.beyond_tolerance, count.compared);
+    fmt::print(stderr, "\n");
+  }
+  if (count.failed > 0) return kRunFailed;
+  return count.beyond_tolerance > 0 ? kThresholdMissed : kOk;
+}
+
+using Clock = std::chrono::steady_clock;
+
+int sweep_as_first(const SweepOptions& options, const Study& study, SweepSettings settings, const std::optional<Shard>& shard, Ranks& ranks, Clock::time_point start) {
+  const auto files = output_files(options, shard);
+  std::vector<std::string> paths;
+  for (const OutputFile& file : files) paths.push_back(file.path);
+  try {
+    check_outputs(paths, "");
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("output", error.what());
+  }
+  const auto cache = open_cache(options);
+  settings.cache = cache.get();
+  const auto columns = PointRows(study, {}).columns();
+  std::vector<StreamedOutput> outputs;
+  for (const OutputFile& file : files) {
+    outputs.emplace_back(file.path);
+    if (file.format == RowFormat::csv) outputs.back().write(csv_header(columns));
+    if (file.format == RowFormat::shard) outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard, study.points.size(), columns}));
+  }
+
+  Progress progress;
+  SweepEvents events;
+  events.write = [&](std::size_t format, std::string_view row) { outputs[format].write(row); };
+  events.failed = [&](std::size_t point, const std::string& error) {
+    progress.clear();
+    fmt::print(stderr, "stepcast: {}: {} failed: {}\n", options.study, point_text(study, point), error);
+  };
+  events.progress = [&](const SweepCount& count) { progress.show(count.done, count.points, count.failed); };
+  events.stop = [] { return stop_signal != 0; };
+  if (ranks.size() == 1) stop_on_signals();  // mpirun ends all ranks itself
+  const SweepCount count = sweep(study, settings, ranks, events);
+  progress.clear();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  fmt::print(stderr, "stepcast: {}\n", summary(count, seconds));
+  if (count.stopped) {
+    fmt::print(stderr, "stepcast: stopped after {} of {} points; the same command goes on where this one ended\n", count.done, count.points);
+    end_by(stop_signal);
+  }
+  for (StreamedOutput& output : outputs) output.finish();
+  return judge(count);
+}
+
+int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
+  const auto start = Clock::now();
+  std::vector<Override> changes = parse_sets(options.sets);
+  if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
+  const Study study = load_study(options.study, changes, default_library());
+  SweepSettings settings;
+  settings.program = program_identity();
+  settings.jobs = options.jobs > 0 ? options.jobs : std::max(1, available_cores() / ranks.beside());
+  for (const OutputFile& file : output_files(options, shard)) settings.formats.push_back(file.format);
+  settings.shard = shard.value_or(Shard{});
+  if (ranks.rank() == 0) return sweep_as_first(options, study, std::move(settings), shard, ranks, start);
+  static_cast<void>(sweep(study, settings, ranks, {}));
+  return kOk;
+}
+
+int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) { return sweep_with(options, shard, *one_process()); }
+
+/// One rank that fails ends all; what makes every rank fail alike (a bad scenario) is told once, by the first.
+int sweep_among_ranks(const SweepOptions& options) {
+  if (options.study == "-") throw CLI::ValidationError("study", "standard input reaches one rank only; give a file");
+  const auto ranks = mpi_ranks();
+  try {
+    return sweep_with(options, {}, *ranks);
+  } catch (const ScenarioError&) {
+    if (ranks->rank() == 0) throw;
+    return kBadScenario;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "stepcast: rank {}: {}\n", ranks->rank(), error.what());
+    ranks->abort();
+  }
+  return kRunFailed;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("sweep", "Predict many points: one row each, in parallel, continued where it was stopped");
+  auto options = std::make_shared<SweepOptions>();
+  command->add_option("study", options->study, "scenario with lists or variants (JSON); - is standard input")->required();
+  command->add_option("--set", options->sets, "change a field: /json/pointer=value (repeatable)")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  command->add_option("--evaluator", options->evaluator, "equations, replay or both")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
+  command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")->type_name("PATH");
+  command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
+  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")->check(CLI::Range(1, 1024));
+  command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")->type_name("i/n");
+  command->add_option("--shard-file", options->shard_file, "where the shard goes (default: STUDY.shard-i-of-n.jsonl)")->type_name("PATH");
+  auto* cache = command->add_option("--cache", options->cache, "file of replays answered before (default: $XDG_CACHE_HOME/stepcast/answers.sqlite)")->type_name("PATH");
+  command->add_flag("--no-cache", options->no_cache, "neither read nor write the cache")->excludes(cache);
+  command->footer(
+      "Examples: stepcast sweep scenarios/quickstart.json --evaluator replay --csv result.csv\n"
+      "          mpirun -n 64 stepcast sweep study.json --csv result.csv\n"
+      "          stepcast sweep study.json --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT");
+  command->callback([options, &invocation] {
+    const auto shard = shard_of(*options);
+    // A shard is worked on by itself, also inside a job of several.
+    invocation.exit_code = !shard && is_one_of_several() ? sweep_among_ranks(*options) : sweep_alone(*options, shard);
+  });
+}
+
+}  // namespace stepcast

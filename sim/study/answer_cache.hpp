@@ -1,0 +1,47 @@
+// Replays answered before, in one SQLite file that any number of sweeps may share.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "models/report/forecast.hpp"
+#include "sim/study/digest.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace stepcast {
+
+/// A table from the key of a replay (replay_key.hpp) to its forecast. What put() has returned from is kept, whatever
+/// happens to the process; a power failure may cost the last answers, never the file. It may be deleted at any time.
+class AnswerCache {
+ public:
+  /// Opens the file, making it and its folders if need be.
+  /// @throws std::runtime_error naming the file, when it cannot be opened or is something else
+  explicit AnswerCache(const std::filesystem::path& file);
+
+  /// @throws std::runtime_error naming the file
+  [[nodiscard]] std::optional<StepForecast> find(const Digest& key);
+  void put(const Digest& key, const StepForecast& forecast);
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  using Statement = std::unique_ptr<sqlite3_stmt, Close>;
+
+  [[noreturn]] void fail() const;
+  void execute(const char* sql);
+  Statement prepare(const char* sql);
+
+  std::filesystem::path file_;
+  std::unique_ptr<sqlite3, Close> database_;
+  Statement find_, put_;
+};
+
+/// $XDG_CACHE_HOME/stepcast/answers.sqlite, by default under ~/.cache.
+std::filesystem::path default_cache_file();
+
+}  // namespace stepcast

@@ -1,0 +1,38 @@
+#include "sim/study/forecast_json.hpp"
+
+namespace stepcast {
+
+Json pack(const Breakdown& b) {
+  return Json::array({b.forward.si(), b.backward.si(), b.update.si(), b.encode.si(), b.decode.si(), b.exposed_communication.si(), b.waiting.si()});
+}
+
+Breakdown unpack_breakdown(const Json& json) {
+  const auto part = [&](std::size_t i) { return Seconds(json.at(i).get<double>()); };
+  return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
+}
+
+Json pack(const StepForecast& f) {
+  Json json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"steady_state", f.steady_state},
+            {"critical", f.critical}, {"critical_steps", f.critical_steps}, {"steps", f.steps}};
+  if (const auto& d = f.distribution) json["distribution"] = Json{{"samples", d->samples}, {"percentiles", {d->p5.si(), d->p50.si(), d->p95.si(), d->p99.si()}}};
+  return json;
+}
+
+StepForecast unpack_forecast(const Json& json) {
+  const auto seconds = [](const Json& value) { return Seconds(value.get<double>()); };
+  StepForecast f;
+  f.first_step = seconds(json.at("first_step"));
+  f.step = seconds(json.at("step"));
+  f.breakdown = unpack_breakdown(json.at("breakdown"));
+  f.steady_state = json.at("steady_state").get<std::string>();
+  f.critical = json.at("critical").get<std::vector<std::string>>();
+  f.critical_steps = json.at("critical_steps").get<int>();
+  f.steps = json.at("steps").get<int>();
+  if (const auto found = json.find("distribution"); found != json.end()) {
+    const Json& p = found->at("percentiles");
+    f.distribution = Distribution{found->at("samples").get<int>(), seconds(p.at(0)), seconds(p.at(1)), seconds(p.at(2)), seconds(p.at(3))};
+  }
+  return f;
+}
+
+}  // namespace stepcast
