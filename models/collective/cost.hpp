@@ -18,9 +18,10 @@ enum class Path {
 inline constexpr int kPaths = 4;
 
 /// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S.
-/// `wire` is what passes the busiest host's link in its busier direction, one round after the other; `copied`
-/// what the busiest worker's host copies, the same as `wire` unless said otherwise; `reduced` what the busiest participant adds up; `sent` what a worker sends on average, which is no part of
-/// the time. Nothing at all (p = 1) costs nothing, S included.
+/// `wire` is what passes the busiest host's link in its busier direction, one round after the other; `copied` what the
+/// busiest worker's host copies, the same as `wire` unless said otherwise; `reduced` what the busiest participant adds
+/// up; `sent` what a worker sends on average, which is no part of the time. Nothing at all (p = 1) costs nothing, S
+/// included.
 struct CostTerms {
   std::array<double, kPaths> messages{};
   std::array<Bytes, kPaths> wire{};

@@ -11,7 +11,7 @@ namespace stepcast {
 template <class Q>
 std::string exact_text(Q value);
 
-/// Rounded to `digits` significant digits with a unit near its size: "83.4 ms", "1.25 GB/s".
+/// Rounded to `digits` significant digits with a unit near its size: "83.4 ms", "1.25 Gb/s".
 /// Sizes use decimal units (MB = 1e6 B), bandwidths bits per second (Gb/s).
 template <class Q>
 std::string human_text(Q value, int digits = 4);
