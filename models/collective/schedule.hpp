@@ -32,6 +32,12 @@ struct Schedule {
   int blocks = 1;
   int rounds = 0;
   std::function<Round(int)> round;  ///< of r in [0, rounds)
+  /// Of r in [0, rounds): a round up to r whose messages, in their order, have the same ends, as many blocks and
+  /// the same kind. Only which blocks they carry differs, so both take the same time. Empty: every round is its
+  /// own.
+  std::function<int(int)> like = {};
+
+  [[nodiscard]] int like_round(int r) const { return like ? like(r) : r; }
 };
 
 /// Largest k with 2^k <= p, for p >= 1.

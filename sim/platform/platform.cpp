@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/scenario/fault.hpp"
+#include "sim/platform/host_specs.hpp"
 
 namespace stepcast {
 namespace {
@@ -12,38 +13,6 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 double units(BytesPerSecond bandwidth) { return bandwidth.si() * kUnitsPerByte; }
-
-/// Compute speed and link of the host of one rank; ranks beyond the workers are server shards.
-struct HostSpec {
-  double speed = 1.0;
-  Link link{};
-};
-
-class HostSpecs {
- public:
-  explicit HostSpecs(const Cluster& cluster) : cluster_(cluster), first_grouped_(cluster.workers) {
-    for (const WorkerGroup& group : cluster.groups) first_grouped_ -= group.count;
-  }
-
-  [[nodiscard]] HostSpec of(int rank) const {
-    HostSpec spec{1.0, cluster_.link};
-    int end = first_grouped_;
-    if (rank < end || rank >= cluster_.workers) return spec;
-    for (const WorkerGroup& group : cluster_.groups) {
-      end += group.count;
-      if (rank >= end) continue;
-      spec.speed = group.speed;
-      spec.link.bandwidth = group.bandwidth.value_or(cluster_.link.bandwidth);
-      spec.link.latency = group.latency.value_or(cluster_.link.latency);
-      break;
-    }
-    return spec;
-  }
-
- private:
-  const Cluster& cluster_;
-  int first_grouped_;
-};
 
 class Builder {
  public:
