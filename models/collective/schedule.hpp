@@ -26,6 +26,13 @@ struct Message {
 
 using Round = std::vector<Message>;
 
+/// What a round asks of its busiest participants, in blocks.
+struct RoundLoad {
+  double copied = 0.0;   ///< the most that one sends, or receives
+  double reduced = 0.0;  ///< the most that one adds up
+};
+RoundLoad load_of(const Round& round, int participants);
+
 /// The rounds of one collective. Generated one at a time: a ring among p participants has p·2(p-1) messages.
 struct Schedule {
   int participants = 1;

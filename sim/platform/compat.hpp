@@ -31,6 +31,8 @@ inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { ret
 /// Route of a host of a star zone to everything outside it, and back.
 inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) { zone->add_route(host, nullptr, route, true); }
 inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, route, true); }
+/// Route from one host of a full zone to another, one way.
+inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) { zone->add_route(from, to, route, false); }
 /// Route of a child zone, through its gateway, to everything else in a star zone.
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint gateway, const Route& route) {
   child->set_gateway(gateway);
@@ -77,6 +79,8 @@ inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { ret
 /// Route of a host of a star zone to everything outside it, and back.
 inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) { zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true); }
 inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, nullptr, nullptr, route, true); }
+/// Route from one host of a full zone to another, one way.
+inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) { zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, route, false); }
 /// Route of a child zone, through its gateway, to everything else in a star zone.
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint gateway, const Route& route) {
   zone->add_route(child->get_netpoint(), nullptr, gateway, nullptr, route, true);

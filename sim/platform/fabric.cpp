@@ -178,6 +178,7 @@ struct Fabric::Maker {
 
   void operator()(const Star&) const {
     add_host_cables();
+    fabric.branch_ = [](int) { return 0; };
     fabric.append_ = [](int from, int to, Route& route) {
       route.push_back(forth(from));
       route.push_back(back(to));
@@ -187,6 +188,7 @@ struct Fabric::Maker {
   void operator()(const Racks& t) const {
     add_host_cables();
     add_cables((hosts + t.hosts_per_rack - 1) / t.hosts_per_rack, cluster.link.bandwidth * (t.hosts_per_rack / t.oversubscription), t.uplink_latency / 2.0);
+    fabric.branch_ = [m = t.hosts_per_rack](int host) { return host / m; };
     fabric.append_ = [first = hosts, m = t.hosts_per_rack](int from, int to, Route& route) {
       route.push_back(forth(from));
       if (from / m != to / m) {
@@ -203,8 +205,9 @@ struct Fabric::Maker {
     add_cables(hosts - workers, BytesPerSecond(1e18), {});
     add_cables(machines * t.nics, cluster.link.bandwidth, cluster.link.latency / 2.0);
     const auto machine = [=](int rank) { return rank < workers ? rank / g : (workers + g - 1) / g + (rank - workers); };
-    fabric.append_ = [first = hosts, nics = t.nics, machine, workers, g](int from, int to, Route& route) {
-      const auto nic = [&](int rank) { return first + machine(rank) * nics + (rank < workers ? rank % g % nics : 0); };
+    const auto nic = [=, nics = t.nics, first = hosts](int rank) { return first + machine(rank) * nics + (rank < workers ? rank % g % nics : 0); };
+    fabric.branch_ = nic;
+    fabric.append_ = [machine, nic](int from, int to, Route& route) {
       route.push_back(forth(from));
       if (machine(from) != machine(to)) {
         route.push_back(forth(nic(from)));

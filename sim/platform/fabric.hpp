@@ -26,6 +26,10 @@ class Fabric {
 
   [[nodiscard]] const std::vector<OneWay>& links() const { return links_; }
 
+  /// Hosts of one branch with equal cables can change places without changing any route to or from the hosts of
+  /// other branches, or of their own; each has its own cable, first or last in its routes.
+  [[nodiscard]] int branch(int host) const { return branch_ ? branch_(host) : host; }
+
   /// Appends the links from one host to another one.
   void append_route(int from, int to, Route& route) const { append_(from, to, route); }
 
@@ -33,6 +37,7 @@ class Fabric {
   struct Maker;
   std::vector<OneWay> links_;
   std::function<void(int, int, Route&)> append_;
+  std::function<int(int)> branch_;  ///< empty: every host is its own
 };
 
 }  // namespace stepcast

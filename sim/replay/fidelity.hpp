@@ -1,0 +1,20 @@
+// Full or folded?
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/scenario/scenario.hpp"
+#include "models/strategy/step_graph.hpp"
+
+namespace stepcast {
+
+/// Why the replay cannot be folded exactly: for the scenario's sake (scenario/fidelity.hpp) or the step graph's,
+/// where a collective may share links with other communication.
+std::optional<std::string> folding_refusal(const Scenario& scenario, const StepGraph& graph);
+
+/// Whether the replay is folded.
+/// @throws ModelError when the scenario demands it and it cannot be
+bool folds(const Scenario& scenario, const StepGraph& graph);
+
+}  // namespace stepcast
