@@ -1,6 +1,7 @@
 #include "sim/platform/platform.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -141,7 +142,11 @@ class Builder {
   }
 
   void make(const Torus& t) {
-    sg::torus(engine_, {t.dimensions.begin(), t.dimensions.end()}, units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+    // SimGrid cannot name the cables of several dimensions of one host, which no route takes.
+    std::vector<unsigned long> dimensions;
+    std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions), [](int size) { return size > 1; });
+    if (dimensions.empty()) dimensions.push_back(1);
+    sg::torus(engine_, dimensions, units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
   }
 
   void make(const Dragonfly& t) {

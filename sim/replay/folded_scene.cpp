@@ -79,8 +79,8 @@ class FoldedScene : public Scene {
   [[nodiscard]] bool is_folded() const override { return true; }
   [[nodiscard]] double work_per_second() const override { return kWorkPerSecond; }
   [[nodiscard]] std::string summary() const override {
-    const auto counted = [](std::size_t count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); };
-    return fmt::format("{}, {}", counted(participants_.size(), "class of participants"), counted(flows_, "flow"));
+    const auto counted = [](std::size_t count, const char* one, const char* many) { return fmt::format("{} {}", count, count == 1 ? one : many); };
+    return fmt::format("{}, {}", counted(participants_.size(), "participant", "participants"), counted(flows_, "flow", "flows"));
   }
 
   void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {

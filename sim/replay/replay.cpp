@@ -148,15 +148,14 @@ class Replay {
     choose_records();
   }
 
-  /// Keeps the timeline of one worker of each class, or of each kind (speed, links, a shard on its host or not);
-  /// of all where workers of a kind may differ.
+  /// Keeps the timeline of one worker of each class, or of each kind (speed, links); of all where workers of a
+  /// kind may differ.
   void choose_records() {
     if (scene_.is_folded()) {
       for (std::size_t i = 0; i < workers_; ++i) keep_record(i, static_cast<double>(scene_.participants()[i].count) / p_);
       return;
     }
     std::set<int> borders{0, p_};  // first ranks of the kinds, and the end
-    if (graph_.shards_co_located) borders.insert(graph_.shards);
     int first_of_group = p_;
     for (auto group = cluster_.groups.rbegin(); group != cluster_.groups.rend(); ++group) borders.insert(first_of_group -= group->count);
     for (auto border = borders.begin(); *border < p_; ++border) {
@@ -166,12 +165,12 @@ class Replay {
     }
   }
 
-  /// Direct messages tell workers apart by where they are: by their neighbours, or in which rack.
+  /// Direct messages tell workers apart by where they are: by their neighbours, their rack, their host's shard.
   [[nodiscard]] bool kinds_are_alike() const {
-    if (random() || graph_.asynchronous) return false;
+    if (random() || graph_.asynchronous || graph_.shards_co_located) return false;
     return std::none_of(graph_.tasks.begin(), graph_.tasks.end(), [&](const Task& task) {
       const auto* direct = std::get_if<DirectWork>(&task.work);
-      return direct && (direct->pattern == DirectWork::Pattern::neighbours ? !cluster_.groups.empty() : !std::holds_alternative<Star>(cluster_.topology));
+      return direct && (!std::holds_alternative<Star>(cluster_.topology) || (direct->pattern == DirectWork::Pattern::neighbours && !cluster_.groups.empty()));
     });
   }
 
