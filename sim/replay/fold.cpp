@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 
 #include "sim/platform/fabric.hpp"
 #include "sim/platform/host_specs.hpp"
+#include "sim/replay/fingerprint.hpp"
 #include "sim/replay/partition.hpp"
 
 namespace stepcast {
@@ -31,20 +34,10 @@ class FlowSystem {
     bool from_changes = false;       ///< whether it is the sending ends that do
   };
 
-  std::size_t add_flow(const Flow& flow) {
-    route_.clear();
-    if (flow.from != flow.to) fabric_.append_route(flow.from, flow.to, route_);
-    Seconds delay{};
-    for (const int link : route_) delay += fabric_.links()[static_cast<std::size_t>(link)].latency;
-    const std::size_t node = add_node(Kind::flow, number(flow_colours_, std::array{flow.colour[0], flow.colour[1], delay.si(), flow.from == flow.to ? 1.0 : 0.0}), flow.size);
-    flows_.push_back({node, delay, flow.from == flow.to});
-    if (flow.sender) tie(node, *flow.sender, Bond::sends);
-    if (flow.receiver) tie(node, *flow.receiver, Bond::receives);
-    for (std::size_t i = 0; i < route_.size(); ++i) {
-      const bool own_cable = flow.size > 1 && i == (flow.from_changes ? 0 : route_.size() - 1);
-      tie(node, link_node(route_[i], own_cable ? flow.size : 1), Bond::crosses);
-    }
-    return flows_.size() - 1;
+  void add_flow(const Flow& flow) {
+    if (flow.from != flow.to) fabric_.append_route(flow.from, flow.to, hops_);
+    flows_.push_back(flow);
+    last_hop_.push_back(hops_.size());
   }
 
   struct Result {
@@ -54,7 +47,9 @@ class FlowSystem {
     std::vector<int> size;          ///< by class of nodes: things they stand for
   };
 
-  Result fold() const {
+  Result fold() {
+    drop_idle_links();
+    add_to_graph();
     Result result;
     result.partition = refine(graph_);
     const Partition& partition = result.partition;
@@ -71,17 +66,15 @@ class FlowSystem {
 
     std::vector<int> flow_number(partition.size.size(), -1);
     for (std::size_t f = 0; f < flows_.size(); ++f) {
-      const int cls = partition.class_of[flows_[f].node];
-      if (partition.first[at(cls)] != flows_[f].node) continue;
+      const int cls = partition.class_of[first_flow_ + f];
+      if (partition.first[at(cls)] != first_flow_ + f) continue;
       flow_number[at(cls)] = static_cast<int>(result.flow.size());
       result.flow.push_back(f);
-      result.quotient.flows.push_back({{}, flows_[f].delay, flows_[f].local});
+      result.quotient.flows.push_back({{}, delay(f), flows_[f].from == flows_[f].to});
     }
     add_links(crossings, flow_number, partition, result.quotient);
     return result;
   }
-
-  [[nodiscard]] std::size_t node_of_flow(std::size_t flow) const { return flows_[flow].node; }
 
  private:
   enum class Kind { participant, flow, link };
@@ -98,10 +91,69 @@ class FlowSystem {
     return graph_.add_node(colour * 3 + static_cast<int>(kind));
   }
 
+  [[nodiscard]] std::size_t first_hop(std::size_t f) const { return f == 0 ? 0 : last_hop_[f - 1]; }
+  [[nodiscard]] BytesPerSecond bandwidth(int link) const { return fabric_.links()[at(link)].bandwidth; }
+
+  [[nodiscard]] Seconds delay(std::size_t f) const {
+    Seconds sum{};
+    for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h) sum += fabric_.links()[at(hops_[h])].latency;
+    return sum;
+  }
+
+  /// How many things the link of a hop stands for: as many as there are ends that can change places, where it is
+  /// their own cable.
+  [[nodiscard]] int link_size(std::size_t f, std::size_t hop) const {
+    const Flow& flow = flows_[f];
+    return hop == (flow.from_changes ? first_hop(f) : last_hop_[f] - 1) ? flow.size : 1;
+  }
+
+  /// Drops links that cannot slow any flow: even if each flow had all of the narrowest other link that it crosses,
+  /// there would be room for all of them. What the other links allow is then the same with and without it, and so
+  /// are the max-min fair rates; but far more flows are alike.
+  void drop_idle_links() {
+    std::vector<int> used;
+    std::vector<std::size_t> first(fabric_.links().size() + 1, 0);
+    for (const int link : hops_)
+      if (++first[at(link) + 1] == 1) used.push_back(link);
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings(hops_.size());  // {flow, hop} by link
+    std::vector<std::size_t> next(first.begin(), first.end() - 1);
+    for (std::size_t f = 0; f < flows_.size(); ++f)
+      for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h) crossings[next[at(hops_[h])]++] = {static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(h)};
+    std::sort(used.begin(), used.end(), [&](int a, int b) { return bandwidth(a) != bandwidth(b) ? bandwidth(a) > bandwidth(b) : a < b; });
+    is_idle_.assign(fabric_.links().size(), false);
+    for (const int link : used) {
+      double demand = 0.0;
+      for (std::size_t i = first[at(link)]; i < first[at(link) + 1] && demand <= bandwidth(link).si(); ++i) {
+        const auto [f, hop] = crossings[i];
+        double rate = std::numeric_limits<double>::infinity();
+        for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
+          if (hops_[h] != link && !is_idle_[at(hops_[h])]) rate = std::min(rate, bandwidth(hops_[h]).si());
+        demand += rate * (flows_[f].size / link_size(f, hop));
+      }
+      is_idle_[at(link)] = demand <= bandwidth(link).si();
+    }
+  }
+
+  void add_to_graph() {
+    first_flow_ = graph_.nodes();
+    for (std::size_t f = 0; f < flows_.size(); ++f) {
+      const Flow& flow = flows_[f];
+      add_node(Kind::flow, number(flow_colours_, std::array{flow.colour[0], flow.colour[1], delay(f).si(), flow.from == flow.to ? 1.0 : 0.0}), flow.size);
+    }
+    for (std::size_t f = 0; f < flows_.size(); ++f) {
+      const std::size_t node = first_flow_ + f;
+      if (flows_[f].sender) tie(node, *flows_[f].sender, Bond::sends);
+      if (flows_[f].receiver) tie(node, *flows_[f].receiver, Bond::receives);
+      for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
+        if (!is_idle_[at(hops_[h])]) tie(node, link_node(hops_[h], link_size(f, h)), Bond::crosses);
+    }
+  }
+
   std::size_t link_node(int link, int size) {
     std::size_t& node = link_node_[at(link)];
     if (node == kNone) {
-      node = add_node(Kind::link, number(link_colours_, fabric_.links()[at(link)].bandwidth.si()), size);
+      node = add_node(Kind::link, number(link_colours_, bandwidth(link).si()), size);
       links_.resize(std::max(links_.size(), node + 1), -1);
       links_[node] = link;
     }
@@ -124,52 +176,69 @@ class FlowSystem {
       for (const auto& [flow, count] : crossings[cls]) factor = std::gcd(factor, count);
       std::vector<std::pair<int, int>> counts;
       for (const auto& [flow, count] : crossings[cls]) counts.emplace_back(flow_number[at(flow)], count / factor);
-      const BytesPerSecond bandwidth = fabric_.links()[at(links_[partition.first[cls]])].bandwidth / factor;
-      const auto [entry, is_new] = narrowest.try_emplace(std::move(counts), bandwidth);
-      if (!is_new) entry->second = std::min(entry->second, bandwidth);
+      const BytesPerSecond share = bandwidth(links_[partition.first[cls]]) / factor;
+      const auto [entry, is_new] = narrowest.try_emplace(std::move(counts), share);
+      if (!is_new) entry->second = std::min(entry->second, share);
     }
-    for (const auto& [counts, bandwidth] : narrowest) {
+    for (const auto& [counts, share] : narrowest) {
       for (const auto& [flow, count] : counts) quotient.flows[at(flow)].links.emplace_back(static_cast<int>(quotient.links.size()), count);
-      quotient.links.push_back(bandwidth);
+      quotient.links.push_back(share);
     }
   }
-
-  struct KnownFlow {
-    std::size_t node;
-    Seconds delay;
-    bool local;
-  };
 
   const Fabric& fabric_;
   LabelledGraph graph_;
   std::vector<int> size_;               ///< by node
-  std::vector<KnownFlow> flows_;
+  std::vector<Flow> flows_;
+  std::vector<int> hops_;               ///< links of all flows' routes, one after the other
+  std::vector<std::size_t> last_hop_;   ///< by flow: the one after its last
+  std::vector<bool> is_idle_;           ///< by link of the fabric
+  std::size_t first_flow_ = 0;          ///< node of flow 0; the others follow
   std::vector<int> links_;              ///< by node: link of the fabric, or -1
   std::vector<std::size_t> link_node_;  ///< by link of the fabric
   std::map<std::vector<double>, int> participant_colours_;
   std::map<std::array<double, 4>, int> flow_colours_;
   std::map<double, int> link_colours_;
-  Fabric::Route route_;
 };
 
-FoldedRound fold_round(const Round& round, int p, const Fabric& fabric) {
+std::shared_ptr<const FoldedRound::Flows> fold_flows(const Round& round, const Fabric& fabric) {
   FlowSystem system(fabric);
   for (const Message& message : round) system.add_flow({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});
   FlowSystem::Result folded = system.fold();
-  FoldedRound result;
-  for (const std::size_t flow : folded.flow) result.blocks.push_back(round[flow].slice.count);
-  result.system = std::move(folded.quotient);
-  result.load = load_of(round, p);
-  return result;
+  auto flows = std::make_shared<FoldedRound::Flows>();
+  for (const std::size_t flow : folded.flow) flows->blocks.push_back(round[flow].slice.count);
+  flows->system = std::move(folded.quotient);
+  return flows;
 }
 
-FoldedCollective fold_collective(const CollectiveCall& call, int p, const Fabric& fabric) {
+/// Rounds of one fabric; those with the same messages, whoever adds them up, share their flows.
+class RoundFolder {
+ public:
+  RoundFolder(const Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
+
+  FoldedRound operator()(const Round& round) {
+    Fingerprint messages;
+    for (const Message& m : round) {
+      messages.add(static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(m.to), static_cast<std::uint64_t>(m.slice.count));
+    }
+    auto& flows = known_[messages];
+    if (!flows) flows = fold_flows(round, fabric_);
+    return {flows, load_of(round, p_), 1};
+  }
+
+ private:
+  const Fabric& fabric_;
+  int p_;
+  std::map<Fingerprint, std::shared_ptr<const FoldedRound::Flows>> known_;
+};
+
+FoldedCollective fold_collective(const CollectiveCall& call, int p, RoundFolder& fold_round) {
   const Schedule schedule = call.algorithm->schedule(p, call.parameters);
   FoldedCollective folded;
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
     const auto [entry, is_new] = number.try_emplace(schedule.like_round(r), folded.size());
-    if (is_new) folded.push_back(fold_round(schedule.round(r), p, fabric));
+    if (is_new) folded.push_back(fold_round(schedule.round(r)));
     else ++folded[entry->second].times;
   }
   return folded;
@@ -293,10 +362,11 @@ Fold fold(const Cluster& cluster, const StepGraph& graph) {
   const Fabric fabric(cluster, graph.shards_co_located ? 0 : graph.shards);
   Fold fold;
   DirectFold(cluster, graph, fabric).run(fold);
+  RoundFolder fold_round(fabric, cluster.workers);
   for (const Task& task : graph.tasks)
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       const auto [entry, is_new] = fold.collectives.try_emplace(Fold::key(collective->call));
-      if (is_new) entry->second = fold_collective(collective->call, cluster.workers, fabric);
+      if (is_new) entry->second = fold_collective(collective->call, cluster.workers, fold_round);
     }
   return fold;
 }

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -40,10 +41,13 @@ struct Quotient {
 };
 
 struct FoldedRound {
-  Quotient system;
-  std::vector<double> blocks;  ///< by flow: its size
+  struct Flows {
+    Quotient system;
+    std::vector<double> blocks;  ///< by flow: its size
+  };
+  std::shared_ptr<const Flows> flows;  ///< shared by rounds with the same messages
   RoundLoad load;
-  int times = 1;               ///< rounds that are alike
+  int times = 1;                       ///< rounds that are alike
 };
 
 using FoldedCollective = std::vector<FoldedRound>;

@@ -9,8 +9,10 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// SimGrid hosts and links of quotients. A route that names a link w times makes its flow count w times there;
-/// of SimGrid's zones the full one keeps such routes, so every flow has one to itself, with its two ends.
+/// SimGrid hosts and links of quotients. A route that names a link w times makes its flow count w times there. A
+/// star zone drops such repetitions, a full zone keeps them but has a table of all pairs of its hosts; and SimGrid
+/// walks over all zones to add a host. So flows that count once everywhere are hosts of one star, the others of
+/// full zones of some dozens. All flows of a zone end at one host, whose links are never contended.
 class QuotientPlatform {
  public:
   struct Ends {
@@ -18,13 +20,14 @@ class QuotientPlatform {
     s4u::Host* to;
   };
 
-  explicit QuotientPlatform(s4u::Engine& engine) : root_(sg::root_star(engine, "folded")) {}
-
-  s4u::Host* add_host(double speed) {
-    auto* host = sg::add_host(root_, fmt::format("host-{}", hosts_++), kWorkPerSecond * speed);
-    host->seal();
-    return host;
+  explicit QuotientPlatform(s4u::Engine& engine) : root_(sg::root_star(engine, "folded")) {
+    auto* free = sg::add_link(root_, "free", 1e18 * kUnitsPerByte);
+    free->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
+    sink_ = add_host(1.0);
+    sg::connect_host(root_, sink_, {s4u::LinkInRoute(free)});
   }
+
+  s4u::Host* add_host(double speed) { return add_host(root_, speed); }
 
   /// Ends of every flow.
   std::vector<Ends> add(const Quotient& quotient) {
@@ -36,25 +39,51 @@ class QuotientPlatform {
     std::vector<Ends> ends;
     for (const QuotientFlow& flow : quotient.flows) {
       if (flow.local) {
-        auto* host = add_host(1.0);
-        ends.push_back({host, host});
+        ends.push_back({sink_, sink_});
         continue;
       }
-      auto* zone = sg::full_in(root_, fmt::format("flow-{}", flows_++));
-      ends.push_back({sg::add_host(zone, zone->get_name() + "-from", 1.0), sg::add_host(zone, zone->get_name() + "-to", 1.0)});
       sg::Route route;
       for (const auto& [link, times] : flow.links) route.insert(route.end(), static_cast<std::size_t>(times), s4u::LinkInRoute(links[static_cast<std::size_t>(link)]));
-      sg::connect_hosts(zone, ends.back().from, ends.back().to, route);
-      zone->seal();
+      if (route.size() == flow.links.size()) {
+        ends.push_back({add_host(1.0), sink_});
+        sg::connect_host(root_, ends.back().from, route);
+      } else {
+        ends.push_back(add_weighted(route));
+      }
     }
     return ends;
   }
 
-  void seal() { root_->seal(); }
+  void seal() {
+    if (full_) full_->seal();
+    root_->seal();
+  }
 
  private:
+  static constexpr int kFlowsOfZone = 64;
+
+  s4u::Host* add_host(s4u::NetZone* zone, double speed) {
+    auto* host = sg::add_host(zone, fmt::format("host-{}", hosts_++), kWorkPerSecond * speed);
+    host->seal();
+    return host;
+  }
+
+  Ends add_weighted(const sg::Route& route) {
+    if (weighted_++ % kFlowsOfZone == 0) {
+      if (full_) full_->seal();
+      full_ = sg::full_in(root_, fmt::format("weighted-{}", weighted_));
+      full_sink_ = add_host(full_, 1.0);
+    }
+    auto* from = add_host(full_, 1.0);
+    sg::connect_hosts(full_, from, full_sink_, route);
+    return {from, full_sink_};
+  }
+
   s4u::NetZone* root_;
-  int hosts_ = 0, links_ = 0, flows_ = 0;
+  s4u::Host* sink_ = nullptr;
+  s4u::NetZone* full_ = nullptr;  ///< the one being filled
+  s4u::Host* full_sink_ = nullptr;
+  int hosts_ = 0, links_ = 0, weighted_ = 0;
 };
 
 class FoldedScene : public Scene {
@@ -65,13 +94,16 @@ class FoldedScene : public Scene {
     for (const ParticipantClass& c : fold_.participants) participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
     ends_ = platform.add(fold_.direct);
     flows_ = ends_.size();
+    std::map<const FoldedRound::Flows*, std::vector<SceneMessage>> messages;
     for (const auto& [key, collective] : fold_.collectives)
       for (const FoldedRound& round : collective) {
-        SceneRound seen{{}, round.load};
-        const auto ends = platform.add(round.system);
-        for (std::size_t f = 0; f < ends.size(); ++f) seen.messages.push_back({ends[f].from, ends[f].to, round.system.flows[f].delay.si(), round.blocks[f]});
-        flows_ += ends.size();
-        rounds_[key].push_back({std::move(seen), round.times});
+        const auto [known, is_new] = messages.try_emplace(round.flows.get());
+        if (is_new) {
+          const auto ends = platform.add(round.flows->system);
+          for (std::size_t f = 0; f < ends.size(); ++f) known->second.push_back({ends[f].from, ends[f].to, round.flows->system.flows[f].delay.si(), round.flows->blocks[f]});
+          flows_ += ends.size();
+        }
+        rounds_[key].push_back({{known->second, round.load}, round.times});
       }
     platform.seal();
   }

@@ -5,30 +5,10 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "sim/replay/fingerprint.hpp"
+
 namespace stepcast {
 namespace {
-
-/// SplitMix64's finaliser (Steele, Lea and Flood 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-/// Fingerprint of a multiset of (class, label): 128 bits of sums of hashes, so that two different multisets
-/// among a billion meet with a chance below 1e-20.
-struct Fingerprint {
-  std::uint64_t low = 0, high = 0;
-
-  void add(int cls, std::uint32_t label) {
-    const std::uint64_t entry = static_cast<std::uint64_t>(cls) << 32 | label;
-    low += mix(entry);
-    high += mix(~entry);
-  }
-  bool operator==(const Fingerprint&) const = default;
-  auto operator<=>(const Fingerprint&) const = default;
-};
 
 class Refinement {
  public:
@@ -88,7 +68,7 @@ class Refinement {
           is_touched_[arc.to] = 1;
           touched_.push_back(arc.to);
         }
-        seen_[arc.to].add(class_of_[v], arc.seen_from_there);
+        seen_[arc.to].add(static_cast<std::uint64_t>(class_of_[v]), arc.seen_from_there);
       }
   }
 

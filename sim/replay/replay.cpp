@@ -354,7 +354,8 @@ class Replay {
     const double sent = now();
     double waited = 0.0;
     for (const auto& [message, inbox] : messages) {
-      if (message.delay > waited) {
+      // Sums of the same latencies in another order; SimGrid would sleep a nanosecond for their difference.
+      if (message.delay > waited * (1 + 1e-12)) {
         sleep(message.delay - waited);
         waited = message.delay;
       }
