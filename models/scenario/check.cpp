@@ -218,7 +218,7 @@ class Checker {
     if (s_.cluster.jitter.cv > 0 && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)), "\"replay\": the equations know no randomness");
     if (s_.evaluation.fidelity == Fidelity::folded)
-      if (const auto refusal = folding_refusal(s_)) fault("/evaluation/fidelity", "\"folded\", though " + *refusal, "\"full\" or \"auto\"");
+      if (const auto refusal = folding_refusal(s_)) fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");
     if (s_.evaluation.runs > 1 && s_.cluster.jitter.cv == 0)
       fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs), "1: every run would be the same", "add /cluster/jitter");
   }

@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-/// Why the scenario's replay cannot be folded exactly, as the end of "full, because ..."; nothing where it can.
+/// Why the scenario's replay cannot be folded exactly, as in "full: ..."; nothing where it can.
 std::optional<std::string> folding_refusal(const Scenario& scenario);
 
 }  // namespace stepcast

@@ -22,12 +22,12 @@ std::optional<std::string> folding_refusal(const Scenario& scenario, const StepG
   return {};
 }
 
-bool folds(const Scenario& scenario, const StepGraph& graph) {
-  if (scenario.evaluation.fidelity == Fidelity::full) return false;
+FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph) {
+  if (scenario.evaluation.fidelity == Fidelity::full) return {};
   const auto refusal = folding_refusal(scenario, graph);
   if (refusal && scenario.evaluation.fidelity == Fidelity::folded)
     throw ModelError(fmt::format("the replay cannot be folded exactly: {}; use --fidelity full", *refusal));
-  return !refusal;
+  return {!refusal, refusal.value_or("")};
 }
 
 }  // namespace stepcast

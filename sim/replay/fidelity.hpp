@@ -13,8 +13,13 @@ namespace stepcast {
 /// where a collective may share links with other communication.
 std::optional<std::string> folding_refusal(const Scenario& scenario, const StepGraph& graph);
 
-/// Whether the replay is folded.
-/// @throws ModelError when the scenario demands it and it cannot be
-bool folds(const Scenario& scenario, const StepGraph& graph);
+/// What the scenario's choice comes to.
+struct FidelityDecision {
+  bool folds = false;
+  std::string why_full;  ///< where folding was refused
+};
+
+/// @throws ModelError when the scenario demands folding and it cannot be exact
+FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 
 }  // namespace stepcast

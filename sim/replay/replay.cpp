@@ -528,9 +528,10 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run) {
   char* arguments[] = {program.data(), quiet.data(), small_stacks.data(), nullptr};
   s4u::Engine engine(&argc, arguments);
   configure_network(scenario.cluster.transport);
-  const auto scene = folds(scenario, graph) ? make_folded_scene(engine, scenario.cluster, graph) : make_full_scene(engine, scenario.cluster, graph);
+  const FidelityDecision fidelity = decide_fidelity(scenario, graph);
+  const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, graph) : make_full_scene(engine, scenario.cluster, graph);
   ReplayResult result = Replay(engine, *scene, scenario, graph, run).run();
-  result.forecast.fidelity = scene->is_folded() ? fmt::format("folded: {}", scene->summary()) : "full";
+  result.forecast.fidelity = fidelity.folds ? fmt::format("folded: {}", scene->summary()) : fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
   return result;
 }
 
