@@ -131,7 +131,8 @@ TEST_CASE("every collective folds exactly") {
     const auto algorithms = collective_algorithms();
     const CollectiveAlgorithm& entry = algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
     const Cluster cluster = any_cluster(any_workers(64), 0);
-    Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, Bytes(std::floor(positive_between(1, 1e9))));
+    // SimGrid takes events less than a nanosecond apart for one, so a byte's 0.8 ns would be too short to compare.
+    Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, Bytes(std::floor(positive_between(1e6, 1e9))));
     auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
     if (entry.algorithm == Algorithm::hierarchical) {
       int g = integer_between(1, cluster.workers);
@@ -177,4 +178,49 @@ TEST_CASE("every strategy folds exactly") {
     scenario.evaluation.max_steps = 60;
     require_folds_exactly(scenario);
   }, 200);
+}
+
+TEST_CASE("what is alike is one") {
+  const auto folded = [](const Scenario& scenario) { return fold(scenario.cluster, build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{})); };
+  const auto ring = [&](const Cluster& cluster) { return folded(collective_of(cluster, Operation::all_reduce, Algorithm::ring, 100_MB)).collectives.begin()->second; };
+
+  // Every rank sends one block to the next: one flow, limited by one host's link; p-1 rounds add up, p-1 do not.
+  const FoldedCollective like = ring(star(65536));
+  REQUIRE(like.size() == 2);
+  CHECK(like[0].times == 65535);
+  CHECK(like[1].times == 65535);
+  CHECK(like[0].flows == like[1].flows);
+  CHECK(like[0].flows->system.flows.size() == 1);
+  CHECK(like[0].flows->system.links == std::vector{10_Gbps});
+
+  // One rank on a link of 1 Gb/s, latency as the others': what it sends and what it receives is limited to that,
+  // the other p-2 messages to 10 Gb/s.
+  Cluster slow = star(1000);
+  slow.groups = {{1, 1.0, 1_Gbps, {}}};
+  CHECK(ring(slow)[0].flows->system.flows.size() == 2);
+
+  // 4096 like workers and 64 like servers: one of each, a push and a pull. 4096 flows share a server's link, 64 a
+  // worker's; each count loses its common factor: 10 Gb/s / 4096 is what a flow gets.
+  const Fold servers = folded(scenario_of(star(4096), ParameterServerStrategy{.shards = 64, .exchange = {}}));
+  REQUIRE(servers.participants.size() == 2);
+  CHECK(servers.participants[0].count == 4096);
+  CHECK(servers.participants[1].count == 64);
+  REQUIRE(servers.direct.flows.size() == 2);
+  CHECK(*std::min_element(servers.direct.links.begin(), servers.direct.links.end()) == 10_Gbps / 4096.0);
+}
+
+TEST_CASE("what cannot be folded exactly is not") {
+  Scenario scenario = scenario_of(star(4), AllReduceStrategy{});
+  CHECK_FALSE(folding_refusal(scenario));
+  scenario.evaluation.fidelity = Fidelity::automatic;
+  scenario.evaluation.max_steps = 10;
+  Scenario jitter = scenario, tcp = scenario, asynchronous = scenario;
+  jitter.cluster.jitter = {JitterDistribution::gamma, 0.1};
+  tcp.cluster.transport = TcpTransport{};
+  asynchronous.strategy = ParameterServerStrategy{.consistency = Consistency::asynchronous, .exchange = {}};
+  const auto answers = replay_all({{"like", scenario}, {"jitter", jitter}, {"tcp", tcp}, {"asynchronous", asynchronous}});
+  CHECK(answers[0].fidelity.starts_with("folded: 1 participant"));
+  CHECK(answers[1].fidelity == "full: jitter makes every worker different");
+  CHECK(answers[2].fidelity.starts_with("full: TCP flows share links by"));
+  CHECK(answers[3].fidelity.starts_with("full: asynchronous servers serve"));
 }
