@@ -201,7 +201,9 @@ TEST_CASE("what is alike is one") {
 
   // 4096 like workers and 64 like servers: one of each, a push and a pull. 4096 flows share a server's link, 64 a
   // worker's; each count loses its common factor: 10 Gb/s / 4096 is what a flow gets.
-  const Fold servers = folded(scenario_of(star(4096), ParameterServerStrategy{.shards = 64, .exchange = {}}));
+  ParameterServerStrategy many;
+  many.shards = 64;
+  const Fold servers = folded(scenario_of(star(4096), many));
   REQUIRE(servers.participants.size() == 2);
   CHECK(servers.participants[0].count == 4096);
   CHECK(servers.participants[1].count == 64);
@@ -217,7 +219,9 @@ TEST_CASE("what cannot be folded exactly is not") {
   Scenario jitter = scenario, tcp = scenario, asynchronous = scenario;
   jitter.cluster.jitter = {JitterDistribution::gamma, 0.1};
   tcp.cluster.transport = TcpTransport{};
-  asynchronous.strategy = ParameterServerStrategy{.consistency = Consistency::asynchronous, .exchange = {}};
+  ParameterServerStrategy one_by_one;
+  one_by_one.consistency = Consistency::asynchronous;
+  asynchronous.strategy = one_by_one;
   const auto answers = replay_all({{"like", scenario}, {"jitter", jitter}, {"tcp", tcp}, {"asynchronous", asynchronous}});
   CHECK(answers[0].fidelity.starts_with("folded: 1 participant"));
   CHECK(answers[1].fidelity == "full: jitter makes every worker different");
