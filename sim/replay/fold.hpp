@@ -14,8 +14,8 @@
 //
 // Equal to full replay up to SimGrid's resolution: it takes events less than a nanosecond apart for one.
 //
-// Memory: about 200 bytes for each message of the round (or direct exchange) being folded and 24 for each link of
-// the fabric; what is kept is proportional to the number of classes. Messages of interchangeable workers to and
+// Memory: about 300 bytes for each message of the round (or direct exchange) being folded, the links of
+// the fabric included; what is kept is proportional to the number of classes. Messages of interchangeable workers to and
 // from a shard (Fabric::branch) count as one.
 #pragma once
 
