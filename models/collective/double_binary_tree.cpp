@@ -31,6 +31,11 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
               });
             }
             return round;
+          },
+          // While the pipeline is full, all levels pass a segment.
+          [depth, s, phase](int r) {
+            const int start = r < phase ? 0 : phase;
+            return start + (r - start >= depth && r - start < s ? depth - 1 : r - start);
           }};
 }
 

@@ -44,6 +44,14 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
             if (r < groups - 1) return between(p, g, 1 - r, false);
             r -= groups - 1;
             return inside(p, g, 1 - r, false);
+          },
+          [g, groups](int r) {
+            int first = 0;
+            for (const int count : {g - 1, groups - 1, groups - 1}) {
+              if (r < first + count) return first;
+              first += count;
+            }
+            return first;
           }};
 }
 

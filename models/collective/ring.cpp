@@ -21,7 +21,7 @@ Round shift(int p, int first_block_of_rank_0, bool reduce) {
 }  // namespace
 
 Schedule reduce_scatter(int p, const CollectiveParameters&) {
-  return {p, p, p - 1, [p](int r) { return shift(p, -r, true); }};
+  return {p, p, p - 1, [p](int r) { return shift(p, -r, true); }, [](int) { return 0; }};
 }
 
 CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&) {
@@ -32,7 +32,7 @@ CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&) {
 }
 
 Schedule all_gather(int p, const CollectiveParameters&) {
-  return {p, p, p - 1, [p](int r) { return shift(p, -r, false); }};
+  return {p, p, p - 1, [p](int r) { return shift(p, -r, false); }, [](int) { return 0; }};
 }
 
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
@@ -43,7 +43,8 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
 }
 
 Schedule all_reduce(int p, const CollectiveParameters&) {
-  return {p, p, 2 * (p - 1), [p](int r) { return r < p - 1 ? shift(p, -r, true) : shift(p, 1 - (r - (p - 1)), false); }};
+  return {p, p, 2 * (p - 1), [p](int r) { return r < p - 1 ? shift(p, -r, true) : shift(p, 1 - (r - (p - 1)), false); },
+          [p](int r) { return r < p - 1 ? 0 : p - 1; }};
 }
 
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {

@@ -26,12 +26,25 @@ struct Message {
 
 using Round = std::vector<Message>;
 
+/// What a round asks of its busiest participants, in blocks.
+struct RoundLoad {
+  double copied = 0.0;   ///< the most that one sends, or receives
+  double reduced = 0.0;  ///< the most that one adds up
+};
+RoundLoad load_of(const Round& round, int participants);
+
 /// The rounds of one collective. Generated one at a time: a ring among p participants has p·2(p-1) messages.
 struct Schedule {
   int participants = 1;
   int blocks = 1;
   int rounds = 0;
   std::function<Round(int)> round;  ///< of r in [0, rounds)
+  /// Of r in [0, rounds): a round up to r whose messages, in their order, have the same ends, as many blocks and
+  /// the same kind. Only which blocks they carry differs, so both take the same time. Empty: every round is its
+  /// own.
+  std::function<int(int)> like = {};
+
+  [[nodiscard]] int like_round(int r) const { return like ? like(r) : r; }
 };
 
 /// Largest k with 2^k <= p, for p >= 1.

@@ -86,6 +86,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("step_time_p50_s", "jitter: median of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p50; }); });
   add("step_time_p95_s", "jitter: 95th percentile of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p95; }); });
   add("step_time_p99_s", "jitter: 99th percentile of the step time", [](P p) { return spread(p, [](const Distribution& d) { return d.p99; }); });
+  add("fidelity", "replay: folded to what, or full and why", [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); });
   add("steady_state", "how the evaluator knows that the state is steady", [](P p) { return Cell(p.answers.shown().steady_state); });
   add("critical_cycle", "equations: tasks that determine the step time", [](P p) { return p.answers.equations ? Cell(join(p.answers.equations->critical, " > ")) : Cell(); });
   add("notes", "what to know before trusting the number", [](P p) { return p.notes.empty() ? Cell() : Cell(join(p.notes, "; ")); });

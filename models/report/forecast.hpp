@@ -32,6 +32,7 @@ struct StepForecast {
   std::vector<std::string> critical;     ///< equations: tasks of the critical cycle, in order
   int critical_steps = 0;                ///< equations: steps the critical cycle spans
   int steps = 0;                         ///< replay: steps simulated
+  std::string fidelity;                  ///< replay: "folded" and to how much, or "full" and why
   std::optional<Distribution> distribution;  ///< replay with jitter
 };
 

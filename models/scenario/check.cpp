@@ -8,6 +8,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/scenario/check_compressor.hpp"
+#include "models/scenario/fidelity.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/check_shapes.hpp"
 #include "models/workload/layer_times.hpp"
@@ -243,6 +244,8 @@ class Checker {
   void evaluation() {
     if (s_.cluster.jitter.cv > 0 && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)), "\"replay\": the equations know no randomness");
+    if (s_.evaluation.fidelity == Fidelity::folded)
+      if (const auto refusal = folding_refusal(s_)) fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");
     if (s_.evaluation.runs > 1 && s_.cluster.jitter.cv == 0)
       fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs), "1: every run would be the same", "add /cluster/jitter");
   }

@@ -30,9 +30,21 @@ struct Choices<Evaluator> {
   };
 };
 
+enum class Fidelity { full, folded, automatic };
+
+template <>
+struct Choices<Fidelity> {
+  static constexpr std::array table = {
+      Choice<Fidelity>{"full", Fidelity::full, "every worker and every message"},
+      Choice<Fidelity>{"folded", Fidelity::folded, "one of each class of those that are alike; an error where that is not exact"},
+      Choice<Fidelity>{"auto", Fidelity::automatic, "folded where that is exact, full elsewhere"},
+  };
+};
+
 /// How the answer is computed.
 struct Evaluation {
   Evaluator evaluator = Evaluator::equations;
+  Fidelity fidelity = Fidelity::automatic;
   double tolerance = 1e-6;
   int max_steps = 200;
   int runs = 1;
@@ -41,6 +53,7 @@ struct Evaluation {
   template <class V>
   static void describe(V& v, Evaluation& x) {
     v.optional("evaluator", x.evaluator, "equations, replay, or both");
+    v.optional("fidelity", x.fidelity, "replay: what is simulated");
     v.optional("tolerance", x.tolerance, "both: largest relative difference of the step times before exit code 4", non_negative);
     v.optional("max_steps", x.max_steps, "replay: give up on a steady state after this many steps; with jitter, the steps of a run", between(4, 1000000));
     v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers", between(1, 100000));

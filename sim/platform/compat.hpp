@@ -15,6 +15,8 @@ using Route = std::vector<s4u::LinkInRoute>;
 using RouterPoint = simgrid::kernel::routing::NetPoint*;
 
 inline constexpr bool kSimGrid4 = SIMGRID_VERSION >= 40000;
+/// Whether D-mod-k routing divides the destination by parents times parallel cables, or by parents alone.
+inline constexpr bool kFatTreeDividesByCables = SIMGRID_VERSION > 33200;
 
 #if SIMGRID_VERSION >= 40000
 
@@ -35,6 +37,8 @@ inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, nullptr, nullptr, route, true); }
 #pragma GCC diagnostic pop
+/// Route from one host of a full zone to another, one way.
+inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) { zone->add_route(from, to, route, false); }
 /// Route of a child zone, through its gateway, to everything else in a star zone.
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint, const Route& route) { zone->add_route(child, nullptr, route, true); }
 /// Routes between two child zones of a full zone, and between a child and the full zone's own router.
@@ -78,6 +82,8 @@ inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { ret
 /// Route of a host of a star zone to everything outside it, and back.
 inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) { zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true); }
 inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, nullptr, nullptr, route, true); }
+/// Route from one host of a full zone to another, one way.
+inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) { zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, route, false); }
 /// Route of a child zone, through its gateway, to everything else in a star zone.
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint gateway, const Route& route) {
   zone->add_route(child->get_netpoint(), nullptr, gateway, nullptr, route, true);

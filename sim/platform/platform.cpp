@@ -1,10 +1,12 @@
 #include "sim/platform/platform.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "models/scenario/fault.hpp"
+#include "sim/platform/host_specs.hpp"
 
 namespace stepcast {
 namespace {
@@ -12,38 +14,6 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 double units(BytesPerSecond bandwidth) { return bandwidth.si() * kUnitsPerByte; }
-
-/// Compute speed and link of the host of one rank; ranks beyond the workers are server shards.
-struct HostSpec {
-  double speed = 1.0;
-  Link link{};
-};
-
-class HostSpecs {
- public:
-  explicit HostSpecs(const Cluster& cluster) : cluster_(cluster), first_grouped_(cluster.workers) {
-    for (const WorkerGroup& group : cluster.groups) first_grouped_ -= group.count;
-  }
-
-  [[nodiscard]] HostSpec of(int rank) const {
-    HostSpec spec{1.0, cluster_.link};
-    int end = first_grouped_;
-    if (rank < end || rank >= cluster_.workers) return spec;
-    for (const WorkerGroup& group : cluster_.groups) {
-      end += group.count;
-      if (rank >= end) continue;
-      spec.speed = group.speed;
-      spec.link.bandwidth = group.bandwidth.value_or(cluster_.link.bandwidth);
-      spec.link.latency = group.latency.value_or(cluster_.link.latency);
-      break;
-    }
-    return spec;
-  }
-
- private:
-  const Cluster& cluster_;
-  int first_grouped_;
-};
 
 class Builder {
  public:
@@ -174,7 +144,11 @@ class Builder {
   }
 
   void make(const Torus& t) {
-    sg::torus(engine_, {t.dimensions.begin(), t.dimensions.end()}, units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+    // SimGrid cannot name the cables of several dimensions of one host, which no route takes.
+    std::vector<unsigned long> dimensions;
+    std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions), [](int size) { return size > 1; });
+    if (dimensions.empty()) dimensions.push_back(1);
+    sg::torus(engine_, dimensions, units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
   }
 
   void make(const Dragonfly& t) {

@@ -3,6 +3,7 @@
 #include <boost/uuid/detail/sha1.hpp>
 #include <fmt/format.h>
 
+#include "models/scenario/fidelity.hpp"
 #include "models/scenario/writer.hpp"
 #include "sim/platform/settings.hpp"
 #include "sim/program/version.hpp"
@@ -37,7 +38,11 @@ Json make_manifest(const Study& study, const std::vector<std::string>& arguments
       scenario["workload"] = point.scenario.workload->name;
     }
     Json entry{{"scenario_sha1", hash}, {"scenario", std::move(scenario)}};
-    if (point.scenario.evaluation.evaluator != Evaluator::equations) entry["simgrid_settings"] = transport_settings(point.scenario.cluster.transport);
+    if (point.scenario.evaluation.evaluator != Evaluator::equations) {
+      entry["simgrid_settings"] = transport_settings(point.scenario.cluster.transport);
+      const auto refusal = folding_refusal(point.scenario);
+      if (point.scenario.evaluation.fidelity == Fidelity::automatic) entry["fidelity"] = refusal ? "full: " + *refusal : "folded";
+    }
     manifest["points"].push_back(std::move(entry));
   }
   return manifest;

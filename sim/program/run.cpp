@@ -19,17 +19,18 @@ namespace {
 struct RunOptions {
   std::string scenario;
   std::vector<std::string> sets;
-  std::string evaluator;
+  std::string evaluator, fidelity;
   std::optional<double> tolerance;
   std::string csv, json, plot;
   bool no_plot = false;
   int jobs = available_cores();
 };
 
-/// --evaluator and --tolerance are short for --set.
+/// --evaluator, --fidelity and --tolerance are short for --set.
 std::vector<Override> overrides(const RunOptions& options) {
   std::vector<Override> changes = parse_sets(options.sets);
   if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
+  if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
   if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
   return changes;
 }
@@ -92,6 +93,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command->add_option("scenario", options->scenario, "scenario or study (JSON); - is standard input")->required();
   command->add_option("--set", options->sets, "change a field: /json/pointer=value (repeatable)")->type_name("POINTER=VALUE")->allow_extra_args(false);
   command->add_option("--evaluator", options->evaluator, "equations, replay or both")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
+  command->add_option("--fidelity", options->fidelity, "of replays: full, folded (one of each kind) or auto (folded where that is exact)")->check(CLI::IsMember({"full", "folded", "auto"}))->type_name("NAME");
   command->add_option("--tolerance", options->tolerance, "with both: largest relative difference before exit code 4")->check(CLI::NonNegativeNumber)->type_name("NUMBER");
   command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
   command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")->type_name("PATH");

@@ -5,9 +5,11 @@
 #include <deque>
 #include <exception>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +18,9 @@
 #include "models/report/breakdown.hpp"
 #include "models/scenario/fault.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
+#include "sim/replay/scene.hpp"
 #include "sim/replay/steady_state.hpp"
 
 namespace stepcast {
@@ -30,11 +34,12 @@ void sleep(double seconds) {
   if (seconds > 0) s4u::this_actor::sleep_for(seconds);
 }
 
-/// A worker or a parameter-server shard.
+/// A worker or a parameter-server shard, or one of a class that acts for all of it.
 struct Participant {
   s4u::Host* host = nullptr;
   Role role = Role::worker;
   int index = 0;               ///< rank of the worker, number of the shard
+  std::size_t number = 0;      ///< on the scene
   std::vector<int> done;       ///< by task: steps it has been finished in
   int tasks = 0;               ///< tasks of a step that it takes part in
   int started = -1;            ///< latest step that one of its streams has begun
@@ -72,7 +77,7 @@ struct Rendezvous {
   std::vector<Lane*> waiting;
 };
 
-/// Direct messages on their way to one participant, from one sender or from any.
+/// Direct messages on their way to one participant, of one kind of senders or of any.
 struct Inbox {
   struct Entry {
     s4u::CommPtr message;  ///< null for one that never leaves its host
@@ -82,19 +87,11 @@ struct Inbox {
   Lane* reader = nullptr;
 };
 
-struct Outgoing {
-  s4u::Host* to;
-  double bytes;
-  Inbox* inbox;
-};
-
 class Replay {
  public:
-  Replay(s4u::Engine& engine, const Scenario& scenario, const StepGraph& graph, int run)
-      : engine_(engine), scenario_(scenario), cluster_(scenario.cluster), graph_(graph), run_(run), incoming_(graph.tasks.size()),
-        meetings_(graph.tasks.size()), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
-    configure_network(cluster_.transport);
-    platform_ = build_platform(engine, cluster_, graph.shards_co_located ? 0 : graph.shards);
+  Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run)
+      : engine_(engine), scene_(scene), scenario_(scenario), cluster_(scenario.cluster), graph_(graph), run_(run), incoming_(graph.tasks.size()),
+        meetings_(graph.tasks.size()), inboxes_(graph.tasks.size()), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
     for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
     add_participants();
   }
@@ -127,21 +124,19 @@ class Replay {
   }
 
   [[nodiscard]] bool random() const { return cluster_.jitter.cv > 0; }
-  [[nodiscard]] s4u::Host* shard_host(int shard) const {
-    const auto j = static_cast<std::size_t>(shard);
-    return graph_.shards_co_located ? platform_.workers[j] : platform_.shards[j];
-  }
   [[nodiscard]] StreamId stream_of(const Task& task, Role role) const { return role == Role::worker ? task.worker_stream : task.server_stream; }
 
   void add_participants() {
-    const int servers = graph_.asynchronous ? 0 : graph_.shards;
-    participants_.resize(static_cast<std::size_t>(p_ + servers));
-    for (int i = 0; i < p_ + servers; ++i) {
-      Participant& participant = participants_[static_cast<std::size_t>(i)];
-      participant.role = i < p_ ? Role::worker : Role::server;
-      participant.index = i < p_ ? i : i - p_;
-      participant.host = i < p_ ? platform_.workers[static_cast<std::size_t>(i)] : shard_host(i - p_);
+    participants_.resize(scene_.participants().size());
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+      Participant& participant = participants_[i];
+      const Scene::Participant& seen = scene_.participants()[i];
+      participant.role = seen.role;
+      participant.index = seen.index;
+      participant.number = i;
+      participant.host = seen.host;
       participant.done.assign(graph_.tasks.size(), 0);
+      if (seen.role == Role::worker) ++workers_;
       for (std::size_t s = 0; s < graph_.streams.size(); ++s) {
         if (graph_.streams[s].role != participant.role) continue;
         auto lane = std::make_unique<Lane>();
@@ -156,30 +151,42 @@ class Replay {
       }
       tasks_per_step_ += participant.tasks;
     }
-    // Inboxes: [task][participant][sender slot]; only neighbours need to tell senders apart.
-    inboxes_.resize(graph_.tasks.size());
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
-      if (std::holds_alternative<DirectWork>(graph_.tasks[t].work)) inboxes_[t].resize(participants_.size() * 2);
+      if (std::holds_alternative<DirectWork>(graph_.tasks[t].work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
     if (graph_.asynchronous)
       for (int j = 0; j < graph_.shards; ++j) shard_locks_.push_back(s4u::Mutex::create());
     choose_records();
   }
 
-  /// Keeps the timeline of one worker of each kind (speed, links, a shard on its host or not), or of all when
-  /// they are random.
+  /// Keeps the timeline of one worker of each class, or of each kind (speed, links); of all where workers of a
+  /// kind may differ.
   void choose_records() {
+    if (scene_.is_folded()) {
+      for (std::size_t i = 0; i < workers_; ++i) keep_record(i, static_cast<double>(scene_.participants()[i].count) / p_);
+      return;
+    }
     std::set<int> borders{0, p_};  // first ranks of the kinds, and the end
-    if (graph_.shards_co_located) borders.insert(graph_.shards);
     int first_of_group = p_;
     for (auto group = cluster_.groups.rbegin(); group != cluster_.groups.rend(); ++group) borders.insert(first_of_group -= group->count);
     for (auto border = borders.begin(); *border < p_; ++border) {
       const int first = *border, count = *std::next(border) - first;
-      const int kept = random() || graph_.asynchronous ? count : 1;
-      for (int i = 0; i < kept; ++i) {
-        records_.push_back({static_cast<double>(count) / kept / p_, {}});
-        participants_[static_cast<std::size_t>(first + i)].record = &records_.back().timeline;
-      }
+      const int kept = kinds_are_alike() ? 1 : count;
+      for (int i = 0; i < kept; ++i) keep_record(static_cast<std::size_t>(first + i), static_cast<double>(count) / kept / p_);
     }
+  }
+
+  /// Direct messages tell workers apart by where they are: by their neighbours, their rack, their host's shard.
+  [[nodiscard]] bool kinds_are_alike() const {
+    if (random() || graph_.asynchronous || graph_.shards_co_located) return false;
+    return std::none_of(graph_.tasks.begin(), graph_.tasks.end(), [&](const Task& task) {
+      const auto* direct = std::get_if<DirectWork>(&task.work);
+      return direct && (!std::holds_alternative<Star>(cluster_.topology) || (direct->pattern == DirectWork::Pattern::neighbours && !cluster_.groups.empty()));
+    });
+  }
+
+  void keep_record(std::size_t worker, double weight) {
+    records_.push_back({weight, {}});
+    participants_[worker].record = &records_.back().timeline;
   }
 
   // ---- life of a lane
@@ -291,7 +298,7 @@ class Replay {
     const double start = now();
     if (work.duration > Seconds{}) {
       const double factor = jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, lane.participant->index, step);
-      s4u::this_actor::execute(work.duration.si() * factor * platform_.work_per_second);
+      s4u::this_actor::execute(work.duration.si() * factor * scene_.work_per_second());
     }
     return start;
   }
@@ -304,7 +311,7 @@ class Replay {
 
   double perform(const CollectiveWork& work, Lane& lane, TaskId id, int) {
     Rendezvous& meeting = meetings_[static_cast<std::size_t>(id)];
-    if (++meeting.arrived < p_) {
+    if (static_cast<std::size_t>(++meeting.arrived) < workers_) {
       meeting.waiting.push_back(&lane);
       // Other events of the participant wake the lane too.
       for (const int before = meeting.held; meeting.held == before;) lane.wait();
@@ -318,63 +325,67 @@ class Replay {
     return meeting.start;
   }
 
+  /// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
   void run_collective(const CollectiveCall& call) {
-    const Schedule schedule = call.algorithm->schedule(p_, call.parameters);
-    if (schedule.rounds > 0) sleep(cluster_.collective_cost.si());
-    const double block = call.bytes.si() / schedule.blocks;
-    std::vector<Outgoing> outgoing;
-    std::vector<s4u::Host*> senders;
-    std::vector<double> sent(static_cast<std::size_t>(p_)), received(sent), reduced(sent);
-    for (int r = 0; r < schedule.rounds; ++r) {
-      const Round round = schedule.round(r);
-      outgoing.clear();
-      senders.clear();
-      for (auto* load : {&sent, &received, &reduced}) std::fill(load->begin(), load->end(), 0.0);
-      for (const Message& message : round) {
-        const auto from = static_cast<std::size_t>(message.from), to = static_cast<std::size_t>(message.to);
-        const double bytes = block * message.slice.count;
-        senders.push_back(platform_.workers[from]);
-        outgoing.push_back({platform_.workers[to], bytes, nullptr});
-        sent[from] += bytes;
-        received[to] += bytes;
-        if (message.reduce) reduced[to] += bytes;
-      }
-      for (const auto& comm : start_messages(senders, outgoing)) comm->wait();
-      const double busiest = std::max(*std::max_element(sent.begin(), sent.end()), *std::max_element(received.begin(), received.end()));
-      const double most_reduced = *std::max_element(reduced.begin(), reduced.end());
-      const bool recodes = call.recode > Seconds{} && most_reduced > 0.0;
-      sleep(busiest * cluster_.host_cost.si() + (recodes ? call.recode.si() : most_reduced * cluster_.reduction_cost.si()));
-    }
+    const double start = now();
+    const double blocks = call.algorithm->schedule(p_, call.parameters).blocks;
+    const auto known = scene_.is_folded() ? collective_times_.find({Fold::key(call), call.bytes, call.recode}) : collective_times_.end();
+    if (known != collective_times_.end()) return sleep(known->second);
+    bool any = false;
+    scene_.for_each_round(call, [&](const SceneRound& round, int times) {
+      if (!std::exchange(any, true)) sleep(cluster_.collective_cost.si());
+      const double round_start = now();
+      run_round(round, call.bytes.si() / blocks, call.recode);
+      sleep((now() - round_start) * (times - 1));
+    });
+    if (scene_.is_folded()) collective_times_[{Fold::key(call), call.bytes, call.recode}] = now() - start;
   }
 
-  /// Starts message i from senders[i], each after the latency of its route, and posts it in its inbox.
+  /// @param recode  above 0: what a reducing round computes takes so long, instead of γ
+  void run_round(const SceneRound& round, double block, Seconds recode) {
+    messages_.clear();
+    for (const SceneMessage& message : round.messages) messages_.push_back({message, nullptr});
+    for (const auto& comm : start(messages_, block)) comm->wait();
+    const bool recodes = recode > Seconds{} && round.load.reduced > 0;
+    sleep(block * round.load.copied * cluster_.host_cost.si() + (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
+  }
+
+  struct Posted {
+    SceneMessage message;
+    Inbox* inbox;
+  };
+
+  /// Starts the messages, of `unit` bytes for each of their amount, after the latency of their routes, and posts
+  /// them in their inboxes.
   /// @throws ModelError for a message too large to be counted
-  std::vector<s4u::CommPtr> start_messages(const std::vector<s4u::Host*>& senders, const std::vector<Outgoing>& outgoing) {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t i = 0; i < outgoing.size(); ++i) order.emplace_back(platform_.delay(senders[i], outgoing[i].to), i);
-    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<s4u::CommPtr> messages;
+  std::vector<s4u::CommPtr> start(std::vector<Posted>& messages, double unit) {
+    const auto later = [](const Posted& a, const Posted& b) { return a.message.delay < b.message.delay; };
+    if (!std::is_sorted(messages.begin(), messages.end(), later)) std::stable_sort(messages.begin(), messages.end(), later);
+    std::vector<s4u::CommPtr> comms;
+    comms.reserve(messages.size());
     const double sent = now();
     double waited = 0.0;
-    for (const auto& [delay, i] : order) {
-      sleep(delay - waited);
-      waited = delay;
-      s4u::CommPtr message;
-      if (outgoing[i].bytes > kMostMessageBytes)
-        throw ModelError(fmt::format("a message of {:.3g} bytes is more than replay can count ({:.3g}); use --evaluator equations", outgoing[i].bytes, kMostMessageBytes));
-      if (senders[i] != outgoing[i].to) {
-        message = s4u::Comm::sendto_async(senders[i], outgoing[i].to, static_cast<std::uint64_t>(std::llround(outgoing[i].bytes * kUnitsPerByte)));
-        messages.push_back(message);
+    for (const auto& [message, inbox] : messages) {
+      // Sums of the same latencies in another order; SimGrid would sleep a nanosecond for their difference.
+      if (message.delay > waited * (1 + 1e-12)) {
+        sleep(message.delay - waited);
+        waited = message.delay;
       }
-      if (Inbox* inbox = outgoing[i].inbox) {
-        inbox->messages.push_back({message, sent});
+      s4u::CommPtr comm;
+      const double bytes = message.amount * unit;
+      if (bytes > kMostMessageBytes)
+        throw ModelError(fmt::format("a message of {:.3g} bytes is more than replay can count ({:.3g}); use --evaluator equations", bytes, kMostMessageBytes));
+      if (message.from != message.to) {
+        comm = s4u::Comm::sendto_async(message.from, message.to, static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
+        comms.push_back(comm);
+      }
+      if (inbox) {
+        inbox->messages.push_back({comm, sent});
         if (inbox->reader) inbox->reader->notify();
       }
     }
-    return messages;
+    return comms;
   }
-
-  Inbox& inbox(TaskId id, std::size_t participant, std::size_t slot) { return inboxes_[static_cast<std::size_t>(id)][participant * 2 + slot]; }
 
   /// Waits for the next message to arrive; returns when it was sent.
   double receive(Inbox& box, Lane& lane) {
@@ -387,48 +398,13 @@ class Replay {
     return entry.sent;
   }
 
-  /// Whom a participant sends to and how many messages it expects in a direct exchange.
-  struct DirectPlan {
-    std::vector<Outgoing> outgoing;
-    std::vector<Inbox*> expected;  ///< one entry a message
-  };
-
-  DirectPlan plan_neighbours(const DirectWork& work, const Participant& self, TaskId id) {
-    DirectPlan plan;
-    for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
-      const auto peer = static_cast<std::size_t>((self.index + (side == 0 ? 1 : p_ - 1)) % p_);
-      // What goes to the right-hand neighbour arrives from its left.
-      plan.outgoing.push_back({platform_.workers[peer], work.shard_bytes.front().si(), &inbox(id, peer, static_cast<std::size_t>(side))});
-      plan.expected.push_back(&inbox(id, static_cast<std::size_t>(self.index), static_cast<std::size_t>(side)));
-    }
-    return plan;
-  }
-
-  /// Push: workers send, shards receive. Pull: the other way round.
-  DirectPlan plan_shards(const DirectWork& work, const Participant& self, TaskId id) {
-    DirectPlan plan;
-    const bool is_worker = self.role == Role::worker;
-    const bool sends = is_worker == (work.pattern == DirectWork::Pattern::push);
-    Inbox& own = inbox(id, static_cast<std::size_t>(is_worker ? self.index : p_ + self.index), 0);
-    const auto exchange = [&](int worker, int shard) {
-      const double bytes = work.shard_bytes[static_cast<std::size_t>(shard)].si();
-      if (bytes == 0.0) return;
-      if (!sends) return plan.expected.push_back(&own);
-      const int peer = is_worker ? p_ + shard : worker;
-      plan.outgoing.push_back({is_worker ? shard_host(shard) : platform_.workers[static_cast<std::size_t>(worker)], bytes, &inbox(id, static_cast<std::size_t>(peer), 0)});
-    };
-    if (is_worker)
-      for (int shard = 0; shard < graph_.shards; ++shard) exchange(self.index, shard);
-    else
-      for (int worker = 0; worker < p_; ++worker) exchange(worker, self.index);
-    return plan;
-  }
-
   double perform(const DirectWork& work, Lane& lane, TaskId id, int) {
     const Participant& self = *lane.participant;
     const auto pattern = work.pattern;
-    const bool neighbours = pattern == DirectWork::Pattern::neighbours;
-    const DirectPlan plan = neighbours ? plan_neighbours(work, self, id) : plan_shards(work, self, id);
+    const SceneExchange exchange = scene_.exchange(work, self.number);
+    std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(id)];
+    std::vector<Posted> outgoing;
+    for (const auto& [message, inbox] : exchange.outgoing) outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
     const CostTerms terms = communication_terms(work, graph_, cluster_);
     const double copying = (terms.copied * cluster_.host_cost).si();
 
@@ -436,21 +412,20 @@ class Replay {
     // What is pushed is copied out first; what is pulled or exchanged is copied in last, and the sender's
     // buffer is in use until then.
     if (pattern == DirectWork::Pattern::push && self.role == Role::worker) sleep(copying);
-    const auto messages = start_messages(std::vector<s4u::Host*>(plan.outgoing.size(), self.host), plan.outgoing);
+    const auto comms = this->start(outgoing, 1.0);
     // Until the last sender has sent, this is waiting for it rather than communication.
-    for (Inbox* box : plan.expected) start = std::max(start, receive(*box, lane));
-    for (const auto& message : messages) message->wait();
+    for (const int inbox : exchange.expected) start = std::max(start, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
+    for (const auto& comm : comms) comm->wait();
     if (pattern != DirectWork::Pattern::push) sleep(copying + (terms.reduced * cluster_.reduction_cost).si());
     return start;
   }
 
   double perform(const ShardTransfer& transfer, Lane& lane, TaskId, int) {
     const double start = now();
-    s4u::Host* worker = lane.participant->host;
-    s4u::Host* shard = shard_host(transfer.shard);
-    const auto messages = start_messages({transfer.push ? worker : shard}, {{transfer.push ? shard : worker, transfer.bytes.si(), nullptr}});
-    for (const auto& message : messages) message->wait();
-    if (worker != shard) sleep(transfer.bytes.si() * cluster_.host_cost.si());
+    const SceneMessage message = scene_.transfer(transfer, lane.participant->number);
+    std::vector<Posted> outgoing{{message, nullptr}};
+    for (const auto& comm : this->start(outgoing, 1.0)) comm->wait();
+    if (message.from != message.to) sleep(transfer.bytes.si() * cluster_.host_cost.si());
     return start;
   }
 
@@ -533,23 +508,26 @@ class Replay {
   };
 
   s4u::Engine& engine_;
+  Scene& scene_;
   const Scenario& scenario_;
   const Cluster& cluster_;
   const StepGraph& graph_;
   int run_;
-  Platform platform_;
   std::vector<std::vector<Dependency>> incoming_;  ///< by task
   std::vector<Participant> participants_;          ///< workers, then shards
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t lanes_alive_ = 0;
   std::vector<Rendezvous> meetings_;               ///< by task
-  std::vector<std::vector<Inbox>> inboxes_;        ///< by task, then participant and slot
+  std::vector<std::vector<Inbox>> inboxes_;        ///< by task, then by number on the scene
+  std::vector<Posted> messages_;                   ///< of the current round
+  std::map<std::tuple<Fold::Key, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
   std::vector<s4u::MutexPtr> shard_locks_;
   std::deque<Record> records_;
 
   SteadyState steady_;
   std::optional<Period> period_;
   int p_;
+  std::size_t workers_ = 0;                        ///< participants that are workers
   long tasks_per_step_ = 0;
   int started_ = -1;
   int slowest_ = 0;                                ///< steps that every participant has finished
@@ -574,7 +552,12 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run) {
   std::string precision = fmt::format("--cfg={}:1e-12", sg::kTimingPrecision);
   char* arguments[] = {program.data(), quiet.data(), small_stacks.data(), precision.data(), nullptr};
   s4u::Engine engine(&argc, arguments);
-  return Replay(engine, scenario, graph, run).run();
+  configure_network(scenario.cluster.transport);
+  const FidelityDecision fidelity = decide_fidelity(scenario, graph);
+  const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, graph) : make_full_scene(engine, scenario.cluster, graph);
+  ReplayResult result = Replay(engine, *scene, scenario, graph, run).run();
+  result.forecast.fidelity = fidelity.folds ? fmt::format("folded: {}", scene->summary()) : fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
+  return result;
 }
 
 }  // namespace stepcast

@@ -5,6 +5,11 @@
 // worker's host, so streams that compute at the same time share the GPU. A collective starts when all workers
 // have reached it and proceeds round by round, every message a flow; direct messages start when their sender
 // reaches them. The replay ends when the steady state is proven (steady_state.hpp), or after max_steps.
+//
+// Full or folded (scene.hpp) as the scenario's fidelity says. What is held at a time is bounded: of a full replay one
+// round's messages and, for each stream of each worker, an actor with a stack of 256 KiB of which a few pages are
+// touched; of a folded one the same for each class of workers, and the flow classes. Times are kept of the last
+// steps only, timelines of one worker of each kind.
 #pragma once
 
 #include <vector>

@@ -14,7 +14,7 @@ namespace {
 
 /// "scast" and a number that rises when the table's shape changes.
 constexpr int kApplication = 0x73637374;
-constexpr int kShape = 1;
+constexpr int kShape = 2;
 
 }  // namespace
 

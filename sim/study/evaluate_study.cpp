@@ -8,6 +8,7 @@
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/fault.hpp"
 #include "models/strategy/builder.hpp"
+#include "sim/replay/fidelity.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_job.hpp"
 
@@ -116,6 +117,7 @@ void answer_by_replay(std::vector<Question>& questions, int jobs) {
 
 double messages_per_step(const Scenario& scenario) {
   const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+  if (decide_fidelity(scenario, graph).folds) return 0;
   const double p = scenario.cluster.workers;
   double messages = 0;
   for (const Task& task : graph.tasks) {

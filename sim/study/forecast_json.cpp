@@ -13,7 +13,7 @@ Breakdown unpack_breakdown(const Json& json) {
 
 Json pack(const StepForecast& f) {
   Json json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"steady_state", f.steady_state},
-            {"critical", f.critical}, {"critical_steps", f.critical_steps}, {"steps", f.steps}};
+            {"critical", f.critical}, {"critical_steps", f.critical_steps}, {"steps", f.steps}, {"fidelity", f.fidelity}};
   if (const auto& d = f.distribution) json["distribution"] = Json{{"samples", d->samples}, {"percentiles", {d->p5.si(), d->p50.si(), d->p95.si(), d->p99.si()}}};
   return json;
 }
@@ -28,6 +28,7 @@ StepForecast unpack_forecast(const Json& json) {
   f.critical = json.at("critical").get<std::vector<std::string>>();
   f.critical_steps = json.at("critical_steps").get<int>();
   f.steps = json.at("steps").get<int>();
+  f.fidelity = json.at("fidelity").get<std::string>();
   if (const auto found = json.find("distribution"); found != json.end()) {
     const Json& p = found->at("percentiles");
     f.distribution = Distribution{found->at("samples").get<int>(), seconds(p.at(0)), seconds(p.at(1)), seconds(p.at(2)), seconds(p.at(3))};

@@ -22,7 +22,7 @@ Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
   const StepForecast& f = result.forecast;
   return Json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)},
-              {"steady_state", f.steady_state}, {"steps", f.steps}, {"samples", result.samples},
+              {"steady_state", f.steady_state}, {"fidelity", f.fidelity}, {"steps", f.steps}, {"samples", result.samples},
               {"random", job.scenario->cluster.jitter.cv > 0}};
 }
 
@@ -35,6 +35,7 @@ StepForecast combine(const std::vector<Json>& runs) {
     all.step += Seconds(run.at("step").get<double>()) * weight;
     all.breakdown = add(all.breakdown, unpack_breakdown(run.at("breakdown")), weight);
     all.steady_state = run.at("steady_state").get<std::string>();
+    all.fidelity = run.at("fidelity").get<std::string>();
     all.steps += run.at("steps").get<int>();
     for (const Json& sample : run.at("samples")) samples.push_back(sample.get<double>());
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/scenario/check.hpp"
+#include "models/scenario/fidelity.hpp"
 #include "models/scenario/reader.hpp"
 #include "models/scenario/schema.hpp"
 #include "models/scenario/study.hpp"
@@ -152,6 +153,7 @@ Scenario random_scenario() {
   s.evaluation.max_steps = 1000000;
   if (s.cluster.jitter.distribution == JitterDistribution::none || s.cluster.jitter.cv == 0) s.cluster.jitter = {};
   if (s.cluster.jitter.cv == 0) s.evaluation.runs = 1;
+  if (s.evaluation.fidelity == Fidelity::folded && folding_refusal(s)) s.evaluation.fidelity = Fidelity::automatic;
   const bool open_topology = std::holds_alternative<Star>(s.cluster.topology) || std::holds_alternative<Racks>(s.cluster.topology);
   if (!open_topology) s.cluster.topology = coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(non_negative)}, 2}) : Topology(Star{});
   if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();

@@ -60,6 +60,7 @@ WorkloadTable small_workload() {
 Scenario scenario_of(const Cluster& cluster, const Strategy& strategy) {
   Scenario scenario;
   scenario.name = "test";
+  scenario.evaluation.fidelity = Fidelity::full;  // the referee; folding_test holds folded replay against it
   scenario.workload = std::make_shared<const WorkloadTable>(small_workload());
   scenario.cluster = cluster;
   scenario.strategy = strategy;
@@ -69,6 +70,7 @@ Scenario scenario_of(const Cluster& cluster, const Strategy& strategy) {
 Scenario collective_of(const Cluster& cluster, Operation operation, Algorithm algorithm, Bytes size) {
   Scenario scenario;
   scenario.name = "test";
+  scenario.evaluation.fidelity = Fidelity::full;
   scenario.cluster = cluster;
   scenario.strategy = CollectiveBenchmark{operation, size, {algorithm, {}, {}}};
   return scenario;

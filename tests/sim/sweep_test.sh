@@ -129,7 +129,7 @@ expect 0 sweep study.json --set /cluster/workers=2 --set /strategy/exchange/grou
 forget
 slow='{"name": "slow", "workload": "resnet50-v100",
   "cluster": {"workers": [16, 20, 24, 32], "link": {"bandwidth": ["10Gbps", "20Gbps", "30Gbps", "40Gbps"], "latency": ["5us", "25us"]}},
-  "strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "bucketed"}}, "evaluation": {"evaluator": "replay"}}'
+  "strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "bucketed"}}, "evaluation": {"fidelity": "full", "evaluator": "replay"}}'
 printf '%s' "$slow" >slow.json
 expect 0 sweep slow.json --jobs 2 --no-cache --csv whole.csv
 for signal in KILL INT TERM; do

@@ -1,0 +1,247 @@
+#include "sim/platform/fabric.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/platform/compat.hpp"
+#include "sim/platform/host_specs.hpp"
+
+namespace stepcast {
+namespace {
+
+using Route = Fabric::Route;
+
+/// The two directions of cable c.
+constexpr int forth(int c) { return 2 * c; }
+constexpr int back(int c) { return 2 * c + 1; }
+
+/// SimGrid's fat tree (FatTreeZone.cpp). A node of level l is named by one digit for each level: the digits
+/// below l choose among the parents taken on the way up, the others are those of the hosts beneath it. Digit 0
+/// counts fastest.
+class FatTreeRoutes {
+ public:
+  explicit FatTreeRoutes(const FatTree& t) : t_(t), levels_(t.down.size()) {
+    for (std::size_t l = 0; l < levels_; ++l) {
+      first_cable_.push_back(cables_);
+      int nodes = 1;
+      for (std::size_t i = 0; i < levels_; ++i) nodes *= radix(l, i);
+      cables_ += nodes * ports_up(l);
+    }
+  }
+
+  [[nodiscard]] int cables() const { return cables_; }
+
+  void operator()(int from, int to, Route& route) const {
+    std::vector<int> here = digits(from);
+    const std::vector<int> target = digits(to);
+    std::size_t level = 0;
+    // D-mod-k: the destination chooses the parents. SimGrid 3.32 leaves parallel cables out of the division.
+    while (level == 0 || !std::equal(here.begin() + static_cast<std::ptrdiff_t>(level), here.end(), target.begin() + static_cast<std::ptrdiff_t>(level))) {
+      int port = to;
+      for (std::size_t i = 0; i < level; ++i) port /= sg::kFatTreeDividesByCables ? ports_up(i) : t_.up[i];
+      port %= ports_up(level);
+      route.push_back(forth(cable(level, here, port)));
+      here[level] = port % t_.up[level];
+      ++level;
+    }
+    // The source chooses among parallel cables. SimGrid goes on counting ports from those of the level above.
+    while (level > 0) {
+      int port = from % t_.parallel[level - 1] * t_.down[level - 1];
+      for (; level > 0 && port < t_.down[level - 1] * t_.parallel[level - 1]; ++port) {
+        const std::size_t below = level - 1;
+        if (port % t_.down[below] != target[below]) continue;
+        const int port_up = here[below] + port / t_.down[below] * t_.up[below];
+        here[below] = target[below];
+        route.push_back(back(cable(below, here, port_up)));
+        level = below;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] int radix(std::size_t level, std::size_t i) const { return i < level ? t_.up[i] : t_.down[i]; }
+  [[nodiscard]] int ports_up(std::size_t level) const { return t_.up[level] * t_.parallel[level]; }
+
+  [[nodiscard]] std::vector<int> digits(int host) const {
+    std::vector<int> all;
+    for (const int radix : t_.down) {
+      all.push_back(host % radix);
+      host /= radix;
+    }
+    return all;
+  }
+
+  [[nodiscard]] int cable(std::size_t level, const std::vector<int>& node, int port) const {
+    int position = 0;
+    for (std::size_t i = levels_; i-- > 0;) position = position * radix(level, i) + node[i];
+    return first_cable_[level] + position * ports_up(level) + port;
+  }
+
+  FatTree t_;
+  std::size_t levels_;
+  std::vector<int> first_cable_;  ///< by level of its lower end
+  int cables_ = 0;
+};
+
+/// SimGrid's torus (TorusZone.cpp): a cable from every host to the next one along every dimension; the shorter
+/// way round, one dimension after the other.
+class TorusRoutes {
+ public:
+  explicit TorusRoutes(const Torus& t) : dimensions_(t.dimensions) {}
+
+  void operator()(int from, int to, Route& route) const {
+    int stride = 1, here = from;
+    for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+      const int size = dimensions_[d], source = from / stride % size, target = to / stride % size;
+      const bool up = (target > source && target <= source + size / 2) || (source > size / 2 && (source + size / 2) % size >= target);
+      for (int at = source; at != target;) {
+        const int next = (at + (up ? 1 : size - 1)) % size;
+        const int next_host = here + (next - at) * stride;
+        route.push_back(up ? forth(cable(here, d)) : back(cable(next_host, d)));
+        at = next;
+        here = next_host;
+      }
+      stride *= size;
+    }
+  }
+
+ private:
+  [[nodiscard]] int cable(int host, std::size_t dimension) const { return host * static_cast<int>(dimensions_.size()) + static_cast<int>(dimension); }
+  std::vector<int> dimensions_;
+};
+
+/// SimGrid's dragonfly (DragonflyZone.cpp): group g leaves towards group h through router h of its first
+/// chassis; inside a group first along the chassis, then between chassis, from the first one.
+class DragonflyRoutes {
+ public:
+  explicit DragonflyRoutes(const Dragonfly& t) : t_(t) {}
+
+  /// Links by kind, one after the other: host cables, then router to router inside a chassis, between chassis,
+  /// between groups. Each ordered pair is a link of its own.
+  [[nodiscard]] int host_links() const { return 2 * routers() * t_.hosts; }
+  [[nodiscard]] int chassis_links() const { return routers() * t_.routers; }
+  [[nodiscard]] int group_links() const { return routers() * t_.chassis; }
+  [[nodiscard]] int outer_links() const { return t_.groups * t_.groups; }
+
+  void operator()(int from, int to, Route& route) const {
+    const int source = from / t_.hosts, target = to / t_.hosts;
+    const int group = source / per_group(), target_group = target / per_group();
+    const int target_chassis = target % per_group() / t_.routers, target_router = target % t_.routers;
+    route.push_back(forth(from));
+    int here = source;
+    const auto along_chassis = [&](int router) { route.push_back(host_links() + here * t_.routers + router); };
+    const auto between_chassis = [&](int chassis) { route.push_back(host_links() + chassis_links() + here * t_.chassis + chassis); };
+    if (group != target_group) {
+      if (here % t_.routers != target_group) {
+        along_chassis(target_group);
+        here = here / t_.routers * t_.routers + target_group;
+      }
+      if (here % per_group() / t_.routers != 0) {
+        between_chassis(0);
+        here = group * per_group() + target_group;
+      }
+      route.push_back(host_links() + chassis_links() + group_links() + group * t_.groups + target_group);
+      here = target_group * per_group() + group;
+    }
+    if (here != target && here % t_.routers != target_router) {
+      along_chassis(target_router);
+      here = target_group * per_group() + target_router;
+    }
+    if (source != target && here % per_group() / t_.routers != target_chassis) between_chassis(target_chassis);
+    route.push_back(back(to));
+  }
+
+ private:
+  [[nodiscard]] int per_group() const { return t_.chassis * t_.routers; }
+  [[nodiscard]] int routers() const { return t_.groups * per_group(); }
+  Dragonfly t_;
+};
+
+}  // namespace
+
+/// One function for each topology, as in platform.cpp.
+struct Fabric::Maker {
+  Fabric& fabric;
+  const Cluster& cluster;
+  int hosts;
+
+  void add_cables(int count, BytesPerSecond bandwidth, Seconds latency) const { fabric.links_.insert(fabric.links_.end(), static_cast<std::size_t>(count) * 2, OneWay{bandwidth, latency}); }
+  void add_links(int count, BytesPerSecond bandwidth) const { fabric.links_.insert(fabric.links_.end(), static_cast<std::size_t>(count), OneWay{bandwidth, cluster.link.latency / 2.0}); }
+
+  void add_host_cables() const {
+    const HostSpecs specs(cluster);
+    for (int rank = 0; rank < hosts; ++rank) {
+      const Link link = specs.of(rank).link;
+      add_cables(1, link.bandwidth, link.latency / 2.0);
+    }
+  }
+
+  void operator()(const Star&) const {
+    add_host_cables();
+    fabric.branch_ = [](int) { return 0; };
+    fabric.append_ = [](int from, int to, Route& route) {
+      route.push_back(forth(from));
+      route.push_back(back(to));
+    };
+  }
+
+  void operator()(const Racks& t) const {
+    add_host_cables();
+    add_cables((hosts + t.hosts_per_rack - 1) / t.hosts_per_rack, cluster.link.bandwidth * (t.hosts_per_rack / t.oversubscription), t.uplink_latency / 2.0);
+    fabric.branch_ = [m = t.hosts_per_rack](int host) { return host / m; };
+    fabric.append_ = [first = hosts, m = t.hosts_per_rack](int from, int to, Route& route) {
+      route.push_back(forth(from));
+      if (from / m != to / m) {
+        route.push_back(forth(first + from / m));
+        route.push_back(back(first + to / m));
+      }
+      route.push_back(back(to));
+    };
+  }
+
+  void operator()(const Nodes& t) const {
+    const int workers = cluster.workers, g = t.gpus_per_node, machines = (workers + g - 1) / g + (hosts - workers);
+    add_cables(workers, t.inner.bandwidth, t.inner.latency / 2.0);
+    add_cables(hosts - workers, BytesPerSecond(1e18), {});
+    add_cables(machines * t.nics, cluster.link.bandwidth, cluster.link.latency / 2.0);
+    const auto machine = [=](int rank) { return rank < workers ? rank / g : (workers + g - 1) / g + (rank - workers); };
+    const auto nic = [=, nics = t.nics, first = hosts](int rank) { return first + machine(rank) * nics + (rank < workers ? rank % g % nics : 0); };
+    fabric.branch_ = nic;
+    fabric.append_ = [machine, nic](int from, int to, Route& route) {
+      route.push_back(forth(from));
+      if (machine(from) != machine(to)) {
+        route.push_back(forth(nic(from)));
+        route.push_back(back(nic(to)));
+      }
+      route.push_back(back(to));
+    };
+  }
+
+  void operator()(const FatTree& t) const {
+    FatTreeRoutes routes(t);
+    add_cables(routes.cables(), cluster.link.bandwidth, cluster.link.latency / 2.0);
+    fabric.append_ = std::move(routes);
+  }
+
+  void operator()(const Torus& t) const {
+    int cables = static_cast<int>(t.dimensions.size());
+    for (const int size : t.dimensions) cables *= size;
+    add_cables(cables, cluster.link.bandwidth, cluster.link.latency / 2.0);
+    fabric.append_ = TorusRoutes(t);
+  }
+
+  void operator()(const Dragonfly& t) const {
+    DragonflyRoutes routes(t);
+    add_links(routes.host_links(), cluster.link.bandwidth);
+    add_links(routes.chassis_links(), cluster.link.bandwidth * t.router_links);
+    add_links(routes.group_links(), cluster.link.bandwidth * t.chassis_links);
+    add_links(routes.outer_links(), cluster.link.bandwidth * t.group_links);
+    fabric.append_ = routes;
+  }
+
+  void operator()(const SimGridXml&) const { throw std::logic_error("only SimGrid knows the routes of a platform file"); }
+};
+
+Fabric::Fabric(const Cluster& cluster, int dedicated_shards) { std::visit(Maker{*this, cluster, cluster.workers + dedicated_shards}, cluster.topology); }
+
+}  // namespace stepcast

@@ -1,0 +1,31 @@
+// Fingerprints of multisets.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace stepcast {
+
+/// SplitMix64's finaliser (Steele, Lea and Flood 2014): neighbouring inputs give unrelated outputs.
+constexpr std::uint64_t mix_bits(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// 128 bits that tell multisets of pairs of numbers apart: sums of hashes, so that two different ones among a
+/// billion meet with a chance below 1e-20.
+struct Fingerprint {
+  std::uint64_t low = 0, high = 0;
+
+  constexpr void add(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t hash = mix_bits(a ^ mix_bits(b));
+    low += hash;
+    high += mix_bits(~hash ^ b);
+  }
+  bool operator==(const Fingerprint&) const = default;
+  auto operator<=>(const Fingerprint&) const = default;
+};
+
+}  // namespace stepcast

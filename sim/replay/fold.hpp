@@ -1,0 +1,86 @@
+// Folding: what a replay needs of a cluster when everything that is alike is simulated once.
+//
+// A flow system is a set of flows, each over some links, that share the links' bandwidth by max-min fairness.
+// Its quotient has one flow for every class of the coarsest equitable partition of flows and links
+// (partition.hpp) and one link for every class of links. Where each link of class L is crossed by w flows of
+// class F, the quotient's flow F counts w times on the quotient's link L. Its rates are those of the whole
+// system: progressive filling saturates alike links at the same time, so all flows of a class freeze together.
+//
+//   collectives  A round is a barrier and nothing else is on the links meanwhile, so each round is a flow
+//                system of its own; rounds that are alike (Schedule::like) are one.
+//   direct       Pushes, pulls and neighbour exchanges start when their senders are ready, so senders and
+//                receivers are part of the partition: workers of one class have the same timeline, by induction
+//                over events, and one of them acts for all.
+//
+// Equal to full replay up to SimGrid's resolution: it takes events less than a nanosecond apart for one.
+//
+// Memory: about 300 bytes for each message of the round (or direct exchange) being folded, the links of
+// the fabric included; what is kept is proportional to the number of classes. Messages of interchangeable workers to and
+// from a shard (Fabric::branch) count as one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/scenario/cluster.hpp"
+#include "models/strategy/step_graph.hpp"
+
+namespace stepcast {
+
+/// One flow for all of a class.
+struct QuotientFlow {
+  std::vector<std::pair<int, int>> links;  ///< number of a link, and how many flows of the class cross one such link
+  Seconds delay{};     ///< latency of its route
+  bool local = false;  ///< never leaves its host
+};
+
+struct Quotient {
+  std::vector<BytesPerSecond> links;
+  std::vector<QuotientFlow> flows;
+};
+
+struct FoldedRound {
+  struct Flows {
+    Quotient system;
+    std::vector<double> blocks;  ///< by flow: its size
+  };
+  std::shared_ptr<const Flows> flows;  ///< shared by rounds with the same messages
+  RoundLoad load;
+  int times = 1;                       ///< rounds that are alike
+};
+
+using FoldedCollective = std::vector<FoldedRound>;
+
+/// Workers or shards with the same timeline.
+struct ParticipantClass {
+  Role role = Role::worker;
+  int index = 0;  ///< rank or number of the first one
+  int count = 1;
+};
+
+/// Who of one class sends to whom of another in direct exchanges.
+struct DirectFlow {
+  DirectWork::Pattern pattern = DirectWork::Pattern::push;
+  int sender = 0, receiver = 0;  ///< participant classes
+  int shard = 0;                 ///< its number, of a push or pull
+};
+
+struct Fold {
+  std::vector<ParticipantClass> participants;  ///< workers, then shards
+  Quotient direct;
+  std::vector<DirectFlow> direct_flows;        ///< beside direct.flows
+
+  [[nodiscard]] const FoldedCollective& collective(const CollectiveCall& call) const { return collectives.at(key(call)); }
+
+  using Key = std::tuple<const CollectiveAlgorithm*, int, int>;
+  static Key key(const CollectiveCall& call) { return {call.algorithm, call.parameters.group_size, call.parameters.segments}; }
+  std::map<Key, FoldedCollective> collectives;
+};
+
+/// @pre the cluster and the graph can be folded (fidelity.hpp)
+Fold fold(const Cluster& cluster, const StepGraph& graph);
+
+}  // namespace stepcast

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include "sim/platform/host_specs.hpp"
+#include "sim/platform/platform.hpp"
+#include "sim/replay/scene.hpp"
+
+namespace stepcast {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+/// SimGrid hosts and links of quotients. A route that names a link w times makes its flow count w times there. A
+/// star zone drops such repetitions, a full zone keeps them but has a table of all pairs of its hosts; and SimGrid
+/// walks over all zones to add a host. So flows that count once everywhere are hosts of one star, the others of
+/// full zones of some dozens. All flows of a zone end at one host, whose links are never contended.
+class QuotientPlatform {
+ public:
+  struct Ends {
+    s4u::Host* from;
+    s4u::Host* to;
+  };
+
+  explicit QuotientPlatform(s4u::Engine& engine) : root_(sg::root_star(engine, "folded")) {
+    auto* free = sg::add_link(root_, "free", 1e18 * kUnitsPerByte);
+    free->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
+    sink_ = add_host(1.0);
+    sg::connect_host(root_, sink_, {s4u::LinkInRoute(free)});
+  }
+
+  s4u::Host* add_host(double speed) { return add_host(root_, speed); }
+
+  /// Ends of every flow.
+  std::vector<Ends> add(const Quotient& quotient) {
+    std::vector<s4u::Link*> links;
+    for (const BytesPerSecond bandwidth : quotient.links) {
+      links.push_back(sg::add_link(root_, fmt::format("link-{}", links_++), bandwidth.si() * kUnitsPerByte));
+      links.back()->seal();
+    }
+    std::vector<Ends> ends;
+    for (const QuotientFlow& flow : quotient.flows) {
+      if (flow.local) {
+        ends.push_back({sink_, sink_});
+        continue;
+      }
+      sg::Route route;
+      for (const auto& [link, times] : flow.links) route.insert(route.end(), static_cast<std::size_t>(times), s4u::LinkInRoute(links[static_cast<std::size_t>(link)]));
+      if (route.size() == flow.links.size()) {
+        ends.push_back({add_host(1.0), sink_});
+        sg::connect_host(root_, ends.back().from, route);
+      } else {
+        ends.push_back(add_weighted(route));
+      }
+    }
+    return ends;
+  }
+
+  void seal() {
+    if (full_) full_->seal();
+    root_->seal();
+  }
+
+ private:
+  static constexpr int kFlowsOfZone = 64;
+
+  s4u::Host* add_host(s4u::NetZone* zone, double speed) {
+    auto* host = sg::add_host(zone, fmt::format("host-{}", hosts_++), kWorkPerSecond * speed);
+    host->seal();
+    return host;
+  }
+
+  Ends add_weighted(const sg::Route& route) {
+    if (weighted_++ % kFlowsOfZone == 0) {
+      if (full_) full_->seal();
+      full_ = sg::full_in(root_, fmt::format("weighted-{}", weighted_));
+      full_sink_ = add_host(full_, 1.0);
+    }
+    auto* from = add_host(full_, 1.0);
+    sg::connect_hosts(full_, from, full_sink_, route);
+    return {from, full_sink_};
+  }
+
+  s4u::NetZone* root_;
+  s4u::Host* sink_ = nullptr;
+  s4u::NetZone* full_ = nullptr;  ///< the one being filled
+  s4u::Host* full_sink_ = nullptr;
+  int hosts_ = 0, links_ = 0, weighted_ = 0;
+};
+
+class FoldedScene : public Scene {
+ public:
+  FoldedScene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) : fold_(fold(cluster, graph)) {
+    QuotientPlatform platform(engine);
+    const HostSpecs specs(cluster);
+    for (const ParticipantClass& c : fold_.participants) participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
+    ends_ = platform.add(fold_.direct);
+    flows_ = ends_.size();
+    std::map<const FoldedRound::Flows*, std::vector<SceneMessage>> messages;
+    for (const auto& [key, collective] : fold_.collectives)
+      for (const FoldedRound& round : collective) {
+        const auto [known, is_new] = messages.try_emplace(round.flows.get());
+        if (is_new) {
+          const auto ends = platform.add(round.flows->system);
+          for (std::size_t f = 0; f < ends.size(); ++f) known->second.push_back({ends[f].from, ends[f].to, round.flows->system.flows[f].delay.si(), round.flows->blocks[f]});
+          flows_ += ends.size();
+        }
+        rounds_[key].push_back({{known->second, round.load}, round.times});
+      }
+    platform.seal();
+  }
+
+  [[nodiscard]] bool is_folded() const override { return true; }
+  [[nodiscard]] double work_per_second() const override { return kWorkPerSecond; }
+  [[nodiscard]] std::string summary() const override {
+    const auto counted = [](std::size_t count, const char* one, const char* many) { return fmt::format("{} {}", count, count == 1 ? one : many); };
+    return fmt::format("{}, {}", counted(participants_.size(), "participant", "participants"), counted(flows_, "flow", "flows"));
+  }
+
+  void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
+    const auto found = rounds_.find(Fold::key(call));
+    if (found == rounds_.end()) return;  // one participant
+    for (const auto& [round, times] : found->second) f(round, times);
+  }
+
+  /// One for each class of messages.
+  [[nodiscard]] int inboxes() const override { return static_cast<int>(fold_.direct_flows.size()); }
+
+  SceneExchange exchange(const DirectWork& work, std::size_t participant) override {
+    SceneExchange exchange;
+    for (std::size_t f = 0; f < fold_.direct_flows.size(); ++f) {
+      const DirectFlow& flow = fold_.direct_flows[f];
+      const double bytes = work.shard_bytes[static_cast<std::size_t>(flow.shard)].si();
+      if (flow.pattern != work.pattern || bytes == 0.0) continue;
+      const int inbox = static_cast<int>(f);
+      if (static_cast<std::size_t>(flow.sender) == participant) exchange.outgoing.push_back({{ends_[f].from, ends_[f].to, fold_.direct.flows[f].delay.si(), bytes}, inbox});
+      if (static_cast<std::size_t>(flow.receiver) == participant) exchange.expected.push_back(inbox);
+    }
+    return exchange;
+  }
+
+  SceneMessage transfer(const ShardTransfer&, std::size_t) override { throw std::logic_error("asynchronous servers cannot be folded"); }
+
+ private:
+  Fold fold_;
+  std::vector<QuotientPlatform::Ends> ends_;  ///< beside fold_.direct_flows
+  std::map<Fold::Key, std::vector<std::pair<SceneRound, int>>> rounds_;
+  std::size_t flows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> make_folded_scene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) { return std::make_unique<FoldedScene>(engine, cluster, graph); }
+
+}  // namespace stepcast

@@ -1,0 +1,98 @@
+#include "sim/platform/platform.hpp"
+#include "sim/replay/scene.hpp"
+
+namespace stepcast {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+class FullScene : public Scene {
+ public:
+  FullScene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph)
+      : graph_(graph), platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)), p_(cluster.workers) {
+    for (int rank = 0; rank < p_; ++rank) participants_.push_back({{Role::worker, rank, 1}, platform_.workers[static_cast<std::size_t>(rank)]});
+    for (int shard = 0; shard < (graph.asynchronous ? 0 : graph.shards); ++shard) participants_.push_back({{Role::server, shard, 1}, shard_host(shard)});
+  }
+
+  [[nodiscard]] bool is_folded() const override { return false; }
+  [[nodiscard]] double work_per_second() const override { return platform_.work_per_second; }
+  [[nodiscard]] std::string summary() const override { return ""; }
+
+  void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
+    const Schedule schedule = call.algorithm->schedule(p_, call.parameters);
+    SceneRound seen;
+    for (int r = 0, round_seen = -1; r < schedule.rounds; ++r) {
+      if (const int like = schedule.like_round(r); like != round_seen) {
+        show(schedule.round(like), seen);
+        round_seen = like;
+      }
+      f(seen, 1);
+    }
+  }
+
+  /// Two for each participant: only ring neighbours need to tell senders apart.
+  [[nodiscard]] int inboxes() const override { return static_cast<int>(participants_.size()) * 2; }
+
+  SceneExchange exchange(const DirectWork& work, std::size_t participant) override {
+    return work.pattern == DirectWork::Pattern::neighbours ? with_neighbours(work, participant) : with_shards(work, participant);
+  }
+
+  SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
+    s4u::Host *host = platform_.workers[worker], *shard = shard_host(transfer.shard);
+    return transfer.push ? message(host, shard, transfer.bytes.si()) : message(shard, host, transfer.bytes.si());
+  }
+
+ private:
+  [[nodiscard]] s4u::Host* shard_host(int shard) const {
+    const auto j = static_cast<std::size_t>(shard);
+    return graph_.shards_co_located ? platform_.workers[j] : platform_.shards[j];
+  }
+  [[nodiscard]] SceneMessage message(s4u::Host* from, s4u::Host* to, double amount) const { return {from, to, platform_.delay(from, to), amount}; }
+
+  void show(const Round& round, SceneRound& seen) const {
+    seen.messages.clear();
+    for (const Message& m : round) seen.messages.push_back(message(platform_.workers[static_cast<std::size_t>(m.from)], platform_.workers[static_cast<std::size_t>(m.to)], m.slice.count));
+    seen.load = load_of(round, p_);
+  }
+
+  SceneExchange with_neighbours(const DirectWork& work, std::size_t participant) {
+    SceneExchange exchange;
+    const int self = participants_[participant].index;
+    for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
+      const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
+      // What goes to the right-hand neighbour arrives from its left.
+      exchange.outgoing.push_back({message(participants_[participant].host, platform_.workers[static_cast<std::size_t>(peer)], work.shard_bytes.front().si()), peer * 2 + side});
+      exchange.expected.push_back(self * 2 + side);
+    }
+    return exchange;
+  }
+
+  /// Push: workers send, shards receive. Pull: the other way round.
+  SceneExchange with_shards(const DirectWork& work, std::size_t participant) {
+    SceneExchange exchange;
+    const Participant& self = participants_[participant];
+    const bool is_worker = self.role == Role::worker;
+    const bool sends = is_worker == (work.pattern == DirectWork::Pattern::push);
+    const auto with = [&](std::size_t peer, int shard) {
+      const double bytes = work.shard_bytes[static_cast<std::size_t>(shard)].si();
+      if (bytes == 0.0) return;
+      if (sends) exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer) * 2});
+      else exchange.expected.push_back(static_cast<int>(participant) * 2);
+    };
+    if (is_worker)
+      for (int shard = 0; shard < graph_.shards; ++shard) with(static_cast<std::size_t>(p_ + shard), shard);
+    else
+      for (int worker = 0; worker < p_; ++worker) with(static_cast<std::size_t>(worker), self.index);
+    return exchange;
+  }
+
+  const StepGraph& graph_;
+  Platform platform_;
+  int p_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> make_full_scene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) { return std::make_unique<FullScene>(engine, cluster, graph); }
+
+}  // namespace stepcast

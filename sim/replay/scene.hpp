@@ -1,0 +1,73 @@
+// Where a replay takes place: the participants and messages that it simulates, and the SimGrid hosts they use.
+//
+// Full: every worker and shard, every message a flow. Folded: one of each class of those that are alike
+// (fold.hpp), on a platform that has one link for each class of links.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "models/scenario/scenario.hpp"
+#include "models/strategy/step_graph.hpp"
+#include "sim/platform/compat.hpp"
+#include "sim/replay/fold.hpp"
+
+namespace stepcast {
+
+/// A message that is a flow of its own, unless both ends are one host.
+struct SceneMessage {
+  simgrid::s4u::Host* from = nullptr;
+  simgrid::s4u::Host* to = nullptr;
+  double delay = 0.0;  ///< latency, waited for before the flow starts
+  double amount = 0.0; ///< bytes; in a round of a collective, blocks
+};
+
+struct SceneRound {
+  std::vector<SceneMessage> messages;
+  RoundLoad load;
+};
+
+/// What one participant sends and waits for in a direct exchange.
+struct SceneExchange {
+  struct Outgoing {
+    SceneMessage message;
+    int inbox = 0;
+  };
+  std::vector<Outgoing> outgoing;
+  std::vector<int> expected;  ///< an inbox for each message
+};
+
+class Scene {
+ public:
+  struct Participant : ParticipantClass {
+    simgrid::s4u::Host* host = nullptr;
+  };
+
+  virtual ~Scene() = default;
+
+  [[nodiscard]] const std::vector<Participant>& participants() const { return participants_; }  ///< workers, then shards
+  [[nodiscard]] virtual bool is_folded() const = 0;
+  /// Work units per second of a worker of speed 1.
+  [[nodiscard]] virtual double work_per_second() const = 0;
+
+  /// Calls f(round, times) for the rounds of a collective: in order, or each of those that are alike once.
+  using RoundVisitor = std::function<void(const SceneRound&, int times)>;
+  virtual void for_each_round(const CollectiveCall& call, const RoundVisitor& f) = 0;
+
+  [[nodiscard]] virtual int inboxes() const = 0;  ///< a task of direct messages has
+  virtual SceneExchange exchange(const DirectWork& work, std::size_t participant) = 0;
+  /// Asynchronous servers, never folded.
+  virtual SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
+
+  /// What is simulated, for the report: "2 participants for 65536, ..."; empty for all of it.
+  [[nodiscard]] virtual std::string summary() const = 0;
+
+ protected:
+  std::vector<Participant> participants_;
+};
+
+std::unique_ptr<Scene> make_full_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph);
+std::unique_ptr<Scene> make_folded_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph);
+
+}  // namespace stepcast

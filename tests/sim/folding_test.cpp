@@ -1,0 +1,230 @@
+// Folded replay equals full replay: the same scenario, every worker and message simulated, or one of each class.
+//
+// Full replay is the referee; what it is compared with shares the step graph and the streams with it, but neither
+// the messages nor the platform.
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "models/scenario/fault.hpp"
+#include "models/scenario/fidelity.hpp"
+#include "models/strategy/builder.hpp"
+#include "sim/replay/fold.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/replay_job.hpp"
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+struct Both {
+  StepForecast full, folded;
+};
+
+/// Both replays at once, each in a process.
+Both replay_both(const Scenario& scenario) {
+  const Workload workload = scenario.workload ? make_workload(*scenario.workload) : Workload{};
+  const StepGraph graph = build_step_graph(scenario, workload);
+  Scenario folded = scenario, full = scenario;
+  folded.evaluation.fidelity = Fidelity::folded;
+  full.evaluation.fidelity = Fidelity::full;
+  const auto results = run_in_processes(2, 2, [&](std::size_t i) { return answer({i == 0 ? &full : &folded, &graph, 0}); });
+  for (const auto& result : results)
+    if (!result.error.empty()) throw std::runtime_error(result.error);
+  return {combine({results[0].value}), combine({results[1].value})};
+}
+
+/// What differs beyond 1e-9, or "".
+std::string difference(const Both& both) {
+  const auto& [full, folded] = both;
+  const double step = full.step.si();
+  std::string text;
+  const auto compare = [&](const char* what, Seconds a, Seconds b, double scale, double tolerance) {
+    if (!(std::abs(a.si() - b.si()) <= tolerance * scale)) text += fmt::format("{}: full {:.15g} s, folded {:.15g} s; ", what, a.si(), b.si());
+  };
+  compare("step", full.step, folded.step, step, 1e-9);
+  compare("first step", full.first_step, folded.first_step, full.first_step.si(), 1e-9);
+  // Its parts are sums over many intervals.
+  const auto part = [&](const char* what, Seconds Breakdown::*member) { compare(what, full.breakdown.*member, folded.breakdown.*member, step, 1e-8); };
+  part("forward", &Breakdown::forward);
+  part("backward", &Breakdown::backward);
+  part("exposed communication", &Breakdown::exposed_communication);
+  part("waiting", &Breakdown::waiting);
+  if (!text.empty()) text += fmt::format("({} / {}; {})", full.steady_state, folded.steady_state, folded.fidelity);
+  return text;
+}
+
+void require_folds_exactly(const Scenario& scenario) {
+  std::string found;
+  try {
+    found = difference(replay_both(scenario));
+  } catch (const std::exception& error) {
+    found = error.what();
+  }
+  Json document = to_json(scenario);
+  document.erase("workload");
+  if (!found.empty()) RC_FAIL(found + "\n" + document.dump(1));
+}
+
+// ---- random scenarios
+
+/// A topology with at least `hosts` hosts, and how many groups may have links of their own.
+Topology any_topology(int hosts, int& p) {
+  switch (integer_between(0, 5)) {
+    case 0: return Star{};
+    case 1: return Racks{integer_between(1, 9), real_between(1, 5), coin() ? Seconds{} : 3_us};
+    case 2: {
+      const int g = integer_between(1, 8);
+      p = (p + g - 1) / g * g;
+      return Nodes{g, Link{BytesPerSecond(positive_between(5e8, 1e11)), 2_us}, integer_between(1, g)};
+    }
+    case 3: {
+      const int a = integer_between(1, 6), b = integer_between(1, 4), c = std::max(1, (hosts + a * b - 1) / (a * b));
+      return FatTree{{a, b, c}, {integer_between(1, 2), integer_between(1, 3), integer_between(1, 2)}, {integer_between(1, 2), integer_between(1, 2), integer_between(1, 2)}};
+    }
+    case 4: {
+      const int a = integer_between(1, 5), b = integer_between(1, 5);
+      return Torus{{a, b, std::max(1, (hosts + a * b - 1) / (a * b))}};
+    }
+    default: {
+      const int routers = integer_between(1, 4), groups = integer_between(1, routers), chassis = integer_between(1, 3), all = routers * groups * chassis;
+      return Dragonfly{groups, integer_between(1, 3), chassis, integer_between(1, 3), routers, integer_between(1, 3), std::max(1, (hosts + all - 1) / all)};
+    }
+  }
+}
+
+Cluster any_cluster(int p, int shards) {
+  Cluster cluster = star(p);
+  cluster.topology = any_topology(p + 8 + shards, cluster.workers);
+  const bool own_links = std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology);
+  int rest = cluster.workers;
+  for (int group = integer_between(0, 3); group > 0 && rest > 0; --group) {
+    WorkerGroup& g = cluster.groups.emplace_back();
+    g.count = integer_between(1, rest);
+    rest -= g.count;
+    if (coin()) g.speed = real_between(0.3, 2.0);
+    if (own_links && coin()) g.bandwidth = BytesPerSecond(positive_between(1e8, 1e10));
+    if (own_links && coin()) g.latency = Seconds(positive_between(1e-6, 1e-4));
+  }
+  return cluster;
+}
+
+Exchange any_exchange() {
+  Exchange exchange;
+  exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
+  exchange.overlap = coin();
+  exchange.first_bucket = 1_MB;
+  exchange.bucket_cap = Bytes(positive_between(1e6, 1e7));
+  return exchange;
+}
+
+int any_workers(int most) { return integer_between(0, 9) == 0 ? integer_between(1, most) : integer_between(1, 16); }
+
+}  // namespace
+
+TEST_CASE("every collective folds exactly") {
+  property("folded equals full, collectives", [] {
+    const auto algorithms = collective_algorithms();
+    const CollectiveAlgorithm& entry = algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+    const Cluster cluster = any_cluster(any_workers(64), 0);
+    // SimGrid takes events less than a nanosecond apart for one, so a byte's 0.8 ns would be too short to compare.
+    Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, Bytes(std::floor(positive_between(1e6, 1e9))));
+    auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
+    if (entry.algorithm == Algorithm::hierarchical) {
+      int g = integer_between(1, cluster.workers);
+      while (cluster.workers % g != 0) --g;
+      choice.group_size.value = g;
+    }
+    if (entry.algorithm == Algorithm::double_binary_tree) choice.pipeline_segments.value = integer_between(1, 12);
+    require_folds_exactly(scenario);
+  }, 150);
+}
+
+TEST_CASE("every strategy folds exactly") {
+  property("folded equals full, strategies", [] {
+    Strategy strategy;
+    int shards = 0;
+    int p = any_workers(24);
+    switch (integer_between(0, 5)) {
+      case 0: {
+        AllReduceStrategy s;
+        s.exchange = any_exchange();
+        strategy = s;
+        break;
+      }
+      case 1: {
+        PipelinedStrategy s;
+        s.width = integer_between(1, 3);
+        s.segments = integer_between(1, 3);
+        strategy = s;
+        break;
+      }
+      case 2: strategy = GossipStrategy{coin()}; break;
+      default: {
+        ParameterServerStrategy s;
+        s.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+        s.shards = integer_between(1, s.placement == ServerPlacement::dedicated ? 6 : std::min(p, 6));
+        s.balance = s.shards <= 4 && coin() ? ShardBalance::greedy : ShardBalance::split;
+        s.exchange = any_exchange();
+        shards = s.shards;
+        strategy = s;
+      }
+    }
+    Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
+    scenario.evaluation.max_steps = 60;
+    require_folds_exactly(scenario);
+  }, 200);
+}
+
+TEST_CASE("what is alike is one") {
+  const auto folded = [](const Scenario& scenario) { return fold(scenario.cluster, build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{})); };
+  const auto ring = [&](const Cluster& cluster) { return folded(collective_of(cluster, Operation::all_reduce, Algorithm::ring, 100_MB)).collectives.begin()->second; };
+
+  // Every rank sends one block to the next: one flow, limited by one host's link; p-1 rounds add up, p-1 do not.
+  const FoldedCollective like = ring(star(65536));
+  REQUIRE(like.size() == 2);
+  CHECK(like[0].times == 65535);
+  CHECK(like[1].times == 65535);
+  CHECK(like[0].flows == like[1].flows);
+  CHECK(like[0].flows->system.flows.size() == 1);
+  CHECK(like[0].flows->system.links == std::vector{10_Gbps});
+
+  // One rank on a link of 1 Gb/s, latency as the others': what it sends and what it receives is limited to that,
+  // the other p-2 messages to 10 Gb/s.
+  Cluster slow = star(1000);
+  slow.groups = {{1, 1.0, 1_Gbps, {}}};
+  CHECK(ring(slow)[0].flows->system.flows.size() == 2);
+
+  // 4096 like workers and 64 like servers: one of each, a push and a pull. 4096 flows share a server's link, 64 a
+  // worker's; each count loses its common factor: 10 Gb/s / 4096 is what a flow gets.
+  ParameterServerStrategy many;
+  many.shards = 64;
+  const Fold servers = folded(scenario_of(star(4096), many));
+  REQUIRE(servers.participants.size() == 2);
+  CHECK(servers.participants[0].count == 4096);
+  CHECK(servers.participants[1].count == 64);
+  REQUIRE(servers.direct.flows.size() == 2);
+  CHECK(*std::min_element(servers.direct.links.begin(), servers.direct.links.end()) == 10_Gbps / 4096.0);
+}
+
+TEST_CASE("what cannot be folded exactly is not") {
+  Scenario scenario = scenario_of(star(4), AllReduceStrategy{});
+  CHECK_FALSE(folding_refusal(scenario));
+  scenario.evaluation.fidelity = Fidelity::automatic;
+  scenario.evaluation.max_steps = 10;
+  Scenario jitter = scenario, tcp = scenario, asynchronous = scenario;
+  jitter.cluster.jitter = {JitterDistribution::gamma, 0.1};
+  tcp.cluster.transport = TcpTransport{};
+  ParameterServerStrategy one_by_one;
+  one_by_one.consistency = Consistency::asynchronous;
+  asynchronous.strategy = one_by_one;
+  const auto answers = replay_all({{"like", scenario}, {"jitter", jitter}, {"tcp", tcp}, {"asynchronous", asynchronous}});
+  CHECK(answers[0].fidelity.starts_with("folded: 1 participant"));
+  CHECK(answers[1].fidelity == "full: jitter makes every worker different");
+  CHECK(answers[2].fidelity.starts_with("full: TCP flows share links by"));
+  CHECK(answers[3].fidelity.starts_with("full: asynchronous servers serve"));
+}
