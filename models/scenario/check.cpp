@@ -142,6 +142,12 @@ class Checker {
     if (t.dimensions.empty()) fault("/cluster/topology/dimensions", "an empty list", "at least one dimension");
   }
 
+  void check_topology(const Dragonfly& t, const Cluster&) {
+    // SimGrid leaves a group by the router of its first chassis that has the other group's number.
+    if (t.groups > t.routers)
+      fault("/cluster/topology/groups", fmt::format("{} groups of {} routers in a chassis", t.groups, t.routers), "at most as many groups as routers in a chassis, each the way to one other group");
+  }
+
   void groups() {
     const Cluster& c = s_.cluster;
     long total = 0;

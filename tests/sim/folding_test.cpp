@@ -122,6 +122,20 @@ Exchange any_exchange() {
   return exchange;
 }
 
+/// Messages that are summed, gathered, and gathered after their sizes; codecs whose time depends on p.
+Compressor any_compressor() {
+  const Compressor all[] = {RatioCompressor{2.0, 0.1_ns_per_B, 0.2_ns_per_B}, Fp16{}, EightBit{}, SignSgd{}, TopK{.ratio = 0.25}, Threshold{.density = 0.25}};
+  return all[integer_between(0, 5)];
+}
+
+DeviceProfile device() {
+  DeviceProfile profile;
+  profile.peaks = {{Dtype::fp32, FlopsPerSecond(1e13), Evidence::assumed, ""}};
+  profile.memory_bandwidth.value = BytesPerSecond(5e11);
+  profile.launch_overhead.value = 10_us;
+  return profile;
+}
+
 int any_workers(int most) { return integer_between(0, 9) == 0 ? integer_between(1, most) : integer_between(1, 16); }
 
 }  // namespace
@@ -176,6 +190,11 @@ TEST_CASE("every strategy folds exactly") {
     }
     Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
     scenario.evaluation.max_steps = 60;
+    if (!std::holds_alternative<GossipStrategy>(strategy) && coin()) {
+      scenario.compressor = any_compressor();
+      scenario.codec.device = device();
+      scenario.codec.sharing = coin() ? GpuSharing::serial : GpuSharing::fair;
+    }
     require_folds_exactly(scenario);
   }, 200);
 }
