@@ -32,6 +32,7 @@ std::vector<Override> parse_sets(const std::vector<std::string>& sets);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_sweep(CLI::App& app, Invocation& invocation);
 void add_merge(CLI::App& app, Invocation& invocation);
+void add_trace(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
 void add_show(CLI::App& app, Invocation& invocation);
 void add_schema(CLI::App& app, Invocation& invocation);

@@ -89,8 +89,8 @@ struct Inbox {
 
 class Replay {
  public:
-  Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run)
-      : engine_(engine), scene_(scene), scenario_(scenario), cluster_(scenario.cluster), graph_(graph), run_(run), incoming_(graph.tasks.size()),
+  Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer)
+      : engine_(engine), scene_(scene), scenario_(scenario), cluster_(scenario.cluster), graph_(graph), run_(run), observer_(observer), incoming_(graph.tasks.size()),
         meetings_(graph.tasks.size()), inboxes_(graph.tasks.size()), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
     for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
     add_participants();
@@ -101,7 +101,7 @@ class Replay {
       sg::add_actor(engine_, "lane", lane->participant->host, [this, l = lane.get()] {
         try {
           live(*l);
-        } catch (const ModelError&) {  // may not leave an actor
+        } catch (const std::exception&) {  // may not leave an actor
           failure_ = std::current_exception();
           s4u::Actor::kill_all();
         }
@@ -283,6 +283,12 @@ class Replay {
     self.record->push_back({step, {graph_.tasks[static_cast<std::size_t>(id)].phase, start, now()}});
   }
 
+  void observe(const Participant& self, TaskId id, int step, double start) const {
+    const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
+    const StreamId stream = stream_of(task, self.role);
+    observer_({self.role, self.index, graph_.streams[static_cast<std::size_t>(stream)].name, task.name, task.phase, step, start, now()});
+  }
+
   // ---- tasks
 
   void execute(Lane& lane, TaskId id, int step) {
@@ -290,6 +296,7 @@ class Replay {
     const double reached = now();
     const double start = std::visit([&](const auto& work) { return perform(work, lane, id, step); }, graph_.tasks[static_cast<std::size_t>(id)].work);
     record(self, id, step, std::max(start, reached));
+    if (observer_) observe(self, id, step, std::max(start, reached));
   }
 
   // Each perform() returns when the work itself began, after any waiting for others.
@@ -513,6 +520,7 @@ class Replay {
   const Cluster& cluster_;
   const StepGraph& graph_;
   int run_;
+  const TaskObserver& observer_;
   std::vector<std::vector<Dependency>> incoming_;  ///< by task
   std::vector<Participant> participants_;          ///< workers, then shards
   std::vector<std::unique_ptr<Lane>> lanes_;
@@ -545,7 +553,7 @@ class Replay {
 
 }  // namespace
 
-ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run) {
+ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer) {
   int argc = 4;
   std::string program = "stepcast", quiet = "--log=root.thresh:critical", small_stacks = "--cfg=contexts/stack-size:256";
   // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
@@ -555,7 +563,7 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run) {
   configure_network(scenario.cluster.transport);
   const FidelityDecision fidelity = decide_fidelity(scenario, graph);
   const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, graph) : make_full_scene(engine, scenario.cluster, graph);
-  ReplayResult result = Replay(engine, *scene, scenario, graph, run).run();
+  ReplayResult result = Replay(engine, *scene, scenario, graph, run, observer).run();
   result.forecast.fidelity = fidelity.folds ? fmt::format("folded: {}", scene->summary()) : fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
   return result;
 }

@@ -12,6 +12,8 @@
 // steps only, timelines of one worker of each kind.
 #pragma once
 
+#include <functional>
+#include <string_view>
 #include <vector>
 
 #include "models/report/forecast.hpp"
@@ -25,10 +27,22 @@ struct ReplayResult {
   std::vector<double> samples;  ///< without a period: times of every worker's own steps, in seconds
 };
 
+/// One task of one participant, when it has ended.
+struct TaskEvent {
+  Role role = Role::worker;
+  int participant = 0;      ///< rank of the worker or number of the shard; folded: of the one that stands for its class
+  std::string_view stream, task;
+  Phase phase = Phase::forward;
+  int step = 0;
+  double start = 0.0, end = 0.0;  ///< seconds; waiting for others before the work itself is left out
+};
+using TaskObserver = std::function<void(const TaskEvent&)>;
+
 /// Runs the simulation in this process. SimGrid allows one Engine per process: call it once in a process of its
 /// own (sim/replay/processes.hpp).
 /// @param run  number of the run, for the random numbers of jitter
+/// @param observer  told of every task as it ends, in order of time; nothing is kept
 /// @throws ModelError when the platform cannot be built
-ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run);
+ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer = {});
 
 }  // namespace stepcast

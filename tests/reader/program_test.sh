@@ -49,6 +49,16 @@ expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "r
 expect 0 show resnet50 --profile v100-datasheet && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
 expect 0 show ../good.json && prints_something
 expect 0 schema cluster && prints_something
+expect 0 trace ../good.json --set /cluster/workers=4 --output trace.json && leaves 'result.csv result.json trace.json'
+python3 -c '
+import json
+events = json.load(open("out/trace.json"))
+steps = [e for e in events if e["ph"] == "X"]
+assert {e["cat"] for e in steps} == {"forward", "backward", "update", "exchange"}, events
+assert all(e["dur"] >= 0 for e in steps)
+' || fail 'no trace that a viewer reads'
+expect 2 trace ../good.json --output two-points.json && leaves 'result.csv result.json trace.json'
+rm out/trace.json
 expect 0 --help && prints_something
 expect 0 --version && prints_something
 

@@ -1,0 +1,82 @@
+// stepcast trace: the timeline of a replay, for a trace viewer.
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/scenario/study.hpp"
+#include "models/strategy/builder.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/streamed_output.hpp"
+#include "sim/replay/replay.hpp"
+
+namespace stepcast {
+namespace {
+
+struct TraceOptions {
+  std::string scenario, output;
+  std::vector<std::string> sets;
+};
+
+constexpr std::string_view name_of(Phase phase) {
+  constexpr std::string_view names[] = {"forward", "backward", "update", "encode", "decode", "exchange", "serve"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+/// Lines of the Trace Event Format, one event each: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+/// Participants are its processes and streams its threads; both are numbers there, named by events of their own.
+class EventLines {
+ public:
+  std::string of(const TaskEvent& event) {
+    std::string lines;
+    const auto [process, new_process] = processes_.try_emplace({event.role, event.participant}, processes_.size());
+    if (new_process) lines += naming("process_name", process->second, 0, fmt::format("{} {}", event.role == Role::worker ? "worker" : "shard", event.participant));
+    const auto [thread, new_thread] = threads_.try_emplace({process->second, event.stream}, threads_.size());
+    if (new_thread) lines += naming("thread_name", process->second, thread->second, std::string(event.stream));
+    const Json json{{"name", event.task}, {"cat", name_of(event.phase)}, {"ph", "X"}, {"ts", event.start * 1e6}, {"dur", (event.end - event.start) * 1e6},
+                    {"pid", process->second}, {"tid", thread->second}, {"args", {{"step", event.step}}}};
+    return lines + json.dump() + ",\n";
+  }
+
+ private:
+  static std::string naming(const char* what, std::size_t process, std::size_t thread, const std::string& name) {
+    return Json{{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}}.dump() + ",\n";
+  }
+
+  std::map<std::pair<Role, int>, std::size_t> processes_;
+  std::map<std::pair<std::size_t, std::string_view>, std::size_t> threads_;
+};
+
+int trace(const TraceOptions& options) {
+  std::vector<Override> changes = parse_sets(options.sets);
+  changes.push_back({"/evaluation/evaluator", "replay", "stepcast trace", ""});
+  const Study study = load_study(options.scenario, changes, default_library());
+  if (study.points.size() != 1)
+    throw CLI::ValidationError("scenario", fmt::format("{} points, and a trace is of one; choose with --set", study.points.size()));
+  const Scenario& scenario = study.points.front().scenario;
+  const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+  StreamedOutput output(options.output);
+  EventLines lines;
+  output.write("[\n");
+  const ReplayResult result = replay(scenario, graph, 0, [&](const TaskEvent& event) { output.write(lines.of(event)); });
+  output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
+)");
+  output.finish();
+  fmt::print(stderr, "stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state, result.forecast.fidelity);
+  return kOk;
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("trace", "Write the timeline of a replay, for Perfetto or chrome://tracing");
+  auto options = std::make_shared<TraceOptions>();
+  command->add_option("scenario", options->scenario, "scenario of one point (JSON); - is standard input")->required();
+  command->add_option("--set", options->sets, "change a field: /json/pointer=value (repeatable)")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  command->add_option("-o,--output", options->output, "where to; - is standard output")->required()->type_name("PATH");
+  command->footer("Example: stepcast trace scenarios/pipelining.json --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
+  command->callback([options, &invocation] { invocation.exit_code = trace(*options); });
+}
+
+}  // namespace stepcast
