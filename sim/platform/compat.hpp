@@ -15,8 +15,6 @@ using Route = std::vector<s4u::LinkInRoute>;
 using RouterPoint = simgrid::kernel::routing::NetPoint*;
 
 inline constexpr bool kSimGrid4 = SIMGRID_VERSION >= 40000;
-/// Whether D-mod-k routing divides the destination by parents times parallel cables, or by parents alone.
-inline constexpr bool kFatTreeDividesByCables = SIMGRID_VERSION > 33200;
 
 #if SIMGRID_VERSION >= 40000
 

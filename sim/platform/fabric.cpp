@@ -35,10 +35,10 @@ class FatTreeRoutes {
     std::vector<int> here = digits(from);
     const std::vector<int> target = digits(to);
     std::size_t level = 0;
-    // D-mod-k: the destination chooses the parents. SimGrid 3.32 leaves parallel cables out of the division.
+    // D-mod-k: the destination chooses the parents. SimGrid leaves parallel cables out of the division.
     while (level == 0 || !std::equal(here.begin() + static_cast<std::ptrdiff_t>(level), here.end(), target.begin() + static_cast<std::ptrdiff_t>(level))) {
       int port = to;
-      for (std::size_t i = 0; i < level; ++i) port /= sg::kFatTreeDividesByCables ? ports_up(i) : t_.up[i];
+      for (std::size_t i = 0; i < level; ++i) port /= t_.up[i];
       port %= ports_up(level);
       route.push_back(forth(cable(level, here, port)));
       here[level] = port % t_.up[level];
