@@ -59,6 +59,15 @@ void add_workloads(std::vector<CatalogueEntry>& entries, const fs::path& library
   }
 }
 
+/// What a compressor sends, in bytes for d elements of 4, and whose it is.
+void describe_method(CatalogueEntry& entry) {
+  const CompressorEntry& method = find_compressor(entry.name);
+  entry.details["class"] = name_of(method.of);
+  entry.details["payload"] = method.ideal;
+  if (*method.grace) entry.details["payload with packing grace"] = method.grace;
+  if (*method.source) entry.details["source"] = method.source;
+}
+
 void add_files(std::vector<CatalogueEntry>& entries, const char* shelf, const fs::path& folder) {
   for (const fs::path& file : json_files(folder)) {
     Json json = read_json(file);
@@ -81,6 +90,8 @@ std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   add_files(entries, "clusters", library / "clusters");
   add_kinds<Strategy>(entries, "strategies");
   add_kinds<Compressor>(entries, "compressors");
+  for (CatalogueEntry& entry : entries)
+    if (entry.shelf == "compressors") describe_method(entry);
   add_algorithms(entries);
   add_kinds<Topology>(entries, "topologies");
   add_kinds<Transport>(entries, "transports");

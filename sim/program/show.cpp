@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"
@@ -25,10 +26,23 @@ std::string as_text(const Json& json, int indent = 0) {
   return text;
 }
 
-std::vector<CatalogueEntry> find(const std::string& name) {
+/// The shelf that "workload" or "workloads" names; "" for "".
+std::string shelf_of(const std::string& text) {
+  if (text.empty()) return "";
+  std::vector<std::string> singular;
+  for (const std::string& shelf : catalogue_shelves()) {
+    singular.push_back(shelf.ends_with("ies") ? shelf.substr(0, shelf.size() - 3) + "y" : shelf.substr(0, shelf.size() - 1));
+    if (text == shelf || text == singular.back()) return shelf;
+  }
+  throw CLI::ValidationError(text, fmt::format("no kind of thing; allowed: {}", fmt::join(singular, ", ")));
+}
+
+/// @param shelf  where to look; "": everywhere
+std::vector<CatalogueEntry> find(const std::string& name, const std::string& shelf) {
   std::vector<CatalogueEntry> found;
   std::vector<std::string> names;
   for (CatalogueEntry& entry : catalogue(default_library())) {
+    if (!shelf.empty() && entry.shelf != shelf) continue;
     names.push_back(entry.name);
     const bool algorithm = entry.shelf == "algorithms" && entry.name.ends_with("/" + name);
     if (entry.name == name || algorithm) found.push_back(std::move(entry));
@@ -76,21 +90,23 @@ struct WorkloadOptions {
 
 void add_show(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("show", "Show what a name means, or the scenario that a file resolves to");
-  auto name = std::make_shared<std::string>();
+  auto words = std::make_shared<std::vector<std::string>>();
   auto sets = std::make_shared<std::vector<std::string>>();
   auto json = std::make_shared<std::string>();
-  command->add_option("name", *name, "a name that `stepcast list` prints, or a scenario file (.json)")->required();
+  command->add_option("name", *words, "a name that `stepcast list` prints, before it what it is of if you like (workload resnet50), or a scenario file (.json)")->required()->expected(1, 2);
   command->add_option("--set", *sets, "scenario file: change a field first")->type_name("POINTER=VALUE")->allow_extra_args(false);
   auto options = std::make_shared<WorkloadOptions>();
   command->add_option("--variant", options->variant, "network: one of its variants")->type_name("NAME");
   command->add_option("--profile", options->profile, "network: the device whose layer times to show")->type_name("NAME");
   command->add_option("--batch", options->batch, "network: samples per worker and step")->type_name("N")->check(CLI::PositiveNumber);
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
-  command->footer("Examples: stepcast show ring\n          stepcast show resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
-  command->callback([name, sets, json, options, &invocation] {
+  command->footer("Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
+  command->callback([words, sets, json, options, &invocation] {
+    const std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
+    const std::string& name = words->back();
     const std::string target = json->empty() ? "-" : *json;
-    const auto file = workload_file(*name);
-    if (options->any() && !file) throw CLI::ValidationError(*name, "--variant, --profile and --batch are for workloads; see stepcast list workloads");
+    const auto file = shelf.empty() || shelf == "workloads" ? workload_file(name) : std::nullopt;
+    if (options->any() && !file) throw CLI::ValidationError(name, "--variant, --profile and --batch are for workloads; see stepcast list workloads");
     if (file) {
       const WorkloadTable table = load_workload(*file, options->over(), default_library());
       if (gives_shapes(table)) {
@@ -98,15 +114,15 @@ void add_show(CLI::App& app, Invocation& invocation) {
         invocation.exit_code = kOk;
         return;
       }
-      if (options->any()) throw CLI::ValidationError(*name, "--variant, --profile and --batch are for layer tables with shapes; this one gives times");
+      if (options->any()) throw CLI::ValidationError(name, "--variant, --profile and --batch are for layer tables with shapes; this one gives times");
     }
-    if (name->ends_with(".json") || *name == "-") {
-      write_output(target, resolved(*name, *sets).dump(1) + "\n");
+    if (name.ends_with(".json") || name == "-") {
+      write_output(target, resolved(name, *sets).dump(1) + "\n");
     } else {
       if (!sets->empty()) throw CLI::ValidationError("--set", "only a scenario file has fields to change");
       std::string text;
       Json all = Json::array();
-      for (const CatalogueEntry& entry : find(*name)) {
+      for (const CatalogueEntry& entry : find(name, shelf)) {
         Json object{{"shelf", entry.shelf}, {"name", entry.name}, {"meaning", entry.meaning}};
         for (const auto& [key, value] : entry.details.items())
           if (!object.contains(key)) object[key] = value;

@@ -47,6 +47,9 @@ cp good.json stdin
 expect 0 run - && prints_something
 expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
 expect 0 show resnet50 --profile v100-datasheet && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
+expect 0 show workload resnet50 --variant pufferfish && prints '15,202,344 parameters'
+expect 0 show compressor top-k && prints '8k, k = max(1, floor(ratio·d))'
+expect 2 show gadget top-k && says 'no kind of thing; allowed: scenario, workload'
 expect 0 show ../good.json && prints_something
 expect 0 schema cluster && prints_something
 expect 0 trace ../good.json --set /cluster/workers=4 --output trace.json && leaves 'result.csv result.json trace.json'
