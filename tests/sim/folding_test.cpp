@@ -162,7 +162,7 @@ TEST_CASE("every strategy folds exactly") {
   property("folded equals full, strategies", [] {
     Strategy strategy;
     int shards = 0;
-    int p = any_workers(24);
+    int p = any_workers(64);
     switch (integer_between(0, 5)) {
       case 0: {
         AllReduceStrategy s;
