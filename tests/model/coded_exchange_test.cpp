@@ -18,15 +18,6 @@ namespace {
 
 constexpr double kAlpha = 10e-6, kBeta = 1e-9;
 
-DeviceProfile device() {
-  DeviceProfile profile;
-  profile.name = "test";
-  profile.peaks = {{Dtype::fp32, FlopsPerSecond(1e25), Evidence::assumed, ""}};
-  profile.memory_bandwidth.value = BytesPerSecond(1e11);
-  profile.launch_overhead.value = 10_us;
-  return profile;
-}
-
 const CodecRates kRates{{10_us, BytesPerSecond(1e11), FlopsPerSecond(1e25)}, {}};
 
 Cluster star(int p) { return star_cluster(p, BytesPerSecond(1e9), 10_us); }
@@ -53,7 +44,7 @@ Workload one_matrix() {
 
 Scenario scenario(int p, const Strategy& strategy, const Compressor& compressor, CodecSettings codec = {}) {
   Scenario s = scenario_of(star(p), strategy, compressor);
-  codec.device = device();
+  codec.device = device_of(kRates.all.launch, kRates.all.bandwidth, kRates.all.peak);
   s.codec = codec;
   return s;
 }

@@ -11,19 +11,10 @@ using namespace stepcast::test;
 
 namespace {
 
-DeviceProfile device() {
-  DeviceProfile profile;
-  profile.name = "test";
-  profile.peaks = {{Dtype::fp32, FlopsPerSecond(1e13), Evidence::assumed, ""}};
-  profile.memory_bandwidth.value = BytesPerSecond(5e11);
-  profile.launch_overhead.value = 10_us;
-  return profile;
-}
-
 Case coded(int p, const Strategy& strategy, const Compressor& compressor, std::string how) {
   Case one{fmt::format("{}, {}, p={}", kind_of(compressor), how, p), scenario_of(star(p), strategy)};
   one.scenario.compressor = compressor;
-  one.scenario.codec.device = device();
+  one.scenario.codec.device = device_of(10_us, BytesPerSecond(5e11), FlopsPerSecond(1e13));
   return one;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/study/replay_job.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
 
@@ -128,14 +129,6 @@ Compressor any_compressor() {
   return all[integer_between(0, 5)];
 }
 
-DeviceProfile device() {
-  DeviceProfile profile;
-  profile.peaks = {{Dtype::fp32, FlopsPerSecond(1e13), Evidence::assumed, ""}};
-  profile.memory_bandwidth.value = BytesPerSecond(5e11);
-  profile.launch_overhead.value = 10_us;
-  return profile;
-}
-
 int any_workers(int most) { return integer_between(0, 9) == 0 ? integer_between(1, most) : integer_between(1, 16); }
 
 }  // namespace
@@ -192,7 +185,7 @@ TEST_CASE("every strategy folds exactly") {
     scenario.evaluation.max_steps = 60;
     if (!std::holds_alternative<GossipStrategy>(strategy) && coin()) {
       scenario.compressor = any_compressor();
-      scenario.codec.device = device();
+      scenario.codec.device = device_of(10_us, BytesPerSecond(5e11), FlopsPerSecond(1e13));
       scenario.codec.sharing = coin() ? GpuSharing::serial : GpuSharing::fair;
     }
     require_folds_exactly(scenario);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/compressor/compressor.hpp"
+#include "models/scenario/profile.hpp"
 #include "tests/support/property.hpp"
 
 namespace stepcast::test {
@@ -37,6 +38,16 @@ inline double payload_bytes(const Compressor& compressor, const std::vector<Tens
   double sum = 0;
   for (const Tensor& tensor : tensors) sum += payload_bytes(compressor, tensor);
   return sum;
+}
+
+/// A device that reaches its rates, in fp32.
+inline DeviceProfile device_of(Seconds launch, BytesPerSecond bandwidth, FlopsPerSecond peak) {
+  DeviceProfile profile;
+  profile.name = "test";
+  profile.peaks = {{Dtype::fp32, peak, Evidence::assumed, ""}};
+  profile.memory_bandwidth.value = bandwidth;
+  profile.launch_overhead.value = launch;
+  return profile;
 }
 
 /// In a property: one to four dimensions of 1 to 40.
