@@ -41,7 +41,7 @@ Both replay_both(const Scenario& scenario) {
 
 /// What differs beyond 1e-9, or "".
 std::string difference(const Both& both) {
-  const auto& [full, folded] = both;
+  const StepForecast &full = both.full, &folded = both.folded;
   const double step = full.step.si();
   std::string text;
   const auto compare = [&](const char* what, Seconds a, Seconds b, double scale, double tolerance) {
