@@ -136,7 +136,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   Bound bound;
   // Servers do the update instead of the worker. Workers that need not wait for the slowest add their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + traffic.codec + (server ? Seconds{} : workload.update);
+  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + traffic.codec + (server && !server->two_way ? Seconds{} : workload.update);
   bound.compute = asynchronous ? compute * (cluster.workers / speed.rate) : compute * speed.slowest;
 
   const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);
@@ -145,7 +145,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   if (!std::holds_alternative<SimGridXml>(cluster.topology)) {
     const PathPrice link = best_link(cluster);
     const Seconds wire = terms.total_wire() * link.beta, copies = terms.copied * cluster.host_cost;
-    bound.latency = link.alpha * terms.total_messages();
+    bound.latency = link.alpha * (terms.total_messages() / graph.local_steps);
     // A collective's hosts copy after each round; a server's copies overlap with other messages.
     bound.bandwidth = server ? std::max(wire, copies) : wire + copies;
   }

@@ -146,6 +146,11 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   report.tolerance = scenario.evaluation.tolerance;
   if (const std::string estimate = why_estimate(scenario); answers.equations && !estimate.empty())
     report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", estimate));
+  if (const auto& w = scenario.workload; w && !gives_shapes(*w)) {
+    const bool axis = std::any_of(point.coordinates.begin(), point.coordinates.end(), [](const Coordinate& c) { return c.axis == "batch" || c.axis.ends_with("/batch"); });
+    const bool phase = std::any_of(point.phases.begin(), point.phases.end(), [&](const Scenario& s) { return s.workload && !gives_shapes(*s.workload) && s.workload->batch != w->batch; });
+    if (axis || phase) report.notes.push_back(fmt::format("the times of {} are as given, whatever the batch; only layer shapes with a profile follow it", w->name));
+  }
   if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
   if (scenario.workload && !benchmark)

@@ -44,14 +44,16 @@ class Checker {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }
 
+  /// Whether it looks at matrices, not at flat vectors.
+  [[nodiscard]] bool factorizes() const { return std::holds_alternative<PowerSgd>(s_.compressor) || std::holds_alternative<Atomo>(s_.compressor); }
+
   void tensors() {
     std::vector<Tensor> tensors;
     for (const Gradient& gradient : make_workload(*s_.workload).gradients)
       tensors.push_back({gradient.dims.empty() ? std::vector<std::int64_t>{gradient.elements} : gradient.dims, s_.workload->dtype});
     for (const CompressorFault& one : check(s_.compressor, tensors))
       fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
-    const bool low_rank = compressors()[s_.compressor.index()].of == CompressorClass::low_rank && !std::holds_alternative<GradiVeq>(s_.compressor);
-    if (low_rank && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
+    if (factorizes() && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
       fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_), "a method without factors", "give the gradients their \"dims\", or use a workload of layer shapes");
   }
 
@@ -92,7 +94,7 @@ class Checker {
     const bool several = traits_.stages > 1 || x.carrier == Carrier::all_to_all;
     if (several && s_.codec.sharing == GpuSharing::serial)
       fault("/codec/sharing", fmt::format("\"serial\" with compressor \"{}\" in a pipeline", kind_), "\"fair\": between its messages it needs the GPU, which is steps ahead by then", "set it, and evaluator replay");
-    if (traits_.stages > 1 && x.segments > 1)
+    if (factorizes() && x.segments > 1)
       fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_), "1: a cut through a matrix leaves nothing to factorize");
   }
 

@@ -183,7 +183,7 @@ struct ParameterServerStrategy {
     v.optional("balance", x.balance, "how parameters are divided over the shards");
     v.optional("server_reduction_cost", x.server_reduction_cost, "server's time to add one received byte; null: cluster.reduction_cost", non_negative);
     v.optional("server_update_factor", x.server_update_factor, "update time on one server that held all parameters, over the workload's update time", non_negative);
-    v.optional("two_way", x.two_way, "servers compress what they send back as well (DoubleSqueeze, Tang et al. 2019), not parameters as they are");
+    v.optional("two_way", x.two_way, "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise servers update and parameters come back as they are");
     v.optional("exchange", x.exchange, "which gradients travel together, and when");
   }
   bool operator==(const ParameterServerStrategy&) const = default;

@@ -65,7 +65,7 @@ class Exchanges {
     CodedExchange exchange;
     exchange.payload = payload(plan_);
     exchange.assumed = plan_.assumed;
-    if (carrier == Carrier::all_to_all) all_to_all(exchange);
+    if (carrier == Carrier::all_to_all && p_ > 1) all_to_all(exchange);
     else if (carrier == Carrier::in_collective) in_collective(exchange);
     else gathered_or_summed(exchange);
     return exchange;
@@ -162,7 +162,7 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
   coded.sum = time(scaled(summing_passes(plan, plan.summable() ? 1 : messages), part.share));
   if (plan.summable()) coded.sum += coded.push * gamma * static_cast<double>(messages);
   if (two_way) {
-    coded.sum += time(scaled(encode_passes(plan), part.share));
+    coded.sum += time(scaled(joined(encode_passes(plan), plan.remember), part.share));
     coded.decode = time(summing_passes(plan, 1));
   }
   return coded;

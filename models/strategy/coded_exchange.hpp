@@ -30,6 +30,7 @@ struct CodedExchange {
 ///   all-to-all     encode | all-to-all of the message | decode p parts of d/p, encode their sum | all-gather of the
 ///                  p sums | decode once
 ///   in-collective  encode d/p | ring all-reduce whose p-1 reducing rounds each decode, add and encode d/p | decode once
+/// One worker alone encodes and decodes too, as training code does, and sends nothing.
 /// Error feedback counts with the first encode and the decode. What a round of the last one computes takes nothing
 /// from back-propagation's GPU time: its slices are small.
 /// @param cut  the bucket is one segment of the gradient and may begin and end inside a tensor
@@ -53,8 +54,8 @@ struct CodedPart {
 };
 
 /// A shard adds pushes by γ where they can be summed as they are, and decodes the sum; others it decodes one by one,
-/// on a device like the workers'. With `two_way` it encodes its answer by the same method; otherwise parameters come
-/// back as they are.
+/// on a device like the workers'. With `two_way` it encodes the sum by the same method, with error feedback of its own;
+/// otherwise parameters come back as they are.
 /// @param messages  pushes that are added before the answer: p, or 1 for asynchronous servers
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma);
 

@@ -101,11 +101,17 @@ class Builder {
     if (!overlap_) graph_.depend(push, backward_.end);
   }
 
-  /// Parameters, not gradients, come back: the next forward pass waits for them (decoded), there is no update.
+  /// Parameters come back, for which the next forward pass waits, and there is no update; two-way, compressed sums of
+  /// gradients do, which the worker decodes and updates its parameters with.
   void finish(const std::vector<TaskId>& pulled) {
     std::vector<Seconds> decode;
     for (const CodedBucket& bucket : coded_) decode.push_back(bucket.decode);
-    for (const TaskId done : add_decode(graph_, codec_, decode, pulled)) graph_.depend(forward_, done, 1);
+    const auto done = add_decode(graph_, codec_, decode, pulled);
+    if (strategy_.two_way) {
+      add_update(graph_, compute_, input_.workload, done, forward_);
+      return;
+    }
+    for (const TaskId task : done) graph_.depend(forward_, task, 1);
   }
 
   [[nodiscard]] SecondsPerByte reduction_cost() const { return strategy_.server_reduction_cost.value_or(input_.cluster.reduction_cost); }
@@ -116,8 +122,9 @@ class Builder {
     return input_.cluster.host_cost * static_cast<double>(remote);
   }
 
-  /// The update's share of `bytes` of parameters.
+  /// The update's share of `bytes` of parameters, where servers update.
   [[nodiscard]] Seconds update_time(Bytes bytes) const {
+    if (strategy_.two_way) return {};
     return input_.workload.update * (strategy_.server_update_factor * (bytes / input_.workload.gradient_bytes));
   }
 
@@ -175,20 +182,22 @@ class Builder {
         graph_.depend(serve, push);
         pulls.push_back(graph_.add_task({name("pull"), Phase::exchange, ShardTransfer{shard, part.pull, false}, streams[j]}));
         graph_.depend(pulls.back(), serve);
-        graph_.depend(forward_, pulls.back(), 1);
+        if (!strategy_.two_way) graph_.depend(forward_, pulls.back(), 1);
       }
     }
-    decode_asynchronously(pulls);
+    if (strategy_.two_way) update_asynchronously(pulls);
   }
 
-  /// All that was pulled is decoded at once before the next forward pass.
-  void decode_asynchronously(const std::vector<TaskId>& pulls) {
+  /// All that was pulled is decoded at once before the update.
+  void update_asynchronously(const std::vector<TaskId>& pulls) {
     Seconds decode{};
     for (const CodedBucket& bucket : coded_) decode += bucket.decode;
-    if (decode == Seconds{}) return;
-    const TaskId task = graph_.add_task({"decode", Phase::decode, ComputeWork{decode}, codec_});
-    for (const TaskId pull : pulls) graph_.depend(task, pull);
-    graph_.depend(forward_, task, 1);
+    std::vector<TaskId> inputs = pulls;
+    if (decode > Seconds{}) {
+      inputs = {graph_.add_task({"decode", Phase::decode, ComputeWork{decode}, codec_})};
+      for (const TaskId pull : pulls) graph_.depend(inputs.front(), pull);
+    }
+    add_update(graph_, compute_, input_.workload, inputs, forward_);
   }
 
   const ParameterServerStrategy& strategy_;

@@ -208,7 +208,7 @@ void add_sweep(CLI::App& app, Invocation& invocation) {
   command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")->check(CLI::Range(1, 1024));
   command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")->type_name("i/n");
   command->add_option("--shard-file", options->shard_file, "where the shard goes (default: STUDY.shard-i-of-n.jsonl)")->type_name("PATH");
-  auto* cache = command->add_option("--cache", options->cache, "file of replays answered before (default: $XDG_CACHE_HOME/stepcast/answers.sqlite)")->type_name("PATH");
+  auto* cache = command->add_option("--cache", options->cache, "file of replays answered before (default: $XDG_CACHE_HOME/stepcast/answers-N.sqlite)")->type_name("PATH");
   command->add_flag("--no-cache", options->no_cache, "neither read nor write the cache")->excludes(cache);
   command->footer(
       "Examples: stepcast sweep scenarios/quickstart.json --evaluator replay --csv result.csv\n"

@@ -95,7 +95,7 @@ std::filesystem::path default_cache_file() {
   const char* const home = std::getenv("HOME");
   // The XDG rule: a folder that is not absolute does not count.
   const std::filesystem::path folder = cache && cache[0] == '/' ? std::filesystem::path(cache) : std::filesystem::path(home ? home : "/") / ".cache";
-  return folder / "stepcast" / "answers.sqlite";
+  return folder / "stepcast" / fmt::format("answers-{}.sqlite", kShape);  // programs of other shapes have their own
 }
 
 }  // namespace stepcast

@@ -41,7 +41,7 @@ class AnswerCache {
   Statement find_, put_;
 };
 
-/// $XDG_CACHE_HOME/stepcast/answers.sqlite, by default under ~/.cache.
+/// $XDG_CACHE_HOME/stepcast/answers-N.sqlite, by default under ~/.cache; N is the number of the table's shape.
 std::filesystem::path default_cache_file();
 
 }  // namespace stepcast

@@ -223,14 +223,14 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
           const double flows = co_located ? p - 1 : std::max(p, server.shards);
           const auto transfer = [&](double wire) { return flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host; };
           pushed = std::max(pushed, backward.ready[i]) + transfer(push);
-          serving = std::max(serving, pushed) + push * add + (push + pull) * remote * host + share * serve_per_raw_byte + w.update.si() * server.server_update_factor * share / w.gradient_bytes.si();
+          serving = std::max(serving, pushed) + push * add + (push + pull) * remote * host + share * serve_per_raw_byte + (server.two_way ? 0 : w.update.si() * server.server_update_factor * share / w.gradient_bytes.si());
           served.push_back(serving);
           pull_transfer.push_back(transfer(pull));
         }
         double pulling = co_located ? pushed : 0;
         for (std::size_t i = 0; i < buckets.size(); ++i) pulled.push_back(pulling = std::max(pulling, served[i]) + pull_transfer[i]);
-        // Parameters that come back as they are need no decoding.
-        const double expected = run_decodes(pulled, buckets, server.two_way ? codec : Codec(1, 0, 0), backward.end);
+        // Parameters that come back as they are need no decoding; two-way the worker updates.
+        const double expected = run_decodes(pulled, buckets, server.two_way ? codec : Codec(1, 0, 0), backward.end) + (server.two_way ? w.update.si() : 0);
 
         const Scenario scenario = scenario_of(cluster, server, compressor);
         const StepForecast f = forecast(scenario, w);

@@ -117,7 +117,8 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   if (auto* x = std::get_if<AllReduceStrategy>(&strategy)) x->carrier = Carrier::automatic;
   if (auto* x = std::get_if<PipelinedStrategy>(&strategy)) {
     x->carrier = Carrier::automatic;
-    if (two_stages) codec.sharing = GpuSharing::fair, x->segments = 1;
+    if (two_stages) codec.sharing = GpuSharing::fair;
+    if (two_stages || std::holds_alternative<Atomo>(compressor)) x->segments = 1;
   }
   if (std::holds_alternative<ParameterServerStrategy>(strategy) && two_stages) compressor = NoCompressor{};
   if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy)) x->local_steps = 1;

@@ -139,7 +139,7 @@ for signal in KILL INT TERM; do
   "$program" sweep slow.json --jobs 2 --csv cut.csv <stdin 2>stderr &
   sweep=$!
   # Each answer adds a page or two of 4 KiB to the database's log: by 40 KiB some are in, and far from all.
-  until [[ $(stat -c %s cache/stepcast/answers.sqlite-wal 2>/dev/null || echo 0) -gt 40000 ]] || ! kill -0 $sweep 2>/dev/null; do sleep 0.05; done
+  until [[ $(stat -c %s cache/stepcast/answers-2.sqlite-wal 2>/dev/null || echo 0) -gt 40000 ]] || ! kill -0 $sweep 2>/dev/null; do sleep 0.05; done
   children=$(cat /proc/$sweep/task/$sweep/children 2>/dev/null)
   kill -$signal $sweep || fail 'was too fast to be killed'
   wait $sweep 2>/dev/null
