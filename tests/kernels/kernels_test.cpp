@@ -13,7 +13,7 @@
 #include "kernels/workspace.hpp"
 #include "models/compressor/compressor.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/compressors.hpp"
+#include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
 
