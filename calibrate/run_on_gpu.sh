@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# On a machine with a GPU, nvcc and CMake, from the repository's root: builds kernels/ and calibrate/ alone, checks every
+# kernel against its reference (also under compute-sanitizer, small sizes), and calibrates. Profile and logs go to $OUT
+# (default build/gpu/out). Options are passed on to stepcast-calibrate device, such as --quick.
+#
+#     OUT=results calibrate/run_on_gpu.sh --quick
+#
+# nlohmann/json comes from the system, or from .gpu-deps/ where `calibrate/run_on_gpu.sh --collect` has put it beforehand
+# on a machine that has it (ignored by git; carry it along).
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+if [[ ${1:-} == --collect ]]; then
+  mkdir -p .gpu-deps/include .gpu-deps/share/cmake
+  cp -r /usr/include/nlohmann .gpu-deps/include/
+  cp -r /usr/share/cmake/nlohmann_json .gpu-deps/share/cmake/
+  echo "nlohmann/json is in .gpu-deps/"
+  exit
+fi
+
+out=${OUT:-build/gpu/out}
+mkdir -p "$out"
+build=build/gpu
+architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+nvidia-smi >"$out/nvidia-smi.txt"
+
+cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEPCAST_MODELS=OFF -DSTEPCAST_CUDA=ON \
+  -DCMAKE_CUDA_ARCHITECTURES="$architecture" -DCMAKE_PREFIX_PATH="$PWD/.gpu-deps" >"$out/configure.log" 2>&1 ||
+  { tail -n 30 "$out/configure.log"; exit 1; }
+cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; exit 1; }
+
+failed=0
+# What follows runs even where a check fails, so that one visit to the machine shows everything.
+step() {
+  local log=$1
+  shift
+  echo "== $log"
+  if "$@" >"$out/$log" 2>&1; then tail -n 1 "$out/$log"; else failed=1; echo "FAILED"; grep -v '^ok ' "$out/$log" | head -n 40; fi
+}
+export REQUIRE_GPU=1
+step check.log "$build/kernels/stepcast_kernel_check" 16777216
+if command -v compute-sanitizer >/dev/null; then
+  for tool in memcheck racecheck initcheck; do
+    step "sanitizer-$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/kernels/stepcast_kernel_check" 4097 1
+  done
+else
+  echo "compute-sanitizer is not here: out-of-bounds accesses are not checked"
+fi
+step calibrate.log "$build/calibrate/stepcast-calibrate" device -o "$out/profile.json" "$@"
+exit "$failed"

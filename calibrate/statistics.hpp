@@ -1,0 +1,59 @@
+// Statistics of repeated timings, and the fit of a kernel's launch time and rate.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace stepcast::calibrate {
+
+/// Of numbers sorted ascending, the q-quantile by linear interpolation between neighbours.
+/// @throws std::invalid_argument for no numbers
+double quantile(std::vector<double> numbers, double q);
+inline double median(const std::vector<double>& numbers) { return quantile(numbers, 0.5); }
+/// Distance of the quartiles: 1.349 standard deviations where errors are normal.
+double interquartile_range(const std::vector<double>& numbers);
+
+/// Standard error of the median over the median: sqrt(π/2)·(IQR/1.349)/√N / median, normal errors assumed. Infinite for
+/// fewer than two samples.
+double relative_error_of_median(const std::vector<double>& samples);
+
+/// When to stop sampling: at the most samples, or at the least and once the median is known well enough.
+struct StoppingRule {
+  int least = 10, most = 100;
+  double relative_error = 0.01;
+  [[nodiscard]] bool enough(const std::vector<double>& samples) const;
+};
+
+/// About `count` sizes from `low` to `high`, evenly in the logarithm, each but the ends moved at random by up to a third
+/// of the distance to its neighbour, so that no power of two is favoured; distinct, in random order.
+/// @pre 1 <= low < high, count >= 2
+std::vector<std::int64_t> log_spaced_sizes(std::int64_t low, std::int64_t high, int count, std::uint64_t seed);
+
+/// A median time at a number of bytes.
+struct Timing {
+  double bytes = 0;
+  double seconds = 0;
+};
+
+/// t = launch + bytes/bandwidth.
+struct RateFit {
+  double launch = 0;     ///< s
+  double bandwidth = 0;  ///< B/s
+  [[nodiscard]] double seconds(double bytes) const { return launch + bytes / bandwidth; }
+};
+
+/// The least squares of the relative errors, launch >= 0. Timings of any size weigh alike.
+/// @throws std::invalid_argument unless two timings of different bytes and positive times are there, and time grows with bytes
+RateFit fit_rate(const std::vector<Timing>& timings);
+
+struct HeldOut {
+  RateFit fit;  ///< to the fitted part
+  double median_error = 0, largest_error = 0;  ///< |fitted - measured|/measured on the part held out
+  int fitted = 0, held_out = 0;
+};
+
+/// Fits to 70 % of the timings, drawn at random but with the smallest and the largest among them, and judges by the rest.
+/// @throws std::invalid_argument for fewer than ten timings, and as fit_rate
+HeldOut fit_and_judge(std::vector<Timing> timings, std::uint64_t seed);
+
+}  // namespace stepcast::calibrate

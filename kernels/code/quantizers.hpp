@@ -1,0 +1,125 @@
+// Codes of one element: what each quantizer writes and what a code is worth. Decoding is total: every byte has a value.
+#pragma once
+
+#include "kernels/code/philox.hpp"
+
+namespace stepcast::kernels {
+
+// 8-bit, Dettmers 2016: y = |x|/max|x| by the nearest of 128 values of a dynamic exponent, and the sign in bit 7. Code 0
+// is 0; a code with e leading zeros of 7 bits and the b = 6 - e bits f behind its first 1 is 10^-e·(0.1 + 0.9·(f+1)/2^b):
+// code 127 is 1, code 1 is 10^-6. Error at most half the widest gap, that of e = 0: 0.45/64 of max|x|.
+// max|x| = 0: code 0. A NaN or infinity makes max|x| so, and everything decodes to NaN or infinity.
+
+/// Value of code 0 to 127.
+STEPCAST_SHARED float eight_bit_value(int code) {
+  if (code == 0) return 0;
+  int bits = 6;  // b
+  float scale = 1;
+  for (; (code >> bits) == 0; --bits) scale = scale / 10;
+  const int count = 1 << bits;
+  return scale * (0.1F + 0.9F * (static_cast<float>(code - count + 1) / static_cast<float>(count)));
+}
+
+/// @param values  the 128 values in ascending order
+STEPCAST_SHARED std::uint8_t eight_bit_code(float x, float max_abs, const float* values) {
+  const float y = magnitude(x) / max_abs;
+  int low = 0, high = 127;
+  if (!(y > 0)) high = 0;  // also 0/0 and NaN
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (values[middle] <= y) low = middle;
+    else high = middle;
+  }
+  if (high > low && values[high] - y < y - values[low]) low = high;
+  return static_cast<std::uint8_t>(low | (x < 0 ? 0x80 : 0));
+}
+
+STEPCAST_SHARED float eight_bit_decode(std::uint8_t code, float max_abs, const float* values) {
+  const float value = values[code & 0x7f] * max_abs;
+  return (code & 0x80) != 0 ? -value : value;
+}
+
+// QSGD, Alistarh et al. 2017: with norm N = |x|₂ of the bucket and s levels, r = s|x|/N is rounded down or, with
+// probability r - floor(r), up: unbiased. The code is sign·level + s, of 2s + 1 <= 255 values. |error| < N/s.
+// N = 0: level 0. N not finite: level 0, which decodes to NaN.
+
+STEPCAST_SHARED std::uint8_t qsgd_code(float x, float norm, int levels, std::uint32_t random) {
+  const float r = magnitude(x) / norm * static_cast<float>(levels);
+  int level = 0;
+  if (r > 0) {
+    // |x| <= N, but rounding may carry r just above s.
+    level = r >= static_cast<float>(levels) ? levels : static_cast<int>(r);
+    if (level < levels && uniform(random) < r - static_cast<float>(level)) ++level;
+  }
+  return static_cast<std::uint8_t>(levels + (x < 0 ? -level : level));
+}
+
+STEPCAST_SHARED float qsgd_decode(std::uint8_t code, float norm, int levels) {
+  return norm * (static_cast<float>(static_cast<int>(code) - levels) / static_cast<float>(levels));
+}
+
+// TernGrad, Wen et al. 2017: |x| clipped at c = 2.5 standard deviations, then sign(x)·S with probability |x|/S, else 0,
+// where S is the largest after clipping: unbiased for the clipped gradient. Codes of 2 bits: 0, 1 (+), 2 (-); 3 is 0.
+// S = 0 or a NaN: code 0.
+
+STEPCAST_SHARED float clip(float x, float limit) { return magnitude(x) > limit ? limit : magnitude(x); }
+
+STEPCAST_SHARED std::uint32_t ternary_code(float x, float limit, float scale, std::uint32_t random) {
+  if (!(uniform(random) < clip(x, limit) / scale)) return 0;
+  return x < 0 ? 2U : 1U;
+}
+
+STEPCAST_SHARED float ternary_decode(std::uint32_t code, float scale) {
+  const int value = static_cast<int>(code & 1U) - static_cast<int>((code >> 1) & 1U);
+  return value == 0 ? 0.0F : value > 0 ? scale : -scale;
+}
+
+// Natural compression, Horváth et al. 2019: m·2^e, m in [1, 2), becomes 2^(e+1) with probability m - 1, else 2^e:
+// unbiased. Code: sign, and 7 bits that are 0 for zero or e + 111 for e from -110 to 16. Smaller magnitudes become 0;
+// larger ones, infinities and NaN the largest, 2^16.
+
+STEPCAST_SHARED std::uint8_t natural_code(float x, std::uint32_t random) {
+  const std::uint32_t sign = (bits_of(x) >> 24) & 0x80U;
+  const std::uint32_t m = magnitude_bits(x);
+  // The mantissa carries into the exponent with probability mantissa/2^23.
+  const int exponent = m >= 0x7f800000U ? 128 : static_cast<int>((m + (random >> 9)) >> 23) - 127;
+  if (exponent < -110) return static_cast<std::uint8_t>(sign);
+  return static_cast<std::uint8_t>(sign | static_cast<std::uint32_t>((exponent > 16 ? 16 : exponent) + 111));
+}
+
+STEPCAST_SHARED float natural_decode(std::uint8_t code) {
+  const std::uint32_t low = code & 0x7fU, sign = static_cast<std::uint32_t>(code & 0x80U) << 24;
+  return float_of(low == 0 ? sign : sign | ((low + 127 - 111) << 23));
+}
+
+// Signs: bit 1 where x is not below zero; so for 0, -0 and NaN. Element i is bit i mod 32 of word i/32; spare bits are 0.
+
+STEPCAST_SHARED bool sign_bit(float x) { return !(x < 0); }
+
+/// Majority of the words of p messages, `stride` words apart; a tie is 1. Counts in bit-sliced form: plane j holds bit j
+/// of 32 counters.
+/// @pre p <= 255
+STEPCAST_SHARED std::uint32_t majority_word(const std::uint32_t* words, std::int64_t stride, int p) {
+  std::uint32_t plane[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  for (int message = 0; message < p; ++message) {
+    std::uint32_t carry = words[message * stride];
+    for (int j = 0; j < 8; ++j) {
+      const std::uint32_t sum = plane[j] ^ carry;
+      carry &= plane[j];
+      plane[j] = sum;
+    }
+  }
+  // count >= ceil(p/2), compared from the highest bit.
+  const int least = (p + 1) / 2;
+  std::uint32_t above = 0, equal = 0xffffffffU;
+  for (int j = 7; j >= 0; --j) {
+    if (((least >> j) & 1) != 0) equal &= plane[j];
+    else {
+      above |= equal & plane[j];
+      equal &= ~plane[j];
+    }
+  }
+  return above | equal;
+}
+
+}  // namespace stepcast::kernels

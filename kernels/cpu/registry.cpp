@@ -1,0 +1,25 @@
+#include <stdexcept>
+
+#include "kernels/cpu/lists.hpp"
+
+namespace stepcast::kernels {
+
+std::vector<Kernel> compressor_kernels() {
+  std::vector<Kernel> list;
+  add_elementwise(list);
+  add_signs(list);
+  add_quantizers(list);
+  add_sparsifiers(list);
+  return list;
+}
+
+Kernel find_kernel(const std::string& name) {
+  std::string names;
+  for (Kernel& kernel : compressor_kernels()) {
+    if (kernel.name() == name) return kernel;
+    names += (names.empty() ? "" : ", ") + kernel.name();
+  }
+  throw std::invalid_argument("kernel \"" + name + "\" is not known; allowed: " + names);
+}
+
+}  // namespace stepcast::kernels

@@ -1,0 +1,98 @@
+#include "kernels/workspace.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <sstream>
+
+#include "kernels/code/half.hpp"
+#include "kernels/code/permutation.hpp"
+
+namespace stepcast::kernels {
+namespace {
+
+void fill_values(float* x, std::int64_t n, Input input, std::mt19937_64& random) {
+  if (input == Input::zeros) return;
+  std::normal_distribution<float> normal;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float special[] = {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, 0.0F, -0.0F};
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[i] = normal(random);
+    if (input == Input::denormals) x[i] *= std::numeric_limits<float>::denorm_min() * 1000;
+    if (input == Input::non_finite && random() % 8 == 0) x[i] = special[random() % 5];
+  }
+}
+
+template <class T>
+T value_at(const void* data, std::int64_t i) {
+  return static_cast<const T*>(data)[i];
+}
+
+double number(Element element, const void* data, std::int64_t i) {
+  switch (element) {
+    case Element::f32: return static_cast<double>(value_at<float>(data, i));
+    case Element::f16: return static_cast<double>(float_of_half(value_at<std::uint16_t>(data, i)));
+    case Element::u8: return value_at<std::uint8_t>(data, i);
+    case Element::u32: return value_at<std::uint32_t>(data, i);
+    case Element::u64: break;
+  }
+  return static_cast<double>(value_at<std::uint64_t>(data, i));
+}
+
+}  // namespace
+
+const char* name_of(Input input) {
+  switch (input) {
+    case Input::normal: return "normal";
+    case Input::zeros: return "zeros";
+    case Input::denormals: return "denormals";
+    case Input::non_finite: break;
+  }
+  return "non-finite";
+}
+
+Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed)
+    : n_(n), seed_(seed), parameters_(kernel.parameters), buffers_(kernel.buffers(n)) {
+  std::mt19937_64 random(seed);
+  for (const Buffer& buffer : buffers_) {
+    std::vector<std::byte>& bytes = storage_.emplace_back(static_cast<std::size_t>(buffer.count) * size_of(buffer.element));
+    pointers_.push_back(bytes.data());
+    auto* floats = reinterpret_cast<float*>(bytes.data());
+    switch (buffer.fill) {
+      case Fill::values: fill_values(floats, buffer.count, input, random); break;
+      case Fill::scale:
+        for (std::int64_t i = 0; i < buffer.count; ++i) floats[i] = std::uniform_real_distribution<float>(0.5F, 4.0F)(random);
+        break;
+      case Fill::code: std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); }); break;
+      case Fill::index:
+        for (std::int64_t i = 0; i < buffer.count; ++i) reinterpret_cast<std::uint32_t*>(bytes.data())[i] = permuted(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(n), seed);
+        break;
+      case Fill::zero:
+      case Fill::prepared: break;
+    }
+  }
+  if (kernel.prepare) kernel.prepare(call());
+}
+
+std::optional<std::string> difference(const Buffer& buffer, const void* expected, const void* got) {
+  // Small entries beside large ones come from cancellation: the buffer's largest sets the scale.
+  double scale = 0;
+  for (std::int64_t i = 0; buffer.tolerance > 0 && i < buffer.count; ++i) {
+    const double e = std::abs(number(buffer.element, expected, i));
+    if (std::isfinite(e)) scale = std::max(scale, e);
+  }
+  for (std::int64_t i = 0; i < buffer.count; ++i) {
+    const double e = number(buffer.element, expected, i), g = number(buffer.element, got, i);
+    if (std::isnan(e) && std::isnan(g)) continue;
+    const bool alike = buffer.tolerance > 0 ? e == g || std::abs(e - g) <= buffer.tolerance * scale : e == g && std::signbit(e) == std::signbit(g);
+    if (alike) continue;
+    std::ostringstream text;
+    text.precision(9);
+    text << buffer.name << "[" << i << "]: expected " << e << ", got " << g << " (allowed deviation relative to the largest " << buffer.tolerance << ")";
+    return text.str();
+  }
+  return std::nullopt;
+}
+
+}  // namespace stepcast::kernels

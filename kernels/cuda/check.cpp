@@ -1,0 +1,44 @@
+#include "kernels/cuda/check.hpp"
+
+namespace stepcast::kernels {
+
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, cudaStream_t stream) : launch_(launch) {
+  const Call call = host.call();
+  for (std::size_t i = 0; i < host.buffers().size(); ++i) {
+    memory_.emplace_back(host.bytes(i));
+    sizes_.push_back(host.bytes(i));
+    pointers_.push_back(memory_.back().data());
+    require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
+  }
+  memory_.emplace_back(launch.scratch_bytes(call.n));
+  parameters_ = host.parameters();
+  call_.n = call.n;
+  call_.buffers = pointers_.data();
+  call_.parameters = parameters_.data();
+  call_.seed = call.seed;
+  call_.scratch = memory_.back().data();
+  call_.stream = stream;
+}
+
+std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
+  require_cuda(cudaGetLastError(), "launching");
+  require_cuda(cudaStreamSynchronize(call_.stream), "running");
+  std::vector<std::byte> bytes(sizes_[buffer]);
+  require_cuda(cudaMemcpy(bytes.data(), pointers_[buffer], bytes.size(), cudaMemcpyDeviceToHost), "copying results from the device");
+  return bytes;
+}
+
+std::optional<std::string> check_kernel(const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
+  Workspace host(kernel, n, input, seed);
+  const DeviceWorkspace device(find_launch(kernel.name()), host, nullptr);
+  device.run();
+  kernel.reference(host.call());
+  for (std::size_t i = 0; i < host.buffers().size(); ++i) {
+    const std::vector<std::byte> got = device.read(i);
+    if (const auto wrong = difference(host.buffers()[i], host.data(i), got.data()))
+      return kernel.name() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + *wrong;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stepcast::kernels

@@ -1,0 +1,45 @@
+// The CUDA kernels, under the names of their descriptors (kernels/kernel.hpp). C++17.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/call.hpp"
+
+namespace stepcast::kernels {
+
+/// Buffers are device memory; a launch is asynchronous on `stream` and allocates nothing.
+struct DeviceCall : Call {
+  void* scratch;
+  cudaStream_t stream;
+
+  template <class T>
+  [[nodiscard]] T* scratch_at(std::size_t offset_bytes = 0) const {
+    return reinterpret_cast<T*>(static_cast<unsigned char*>(scratch) + offset_bytes);
+  }
+};
+
+struct Launch {
+  std::string name;  ///< Kernel::name()
+  void (*run)(const DeviceCall&);
+  std::size_t (*scratch_bytes)(std::int64_t n);
+};
+
+std::vector<Launch> launches();
+/// @throws std::invalid_argument for a name without a launch
+Launch find_launch(const std::string& name);
+
+void add_elementwise_launches(std::vector<Launch>& list);
+void add_sign_launches(std::vector<Launch>& list);
+void add_quantizer_launches(std::vector<Launch>& list);
+void add_sparsifier_launches(std::vector<Launch>& list);
+
+inline std::size_t no_scratch(std::int64_t) { return 0; }
+inline std::size_t few_scratch(std::int64_t) { return 64; }
+
+/// A kernel that does nothing: the overhead of a launch.
+void launch_empty(cudaStream_t stream);
+
+}  // namespace stepcast::kernels

@@ -1,0 +1,74 @@
+// The descriptor of a kernel: what it is called, what it reads and writes, and its CPU reference.
+//
+//     for (const Kernel& kernel : compressor_kernels())
+//       time(kernel.launch..., n) -> launch + kernel.bytes(n)/bandwidth
+//
+// One list, compressor_kernels(), serves the tests, the harness of calibrate/ and, by `pass`, the simulator: a Pass of
+// models/compressor/ of that name is priced by what calibrate/ measured. The CUDA launches stand in
+// kernels/cuda/launch.hpp under the same names.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/call.hpp"
+
+namespace stepcast::kernels {
+
+enum class Element { f32, f16, u8, u32, u64 };
+
+constexpr std::size_t size_of(Element element) {
+  switch (element) {
+    case Element::f16: return 2;
+    case Element::u8: return 1;
+    case Element::u64: return 8;
+    case Element::f32:
+    case Element::u32: break;
+  }
+  return 4;
+}
+
+/// With what a buffer is filled before a call.
+enum class Fill {
+  zero,      ///< outputs
+  values,    ///< elements of a gradient: the input under test
+  scale,     ///< one or more positive numbers
+  code,      ///< any bits: decoders are total
+  index,     ///< distinct numbers below n
+  prepared,  ///< by the descriptor's `prepare`, from the buffers before it
+};
+
+struct Buffer {
+  const char* name;
+  Element element;
+  std::int64_t count;
+  Fill fill = Fill::zero;
+  bool written = false;
+  /// Largest deviation from the reference, relative to its largest entry; 0: bit by bit, NaN equal to NaN. Only sums need one: the GPU
+  /// adds in another order than the CPU.
+  double tolerance = 0;
+};
+
+struct Kernel {
+  std::string pass;    ///< as models/compressor/ calls it
+  std::string method;  ///< compressor's kind, or what tells it from others of that pass
+  std::vector<std::int64_t> parameters;
+  std::function<std::vector<Buffer>(std::int64_t n)> buffers;
+  std::function<double(std::int64_t n)> bytes;  ///< least bytes to move: inputs once, outputs once, per sweep
+  std::function<double(std::int64_t n)> flops;  ///< operations as models/compressor/codec_plan.hpp counts them, per sweep
+  std::function<void(const Call&)> reference;
+  std::function<void(const Call&)> prepare{};
+  int repeats = 1;  ///< sweeps of one call; a Pass describes one
+
+  [[nodiscard]] std::string name() const { return pass + "/" + method; }
+};
+
+/// Every kernel of the compressors.
+std::vector<Kernel> compressor_kernels();
+
+/// @throws std::invalid_argument for a name that is not in the list
+Kernel find_kernel(const std::string& name);
+
+}  // namespace stepcast::kernels

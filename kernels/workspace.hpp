@@ -1,0 +1,40 @@
+// Buffers on the host, filled as a descriptor wants them, and their comparison: for tests, GPU checks and the harness.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.hpp"
+
+namespace stepcast::kernels {
+
+/// What elements under test look like. non_finite: standard normal, among them NaN, both infinities and both zeros.
+enum class Input { normal, zeros, denormals, non_finite };
+inline constexpr Input kInputs[] = {Input::normal, Input::zeros, Input::denormals, Input::non_finite};
+const char* name_of(Input input);
+
+class Workspace {
+ public:
+  /// @throws std::bad_alloc
+  Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed);
+
+  [[nodiscard]] Call call() const { return {n_, pointers_.data(), parameters_.data(), seed_}; }
+  [[nodiscard]] const std::vector<Buffer>& buffers() const { return buffers_; }
+  [[nodiscard]] std::size_t bytes(std::size_t buffer) const { return storage_[buffer].size(); }
+  [[nodiscard]] void* data(std::size_t buffer) const { return pointers_[buffer]; }
+  [[nodiscard]] const std::vector<std::int64_t>& parameters() const { return parameters_; }
+
+ private:
+  std::int64_t n_;
+  std::uint64_t seed_;
+  std::vector<std::int64_t> parameters_;
+  std::vector<Buffer> buffers_;
+  std::vector<std::vector<std::byte>> storage_;
+  std::vector<void*> pointers_;
+};
+
+/// What differs first between the buffer as expected and as computed, beyond the buffer's tolerance; nothing if equal.
+std::optional<std::string> difference(const Buffer& buffer, const void* expected, const void* got);
+
+}  // namespace stepcast::kernels

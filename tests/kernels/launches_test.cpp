@@ -1,0 +1,15 @@
+// Every descriptor has a CUDA launch, and every launch a descriptor.
+#include <set>
+
+#include "kernels/cuda/launch.hpp"
+#include "kernels/kernel.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast::kernels;
+
+TEST_CASE("descriptors and launches have the same names") {
+  std::set<std::string> described, launched;
+  for (const Kernel& kernel : compressor_kernels()) CHECK(described.insert(kernel.name()).second);
+  for (const Launch& launch : launches()) CHECK(launched.insert(launch.name).second);
+  CHECK(described == launched);
+}
