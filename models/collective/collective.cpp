@@ -47,6 +47,10 @@ int best_segments(Bytes n, int p, const Prices& prices) {
 
 std::span<const CollectiveAlgorithm> collective_algorithms() { return kAlgorithms; }
 
+bool carries_out(Algorithm algorithm, Operation operation) {
+  return std::any_of(std::begin(kAlgorithms), std::end(kAlgorithms), [&](const CollectiveAlgorithm& entry) { return entry.operation == operation && entry.algorithm == algorithm; });
+}
+
 const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm) {
   for (const CollectiveAlgorithm& entry : kAlgorithms)
     if (entry.operation == operation && entry.algorithm == algorithm) return entry;

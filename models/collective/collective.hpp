@@ -31,6 +31,9 @@ struct CollectiveAlgorithm {
 /// Every operation with every algorithm that carries it out.
 std::span<const CollectiveAlgorithm> collective_algorithms();
 
+/// Whether there is an entry for them ("auto" is never one).
+bool carries_out(Algorithm algorithm, Operation operation);
+
 /// @throws std::invalid_argument when no entry matches ("auto" is never an entry)
 const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm);
 

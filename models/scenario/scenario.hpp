@@ -100,6 +100,10 @@ struct Scenario {
   Output output;
 };
 
+/// The scenario without what cannot change a forecast of its step (name, description, baseline, run, output), and without
+/// the workload, which is large and shared: whoever tells scenarios apart has its own way to tell workloads.
+Scenario without_labels(Scenario scenario);
+
 /// The canonical document of a scenario: every default written out, every quantity in exact text. Reading it
 /// again gives the same scenario.
 Json to_json(const Scenario& scenario);

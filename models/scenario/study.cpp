@@ -423,6 +423,16 @@ std::filesystem::path default_library() {
   return STEPCAST_SCENARIOS_DIR;
 }
 
+Scenario without_labels(Scenario scenario) {
+  scenario.name.clear();
+  scenario.description.clear();
+  scenario.workload.reset();
+  scenario.baseline.reset();
+  scenario.run.reset();
+  scenario.output = {};
+  return scenario;
+}
+
 Json to_json(const Scenario& scenario) {
   Json json = Json::object();
   json["name"] = scenario.name;

@@ -7,11 +7,6 @@
 
 namespace stepcast {
 
-Bytes payload(const Compressor& compressor, Bytes bytes) {
-  if (const auto* ratio = std::get_if<RatioCompressor>(&compressor)) return bytes / ratio->ratio;
-  return bytes;
-}
-
 std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
   return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
 }

@@ -33,9 +33,6 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 
 // Pieces that builders share.
 
-/// Bytes on the wire of `bytes` of gradient, for a compressor that is known by its ratio.
-Bytes payload(const Compressor& compressor, Bytes bytes);
-
 /// Adds the stream of the compressor's kernels: the compute stream, or one of their own that shares the GPU fairly.
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
 
 #include "models/strategy/prices.hpp"
 
@@ -19,9 +18,7 @@ std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
 
 CollectiveCall call(const GraphInput& input, Operation operation, const CollectiveChoice& choice, Bytes bytes) {
   CollectiveChoice fitting = choice;
-  const auto algorithms = collective_algorithms();
-  const bool fits = std::any_of(algorithms.begin(), algorithms.end(), [&](const CollectiveAlgorithm& a) { return a.operation == operation && a.algorithm == choice.algorithm; });
-  if (!fits) fitting.algorithm = Algorithm::automatic;
+  if (!carries_out(choice.algorithm, operation)) fitting.algorithm = Algorithm::automatic;
   return decide(operation, fitting, bytes, input.cluster.workers, input.prices, natural_group(input.cluster));
 }
 
@@ -125,8 +122,7 @@ std::vector<Tensor> tensors_of(const GraphInput& input, const Bucket& bucket, bo
   if (cut) return {{{std::max<std::int64_t>(1, std::llround(bucket.bytes / size_of(workload.dtype)))}, workload.dtype}};
   std::vector<Tensor> tensors;
   for (std::size_t i = bucket.first; i < bucket.last; ++i) {
-    const Gradient& gradient = workload.gradients[i];
-    tensors.push_back({gradient.dims.empty() ? std::vector<std::int64_t>{gradient.elements} : gradient.dims, workload.dtype});
+    tensors.push_back({workload.gradients[i].shape(), workload.dtype});
   }
   return tensors;
 }

@@ -32,13 +32,14 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   }
 
   // Decoded gradients are applied at once, so decoding belongs to the step that updates.
-  const TaskId first = static_cast<TaskId>(graph.tasks.size());
-  std::vector<TaskId> users;
+  std::vector<TaskId> users(segments.size(), kNoTask);  // of each segment's sum: its decoding, or the update at once
   for (std::size_t i = 0; i < segments.size(); ++i)
-    if (coded[i].decode > Seconds{}) users.push_back(graph.add_task({numbered("decode", i, segments.size()), Phase::decode, ComputeWork{coded[i].decode}, codec}));
+    if (coded[i].decode > Seconds{}) users[i] = graph.add_task({numbered("decode", i, segments.size()), Phase::decode, ComputeWork{coded[i].decode}, codec});
   const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
-  for (TaskId decode = first; decode < update; ++decode) graph.depend(update, decode);
-  if (users.empty()) users.assign(segments.size(), update);
+  for (TaskId& user : users) {
+    if (user == kNoTask) user = update;
+    else graph.depend(update, user);
+  }
   const TaskId forward = add_forward(graph, compute, input.workload);
   graph.depend(forward, update);
   const BackwardPass backward = add_backward(graph, compute, codec, input, segments, 1.0, encode);

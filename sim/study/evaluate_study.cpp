@@ -63,14 +63,7 @@ class Questions {
  private:
   /// Everything that can change an answer. The workload is shared by pointer when it came by name.
   static std::string key(const Scenario& scenario) {
-    Scenario bare = scenario;
-    bare.name.clear();
-    bare.description.clear();
-    bare.workload.reset();
-    bare.baseline.reset();
-    bare.run.reset();
-    bare.output = {};
-    return fmt::format("{} {}", static_cast<const void*>(scenario.workload.get()), to_json(bare).dump());
+    return fmt::format("{} {}", static_cast<const void*>(scenario.workload.get()), to_json(without_labels(scenario)).dump());
   }
 
   std::map<std::string, std::size_t> known_;

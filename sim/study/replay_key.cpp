@@ -11,13 +11,7 @@
 namespace stepcast {
 
 Digest ReplayKeys::key(const Scenario& scenario) {
-  Scenario bare = scenario;
-  bare.name.clear();
-  bare.description.clear();
-  bare.baseline.reset();
-  bare.run.reset();
-  bare.output = {};
-  bare.workload.reset();
+  Scenario bare = without_labels(scenario);
   bare.evaluation.evaluator = Evaluator::replay;
   bare.evaluation.tolerance = Evaluation{}.tolerance;
   std::string text = program_ + "\n" + workload_text(scenario.workload) + "\n";
