@@ -1,14 +1,9 @@
 #include "calibrate/harness.hpp"
 
-#include <memory>
-#include <stdexcept>
-#include <string>
-
-#include <cublas_v2.h>
-
 namespace stepcast::calibrate {
 namespace {
 
+using kernels::require_cublas;
 using kernels::require_cuda;
 
 std::size_t twice_l2() {
@@ -18,14 +13,9 @@ std::size_t twice_l2() {
   return 2 * static_cast<std::size_t>(bytes);
 }
 
-void require_cublas(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(std::string(what) + ": " + cublasGetStatusString(status));
-}
-
 }  // namespace
 
 Harness::Harness(StoppingRule rule) : rule_(rule), flushed_bytes_(twice_l2()), flushed_(flushed_bytes_) {
-  require_cuda(cudaStreamCreate(&stream_), "making a stream");
   require_cuda(cudaEventCreate(&begin_), "making an event");
   require_cuda(cudaEventCreate(&end_), "making an event");
 }
@@ -33,19 +23,19 @@ Harness::Harness(StoppingRule rule) : rule_(rule), flushed_bytes_(twice_l2()), f
 Harness::~Harness() {
   cudaEventDestroy(begin_);
   cudaEventDestroy(end_);
-  cudaStreamDestroy(stream_);
 }
 
 std::vector<double> Harness::time(const std::function<void(cudaStream_t)>& work) const {
-  for (int i = 0; i < 3; ++i) work(stream_);
+  const cudaStream_t stream = context_.stream();
+  for (int i = 0; i < 3; ++i) work(stream);
   require_cuda(cudaGetLastError(), "launching");
-  require_cuda(cudaStreamSynchronize(stream_), "warming up");
+  require_cuda(cudaStreamSynchronize(stream), "warming up");
   std::vector<double> samples;
   while (!rule_.enough(samples)) {
-    require_cuda(cudaMemsetAsync(flushed_.data(), 0, flushed_bytes_, stream_), "flushing L2");
-    require_cuda(cudaEventRecord(begin_, stream_), "recording the begin");
-    work(stream_);
-    require_cuda(cudaEventRecord(end_, stream_), "recording the end");
+    require_cuda(cudaMemsetAsync(flushed_.data(), 0, flushed_bytes_, stream), "flushing L2");
+    require_cuda(cudaEventRecord(begin_, stream), "recording the begin");
+    work(stream);
+    require_cuda(cudaEventRecord(end_, stream), "recording the end");
     require_cuda(cudaEventSynchronize(end_), "running");
     float milliseconds = 0;
     require_cuda(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading the time");
@@ -59,14 +49,10 @@ double matrix_product_rate(const Harness& harness, bool half) {
   const std::size_t bytes = std::size_t{n} * n * (half ? 2 : 4);
   const kernels::DeviceMemory a(bytes), b(bytes), c(bytes);
   for (const kernels::DeviceMemory* matrix : {&a, &b, &c}) require_cuda(cudaMemset(matrix->data(), 0x11, bytes), "filling a matrix");  // small positive numbers in either type
-  cublasHandle_t created = nullptr;
-  require_cublas(cublasCreate(&created), "starting cuBLAS");
-  const std::unique_ptr<cublasContext, cublasStatus_t (*)(cublasHandle_t)> handle(created, cublasDestroy);
-  require_cublas(cublasSetStream(handle.get(), harness.stream()), "giving cuBLAS a stream");
   const float one = 1, zero = 0;
   const cudaDataType_t type = half ? CUDA_R_16F : CUDA_R_32F;
   const double seconds = median(harness.time([&](cudaStream_t) {
-    require_cublas(cublasGemmEx(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), type, n, b.data(), type, n, &zero, c.data(), type, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT), "multiplying matrices");
+    require_cublas(cublasGemmEx(harness.context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), type, n, b.data(), type, n, &zero, c.data(), type, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT), "multiplying matrices");
   }));
   return 2.0 * n * n * n / seconds;
 }

@@ -17,11 +17,12 @@
 
 namespace stepcast::kernels {
 
-enum class Element { f32, f16, u8, u32, u64 };
+enum class Element { f32, f16, bf16, u8, u32, u64 };
 
 constexpr std::size_t size_of(Element element) {
   switch (element) {
-    case Element::f16: return 2;
+    case Element::f16:
+    case Element::bf16: return 2;
     case Element::u8: return 1;
     case Element::u64: return 8;
     case Element::f32:
@@ -33,7 +34,7 @@ constexpr std::size_t size_of(Element element) {
 /// With what a buffer is filled before a call.
 enum class Fill {
   zero,      ///< outputs
-  values,    ///< elements of a gradient: the input under test
+  values,    ///< elements of a gradient: the input under test; f32 or bf16
   scale,     ///< one or more positive numbers
   code,      ///< any bits: decoders are total
   index,     ///< distinct numbers below n

@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "kernels/code/bfloat.hpp"
 #include "kernels/code/half.hpp"
 #include "kernels/code/permutation.hpp"
 
@@ -33,6 +34,7 @@ double number(Element element, const void* data, std::int64_t i) {
   switch (element) {
     case Element::f32: return static_cast<double>(value_at<float>(data, i));
     case Element::f16: return static_cast<double>(float_of_half(value_at<std::uint16_t>(data, i)));
+    case Element::bf16: return static_cast<double>(float_of_bfloat(value_at<std::uint16_t>(data, i)));
     case Element::u8: return value_at<std::uint8_t>(data, i);
     case Element::u32: return value_at<std::uint32_t>(data, i);
     case Element::u64: break;
@@ -60,7 +62,15 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
     pointers_.push_back(bytes.data());
     auto* floats = reinterpret_cast<float*>(bytes.data());
     switch (buffer.fill) {
-      case Fill::values: fill_values(floats, buffer.count, input, random); break;
+      case Fill::values:
+        if (buffer.element == Element::bf16) {
+          std::vector<float> wide(static_cast<std::size_t>(buffer.count));
+          fill_values(wide.data(), buffer.count, input, random);
+          std::transform(wide.begin(), wide.end(), reinterpret_cast<std::uint16_t*>(bytes.data()), bfloat_bits);
+        } else {
+          fill_values(floats, buffer.count, input, random);
+        }
+        break;
       case Fill::scale:
         for (std::int64_t i = 0; i < buffer.count; ++i) floats[i] = std::uniform_real_distribution<float>(0.5F, 4.0F)(random);
         break;

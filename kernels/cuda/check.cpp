@@ -2,7 +2,7 @@
 
 namespace stepcast::kernels {
 
-DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, cudaStream_t stream) : launch_(launch) {
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context) : launch_(launch) {
   const Call call = host.call();
   for (std::size_t i = 0; i < host.buffers().size(); ++i) {
     memory_.emplace_back(host.bytes(i));
@@ -10,14 +10,15 @@ DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, cu
     pointers_.push_back(memory_.back().data());
     require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
   }
-  memory_.emplace_back(launch.scratch_bytes(call.n));
+  memory_.emplace_back(launch.scratch_bytes(call));
   parameters_ = host.parameters();
   call_.n = call.n;
   call_.buffers = pointers_.data();
   call_.parameters = parameters_.data();
   call_.seed = call.seed;
   call_.scratch = memory_.back().data();
-  call_.stream = stream;
+  call_.stream = context.stream();
+  call_.blas = context.blas();
 }
 
 std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
@@ -28,9 +29,9 @@ std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
   return bytes;
 }
 
-std::optional<std::string> check_kernel(const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
+std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
   Workspace host(kernel, n, input, seed);
-  const DeviceWorkspace device(find_launch(kernel.name()), host, nullptr);
+  const DeviceWorkspace device(find_launch(kernel.name()), host, context);
   device.run();
   kernel.reference(host.call());
   for (std::size_t i = 0; i < host.buffers().size(); ++i) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "kernels/cuda/error.hpp"
+#include "kernels/cuda/context.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/workspace.hpp"
 
@@ -14,7 +14,7 @@ namespace stepcast::kernels {
 class DeviceWorkspace {
  public:
   /// @throws CudaError
-  DeviceWorkspace(const Launch& launch, const Workspace& host, cudaStream_t stream);
+  DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context);
   DeviceWorkspace(const DeviceWorkspace&) = delete;
   DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
   void run() const { launch_.run(call_); }
@@ -33,6 +33,6 @@ class DeviceWorkspace {
 
 /// What differs first from the reference; nothing if the kernel is right on this input.
 /// @throws CudaError
-std::optional<std::string> check_kernel(const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed);
+std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed);
 
 }  // namespace stepcast::kernels

@@ -17,6 +17,7 @@ using namespace stepcast::kernels;
 namespace {
 
 int check_all(std::int64_t largest, std::uint64_t seed) {
+  const Context context;
   int wrong = 0, checks = 0;
   for (const Kernel& kernel : compressor_kernels()) {
     std::optional<std::string> first;
@@ -25,7 +26,7 @@ int check_all(std::int64_t largest, std::uint64_t seed) {
       if (n > largest) continue;
       for (const Input input : kInputs) {
         ++checks;
-        if (const auto found = check_kernel(kernel, n, input, seed + static_cast<std::uint64_t>(checks)); found && !first) first = found;
+        if (const auto found = check_kernel(context, kernel, n, input, seed + static_cast<std::uint64_t>(checks)); found && !first) first = found;
       }
     }
     if (first) ++wrong;

@@ -10,6 +10,10 @@ void require_cuda(cudaError_t code, const char* what) {
   if (code != cudaSuccess) throw CudaError(code, what);
 }
 
+void require_cublas(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS) throw CublasError(std::string(what) + ": " + cublasGetStatusString(status));
+}
+
 bool has_device() {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);

@@ -1,10 +1,11 @@
-// Errors of the CUDA runtime as exceptions, and memory on the device.
+// Errors of the CUDA runtime and of cuBLAS as exceptions, and memory on the device.
 #pragma once
 
 #include <cstddef>
 #include <stdexcept>
 #include <string>
 
+#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 namespace stepcast::kernels {
@@ -20,6 +21,14 @@ class CudaError : public std::runtime_error {
 
 /// @throws CudaError naming `what` unless `code` is success
 void require_cuda(cudaError_t code, const char* what);
+
+class CublasError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// @throws CublasError naming `what` unless `status` is success
+void require_cublas(cublasStatus_t status, const char* what);
 
 /// Whether a device can be used: false on cudaErrorNoDevice and cudaErrorInsufficientDriver.
 /// @throws CudaError on any other error

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 #include "kernels/call.hpp"
@@ -14,6 +15,7 @@ namespace stepcast::kernels {
 struct DeviceCall : Call {
   void* scratch;
   cudaStream_t stream;
+  cublasHandle_t blas;  ///< enqueues on `stream`
 
   template <class T>
   [[nodiscard]] T* scratch_at(std::size_t offset_bytes = 0) const {
@@ -23,8 +25,9 @@ struct DeviceCall : Call {
 
 struct Launch {
   std::string name;  ///< Kernel::name()
+  /// @throws CudaError, CublasError where a library refuses the call
   void (*run)(const DeviceCall&);
-  std::size_t (*scratch_bytes)(std::int64_t n);
+  std::size_t (*scratch_bytes)(const Call&);  ///< of n and the parameters; no buffers are there yet
 };
 
 std::vector<Launch> launches();
@@ -36,8 +39,8 @@ void add_sign_launches(std::vector<Launch>& list);
 void add_quantizer_launches(std::vector<Launch>& list);
 void add_sparsifier_launches(std::vector<Launch>& list);
 
-inline std::size_t no_scratch(std::int64_t) { return 0; }
-inline std::size_t few_scratch(std::int64_t) { return 64; }
+inline std::size_t no_scratch(const Call&) { return 0; }
+inline std::size_t few_scratch(const Call&) { return 64; }
 
 /// A kernel that does nothing: the overhead of a launch.
 void launch_empty(cudaStream_t stream);

@@ -159,8 +159,8 @@ void over_kept(const DeviceCall& c, const Op& op) {
 
 unsigned tiles_of(std::int64_t n) { return static_cast<unsigned>(ceil_div(n, kTile)); }
 
-std::size_t tile_scratch(std::int64_t n) { return 2 * sizeof(Count) * tiles_of(n); }
-std::size_t select_scratch(std::int64_t) { return 4 * kDigitBins * sizeof(std::uint32_t); }
+std::size_t tile_scratch(const Call& c) { return 2 * sizeof(Count) * tiles_of(c.n); }
+std::size_t select_scratch(const Call&) { return 4 * kDigitBins * sizeof(std::uint32_t); }
 
 void random_indices(const DeviceCall& c) { over_kept(c, DrawIndices{c.at<std::uint32_t>(0), static_cast<std::uint64_t>(c.n), c.seed}); }
 void gather(const DeviceCall& c) { over_kept(c, Gather{c.at<float>(0), c.at<std::uint32_t>(1), c.at<float>(2)}); }
@@ -179,7 +179,7 @@ void compact_threshold(const DeviceCall& c) {
 
 void radix_select(const DeviceCall& c) {
   std::uint32_t *state = c.at<std::uint32_t>(1), *bins = c.scratch_at<std::uint32_t>();
-  cudaMemsetAsync(bins, 0, select_scratch(c.n), c.stream);
+  cudaMemsetAsync(bins, 0, select_scratch(c), c.stream);
   begin_select<<<1, 1, 0, c.stream>>>(static_cast<std::uint32_t>(kept_of(c.n)), state);
   for (int shift = 24; shift >= 0; shift -= 8, bins += kDigitBins) {
     count_digits<<<blocks_for(ceil_div(c.n, 4), 2048), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, shift, state, bins);

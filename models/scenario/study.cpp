@@ -418,11 +418,6 @@ std::vector<const Scenario*> questions_of(const StudyPoint& point) {
   return all;
 }
 
-std::filesystem::path default_library() {
-  if (const char* folder = std::getenv("STEPCAST_SCENARIOS")) return folder;
-  return STEPCAST_SCENARIOS_DIR;
-}
-
 Scenario without_labels(Scenario scenario) {
   scenario.name.clear();
   scenario.description.clear();

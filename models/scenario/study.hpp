@@ -53,7 +53,4 @@ Study load_study(const std::filesystem::path& file, const std::vector<Override>&
 /// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
 Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
 
-/// Folder of the shipped scenarios: $STEPCAST_SCENARIOS if set, otherwise where it was at build time.
-std::filesystem::path default_library();
-
 }  // namespace stepcast

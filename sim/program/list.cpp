@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/report/writers.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "sim/program/catalogue.hpp"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/program/command.hpp"

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "models/equation/evaluate.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "models/strategy/builder.hpp"
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/platform/platform.hpp"

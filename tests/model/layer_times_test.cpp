@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/scenario/fault.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/workload/check_shapes.hpp"

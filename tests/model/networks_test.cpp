@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/workload/factorize.hpp"

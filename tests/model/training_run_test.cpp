@@ -1,5 +1,6 @@
 // Training runs: steps per epoch, phases, one-off costs, time to an accuracy.
 #include "models/report/training_run.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

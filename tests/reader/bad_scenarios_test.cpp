@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/folder.hpp"

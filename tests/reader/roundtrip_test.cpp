@@ -6,6 +6,7 @@
 
 #include "models/scenario/check.hpp"
 #include "models/scenario/fidelity.hpp"
+#include "models/scenario/library.hpp"
 #include "models/scenario/reader.hpp"
 #include "models/scenario/schema.hpp"
 #include "models/scenario/study.hpp"

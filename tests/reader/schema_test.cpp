@@ -10,6 +10,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/schema.hpp"
 #include "models/scenario/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/folder.hpp"

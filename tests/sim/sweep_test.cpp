@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "sim/program/progress.hpp"
 #include "sim/program/shard_file.hpp"

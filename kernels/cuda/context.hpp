@@ -1,0 +1,25 @@
+// A stream of the device, and the libraries that enqueue on it.
+#pragma once
+
+#include <cublas_v2.h>
+
+#include "kernels/cuda/error.hpp"
+
+namespace stepcast::kernels {
+
+class Context {
+ public:
+  /// @throws CudaError, CublasError
+  Context();
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] cublasHandle_t blas() const { return blas_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t blas_ = nullptr;
+};
+
+}  // namespace stepcast::kernels

@@ -1,0 +1,103 @@
+// Kernels of a network's layers: forward pass, gradient of the input, gradient of the parameters. Each part is one Kernel
+// whose n is the batch; its shape is in its parameters, so that reference and launch read the same numbers.
+//
+// Tensors are dense and row-major: images as batch x channels x height x width, vectors as (batch·rows) x width, weights
+// as out x in (x height x width). Parameters and their gradients are of the layer's type, sums are taken in fp32.
+// Kernel::pass names layer and part ("conv2d-forward"), Kernel::method the precision, and the library where it is not
+// ours ("fp32", "cudnn-bf16").
+#pragma once
+
+#include <optional>
+
+#include "kernels/kernel.hpp"
+
+namespace stepcast::kernels {
+
+/// fp32; tf32: fp32 in memory, products on tensor cores with mantissas of 10 bits; bf16: activations and weights in bf16.
+enum class Precision { fp32, tf32, bf16 };
+inline constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16};
+const char* name_of(Precision precision);
+
+/// A part that a layer has not is empty: no gradient of the parameters where there are none.
+struct LayerKernels {
+  std::optional<Kernel> forward, data_gradient, weight_gradient;
+};
+
+// Shapes are those of one sample; `rows` is how many vectors of it a layer works on. Ranks of 0: not factorized.
+
+struct LinearShape {
+  std::int64_t in, out, rows;
+  std::int64_t rank = 0;  ///< y = V (U x): U is rank x in, V is out x rank
+  bool bias = false;
+};
+struct Conv2dShape {
+  std::int64_t in, out, kernel_height, kernel_width, stride, padding_height, padding_width, groups, height, width;
+  std::int64_t rank = 0;  ///< kernel to `rank` channels, then 1 x 1 to `out`
+  bool bias = false;
+};
+struct ConvTranspose2dShape {
+  std::int64_t in, out, kernel_height, kernel_width, stride, height, width;
+  bool bias = false;
+};
+/// Gates i, f, g, o; products of the input for all steps at once, of the hidden state step by step.
+struct LstmShape {
+  std::int64_t input, hidden, steps;
+  std::int64_t input_rank = 0, hidden_rank = 0;  ///< of each gate's matrix
+};
+/// softmax(QKᵀ/√(d/heads)) V for each head, the scores kept in memory.
+struct AttentionShape {
+  std::int64_t heads, d, sequence, memory;
+};
+struct EmbeddingShape {
+  std::int64_t entries, width, rows;
+};
+struct BatchNormShape {
+  std::int64_t channels, height, width;
+};
+struct LayerNormShape {
+  std::int64_t width, rows;
+};
+enum class ActivationKind { relu, gelu, tanh, sigmoid, dropout };
+struct ActivationShape {
+  ActivationKind kind;
+  std::int64_t elements;
+};
+struct PoolShape {
+  bool average;
+  std::int64_t channels, kernel_height, kernel_width, stride, padding_height, padding_width, height, width;
+};
+/// Of `elements` elements each: sum of two tensors, product of two tensors, copy.
+struct ElementwiseShape {
+  std::int64_t elements;
+};
+struct SoftmaxLossShape {
+  std::int64_t classes, rows;
+};
+
+// Products (kernels/cpu/products.cpp, kernels/cuda/products.cu and their like). `cudnn`: by cuDNN instead of im2col.
+LayerKernels linear_layer(const LinearShape& shape, Precision precision);
+LayerKernels conv2d_layer(const Conv2dShape& shape, Precision precision, bool cudnn = false);
+LayerKernels conv_transpose2d_layer(const ConvTranspose2dShape& shape, Precision precision);
+LayerKernels lstm_layer(const LstmShape& shape, Precision precision);
+LayerKernels attention_layer(const AttentionShape& shape, Precision precision);
+
+// Sweeps over memory; tf32 is fp32 here.
+LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision);
+LayerKernels batch_norm_layer(const BatchNormShape& shape, Precision precision);
+LayerKernels layer_norm_layer(const LayerNormShape& shape, Precision precision);
+LayerKernels activation_layer(const ActivationShape& shape, Precision precision);
+LayerKernels pool_layer(const PoolShape& shape, Precision precision);
+LayerKernels add_layer(const ElementwiseShape& shape, Precision precision);
+LayerKernels multiply_layer(const ElementwiseShape& shape, Precision precision);
+LayerKernels concat_layer(const ElementwiseShape& shape, Precision precision);
+LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precision);
+
+/// The update of n parameters; weights and state are fp32, with bf16 gradients the weights also have a copy in bf16.
+/// SGD with momentum (PyTorch's: v ← μv + g, w ← w - ηv) and Adam (Kingma and Ba, ICLR 2015, algorithm 1).
+Kernel sgd_momentum_update(Precision precision);
+Kernel adam_update(Precision precision);
+
+/// Every kernel of this header on small shapes, odd ones among them: what the checks run.
+std::vector<Kernel> layer_kernels();
+
+}  // namespace stepcast::kernels
