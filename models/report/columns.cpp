@@ -51,6 +51,8 @@ std::vector<Column> report_columns(const Report& report) {
   add("collective_algorithm", "algorithm of its collectives, with parameters that were decided", [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); });
   add("compressor", "how gradients are compressed", [](P p) { return Cell(p.compressor); });
   add("step_time_s", "steady-state time per step", [](P p) { return si(p.answers.shown().step); });
+  add("step_time_low_s", "step time with all the profile's times at the fast end of their spread", [](P p) { return p.band ? si(p.band->low) : Cell(); });
+  add("step_time_high_s", "step time with all the profile's times at the slow end of their spread", [](P p) { return p.band ? si(p.band->high) : Cell(); });
   add("first_step_time_s", "from a standing start to the end of the first step", [](P p) { return si(p.answers.shown().first_step); });
   add("throughput_samples_per_s", "samples of all workers per second", [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
   add("speedup", "throughput over the baseline's", [](P p) { return number(p.speedup); });

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/equation/evaluate.hpp"
+#include "models/scenario/fault.hpp"
 #include "models/strategy/prices.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/timing_notes.hpp"
@@ -141,6 +142,14 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     };
     report.run = run_of(scenario, point.phases, 1);
     if (point.baseline && point.baseline->run) report.run->speedup = run_of(*point.baseline, point.baseline_phases, baseline_at + 1).time / report.run->time;
+  }
+
+  if (has_spread(scenario)) {
+    try {
+      report.band = band_of(scenario, workload, forecast.step);
+    } catch (const ModelError& error) {
+      report.notes.push_back(fmt::format("the profile's spread puts no band on the step time: {}", error.what()));
+    }
   }
 
   report.tolerance = scenario.evaluation.tolerance;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/report/band.hpp"
 #include "models/report/bound.hpp"
 #include "models/report/forecast.hpp"
 #include "models/report/training_run.hpp"
@@ -45,6 +46,7 @@ struct PointReport {
   Bytes sent_per_worker{};          ///< bytes a worker puts on the wire in a step, mean over workers
   std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own
   std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
+  std::optional<Band> band;         ///< of the step time, where a profile knows its spread
   Bound bound;
   double gap = 0.0;                 ///< step time over the bound, minus 1
   double tolerance = 0.0;           ///< of the difference, when both evaluators were asked

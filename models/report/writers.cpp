@@ -59,7 +59,7 @@ std::string share(Seconds part, Seconds whole) { return whole > Seconds{} ? perc
 
 /// What the table shows of a point, and only where some point has it.
 struct Shown {
-  bool algorithm = false, throughput = false, algbw = false, difference = false, spread = false, codec = false, waiting = false, run = false, to_target = false;
+  bool algorithm = false, throughput = false, algbw = false, difference = false, spread = false, band = false, codec = false, waiting = false, run = false, to_target = false;
 };
 
 /// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
@@ -145,6 +145,7 @@ std::string to_table(const Report& report) {
     shown.algbw |= p.samples_per_second == 0 && p.algbw;
     shown.difference |= p.answers.difference().has_value();
     shown.spread |= p.answers.shown().distribution.has_value();
+    shown.band |= p.band.has_value();
     shown.codec |= b.encode + b.decode > Seconds{};
     shown.waiting |= b.waiting > Seconds{};
     shown.run |= p.run.has_value();
@@ -161,6 +162,7 @@ std::string to_table(const Report& report) {
   };
   title(workers, "workers");
   title(true, "step");
+  title(shown.band, "error band");
   title(shown.spread, "p5 .. p95");
   title(shown.throughput, "samples/s");
   title(shown.throughput, "speedup");
@@ -189,6 +191,7 @@ std::string to_table(const Report& report) {
     cell(shown.algorithm, p.algorithm.empty() ? "-" : p.algorithm);
     cell(workers, std::to_string(p.workers));
     cell(true, human_text(f.step));
+    cell(shown.band, p.band ? fmt::format("{} .. {}", human_text(p.band->low), human_text(p.band->high)) : "-");
     cell(shown.spread, f.distribution ? fmt::format("{} .. {}", human_text(f.distribution->p5), human_text(f.distribution->p95)) : "-");
     cell(shown.throughput, fmt::format("{:.4g}", p.samples_per_second));
     cell(shown.throughput, p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-");

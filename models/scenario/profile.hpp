@@ -12,17 +12,22 @@
 
 namespace stepcast {
 
-enum class Evidence { measured, datasheet, recalled, assumed };
+enum class Evidence { measured, transferred, datasheet, recalled, assumed };
 
 template <>
 struct Choices<Evidence> {
   static constexpr std::array table = {
       Choice<Evidence>{"measured", Evidence::measured, "measured on the device"},
+      Choice<Evidence>{"transferred", Evidence::transferred, "predicted from another device's measurement and the two datasheets"},
       Choice<Evidence>{"datasheet", Evidence::datasheet, "the manufacturer's figure"},
       Choice<Evidence>{"recalled", Evidence::recalled, "from memory, not read again"},
       Choice<Evidence>{"assumed", Evidence::assumed, "our assumption"},
   };
 };
+
+/// An entry's spread s: its time lies between 1/(1 + s) and 1 + s times the one that is stated or follows from it.
+inline constexpr Limits kSpread = between(0, 100);
+inline constexpr const char* kSpreadMeaning = "s: the time lies within a factor 1 + s of the one stated; null: not known";
 
 /// The highest arithmetic rate with operands of one type.
 struct PeakRate {
@@ -30,6 +35,7 @@ struct PeakRate {
   FlopsPerSecond rate{};
   Evidence evidence = Evidence::assumed;
   std::string source;
+  std::optional<double> spread{};
 
   template <class V>
   static void describe(V& v, PeakRate& x) {
@@ -37,6 +43,7 @@ struct PeakRate {
     v.required("rate", x.rate, "highest rate, a multiply-accumulate being two operations", positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the number stands");
+    v.optional("spread", x.spread, kSpreadMeaning, kSpread);
   }
   bool operator==(const PeakRate&) const = default;
 };
@@ -47,12 +54,14 @@ struct ProfileEntry {
   T value{};
   Evidence evidence = Evidence::assumed;
   std::string source;
+  std::optional<double> spread{};
 
   template <class V>
   static void describe(V& v, ProfileEntry& x) {
     v.required("value", x.value, "the number", positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the number stands, or why it was assumed");
+    v.optional("spread", x.spread, kSpreadMeaning, kSpread);
   }
   bool operator==(const ProfileEntry&) const = default;
 };
@@ -111,6 +120,7 @@ struct LayerEntry {
   std::optional<Seconds> forward, data_gradient, weight_gradient;
   Evidence evidence = Evidence::measured;
   std::string source;
+  std::optional<double> spread{};
 
   template <class V>
   static void describe(V& v, LayerEntry& x) {
@@ -122,6 +132,7 @@ struct LayerEntry {
     v.optional("weight_gradient", x.weight_gradient, "time of the parameters' gradients; null: by the roofline", positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the times stand");
+    v.optional("spread", x.spread, kSpreadMeaning, kSpread);
   }
   bool operator==(const LayerEntry&) const = default;
 };
@@ -172,6 +183,7 @@ struct KernelEntry {
   std::optional<FlopsPerSecond> peak;
   Evidence evidence = Evidence::measured;
   std::string source;
+  std::optional<double> spread{};
 
   template <class V>
   static void describe(V& v, KernelEntry& x) {
@@ -181,6 +193,7 @@ struct KernelEntry {
     v.optional("peak", x.peak, "operations per second; null: the device's", positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the numbers stand");
+    v.optional("spread", x.spread, kSpreadMeaning, kSpread);
   }
   bool operator==(const KernelEntry&) const = default;
 };
@@ -191,6 +204,7 @@ struct DeviceProfile {
   std::vector<PeakRate> peaks;
   ProfileEntry<BytesPerSecond> memory_bandwidth;
   ProfileEntry<Seconds> launch_overhead;
+  std::optional<ProfileEntry<Hertz>> clock;
   ProfileShare compute_efficiency;
   ProfileShare memory_efficiency;
   RooflineBend bend;
@@ -206,6 +220,7 @@ struct DeviceProfile {
     v.required("peaks", x.peaks, "highest arithmetic rate of each type");
     v.required("memory_bandwidth", x.memory_bandwidth, "rate of the device's memory");
     v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");
+    v.optional("clock", x.clock, "highest clock of the processors; what a kernel's fixed time goes with from one device to another");
     v.required("compute_efficiency", x.compute_efficiency, "share of the peak that large kernels reach");
     v.required("memory_efficiency", x.memory_efficiency, "share of the memory bandwidth that large kernels reach");
     v.required("bend", x.bend, "how sharply the roofline bends");

@@ -70,6 +70,7 @@ using BytesPerSecond = Quantity<-1, 1, 0>;
 using SecondsPerByte = Quantity<1, -1, 0>;
 using Flops = Quantity<0, 0, 1>;
 using FlopsPerSecond = Quantity<-1, 0, 1>;
+using Hertz = Quantity<-1, 0, 0>;
 
 /// β of a bandwidth: the seconds that one byte occupies the link.
 constexpr SecondsPerByte inverse(BytesPerSecond rate) { return SecondsPerByte(1.0 / rate.si()); }
@@ -94,6 +95,7 @@ STEPCAST_LITERAL(Gbps, BytesPerSecond, 1e9 / 8)
 STEPCAST_LITERAL(GBps, BytesPerSecond, 1e9)
 STEPCAST_LITERAL(ns_per_B, SecondsPerByte, 1e-9)
 STEPCAST_LITERAL(TFLOPS, FlopsPerSecond, 1e12)
+STEPCAST_LITERAL(GHz, Hertz, 1e9)
 #undef STEPCAST_LITERAL
 }  // namespace literals
 

@@ -27,7 +27,7 @@ LayerShape work_alone(LayerShape shape) {
 
 }  // namespace
 
-bool covers(const DeviceProfile& profile, const Work& work, Dtype dtype) {
+bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype) {
   if (profile.range.empty() || work.kernels == 0) return true;
   const auto range = std::find_if(profile.range.begin(), profile.range.end(), [&](const FittedRange& fitted) { return fitted.dtype == dtype; });
   if (range == profile.range.end()) return false;
@@ -40,11 +40,11 @@ LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int bat
   LayerWork work = work_of(shape, batch, dtype);
   const auto* conv = std::get_if<Conv2d>(&shape);
   if (conv && dtype == Dtype::fp32 && conv->kernel == Extent{3, 3} && conv->stride == 1 && conv->groups == 1)
-    for (Work* part : {&work.forward, &work.data_gradient, &work.weight_gradient}) part->flops *= 1 / profile.winograd.value;
+    for (KernelWork* part : {&work.forward, &work.data_gradient, &work.weight_gradient}) part->flops *= 1 / profile.winograd.value;
   return work;
 }
 
-Seconds roofline(const Work& work, const DeviceProfile& profile, Dtype dtype) {
+Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype) {
   const Seconds arithmetic = work.flops / (peak_of(profile, dtype) * profile.compute_efficiency.value);
   const Seconds traffic = work.bytes / (profile.memory_bandwidth.value * profile.memory_efficiency.value);
   const Seconds longer = std::max(arithmetic, traffic), shorter = std::min(arithmetic, traffic);
@@ -67,7 +67,7 @@ const LayerEntry* find_entry(const DeviceProfile& profile, const LayerShape& sha
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
   const LayerEntry* entry = find_entry(profile, shape, batch, dtype);
   const LayerWork work = work_on(profile, shape, batch, dtype);
-  const auto time = [&](std::optional<Seconds> known, const Work& part) { return known ? *known : roofline(part, profile, dtype); };
+  const auto time = [&](std::optional<Seconds> known, const KernelWork& part) { return known ? *known : roofline(part, profile, dtype); };
   return {time(entry ? entry->forward : std::nullopt, work.forward),
           time(entry ? entry->data_gradient : std::nullopt, work.data_gradient),
           time(entry ? entry->weight_gradient : std::nullopt, work.weight_gradient)};

@@ -14,11 +14,11 @@ namespace stepcast {
 /// to yes; real kernels overlap arithmetic and traffic imperfectly there. The k-norm is smooth, never below the
 /// roofline, at most 2^(1/k) above it (at a = b), and k = 1 is no overlap at all.
 /// @throws ModelError when the profile has no peak for the type
-Seconds roofline(const Work& work, const DeviceProfile& profile, Dtype dtype);
+Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype);
 
 /// Whether the roofline was fitted on kernels of this work, taken as work.kernels alike ones. A profile without any
 /// range covers everything: nothing was fitted, so nothing is beyond it.
-bool covers(const DeviceProfile& profile, const Work& work, Dtype dtype);
+bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype);
 
 /// The work of a layer's kernels as this device's library does it: 3 x 3 convolutions of stride 1 in fp32 by
 /// Winograd's algorithm, with the profile's gain.
@@ -43,7 +43,7 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
 /// The update of all the table's parameters. Weights and state are fp32 whatever the gradients are: `dtype` is fp32
 /// where the profile has a peak for it, else the table's.
 struct Update {
-  Work work;
+  KernelWork work;
   Dtype dtype = Dtype::fp32;
 };
 /// @pre the table passed list_gradients

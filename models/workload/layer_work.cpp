@@ -188,13 +188,13 @@ class WorkCounter {
 
  private:
   /// `operations` and `elements` are of one sample.
-  [[nodiscard]] Work kernels(double operations, double elements, double count) const {
+  [[nodiscard]] KernelWork kernels(double operations, double elements, double count) const {
     return {Flops(operations * batch_), element_ * (elements * batch_), count};
   }
 
   /// y = W x: forward W x, data gradient Wᵀ dy, weight gradient dy xᵀ, each as many operations.
   [[nodiscard]] LayerWork product_of(double macs, double in, double out, double weights, bool bias) const {
-    Work work = kernels(2 * macs, in + out, 1);
+    KernelWork work = kernels(2 * macs, in + out, 1);
     work.bytes += element_ * weights;
     LayerWork all{work, work, work};
     if (bias) {
@@ -251,9 +251,9 @@ double output_elements(const LayerShape& shape) { return std::visit(OutputElemen
 
 LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype) { return std::visit(WorkCounter(batch, dtype), shape); }
 
-Work update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype) {
+KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype) {
   const double states = optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
-  const Bytes copy = dtype == Dtype::fp32 ? 0_B : size_of(dtype);
+  const Bytes copy = size_of(dtype) == 4_B ? 0_B : size_of(dtype);
   return {Flops((2 + 4 * states) * elements), (size_of(dtype) + 8_B * (1 + states) + copy) * elements, tensors};
 }
 

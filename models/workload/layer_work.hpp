@@ -29,12 +29,12 @@ double output_elements(const LayerShape& shape);
 Extent window_output(const Extent& input, const Extent& kernel, Count stride, const Extent& padding);
 
 /// What one or more kernels do, one after the other.
-struct Work {
+struct KernelWork {
   Flops flops{};
   Bytes bytes{};      ///< read and written in the device's memory
   double kernels = 0;
 
-  Work& operator+=(const Work& other) {
+  KernelWork& operator+=(const KernelWork& other) {
     flops += other.flops;
     bytes += other.bytes;
     kernels += other.kernels;
@@ -43,9 +43,9 @@ struct Work {
 };
 
 struct LayerWork {
-  Work forward;
-  Work data_gradient;    ///< gradient of the input, which the layer before waits for
-  Work weight_gradient;  ///< gradient of the parameters, which the exchange waits for
+  KernelWork forward;
+  KernelWork data_gradient;    ///< gradient of the input, which the layer before waits for
+  KernelWork weight_gradient;  ///< gradient of the parameters, which the exchange waits for
 };
 
 /// The work of one step on `batch` samples. Normalizations, activations and pools count as data gradient.
@@ -54,6 +54,6 @@ LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype);
 
 /// The update of `elements` parameters in `tensors` tensors, one kernel a tensor. Weights and state are fp32; with
 /// another gradient type the weights have a copy in it.
-Work update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype);
+KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype);
 
 }  // namespace stepcast

@@ -28,7 +28,7 @@ std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile)
   // The default, no gain, is nobody's claim.
   if (table.dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
   std::string text;
-  for (const Evidence evidence : {Evidence::datasheet, Evidence::recalled, Evidence::assumed}) {
+  for (const Evidence evidence : {Evidence::transferred, Evidence::datasheet, Evidence::recalled, Evidence::assumed}) {
     std::vector<std::string_view> names;
     for (const Constant& constant : constants)
       if (constant.evidence == evidence) names.push_back(constant.name);
@@ -46,7 +46,7 @@ std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const D
   for (const Layer& layer : listed.layers) {
     const LayerEntry* entry = find_entry(profile, *layer.shape, batch, table.dtype);
     const LayerWork work = work_on(profile, *layer.shape, batch, table.dtype);
-    const auto beyond = [&](bool known, const Work& part) { return !known && !covers(profile, part, table.dtype); };
+    const auto beyond = [&](bool known, const KernelWork& part) { return !known && !covers(profile, part, table.dtype); };
     const bool first = &layer == &listed.layers.front();
     if (beyond(entry && entry->forward, work.forward) || beyond(first || (entry && entry->data_gradient), work.data_gradient) || beyond(entry && entry->weight_gradient, work.weight_gradient))
       names.push_back(layer.name);

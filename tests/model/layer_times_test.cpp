@@ -38,7 +38,7 @@ DeviceProfile random_device() {
   return profile;
 }
 
-Work random_work() { return {Flops(positive_between(1, 1e13)), Bytes(positive_between(1, 1e10)), static_cast<double>(integer_between(1, 5))}; }
+KernelWork random_work() { return {Flops(positive_between(1, 1e13)), Bytes(positive_between(1, 1e10)), static_cast<double>(integer_between(1, 5))}; }
 
 /// One of every kind.
 LayerShape random_shape() {
@@ -93,7 +93,7 @@ TEST_CASE("the roofline by hand") {
 TEST_CASE("the smooth roofline lies between the sharp one and 2^(1/k) times it") {
   property("max(a, b) <= t - launches <= 2^(1/k) max(a, b)", [] {
     const DeviceProfile profile = random_device();
-    const Work work = random_work();
+    const KernelWork work = random_work();
     const double a = work.flops.si() / (profile.peaks[0].rate.si() * profile.compute_efficiency.value);
     const double b = work.bytes.si() / (profile.memory_bandwidth.value.si() * profile.memory_efficiency.value);
     const double t = roofline(work, profile, Dtype::fp32).si() - work.kernels * profile.launch_overhead.value.si();
@@ -106,9 +106,9 @@ TEST_CASE("the smooth roofline lies between the sharp one and 2^(1/k) times it")
 TEST_CASE("more work never takes less time, a better device never more") {
   property("monotone in every argument", [] {
     const DeviceProfile profile = random_device();
-    const Work work = random_work();
+    const KernelWork work = random_work();
     const double t = roofline(work, profile, Dtype::fp32).si() * (1 + 1e-12);
-    Work more = work;
+    KernelWork more = work;
     more.flops *= real_between(1, 3);
     more.bytes *= real_between(1, 3);
     more.kernels += integer_between(0, 2);
@@ -140,7 +140,7 @@ TEST_CASE("a larger batch never takes less time, and less than in proportion") {
 TEST_CASE("a convolution's work by hand") {
   // 2 -> 3 channels, 3 x 3, 8 x 8 with padding 1: 3·2·9·64 = 3456 MACs; input 128, output 192, weight 54 elements.
   const LayerWork work = work_of(Conv2d{2, 3, {3, 3}, 1, {1, 1}, 1, false, {8, 8}}, 10, Dtype::fp32);
-  for (const Work& part : {work.forward, work.data_gradient, work.weight_gradient}) {
+  for (const KernelWork& part : {work.forward, work.data_gradient, work.weight_gradient}) {
     CHECK(part.flops.si() == 2 * 3456 * 10);
     CHECK(part.bytes.si() == 4 * (10 * (128 + 192) + 54));
     CHECK(part.kernels == 1);
@@ -282,7 +282,7 @@ TEST_CASE("a fitted range is of one kernel, several alike ones being as many tim
   CHECK_FALSE(covers(profile, {Flops(150), 1500_B, 2}, Dtype::fp32));
   CHECK(covers(profile, {}, Dtype::fp32));  // no kernel, no time
   property("because the roofline of n alike kernels is n times that of one", [&] {
-    Work one = random_work();
+    KernelWork one = random_work();
     one.kernels = 1;
     const int n = integer_between(1, 1000);
     assert_close(roofline(one, profile, Dtype::fp32).si() * n, roofline({one.flops * n, one.bytes * n, one.kernels * n}, profile, Dtype::fp32).si(), 1e-12, "n kernels");

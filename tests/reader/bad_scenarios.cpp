@@ -217,7 +217,7 @@ void add_names(std::vector<BadScenario>& rows) {
       {"unknown algorithm", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "rign"}})")}}), "/strategy/collective/algorithm", "\"rign\"", "auto, ring, recursive-doubling", "did you mean \"ring\"?", by_schema},
       {"algorithm in capitals", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "Ring"}})")}}), "/strategy/collective/algorithm", "\"Ring\"", "auto, ring", "did you mean \"ring\"?", by_schema},
       {"unknown operation", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "1MB", "operation": "allreduce"})")}}), "/strategy/operation", "\"allreduce\"", "all-reduce, all-gather", "did you mean \"all-reduce\"?", by_schema},
-      {"unknown dtype", good_scenario({{"/workload/dtype", "fp64"}}), "/workload/dtype", "\"fp64\"", "fp32, fp16, bf16", "did you mean", by_schema},
+      {"unknown dtype", good_scenario({{"/workload/dtype", "fp64"}}), "/workload/dtype", "\"fp64\"", "fp32, tf32, fp16, bf16", "did you mean", by_schema},
       {"unknown spread", good_scenario({{"/workload/backward_spread", "uniform"}}), "/workload/backward_spread", "\"uniform\"", "even, elements", "", by_schema},
       {"unknown evaluator", good_scenario({{"/evaluation", json(R"({"evaluator": "simulate"})")}}), "/evaluation/evaluator", "\"simulate\"", "equations, replay, both", "", by_schema},
       {"unknown grouping", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "buckets"}})")}}), "/strategy/exchange/grouping", "\"buckets\"", "whole-model, per-tensor, bucketed", "did you mean \"bucketed\"?", by_schema},
@@ -261,6 +261,8 @@ void add_networks(std::vector<BadScenario>& rows) {
       {"no profile for shapes", with({{"/profile", nullptr}}), "/workload/profile", "nothing, and layers give shapes", "a device profile"},
       {"profile for layers with times", good_scenario({{"/workload/profile", "v100-datasheet"}}), "/workload/profile", "a profile for layers without shapes", "null"},
       {"profile's share above 1", with({{"/profile", Json{{"from", "v100-datasheet"}, {"compute_efficiency", {{"value", 1.5}}}}}}), "/workload/profile/compute_efficiency/value", "1.5", "above 0 to 1"},
+      {"spread below 0", with({{"/profile", Json{{"from", "v100-datasheet"}, {"memory_bandwidth", {{"spread", -0.1}}}}}}), "/workload/profile/memory_bandwidth/spread", "-0.1", "0 to 100"},
+      {"clock without a unit", with({{"/profile", Json{{"from", "v100-datasheet"}, {"clock", {{"value", "1530"}}}}}}), "/workload/profile/clock/value", "\"1530\"", "a frequency with its unit"},
       {"profile without that type", with({{"/dtype", "bf16"}}), "/workload/dtype", "bf16 on the device \"v100-datasheet\"", "fp32, fp16"},
       {"unknown variant", with({{"/variant", "thinn"}}), "/workload/variant", "\"thinn\"", "vanilla, thin", "did you mean \"thin\"?"},
       {"variant of layers with times", good_scenario({{"/workload/variant", json(R"({"factorize": null})")}}), "/workload/variant", "a variant of layers without shapes", "null"},
@@ -277,7 +279,7 @@ void add_networks(std::vector<BadScenario>& rows) {
       {"claimed parameters of shapes", with({{"/parameters", 5}}), "/workload/parameters", "5, but the layers hold 72226", "the sum of all gradient tensors' elements"},
       {"update beside shapes", with({{"/update", "1ms"}}), "/workload/update", "a time beside shapes", "no time", "remove it"},
       {"unknown optimizer", with({{"/optimizer", "adamw"}}), "/workload/optimizer", "\"adamw\"", "sgd, momentum, adam", "did you mean \"adam\"?", by_schema},
-      {"unknown evidence", with({{"/profile", Json{{"from", "v100-datasheet"}, {"bend", {{"evidence", "guessed"}}}}}}), "/workload/profile/bend/evidence", "\"guessed\"", "measured, datasheet, recalled, assumed"},
+      {"unknown evidence", with({{"/profile", Json{{"from", "v100-datasheet"}, {"bend", {{"evidence", "guessed"}}}}}}), "/workload/profile/bend/evidence", "\"guessed\"", "measured, transferred, datasheet, recalled, assumed"},
   });
 }
 

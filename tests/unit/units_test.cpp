@@ -101,6 +101,7 @@ TEST_CASE("every unit is worth what its name says") {
   check_units<SecondsPerByte>({{"s/B", 1}, {"ms/B", 1e-3}, {"us/B", 1e-6}, {"\u00b5s/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}});
   check_units<Flops>({{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}});
   check_units<FlopsPerSecond>({{"FLOPS", 1}, {"kFLOPS", 1e3}, {"MFLOPS", 1e6}, {"GFLOPS", 1e9}, {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"EFLOPS", 1e18}});
+  check_units<Hertz>({{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}});
 }
 
 TEST_CASE("quantities without a unit, or with an ambiguous one, are refused") {
@@ -165,6 +166,7 @@ TEST_CASE("exact text is the shortest that reads back to the same value") {
   check_round_trip<SecondsPerByte>("time per byte");
   check_round_trip<Flops>("amount of work");
   check_round_trip<FlopsPerSecond>("compute rate");
+  check_round_trip<Hertz>("frequency");
 }
 
 TEST_CASE("human text is rounded and has a unit near the size") {
@@ -189,6 +191,7 @@ TEST_CASE("human text of zero is in the base unit") {
   CHECK(human_text(BytesPerSecond(0)) == "0 b/s");
   CHECK(human_text(Flops(0)) == "0 FLOP");
   CHECK(human_text(FlopsPerSecond(0)) == "0 FLOPS");
+  CHECK(human_text(1.98_GHz) == "1.98 GHz");
 }
 
 TEST_CASE("literals are in SI") {

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Times a training step of a network's layers as PyTorch runs them (cuDNN, cuBLAS), for stepcast-calibrate to compare.
+
+    stepcast show workload resnet50 --variant pufferfish --batch 32 --json resnet50.json
+    torch_step.py resnet50.json --precision tf32 --output resnet50-torch.json
+
+The document's `layers` have shapes, as `stepcast show workload NAME --json` writes them. Each becomes a PyTorch module
+with an input of its own; a step runs all forward in order, back-propagates through all in reverse order and updates the
+parameters (momentum SGD or Adam, fused), as a training step does: kernels, launches, autograd and the allocator are
+PyTorch's. Layers are not chained, so a layer's input is not in L2 because the one before has just written it.
+
+    --precision fp32|tf32|bf16   bf16: parameters and activations in bf16
+    --batch N                    instead of the document's
+    --device cuda|cpu            cpu is for trying the script; its times mean nothing here
+
+Writes the median of a step's time, its quartiles and all samples. Needs torch, nothing else.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+
+
+class StepError(Exception):
+    """What stands in the way, and the remedy."""
+
+
+# Modules ------------------------------------------------------------------------------------------------------------
+
+
+def build(torch, shape, batch, where):
+    """The module of a layer, and a function that makes its inputs: (module, inputs(dtype, device))."""
+    nn, F = torch.nn, torch.nn.functional
+    kind = shape["kind"]
+
+    def dense(*dims):
+        def make(dtype, device):
+            return [torch.randn(batch, *dims, dtype=dtype, device=device, requires_grad=True)]
+        return make
+
+    def indices(count, *dims):
+        return lambda device: torch.randint(count, (batch, *dims), device=device)
+
+    class Call(nn.Module):
+        def __init__(self, function):
+            super().__init__()
+            self.function = function
+
+        def forward(self, *inputs):
+            return self.function(*inputs)
+
+    def of(key, default):
+        value = shape.get(key)
+        return default if value is None else value
+
+    if kind == "conv2d":
+        module = nn.Conv2d(shape["in"], shape["out"], tuple(shape["kernel"]), of("stride", 1), tuple(of("padding", [0, 0])), groups=of("groups", 1), bias=of("bias", False))
+        return module, dense(shape["in"], *shape["input"])
+    if kind == "conv_transpose2d":
+        return nn.ConvTranspose2d(shape["in"], shape["out"], tuple(shape["kernel"]), of("stride", 2), bias=of("bias", False)), dense(shape["in"], *shape["input"])
+    if kind == "linear":
+        return nn.Linear(shape["in"], shape["out"], bias=of("bias", True)), dense(of("rows", 1), shape["in"])
+    if kind == "lstm":
+        if of("input_rank", 0) or of("hidden_rank", 0):
+            return FactorizedLstm.of(torch, shape), dense(shape["steps"], shape["input"])
+        module = nn.LSTM(shape["input"], shape["hidden"], batch_first=True)
+        return FirstResult.of(torch, module), dense(shape["steps"], shape["input"])
+    if kind == "attention":
+        heads, head, queries = shape["heads"], shape["d"] // shape["heads"], shape["sequence"]
+        keys = of("memory", queries)
+
+        def make(dtype, device):
+            return [torch.randn(batch, heads, rows, head, dtype=dtype, device=device, requires_grad=True) for rows in (queries, keys, keys)]
+        # Scores in memory, as the table counts them: no fused attention.
+        return Call(lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / head**0.5, -1) @ v), make
+    if kind == "embedding":
+        look_ups = indices(shape["entries"], of("rows", 1))
+        return nn.Embedding(shape["entries"], shape["width"]), lambda dtype, device: [look_ups(device)]
+    if kind == "batch_norm":
+        return nn.BatchNorm2d(shape["channels"]), dense(shape["channels"], *of("input", [1, 1]))
+    if kind == "layer_norm":
+        return nn.LayerNorm(shape["width"]), dense(of("rows", 1), shape["width"])
+    if kind == "activation":
+        functions = {"relu": F.relu, "gelu": F.gelu, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "dropout": lambda x: F.dropout(x, 0.5)}
+        return Call(functions[of("function", "relu")]), dense(shape["elements"])
+    if kind == "pool":
+        window, stride, padding = tuple(shape["kernel"]), of("stride", 1), tuple(of("padding", [0, 0]))
+        module = nn.AvgPool2d(window, stride, padding) if of("function", "max") == "average" else nn.MaxPool2d(window, stride, padding)
+        return module, dense(shape["channels"], *shape["input"])
+    if kind in ("add", "multiply"):
+        def pair(dtype, device):
+            return [torch.randn(batch, shape["elements"], dtype=dtype, device=device, requires_grad=True) for _ in range(2)]
+        return Call((lambda a, b: a + b) if kind == "add" else (lambda a, b: a * b)), pair
+    if kind == "concat":
+        return Call(lambda x: torch.cat([x[:, : x.shape[1] // 2], x[:, x.shape[1] // 2 :]], 1)), dense(shape["elements"])
+    if kind == "softmax_loss":
+        rows, classes = of("rows", 1), shape["classes"]
+        labels = indices(classes, rows)
+
+        def logits(dtype, device):
+            return [torch.randn(batch * rows, classes, dtype=dtype, device=device, requires_grad=True), labels(device).reshape(-1)]
+        return Call(F.cross_entropy), logits
+    raise StepError(f"{where}: no PyTorch module is known for a layer of kind \"{kind}\"")
+
+
+class FirstResult:
+    @staticmethod
+    def of(torch, module):
+        class Wrapper(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = module
+
+            def forward(self, x):
+                return self.inner(x)[0]
+        return Wrapper()
+
+
+class FactorizedLstm:
+    """Pufferfish's LSTM (section 2.2): each gate's matrices are products of two; steps in a Python loop, as its code has it."""
+
+    @staticmethod
+    def of(torch, shape):
+        nn = torch.nn
+        hidden = shape["hidden"]
+        input_rank, hidden_rank = shape.get("input_rank"), shape.get("hidden_rank")
+
+        def matrix(columns, rank):
+            if not rank:
+                return nn.Linear(columns, hidden)
+            return nn.Sequential(nn.Linear(columns, rank, bias=False), nn.Linear(rank, hidden))
+
+        class Lstm(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.of_input = nn.ModuleList(matrix(shape["input"], input_rank) for _ in range(4))
+                self.of_hidden = nn.ModuleList(matrix(hidden, hidden_rank) for _ in range(4))
+
+            def forward(self, x):
+                inputs = [gate(x) for gate in self.of_input]
+                h = c = torch.zeros(x.shape[0], hidden, dtype=x.dtype, device=x.device)
+                outputs = []
+                for t in range(x.shape[1]):
+                    i, f, g, o = (wide[:, t] + gate(h) for wide, gate in zip(inputs, self.of_hidden))
+                    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+                    h = torch.sigmoid(o) * torch.tanh(c)
+                    outputs.append(h)
+                return torch.stack(outputs, 1)
+        return Lstm()
+
+
+# The step -----------------------------------------------------------------------------------------------------------
+
+
+class Step:
+    def __init__(self, torch, document, batch, precision, device):
+        self.torch = torch
+        dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+        torch.backends.cudnn.benchmark = True  # as training scripts do: the fastest algorithm of each shape
+        self.layers, parameters = [], []
+        for number, layer in enumerate(document["layers"]):
+            where = f"layer {number} ({layer.get('name', 'without name')})"
+            if not layer.get("shape"):
+                raise StepError(f"{where} gives no shape; a table of measured times cannot be run")
+            module, make = build(torch, layer["shape"], batch, where)
+            module = module.to(device=device, dtype=dtype)
+            parameters += module.parameters()
+            inputs = make(dtype, device)
+            with torch.no_grad():
+                output = module(*inputs)
+            self.layers.append((module, inputs, torch.randn_like(output) if output.dim() else None))
+        if not self.layers[0][1][0].is_floating_point() or self.layers[0][0]._parameters:
+            for x in self.layers[0][1]:
+                if x.is_floating_point():
+                    x.requires_grad_(False)  # nothing before the first layer learns
+        self.parameters = sum(p.numel() for p in parameters)
+        optimizer = document.get("optimizer", "momentum")
+        if not parameters:
+            self.optimizer = None
+        elif optimizer == "adam":
+            self.optimizer = torch.optim.Adam(parameters, fused=device == "cuda")
+        else:
+            self.optimizer = torch.optim.SGD(parameters, lr=1e-3, momentum=0 if optimizer == "sgd" else 0.9, foreach=True)
+
+    def run(self):
+        outputs = [module(*inputs) for module, inputs, _ in self.layers]
+        for (_, inputs, gradient), output in zip(reversed(self.layers), reversed(outputs)):
+            for x in inputs:
+                x.grad = None
+            if output.requires_grad:
+                output.backward(gradient)
+        if self.optimizer:
+            self.optimizer.step()
+            self.optimizer.zero_grad(set_to_none=True)
+
+
+def sample(torch, step, device, warm_up, count):
+    """Seconds of each of `count` steps."""
+    for _ in range(warm_up):
+        step.run()
+    samples = []
+    for _ in range(count):
+        if device == "cuda":
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            torch.cuda.synchronize()
+            begin.record()
+            step.run()
+            end.record()
+            torch.cuda.synchronize()
+            samples.append(begin.elapsed_time(end) / 1e3)
+        else:
+            begin = time.perf_counter()
+            step.run()
+            samples.append(time.perf_counter() - begin)
+    return samples
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("document", help="JSON of `stepcast show workload NAME --json`; - is standard input")
+    parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--warm-up", type=int, default=10)
+    parser.add_argument("--samples", type=int, default=30)
+    parser.add_argument("--output", default="-")
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    options = parse(arguments)
+    try:
+        import torch
+    except ImportError:
+        raise StepError("torch cannot be imported by this Python; PyTorch's comparison needs it, the calibration itself does not")
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise StepError("PyTorch sees no CUDA device; --device cpu tries the script without one")
+    try:
+        with sys.stdin if options.document == "-" else open(options.document, encoding="utf-8") as file:
+            document = json.load(file)
+        batch = options.batch or document["batch"]
+        step = Step(torch, document, batch, options.precision, options.device)
+    except (OSError, json.JSONDecodeError) as error:
+        raise StepError(f"{options.document}: {error}")
+    except KeyError as error:
+        raise StepError(f"{options.document}: {error} is missing; `stepcast show workload NAME --json FILE` writes it")
+    samples = sample(torch, step, options.device, options.warm_up, options.samples)
+    quartiles = statistics.quantiles(samples, n=4) if len(samples) > 1 else samples * 3
+    result = {
+        "workload": document.get("name"), "variant": document.get("variant"), "batch": batch, "precision": options.precision,
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu", "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
+        "parameters": step.parameters, "step_time_s": statistics.median(samples), "quartiles_s": [quartiles[0], quartiles[2]], "samples_s": samples}
+    text = json.dumps(result, indent=2) + "\n"
+    if options.output == "-":
+        sys.stdout.write(text)
+    else:
+        with open(options.output + ".partial", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(options.output + ".partial", options.output)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except StepError as error:
+        sys.exit(f"torch_step.py: {error}")

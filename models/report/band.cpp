@@ -1,0 +1,35 @@
+#include "models/report/band.hpp"
+
+#include <memory>
+
+#include "models/equation/evaluate.hpp"
+#include "models/strategy/builder.hpp"
+#include "models/workload/spread.hpp"
+
+namespace stepcast {
+namespace {
+
+Seconds step_of(const Scenario& scenario, const Workload& workload) { return evaluate(build_step_graph(scenario, workload), scenario.cluster).step; }
+
+Seconds step_at(Scenario scenario, Side side) {
+  if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side);
+  if (scenario.workload && scenario.workload->profile) {
+    WorkloadTable table = *scenario.workload;
+    table.profile = at_side(*table.profile, side);
+    scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
+  }
+  return step_of(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+}
+
+}  // namespace
+
+bool has_spread(const Scenario& scenario) {
+  return (scenario.codec.device && has_spread(*scenario.codec.device)) || (scenario.workload && scenario.workload->profile && has_spread(*scenario.workload->profile));
+}
+
+Band band_of(const Scenario& scenario, const Workload& workload, Seconds shown) {
+  const Seconds stated = step_of(scenario, workload);
+  return {shown * (step_at(scenario, Side::fast) / stated), shown * (step_at(scenario, Side::slow) / stated)};
+}
+
+}  // namespace stepcast

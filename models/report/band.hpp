@@ -1,0 +1,25 @@
+// The error band that a device profile's spread puts on a step.
+#pragma once
+
+#include <optional>
+
+#include "models/scenario/scenario.hpp"
+#include "models/unit/quantity.hpp"
+#include "models/workload/workload.hpp"
+
+namespace stepcast {
+
+struct Band {
+  Seconds low{}, high{};
+};
+
+/// Whether a profile of the scenario, the workload's or its codec's, knows a spread.
+bool has_spread(const Scenario& scenario);
+
+/// The step time with every time of the profiles at the fast, and at the slow side of its spread: all together, since
+/// errors of one calibration go one way. That is the widest band; independent errors of many layers would partly
+/// cancel. By the equations, as factors of their answer at the times stated, which are then laid on `shown`.
+/// @throws ModelError where the equations cannot evaluate the scenario
+Band band_of(const Scenario& scenario, const Workload& workload, Seconds shown);
+
+}  // namespace stepcast
