@@ -47,9 +47,12 @@ struct Buffer {
   std::int64_t count;
   Fill fill = Fill::zero;
   bool written = false;
-  /// Largest deviation from the reference, relative to its largest entry; 0: bit by bit, NaN equal to NaN. Only sums need one: the GPU
-  /// adds in another order than the CPU.
+  /// Largest deviation from the reference: `tolerance` of its largest finite entry, as for sums, which the GPU adds in
+  /// another order than the CPU, and `entry_tolerance` of the entry itself, as for functions and roundings; and where
+  /// either is given the element's least denormal, since there rounding is absolute. Both 0: bit by bit. NaN is equal
+  /// to NaN.
   double tolerance = 0;
+  double entry_tolerance = 0;
 };
 
 struct Kernel {
