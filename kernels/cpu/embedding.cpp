@@ -1,5 +1,6 @@
 // Rows of a table by index: y[r] = table[index[r]]; backward fills the table's dense gradient with zeros and adds each
-// dy[r] to its row, in fp32. A NaN or infinity concerns its own column of its row.
+// dy[r] to its row, in fp32. A NaN or infinity concerns its own column of its row; the GPU's atomics take numbers below
+// 2^-126, the least normal one, for 0 (PTX ISA, atom.add.f32 on global memory).
 //
 // Bytes: forward rows and y, backward the gradient's zeros once, and each dy read, its sum read and written, as
 // models/workload/layer_work.cpp counts; indices besides. Operations: one for each addition.
@@ -42,9 +43,11 @@ LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision) {
     layer.weight_gradient = Kernel{"embedding-weight_gradient", kMethod<T>, {entries, width, rows},
                                    [=](std::int64_t n) {
                                      // Up to n·rows numbers in any order: so many roundings of partial sums, which are
-                                     // no larger than a few of the largest.
-                                     return std::vector<Buffer>{input<T>("dy", n * rows * width), {"indices", Element::u32, n * rows, Fill::prepared},
-                                                                result<T>("gradient", entries * width, 4 * static_cast<double>(n * rows) * kFloatRounding)};
+                                     // no larger than a few of the largest, and so many denormals lost.
+                                     const auto additions = static_cast<double>(n * rows);
+                                     Buffer gradient = result<T>("gradient", entries * width, 4 * additions * kFloatRounding);
+                                     gradient.absolute_tolerance = 2 * additions * 0x1p-126;
+                                     return std::vector<Buffer>{input<T>("dy", n * rows * width), {"indices", Element::u32, n * rows, Fill::prepared}, gradient};
                                    },
                                    bytes(3, static_cast<double>(entries * width)), [=](std::int64_t n) { return static_cast<double>(n * rows * width); }, weight_gradient<T>, draw_indices};
     return layer;

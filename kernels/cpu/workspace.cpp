@@ -97,14 +97,14 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
 }
 
 std::optional<std::string> difference(const Buffer& buffer, const void* expected, const void* got) {
-  const bool exact = buffer.tolerance == 0 && buffer.entry_tolerance == 0;
+  const bool exact = buffer.tolerance == 0 && buffer.entry_tolerance == 0 && buffer.absolute_tolerance == 0;
   // Small entries beside large ones come from cancellation: the buffer's largest sets the scale.
   double scale = 0;
   for (std::int64_t i = 0; !exact && i < buffer.count; ++i) {
     const double e = std::abs(number(buffer.element, expected, i));
     if (std::isfinite(e)) scale = std::max(scale, e);
   }
-  const double allowed = buffer.tolerance * scale + least(buffer.element);
+  const double allowed = buffer.tolerance * scale + buffer.absolute_tolerance + least(buffer.element);
   for (std::int64_t i = 0; i < buffer.count; ++i) {
     const double e = number(buffer.element, expected, i), g = number(buffer.element, got, i);
     if (std::isnan(e) && std::isnan(g)) continue;
