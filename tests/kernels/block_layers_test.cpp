@@ -466,7 +466,7 @@ TEST_CASE("bf16 kernels are the fp32 ones of the same numbers, rounded") {
   std::map<std::string, Kernel> floats;
   const auto key = [](const Kernel& kernel) {
     std::string text = kernel.pass;
-    for (const std::int64_t parameter : kernel.parameters) text += " " + std::to_string(parameter);
+    for (const std::int64_t parameter : kernel.parameters) text.append(" ").append(std::to_string(parameter));
     return text;
   };
   std::size_t compared = 0;
