@@ -47,9 +47,13 @@ struct Buffer {
   std::int64_t count;
   Fill fill = Fill::zero;
   bool written = false;
-  /// Largest deviation from the reference, relative to its largest entry; 0: bit by bit, NaN equal to NaN. Only sums need one: the GPU
-  /// adds in another order than the CPU.
+  /// Largest deviation from the reference: `tolerance` of its largest finite entry, as for sums, which the GPU adds in
+  /// another order than the CPU, `entry_tolerance` of the entry itself, as for functions and roundings, and
+  /// `absolute_tolerance`; where any is given also the element's least denormal, since there rounding is absolute.
+  /// All 0: bit by bit. NaN is equal to NaN.
   double tolerance = 0;
+  double entry_tolerance = 0;
+  double absolute_tolerance = 0;
 };
 
 struct Kernel {
@@ -64,6 +68,8 @@ struct Kernel {
   int repeats = 1;  ///< sweeps of one call; a Pass describes one
 
   [[nodiscard]] std::string name() const { return pass + "/" + method; }
+  /// The name and the parameters: "batch_norm-forward/fp32 [64, 112, 112]".
+  [[nodiscard]] std::string described() const;
 };
 
 /// Every kernel of the compressors.

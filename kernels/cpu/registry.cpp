@@ -4,6 +4,12 @@
 
 namespace stepcast::kernels {
 
+std::string Kernel::described() const {
+  std::string text = name();
+  for (std::size_t i = 0; i < parameters.size(); ++i) text += (i == 0 ? " [" : ", ") + std::to_string(parameters[i]);
+  return text + (parameters.empty() ? "" : "]");
+}
+
 std::vector<Kernel> compressor_kernels() {
   std::vector<Kernel> list;
   add_elementwise(list);

@@ -37,7 +37,7 @@ std::optional<std::string> check_kernel(const Context& context, const Kernel& ke
   for (std::size_t i = 0; i < host.buffers().size(); ++i) {
     const std::vector<std::byte> got = device.read(i);
     if (const auto wrong = difference(host.buffers()[i], host.data(i), got.data()))
-      return kernel.name() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + *wrong;
+      return kernel.described() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + *wrong;
   }
   return std::nullopt;
 }

@@ -7,33 +7,61 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <random>
 #include <string>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/layers.hpp"
 
 using namespace stepcast::kernels;
 
 namespace {
 
-int check_all(std::int64_t largest, std::uint64_t seed) {
-  const Context context;
-  int wrong = 0, checks = 0;
-  for (const Kernel& kernel : compressor_kernels()) {
+/// Around a warp, a group of four, a bucket and a tile; primes; powers of two.
+constexpr std::int64_t kSizes[] = {1, 2, 3, 4, 5, 31, 32, 33, 127, 513, 4095, 4096, 4097, 65537, 99991, 1000003, 1 << 20, 1 << 24};
+/// Batches of a layer's shape, which has its own odd sizes; an update's n is a number of parameters.
+constexpr std::int64_t kBatches[] = {1, 2, 3, 7};
+
+std::vector<std::int64_t> sizes_of(const Kernel& kernel, bool layer) {
+  if (layer && !kernel.pass.ends_with("-update")) return {std::begin(kBatches), std::end(kBatches)};
+  return {std::begin(kSizes), std::end(kSizes)};
+}
+
+class Checker {
+ public:
+  Checker(std::int64_t largest, std::uint64_t seed) : largest_(largest), seed_(seed) {}
+
+  void check(const Kernel& kernel, const std::vector<std::int64_t>& sizes) {
     std::optional<std::string> first;
-    // Around a warp, a group of four, a bucket and a tile; primes; powers of two.
-    for (const std::int64_t n : {1, 2, 3, 4, 5, 31, 32, 33, 127, 513, 4095, 4096, 4097, 65537, 99991, 1000003, 1 << 20, 1 << 24}) {
-      if (n > largest) continue;
+    for (const std::int64_t n : sizes) {
+      if (n > largest_) continue;
       for (const Input input : kInputs) {
-        ++checks;
-        if (const auto found = check_kernel(context, kernel, n, input, seed + static_cast<std::uint64_t>(checks)); found && !first) first = found;
+        ++checks_;
+        if (const auto found = check_kernel(context_, kernel, n, input, seed_ + static_cast<std::uint64_t>(checks_)); found && !first) first = found;
       }
     }
-    if (first) ++wrong;
-    std::printf("%s %s\n", first ? "WRONG" : "ok   ", first ? first->c_str() : kernel.name().c_str());
+    if (first) ++wrong_;
+    std::printf("%s %s\n", first ? "WRONG" : "ok   ", first ? first->c_str() : kernel.described().c_str());
   }
-  std::printf("%d checks, %d kernels wrong, seed %llu\n", checks, wrong, static_cast<unsigned long long>(seed));
-  return wrong == 0 ? 0 : 1;
+
+  int report() const {
+    std::printf("%d checks, %d kernels wrong, seed %llu\n", checks_, wrong_, static_cast<unsigned long long>(seed_));
+    return wrong_ == 0 ? 0 : 1;
+  }
+
+ private:
+  const Context context_;
+  std::int64_t largest_;
+  std::uint64_t seed_;
+  int wrong_ = 0, checks_ = 0;
+};
+
+int check_all(std::int64_t largest, std::uint64_t seed) {
+  Checker checker(largest, seed);
+  for (const Kernel& kernel : compressor_kernels()) checker.check(kernel, sizes_of(kernel, false));
+  for (const Kernel& kernel : layer_kernels()) checker.check(kernel, sizes_of(kernel, true));
+  return checker.report();
 }
 
 }  // namespace

@@ -39,6 +39,16 @@ void add_sign_launches(std::vector<Launch>& list);
 void add_quantizer_launches(std::vector<Launch>& list);
 void add_sparsifier_launches(std::vector<Launch>& list);
 
+/// Of the layers that sweep memory; its parts follow.
+void add_block_launches(std::vector<Launch>& list);
+void add_embedding_launches(std::vector<Launch>& list);
+void add_batch_norm_launches(std::vector<Launch>& list);
+void add_layer_norm_launches(std::vector<Launch>& list);
+void add_activation_launches(std::vector<Launch>& list);
+void add_pool_launches(std::vector<Launch>& list);
+void add_softmax_loss_launches(std::vector<Launch>& list);
+void add_update_launches(std::vector<Launch>& list);
+
 inline std::size_t no_scratch(const Call&) { return 0; }
 inline std::size_t few_scratch(const Call&) { return 64; }
 

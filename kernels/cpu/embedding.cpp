@@ -1,0 +1,57 @@
+// Rows of a table by index: y[r] = table[index[r]]; backward fills the table's dense gradient with zeros and adds each
+// dy[r] to its row, in fp32. A NaN or infinity concerns its own column of its row; the GPU's atomics take numbers below
+// 2^-126, the least normal one, for 0 (PTX ISA, atom.add.f32 on global memory).
+//
+// Bytes: forward rows and y, backward the gradient's zeros once, and each dy read, its sum read and written, as
+// models/workload/layer_work.cpp counts; indices besides. Operations: one for each addition.
+#include "kernels/cpu/typed.hpp"
+
+namespace stepcast::kernels {
+namespace {
+
+/// table, indices, y
+template <class T>
+void forward(const Call& c) {
+  const std::int64_t width = c.parameters[1];
+  for (std::int64_t r = 0; r < c.n * c.parameters[2]; ++r)
+    for (std::int64_t i = 0; i < width; ++i) c.at<T>(2)[r * width + i] = c.at<T>(0)[c.at<std::uint32_t>(1)[r] * width + i];
+}
+
+/// dy, indices, the table's gradient
+template <class T>
+void weight_gradient(const Call& c) {
+  const std::int64_t entries = c.parameters[0], width = c.parameters[1];
+  std::vector<double> sums(static_cast<std::size_t>(entries * width));
+  for (std::int64_t r = 0; r < c.n * c.parameters[2]; ++r)
+    for (std::int64_t i = 0; i < width; ++i) sums[static_cast<std::size_t>(c.at<std::uint32_t>(1)[r] * width + i)] += real(c.at<T>(0), r * width + i);
+  for (std::int64_t i = 0; i < entries * width; ++i) put(c.at<T>(2), i, sums[static_cast<std::size_t>(i)]);
+}
+
+}  // namespace
+
+LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision) {
+  return of_precision(precision, [&]<class T>() {
+    const std::int64_t entries = shape.entries, width = shape.width, rows = shape.rows;
+    const auto draw_indices = [=](const Call& c) { draw_below(c.at<std::uint32_t>(1), c.n * rows, entries, c.seed); };
+    const auto bytes = [=](double per_element, double fixed) {
+      return [=](std::int64_t n) { return static_cast<double>(sizeof(T)) * (per_element * static_cast<double>(n * rows * width) + fixed) + 4.0 * static_cast<double>(n * rows); };
+    };
+    LayerKernels layer;
+    layer.forward = Kernel{"embedding-forward", kMethod<T>, {entries, width, rows},
+                           [=](std::int64_t n) { return std::vector<Buffer>{input<T>("table", entries * width), {"indices", Element::u32, n * rows, Fill::prepared}, result<T>("y", n * rows * width, 0)}; },
+                           bytes(2, 0), [](std::int64_t) { return 0.0; }, forward<T>, draw_indices};
+    layer.weight_gradient = Kernel{"embedding-weight_gradient", kMethod<T>, {entries, width, rows},
+                                   [=](std::int64_t n) {
+                                     // Up to n·rows numbers in any order: so many roundings of partial sums, which are
+                                     // no larger than a few of the largest, and so many denormals lost.
+                                     const auto additions = static_cast<double>(n * rows);
+                                     Buffer gradient = result<T>("gradient", entries * width, 4 * additions * kFloatRounding);
+                                     gradient.absolute_tolerance = 2 * additions * 0x1p-126;
+                                     return std::vector<Buffer>{input<T>("dy", n * rows * width), {"indices", Element::u32, n * rows, Fill::prepared}, gradient};
+                                   },
+                                   bytes(3, static_cast<double>(entries * width)), [=](std::int64_t n) { return static_cast<double>(n * rows * width); }, weight_gradient<T>, draw_indices};
+    return layer;
+  });
+}
+
+}  // namespace stepcast::kernels
