@@ -74,7 +74,9 @@ struct SoftmaxLossShape {
   std::int64_t classes, rows;
 };
 
-// Products (kernels/cpu/products.cpp, kernels/cuda/products.cu and their like). `cudnn`: by cuDNN instead of im2col.
+// Products (one file a kind in kernels/cpu/ and kernels/cuda/, which say what each computes and keeps; buffers in
+// kernels/products.hpp). `cudnn`: by cuDNN instead of im2col.
+// @throws std::invalid_argument for a transposed convolution that no padding makes stride times as large
 LayerKernels linear_layer(const LinearShape& shape, Precision precision);
 LayerKernels conv2d_layer(const Conv2dShape& shape, Precision precision, bool cudnn = false);
 LayerKernels conv_transpose2d_layer(const ConvTranspose2dShape& shape, Precision precision);
@@ -99,5 +101,7 @@ Kernel adam_update(Precision precision);
 
 /// Every kernel of this header on small shapes, odd ones among them: what the checks run.
 std::vector<Kernel> layer_kernels();
+/// Convolutions by cuDNN, on the shapes of layer_kernels(); they run where has_cudnn() (kernels/cuda/cudnn.hpp).
+std::vector<Kernel> cudnn_layer_kernels();
 
 }  // namespace stepcast::kernels

@@ -1,4 +1,4 @@
-// The parts of compressor_kernels().
+// The parts of compressor_kernels() and of layer_kernels().
 #pragma once
 
 #include <utility>
@@ -11,6 +11,9 @@ void add_elementwise(std::vector<Kernel>& list);
 void add_signs(std::vector<Kernel>& list);
 void add_quantizers(std::vector<Kernel>& list);
 void add_sparsifiers(std::vector<Kernel>& list);
+
+void add_product_layers(std::vector<Kernel>& list);
+void add_block_layers(std::vector<Kernel>& list);
 
 /// n times a factor, plus a constant.
 inline std::function<double(std::int64_t)> linear(double per_element, double fixed = 0) {

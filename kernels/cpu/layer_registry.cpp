@@ -1,0 +1,21 @@
+#include "kernels/cpu/lists.hpp"
+#include "kernels/layers.hpp"
+
+namespace stepcast::kernels {
+
+const char* name_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp32: return "fp32";
+    case Precision::tf32: return "tf32";
+    case Precision::bf16: break;
+  }
+  return "bf16";
+}
+
+std::vector<Kernel> layer_kernels() {
+  std::vector<Kernel> list;
+  add_product_layers(list);
+  return list;
+}
+
+}  // namespace stepcast::kernels
