@@ -8,8 +8,8 @@
 namespace stepcast::kernels {
 
 double tolerance_of(Precision precision, std::int64_t terms, int products) {
-  const double sum = 8 * std::sqrt(real(terms)) * 0x1p-24, stored = precision == Precision::fp32 ? 0 : 0x1p-7;
-  return products * (sum + stored);
+  const double sum = 8 * std::sqrt(real(terms)) * 0x1p-24, rounding = precision == Precision::fp32 ? 0 : precision == Precision::tf32 ? 0x1p-7 : 0x1p-6;
+  return products * (sum + rounding);
 }
 
 Numbers Operands::read(int buffer, std::int64_t count) const {

@@ -20,7 +20,8 @@ inline Element element_of(Precision precision) { return precision == Precision::
 ///   largest. Eight times that for the worst of many entries.
 /// - tf32 drops 13 bits of each operand, an error of up to 2^-10 each, so a term's is at most 2^-9 of it, and the sum's
 ///   again about √K times that: 2^-9 of the largest. Four times for the worst: 2^-7.
-/// - bf16 has 8 bits: where two sums differ at all, their roundings may differ by a unit in the last place, 2^-7.
+/// - bf16 has 8 bits: where two sums differ at all, their roundings may differ by a unit in the last place, 2^-7. Twice
+///   that, since the columns of a convolution's gradient are rounded on the GPU before they are summed.
 double tolerance_of(Precision precision, std::int64_t terms, int products = 1);
 
 /// Buffers of a layer as numbers.

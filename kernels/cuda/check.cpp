@@ -10,15 +10,16 @@ DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, co
     pointers_.push_back(memory_.back().data());
     require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
   }
-  memory_.emplace_back(launch.scratch_bytes(call));
   parameters_ = host.parameters();
   call_.n = call.n;
   call_.buffers = pointers_.data();
   call_.parameters = parameters_.data();
   call_.seed = call.seed;
-  call_.scratch = memory_.back().data();
   call_.stream = context.stream();
   call_.blas = context.blas();
+  call_.dnn = context.dnn();
+  memory_.emplace_back(launch.scratch_bytes(call_));
+  call_.scratch = memory_.back().data();
 }
 
 std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {

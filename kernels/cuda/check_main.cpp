@@ -1,39 +1,68 @@
 // Every CUDA kernel against its CPU reference, on fresh random input. Needs no test framework, so that it also builds on
 // a bare GPU node.
 //
-//     stepcast_kernel_check [LARGEST] [SEED]     sizes up to LARGEST elements (default 2^20)
+//     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small shapes
 //
 // Exit code 77 where there is no GPU, or 1 with REQUIRE_GPU=1 in the environment.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/layers.hpp"
 
 using namespace stepcast::kernels;
 
 namespace {
 
-int check_all(std::int64_t largest, std::uint64_t seed) {
-  const Context context;
-  int wrong = 0, checks = 0;
-  for (const Kernel& kernel : compressor_kernels()) {
+class Checks {
+ public:
+  explicit Checks(std::uint64_t seed) : seed_(seed) {}
+
+  /// On each size and input; a line about the kernel, with what is wrong first.
+  void check(const Kernel& kernel, const std::vector<std::int64_t>& sizes, const std::vector<Input>& inputs) {
     std::optional<std::string> first;
-    // Around a warp, a group of four, a bucket and a tile; primes; powers of two.
-    for (const std::int64_t n : {1, 2, 3, 4, 5, 31, 32, 33, 127, 513, 4095, 4096, 4097, 65537, 99991, 1000003, 1 << 20, 1 << 24}) {
-      if (n > largest) continue;
-      for (const Input input : kInputs) {
-        ++checks;
-        if (const auto found = check_kernel(context, kernel, n, input, seed + static_cast<std::uint64_t>(checks)); found && !first) first = found;
+    for (const std::int64_t n : sizes)
+      for (const Input input : inputs) {
+        ++checks_;
+        if (const auto found = check_kernel(context_, kernel, n, input, seed_ + static_cast<std::uint64_t>(checks_)); found && !first) first = found;
       }
-    }
-    if (first) ++wrong;
-    std::printf("%s %s\n", first ? "WRONG" : "ok   ", first ? first->c_str() : kernel.name().c_str());
+    if (first) ++wrong_;
+    std::string name = kernel.name();
+    for (const std::int64_t parameter : kernel.parameters) name.append(1, ' ').append(std::to_string(parameter));
+    std::printf("%s %s%s%s\n", first ? "WRONG" : "ok   ", name.c_str(), first ? ": " : "", first ? first->c_str() : "");
   }
-  std::printf("%d checks, %d kernels wrong, seed %llu\n", checks, wrong, static_cast<unsigned long long>(seed));
-  return wrong == 0 ? 0 : 1;
+
+  /// @return the exit code
+  int report() const {
+    std::printf("%d checks, %d kernels wrong, seed %llu\n", checks_, wrong_, static_cast<unsigned long long>(seed_));
+    return wrong_ == 0 ? 0 : 1;
+  }
+
+ private:
+  const Context context_;
+  std::uint64_t seed_;
+  int wrong_ = 0, checks_ = 0;
+};
+
+int check_all(std::int64_t largest, std::uint64_t seed) {
+  // Around a warp, a group of four, a bucket and a tile; primes; powers of two.
+  std::vector<std::int64_t> sizes{1, 2, 3, 4, 5, 31, 32, 33, 127, 513, 4095, 4096, 4097, 65537, 99991, 1000003, 1 << 20, 1 << 24};
+  sizes.erase(std::remove_if(sizes.begin(), sizes.end(), [=](std::int64_t n) { return n > largest; }), sizes.end());
+  Checks checks(seed);
+  for (const Kernel& kernel : compressor_kernels()) checks.check(kernel, sizes, {std::begin(kInputs), std::end(kInputs)});
+  // Layers are defined on numbers: whether a zero of the padding meets an infinity, and whether denormals are kept, is
+  // the libraries'.
+  const std::vector<std::int64_t> batches{1, 2, 3, 7};
+  for (const Kernel& kernel : layer_kernels()) checks.check(kernel, batches, {Input::normal, Input::zeros});
+  if (has_cudnn())
+    for (const Kernel& kernel : cudnn_layer_kernels()) checks.check(kernel, batches, {Input::normal, Input::zeros});
+  return checks.report();
 }
 
 }  // namespace

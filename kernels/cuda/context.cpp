@@ -6,9 +6,11 @@ Context::Context() {
   require_cuda(cudaStreamCreate(&stream_), "making a stream");
   require_cublas(cublasCreate(&blas_), "starting cuBLAS");
   require_cublas(cublasSetStream(blas_, stream_), "giving cuBLAS a stream");
+  dnn_ = start_cudnn(stream_);
 }
 
 Context::~Context() {
+  dnn_.reset();
   cublasDestroy(blas_);
   cudaStreamDestroy(stream_);
 }

@@ -15,6 +15,7 @@ std::vector<Launch> launches() {
   add_sign_launches(list);
   add_quantizer_launches(list);
   add_sparsifier_launches(list);
+  add_product_launches(list);
   return list;
 }
 

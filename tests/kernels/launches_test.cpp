@@ -1,8 +1,8 @@
 // Every descriptor has a CUDA launch, and every launch a descriptor.
 #include <set>
 
-#include "kernels/cuda/launch.hpp"
-#include "kernels/kernel.hpp"
+#include "kernels/cuda/cudnn.hpp"
+#include "kernels/layers.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast::kernels;
@@ -10,6 +10,9 @@ using namespace stepcast::kernels;
 TEST_CASE("descriptors and launches have the same names") {
   std::set<std::string> described, launched;
   for (const Kernel& kernel : compressor_kernels()) CHECK(described.insert(kernel.name()).second);
+  for (const Kernel& kernel : layer_kernels()) described.insert(kernel.name());  // one launch for all shapes
+  if (has_cudnn())
+    for (const Kernel& kernel : cudnn_layer_kernels()) described.insert(kernel.name());
   for (const Launch& launch : launches()) CHECK(launched.insert(launch.name).second);
   CHECK(described == launched);
 }
