@@ -30,16 +30,19 @@ struct LinearShape {
   std::int64_t rank = 0;  ///< y = V (U x): U is rank x in, V is out x rank
   bool bias = false;
 };
+/// `groups` divides in and out, and is 1 where there is a rank.
 struct Conv2dShape {
   std::int64_t in, out, kernel_height, kernel_width, stride, padding_height, padding_width, groups, height, width;
   std::int64_t rank = 0;  ///< kernel to `rank` channels, then 1 x 1 to `out`
   bool bias = false;
 };
+/// Output: stride times the input in both directions.
 struct ConvTranspose2dShape {
   std::int64_t in, out, kernel_height, kernel_width, stride, height, width;
   bool bias = false;
 };
-/// Gates i, f, g, o; products of the input for all steps at once, of the hidden state step by step.
+/// Gates i, f, g, o; products of the input for all steps at once, of the hidden state step by step. Time-major: steps x
+/// batch x width.
 struct LstmShape {
   std::int64_t input, hidden, steps;
   std::int64_t input_rank = 0, hidden_rank = 0;  ///< of each gate's matrix

@@ -62,6 +62,11 @@ int check_all(std::int64_t largest, std::uint64_t seed) {
   for (const Kernel& kernel : layer_kernels()) checks.check(kernel, batches, {Input::normal, Input::zeros});
   if (has_cudnn())
     for (const Kernel& kernel : cudnn_layer_kernels()) checks.check(kernel, batches, {Input::normal, Input::zeros});
+  // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    const LayerKernels large = conv2d_layer({.in = 48, .out = 3, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 224, .width = 224}, precision);
+    for (const std::optional<Kernel>& part : {large.forward, large.data_gradient, large.weight_gradient}) checks.check(*part, {8}, {Input::normal});
+  }
   return checks.report();
 }
 
