@@ -8,7 +8,7 @@ DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, co
     memory_.emplace_back(host.bytes(i));
     sizes_.push_back(host.bytes(i));
     pointers_.push_back(memory_.back().data());
-    require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
+    if (host.bytes(i) > 0) require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
   }
   parameters_ = host.parameters();
   call_.n = call.n;
@@ -26,7 +26,7 @@ std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
   require_cuda(cudaGetLastError(), "launching");
   require_cuda(cudaStreamSynchronize(call_.stream), "running");
   std::vector<std::byte> bytes(sizes_[buffer]);
-  require_cuda(cudaMemcpy(bytes.data(), pointers_[buffer], bytes.size(), cudaMemcpyDeviceToHost), "copying results from the device");
+  if (!bytes.empty()) require_cuda(cudaMemcpy(bytes.data(), pointers_[buffer], bytes.size(), cudaMemcpyDeviceToHost), "copying results from the device");
   return bytes;
 }
 
