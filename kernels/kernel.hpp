@@ -64,7 +64,7 @@ struct Kernel {
   std::function<double(std::int64_t n)> bytes;  ///< least bytes to move: inputs once, outputs once, per sweep
   std::function<double(std::int64_t n)> flops;  ///< operations as models/compressor/codec_plan.hpp counts them, per sweep
   std::function<void(const Call&)> reference;
-  std::function<void(const Call&)> prepare{};
+  std::function<void(const Call&)> prepare{};  ///< after all buffers are filled; may also change those filled with values
   int repeats = 1;  ///< sweeps of one call; a Pass describes one
 
   [[nodiscard]] std::string name() const { return pass + "/" + method; }

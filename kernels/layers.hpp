@@ -30,16 +30,19 @@ struct LinearShape {
   std::int64_t rank = 0;  ///< y = V (U x): U is rank x in, V is out x rank
   bool bias = false;
 };
+/// `groups` divides in and out, and is 1 where there is a rank.
 struct Conv2dShape {
   std::int64_t in, out, kernel_height, kernel_width, stride, padding_height, padding_width, groups, height, width;
   std::int64_t rank = 0;  ///< kernel to `rank` channels, then 1 x 1 to `out`
   bool bias = false;
 };
+/// Output: stride times the input in both directions.
 struct ConvTranspose2dShape {
   std::int64_t in, out, kernel_height, kernel_width, stride, height, width;
   bool bias = false;
 };
-/// Gates i, f, g, o; products of the input for all steps at once, of the hidden state step by step.
+/// Gates i, f, g, o; products of the input for all steps at once, of the hidden state step by step. Time-major: steps x
+/// batch x width.
 struct LstmShape {
   std::int64_t input, hidden, steps;
   std::int64_t input_rank = 0, hidden_rank = 0;  ///< of each gate's matrix
@@ -74,7 +77,9 @@ struct SoftmaxLossShape {
   std::int64_t classes, rows;
 };
 
-// Products (kernels/cpu/products.cpp, kernels/cuda/products.cu and their like). `cudnn`: by cuDNN instead of im2col.
+// Products (one file a kind in kernels/cpu/ and kernels/cuda/, which say what each computes and keeps; buffers in
+// kernels/products.hpp). `cudnn`: by cuDNN instead of im2col.
+// @throws std::invalid_argument for a transposed convolution that no padding makes stride times as large
 LayerKernels linear_layer(const LinearShape& shape, Precision precision);
 LayerKernels conv2d_layer(const Conv2dShape& shape, Precision precision, bool cudnn = false);
 LayerKernels conv_transpose2d_layer(const ConvTranspose2dShape& shape, Precision precision);
@@ -97,7 +102,12 @@ LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precisi
 Kernel sgd_momentum_update(Precision precision);
 Kernel adam_update(Precision precision);
 
-/// Every kernel of this header on small shapes, odd ones among them: what the checks run.
+/// Every kernel of this header on small shapes, odd ones among them: what the checks run. Those that are products, those
+/// that sweep memory, and both.
+std::vector<Kernel> product_layer_kernels();
+std::vector<Kernel> block_layer_kernels();
 std::vector<Kernel> layer_kernels();
+/// Convolutions by cuDNN, on the shapes of layer_kernels(); they run where has_cudnn() (kernels/cuda/cudnn.hpp).
+std::vector<Kernel> cudnn_layer_kernels();
 
 }  // namespace stepcast::kernels

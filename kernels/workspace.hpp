@@ -18,6 +18,7 @@ class Workspace {
  public:
   /// @throws std::bad_alloc
   Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed);
+  Workspace(Workspace&&) = default;  // buffers stay where they are; a copy's call would have the original's
 
   [[nodiscard]] Call call() const { return {n_, pointers_.data(), parameters_.data(), seed_}; }
   [[nodiscard]] const std::vector<Buffer>& buffers() const { return buffers_; }

@@ -6,10 +6,11 @@
 #include <cstring>
 
 #ifdef __CUDACC__
-#define STEPCAST_SHARED __host__ __device__ inline
+#define STEPCAST_MEMBER __host__ __device__
 #else
-#define STEPCAST_SHARED inline
+#define STEPCAST_MEMBER
 #endif
+#define STEPCAST_SHARED STEPCAST_MEMBER inline
 
 namespace stepcast::kernels {
 

@@ -12,8 +12,21 @@ const char* name_of(Precision precision) {
   return "bf16";
 }
 
+std::vector<Kernel> product_layer_kernels() {
+  std::vector<Kernel> list;
+  add_product_layers(list);
+  return list;
+}
+
+std::vector<Kernel> block_layer_kernels() {
+  std::vector<Kernel> list;
+  add_block_layers(list);
+  return list;
+}
+
 std::vector<Kernel> layer_kernels() {
   std::vector<Kernel> list;
+  add_product_layers(list);
   add_block_layers(list);
   return list;
 }

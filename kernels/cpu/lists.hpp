@@ -11,6 +11,7 @@ void add_elementwise(std::vector<Kernel>& list);
 void add_signs(std::vector<Kernel>& list);
 void add_quantizers(std::vector<Kernel>& list);
 void add_sparsifiers(std::vector<Kernel>& list);
+void add_product_layers(std::vector<Kernel>& list);
 void add_block_layers(std::vector<Kernel>& list);
 
 /// n times a factor, plus a constant.

@@ -184,7 +184,7 @@ void data_gradient(const DeviceCall& c) {
 }
 
 template <class Part>
-std::size_t part_scratch(const Call& c) {
+std::size_t part_scratch(const DeviceCall& c) {
   return sizeof(Part) * blocks_of(channels_of(c));
 }
 

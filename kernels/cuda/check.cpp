@@ -8,24 +8,25 @@ DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, co
     memory_.emplace_back(host.bytes(i));
     sizes_.push_back(host.bytes(i));
     pointers_.push_back(memory_.back().data());
-    require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
+    if (host.bytes(i) > 0) require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
   }
-  memory_.emplace_back(launch.scratch_bytes(call));
   parameters_ = host.parameters();
   call_.n = call.n;
   call_.buffers = pointers_.data();
   call_.parameters = parameters_.data();
   call_.seed = call.seed;
-  call_.scratch = memory_.back().data();
   call_.stream = context.stream();
   call_.blas = context.blas();
+  call_.dnn = context.dnn();
+  memory_.emplace_back(launch.scratch_bytes(call_));
+  call_.scratch = memory_.back().data();
 }
 
 std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
   require_cuda(cudaGetLastError(), "launching");
   require_cuda(cudaStreamSynchronize(call_.stream), "running");
   std::vector<std::byte> bytes(sizes_[buffer]);
-  require_cuda(cudaMemcpy(bytes.data(), pointers_[buffer], bytes.size(), cudaMemcpyDeviceToHost), "copying results from the device");
+  if (!bytes.empty()) require_cuda(cudaMemcpy(bytes.data(), pointers_[buffer], bytes.size(), cudaMemcpyDeviceToHost), "copying results from the device");
   return bytes;
 }
 

@@ -6,9 +6,13 @@ Context::Context() {
   require_cuda(cudaStreamCreate(&stream_), "making a stream");
   require_cublas(cublasCreate(&blas_), "starting cuBLAS");
   require_cublas(cublasSetStream(blas_, stream_), "giving cuBLAS a stream");
+  // By default cuBLAS may add up parts of a sum in bf16.
+  require_cublas(cublasSetMathMode(blas_, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)), "keeping sums in fp32");
+  dnn_ = start_cudnn(stream_);
 }
 
 Context::~Context() {
+  dnn_.reset();
   cublasDestroy(blas_);
   cudaStreamDestroy(stream_);
 }

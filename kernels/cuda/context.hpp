@@ -3,23 +3,27 @@
 
 #include <cublas_v2.h>
 
+#include "kernels/cuda/cudnn.hpp"
 #include "kernels/cuda/error.hpp"
 
 namespace stepcast::kernels {
 
 class Context {
  public:
-  /// @throws CudaError, CublasError
+  /// @throws CudaError, CublasError, CudnnError
   Context();
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] cublasHandle_t blas() const { return blas_; }
+  /// Null where built without cuDNN.
+  [[nodiscard]] Cudnn* dnn() const { return dnn_.get(); }
 
  private:
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
+  CudnnPointer dnn_;
 };
 
 }  // namespace stepcast::kernels

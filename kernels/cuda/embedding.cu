@@ -73,7 +73,7 @@ void float_gradient(const DeviceCall& c) {
 
 std::size_t sum_bytes(const Call& c) { return sizeof(float) * static_cast<std::size_t>(rows_of(c) * c.parameters[1]); }
 std::size_t first_bytes(const Call& c) { return sizeof(std::uint32_t) * static_cast<std::size_t>(c.parameters[0]); }
-std::size_t bfloat_scratch(const Call& c) { return sum_bytes(c) + first_bytes(c); }
+std::size_t bfloat_scratch(const DeviceCall& c) { return sum_bytes(c) + first_bytes(c); }
 
 void bfloat_gradient(const DeviceCall& c) {
   using T = std::uint16_t;

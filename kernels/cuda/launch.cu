@@ -16,6 +16,7 @@ std::vector<Launch> launches() {
   add_quantizer_launches(list);
   add_sparsifier_launches(list);
   add_block_launches(list);
+  add_product_launches(list);
   return list;
 }
 

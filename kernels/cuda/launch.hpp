@@ -11,11 +11,14 @@
 
 namespace stepcast::kernels {
 
+class Cudnn;
+
 /// Buffers are device memory; a launch is asynchronous on `stream` and allocates nothing.
 struct DeviceCall : Call {
   void* scratch;
   cudaStream_t stream;
   cublasHandle_t blas;  ///< enqueues on `stream`
+  Cudnn* dnn;           ///< likewise; null where built without cuDNN
 
   template <class T>
   [[nodiscard]] T* scratch_at(std::size_t offset_bytes = 0) const {
@@ -25,9 +28,9 @@ struct DeviceCall : Call {
 
 struct Launch {
   std::string name;  ///< Kernel::name()
-  /// @throws CudaError, CublasError where a library refuses the call
+  /// @throws CudaError, CublasError, CudnnError where a library refuses the call
   void (*run)(const DeviceCall&);
-  std::size_t (*scratch_bytes)(const Call&);  ///< of n and the parameters; no buffers are there yet
+  std::size_t (*scratch_bytes)(const DeviceCall&);  ///< of n, the parameters and the libraries; no buffers are there yet
 };
 
 std::vector<Launch> launches();
@@ -49,8 +52,15 @@ void add_pool_launches(std::vector<Launch>& list);
 void add_softmax_loss_launches(std::vector<Launch>& list);
 void add_update_launches(std::vector<Launch>& list);
 
-inline std::size_t no_scratch(const Call&) { return 0; }
-inline std::size_t few_scratch(const Call&) { return 64; }
+void add_linear_launches(std::vector<Launch>& list);
+void add_conv2d_launches(std::vector<Launch>& list);
+void add_lstm_launches(std::vector<Launch>& list);
+void add_attention_launches(std::vector<Launch>& list);
+/// The four above, and cuDNN's where it is built.
+void add_product_launches(std::vector<Launch>& list);
+
+inline std::size_t no_scratch(const DeviceCall&) { return 0; }
+inline std::size_t few_scratch(const DeviceCall&) { return 64; }
 
 /// A kernel that does nothing: the overhead of a launch.
 void launch_empty(cudaStream_t stream);

@@ -124,7 +124,7 @@ int parts_of(const Call& c) {
 }
 
 template <class T>
-std::size_t column_scratch(const Call& c) {
+std::size_t column_scratch(const DeviceCall& c) {
   return 2 * sizeof(float) * static_cast<std::size_t>(c.parameters[0]) * static_cast<std::size_t>(parts_of<T>(c));
 }
 

@@ -159,8 +159,8 @@ void over_kept(const DeviceCall& c, const Op& op) {
 
 unsigned tiles_of(std::int64_t n) { return static_cast<unsigned>(ceil_div(n, kTile)); }
 
-std::size_t tile_scratch(const Call& c) { return 2 * sizeof(Count) * tiles_of(c.n); }
-std::size_t select_scratch(const Call&) { return 4 * kDigitBins * sizeof(std::uint32_t); }
+std::size_t tile_scratch(const DeviceCall& c) { return 2 * sizeof(Count) * tiles_of(c.n); }
+std::size_t select_scratch(const DeviceCall&) { return 4 * kDigitBins * sizeof(std::uint32_t); }
 
 void random_indices(const DeviceCall& c) { over_kept(c, DrawIndices{c.at<std::uint32_t>(0), static_cast<std::uint64_t>(c.n), c.seed}); }
 void gather(const DeviceCall& c) { over_kept(c, Gather{c.at<float>(0), c.at<std::uint32_t>(1), c.at<float>(2)}); }

@@ -1,6 +1,7 @@
 // Every descriptor has a CUDA launch, and every launch a descriptor.
 #include <set>
 
+#include "kernels/cuda/cudnn.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/layers.hpp"
 #include "tests/support/catch.hpp"
@@ -14,6 +15,8 @@ TEST_CASE("descriptors and launches have the same names") {
   std::set<std::string> layers;
   for (const Kernel& kernel : layer_kernels()) layers.insert(kernel.name());
   for (const std::string& name : layers) CHECK(described.insert(name).second);
+  if (has_cudnn())
+    for (const Kernel& kernel : cudnn_layer_kernels()) described.insert(kernel.name());
   for (const Launch& launch : launches()) CHECK(launched.insert(launch.name).second);
   CHECK(described == launched);
 }

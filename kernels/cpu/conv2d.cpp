@@ -1,0 +1,208 @@
+// Convolution of images x[n][in][h][w] with weights w[out][in/groups][kh][kw], and its transpose.
+//
+//   y[o][p][q] = b[o] + Σ w[o][c][i][j] · x[c][s·p + i - padding][s·q + j - padding], zero outside the image
+//
+// over the channels c of o's group. Factorized: kh x kw to r channels t, then 1 x 1 to `out`; t and its gradient dt are
+// kept: the weight gradient takes them as inputs. 2·in/groups·out·kh·kw·P operations for the P output pixels of an image
+// in each of the three parts (of both convolutions, where factorized), and one for each output where there is a bias.
+//
+// The transpose gives stride·height x stride·width pixels: it is the data gradient of adjoint_of(shape), its data
+// gradient that convolution, and its weight gradient that of the convolution with x and dy exchanged.
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/cpu/reference.hpp"
+
+namespace stepcast::kernels {
+namespace {
+
+/// f(weight, x, y, count) for each run of output pixels q to q + count of a row under one weight, by their indices: pixel
+/// x + stride·k meets output y + k.
+template <class F>
+void for_each_run(const Conv2dShape& s, std::int64_t images, F f) {
+  const std::int64_t rows = output_height(s), columns = output_width(s), in = s.in / s.groups, out = s.out / s.groups;
+  for (std::int64_t n = 0; n < images; ++n)
+    for (std::int64_t o = 0; o < s.out; ++o)
+      for (std::int64_t c = 0; c < in; ++c)
+        for (std::int64_t i = 0; i < s.kernel_height; ++i)
+          for (std::int64_t j = 0; j < s.kernel_width; ++j) {
+            // 0 <= s·q + j - padding < width
+            const std::int64_t first = std::max<std::int64_t>(0, ceil_div(s.padding_width - j, s.stride)), last = std::min(columns, ceil_div(s.width + s.padding_width - j, s.stride));
+            for (std::int64_t p = 0; p < rows; ++p) {
+              const std::int64_t row = s.stride * p + i - s.padding_height;
+              if (row < 0 || row >= s.height || last <= first) continue;
+              const std::int64_t channel = o / out * in + c;
+              f(((o * in + c) * s.kernel_height + i) * s.kernel_width + j, ((n * s.in + channel) * s.height + row) * s.width + s.stride * first + j - s.padding_width,
+                ((n * s.out + o) * rows + p) * columns + first, last - first);
+            }
+          }
+}
+
+Numbers convolve(const Conv2dShape& s, std::int64_t images, const Numbers& x, const Numbers& w) {
+  Numbers y(static_cast<std::size_t>(images * output_elements(s)));
+  for_each_run(s, images, [&](std::int64_t wi, std::int64_t xi, std::int64_t yi, std::int64_t count) {
+    for (std::int64_t k = 0; k < count; ++k) y[yi + k] += w[wi] * x[xi + s.stride * k];
+  });
+  return y;
+}
+
+Numbers input_gradient(const Conv2dShape& s, std::int64_t images, const Numbers& dy, const Numbers& w) {
+  Numbers dx(static_cast<std::size_t>(images * input_elements(s)));
+  for_each_run(s, images, [&](std::int64_t wi, std::int64_t xi, std::int64_t yi, std::int64_t count) {
+    for (std::int64_t k = 0; k < count; ++k) dx[xi + s.stride * k] += w[wi] * dy[yi + k];
+  });
+  return dx;
+}
+
+Numbers kernel_gradient(const Conv2dShape& s, std::int64_t images, const Numbers& x, const Numbers& dy) {
+  Numbers dw(static_cast<std::size_t>(weight_elements(s)));
+  for_each_run(s, images, [&](std::int64_t wi, std::int64_t xi, std::int64_t yi, std::int64_t count) {
+    for (std::int64_t k = 0; k < count; ++k) dw[wi] += x[xi + s.stride * k] * dy[yi + k];
+  });
+  return dw;
+}
+
+/// y[n][channel][pixel] += bias[channel]
+void add_bias(Numbers& y, const Numbers& bias, std::int64_t pixels) {
+  for (std::size_t i = 0; !bias.empty() && i < y.size(); ++i) y[i] += bias[i / pixels % bias.size()];
+}
+
+void write_bias_gradient(const Operands& operands, const Numbers& dy, std::int64_t channels, std::int64_t pixels) {
+  Numbers db(static_cast<std::size_t>(channels));
+  for (std::size_t i = 0; i < dy.size(); ++i) db[i / pixels % db.size()] += dy[i];
+  operands.write(ProductWeightGradient::db, db);
+}
+
+void forward(const Call& call, Precision precision) {
+  const Conv2dShape s = conv2d_shape(call.parameters), first = first_convolution(s), second = second_convolution(s);
+  const Operands operands(call, precision);
+  using Buffers = ProductForward;
+  Numbers y = convolve(first, call.n, operands.read(Buffers::x, call.n * input_elements(s)), operands.read(Buffers::u, weight_elements(first)));
+  if (s.rank > 0) {
+    operands.write(Buffers::t, y);
+    y = convolve(second, call.n, y, operands.read(Buffers::v, weight_elements(second)));
+  }
+  add_bias(y, operands.read(Buffers::bias, s.bias ? s.out : 0), output_pixels(s));
+  operands.write(Buffers::y, y);
+}
+
+void data_gradient(const Call& call, Precision precision) {
+  const Conv2dShape s = conv2d_shape(call.parameters), first = first_convolution(s), second = second_convolution(s);
+  const Operands operands(call, precision);
+  using Buffers = ProductDataGradient;
+  Numbers dy = operands.read(Buffers::dy, call.n * output_elements(s));
+  if (s.rank > 0) {
+    dy = input_gradient(second, call.n, dy, operands.read(Buffers::v, weight_elements(second)));
+    operands.write(Buffers::dt, dy);
+  }
+  Numbers dx = input_gradient(first, call.n, dy, operands.read(Buffers::u, weight_elements(first)));
+  operands.write(Buffers::dx, dx);
+}
+
+void weight_gradient(const Call& call, Precision precision) {
+  const Conv2dShape s = conv2d_shape(call.parameters), first = first_convolution(s), second = second_convolution(s);
+  const Operands operands(call, precision);
+  using Buffers = ProductWeightGradient;
+  const Numbers x = operands.read(Buffers::x, call.n * input_elements(s)), dy = operands.read(Buffers::dy, call.n * output_elements(s));
+  Numbers du = kernel_gradient(first, call.n, x, s.rank > 0 ? operands.read(Buffers::dt, call.n * output_elements(first)) : dy);
+  operands.write(Buffers::du, du);
+  if (s.rank > 0) {
+    Numbers dv = kernel_gradient(second, call.n, operands.read(Buffers::t, call.n * input_elements(second)), dy);
+    operands.write(Buffers::dv, dv);
+  }
+  if (s.bias) write_bias_gradient(operands, dy, s.out, output_pixels(s));
+}
+
+void transposed_forward(const Call& call, Precision precision) {
+  const ConvTranspose2dShape s = conv_transpose2d_shape(call.parameters);
+  const Conv2dShape adjoint = adjoint_of(s);
+  const Operands operands(call, precision);
+  using Buffers = ProductForward;
+  Numbers y = input_gradient(adjoint, call.n, operands.read(Buffers::x, call.n * output_elements(adjoint)), operands.read(Buffers::u, weight_elements(adjoint)));
+  add_bias(y, operands.read(Buffers::bias, s.bias ? s.out : 0), adjoint.height * adjoint.width);
+  operands.write(Buffers::y, y);
+}
+
+void transposed_data_gradient(const Call& call, Precision precision) {
+  const Conv2dShape adjoint = adjoint_of(conv_transpose2d_shape(call.parameters));
+  const Operands operands(call, precision);
+  using Buffers = ProductDataGradient;
+  Numbers dx = convolve(adjoint, call.n, operands.read(Buffers::dy, call.n * input_elements(adjoint)), operands.read(Buffers::u, weight_elements(adjoint)));
+  operands.write(Buffers::dx, dx);
+}
+
+void transposed_weight_gradient(const Call& call, Precision precision) {
+  const ConvTranspose2dShape s = conv_transpose2d_shape(call.parameters);
+  const Conv2dShape adjoint = adjoint_of(s);
+  const Operands operands(call, precision);
+  using Buffers = ProductWeightGradient;
+  const Numbers x = operands.read(Buffers::x, call.n * output_elements(adjoint)), dy = operands.read(Buffers::dy, call.n * input_elements(adjoint));
+  Numbers dw = kernel_gradient(adjoint, call.n, dy, x);
+  operands.write(Buffers::du, dw);
+  if (s.bias) write_bias_gradient(operands, dy, s.out, adjoint.height * adjoint.width);
+}
+
+double flops_of(const Conv2dShape& x) { return 2 * real(taps(x)) * real(output_elements(x)); }
+
+/// Buffers of the three parts of a layer that takes `in` elements of an image to `out`, with `terms` products for an
+/// element of y and `gradient_terms` for one of dx.
+struct ImageLayer {
+  Precision p;
+  std::int64_t in, out, u, v, bias, t;
+  std::int64_t terms, inner_terms, gradient_terms, inner_gradient_terms;
+  std::int64_t pixels;  ///< of an image, over which a weight's gradient is summed
+  int products;
+  bool transforms = false;
+
+  /// cuDNN may convolve fp32 by Winograd's or Fourier transforms, which sum larger numbers: a margin of 16.
+  [[nodiscard]] double tolerance(std::int64_t count, int stages) const { return tolerance_of(p, count, stages) * (transforms && p == Precision::fp32 ? 16 : 1); }
+  [[nodiscard]] std::vector<Buffer> forward(std::int64_t n) const {
+    return {values("x", p, n * in), values("u", p, u), values("v", p, v), values("bias", p, bias),
+            result("t", p, n * t, tolerance(inner_terms, 1)), result("y", p, n * out, tolerance(terms, products))};
+  }
+  [[nodiscard]] std::vector<Buffer> data_gradient(std::int64_t n) const {
+    return {values("dy", p, n * out), values("u", p, u), values("v", p, v), result("dt", p, n * t, tolerance(inner_gradient_terms, 1)), result("dx", p, n * in, tolerance(gradient_terms, products))};
+  }
+  [[nodiscard]] std::vector<Buffer> weight_gradient(std::int64_t n) const {
+    const double sum = tolerance(n * pixels, 1);
+    return {values("x", p, n * in), values("t", p, n * t), values("dt", p, n * t), values("dy", p, n * out), result("du", p, u, sum), result("dv", p, v, sum), result("db", p, bias, sum)};
+  }
+};
+
+using Reference = void (*)(const Call&, Precision);
+
+LayerKernels image_layer(const std::string& layer, const std::string& method, const std::vector<std::int64_t>& parameters, const ImageLayer& image, double product_flops, double bias_flops,
+                         Reference forward_reference, Reference data_reference, Reference weight_reference) {
+  const auto kernel = [&](const char* part, std::vector<Buffer> (ImageLayer::*buffers)(std::int64_t) const, double operations, Reference reference) {
+    return layer_kernel(layer + part, method, parameters, [=](std::int64_t n) { return (image.*buffers)(n); }, [=](std::int64_t n) { return real(n) * operations; },
+                        [=, p = image.p](const Call& call) { reference(call, p); });
+  };
+  return {kernel("-forward", &ImageLayer::forward, product_flops + bias_flops, forward_reference), kernel("-data-gradient", &ImageLayer::data_gradient, product_flops, data_reference),
+          kernel("-weight-gradient", &ImageLayer::weight_gradient, product_flops + bias_flops, weight_reference)};
+}
+
+}  // namespace
+
+LayerKernels conv2d_layer(const Conv2dShape& s, Precision p, bool cudnn) {
+  const Conv2dShape first = first_convolution(s), second = second_convolution(s);
+  const bool factorized = s.rank > 0;
+  const std::int64_t back = first.out / s.groups * s.kernel_height * s.kernel_width;  // products for an element of dx
+  const ImageLayer image{.p = p, .in = input_elements(s), .out = output_elements(s), .u = weight_elements(first), .v = factorized ? weight_elements(second) : 0, .bias = s.bias ? s.out : 0,
+                         .t = factorized ? output_elements(first) : 0, .terms = taps(first) + s.rank, .inner_terms = taps(first), .gradient_terms = back + (factorized ? s.out : 0),
+                         .inner_gradient_terms = s.out, .pixels = output_pixels(s), .products = factorized ? 2 : 1, .transforms = cudnn};
+  return image_layer("conv2d", (cudnn ? "cudnn-" : "") + std::string(name_of(p)), parameters_of(s), image, flops_of(first) + (factorized ? flops_of(second) : 0), real(s.bias ? output_elements(s) : 0),
+                     forward, data_gradient, weight_gradient);
+}
+
+LayerKernels conv_transpose2d_layer(const ConvTranspose2dShape& s, Precision p) {
+  const Conv2dShape adjoint = adjoint_of(s);
+  if (output_height(adjoint) != s.height || output_width(adjoint) != s.width)
+    throw std::invalid_argument("conv_transpose2d with a kernel of " + std::to_string(s.kernel_height) + " x " + std::to_string(s.kernel_width) + " and stride " + std::to_string(s.stride) +
+                                ": no padding makes the output stride times the input; allowed with stride 1: odd kernels");
+  const std::int64_t in = output_elements(adjoint), out = input_elements(adjoint), kernel = s.kernel_height * s.kernel_width;
+  const ImageLayer image{.p = p, .in = in, .out = out, .u = weight_elements(adjoint), .v = 0, .bias = s.bias ? s.out : 0, .t = 0, .terms = s.in * kernel, .inner_terms = 1,
+                         .gradient_terms = s.out * kernel, .inner_gradient_terms = 1, .pixels = adjoint.height * adjoint.width, .products = 1};
+  return image_layer("conv-transpose2d", name_of(p), parameters_of(s), image, flops_of(adjoint), real(s.bias ? out : 0), transposed_forward, transposed_data_gradient, transposed_weight_gradient);
+}
+
+}  // namespace stepcast::kernels
