@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,11 @@ struct Kernel {
   std::function<void(const Call&)> reference;
   std::function<void(const Call&)> prepare{};
   int repeats = 1;  ///< sweeps of one call; a Pass describes one
+  /// Largest n that is worth a check or a timing: the SVD of a large matrix takes minutes.
+  std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  /// What is wrong with `got`, where buffers are not determined entry by entry (singular vectors have either sign); in
+  /// place of the buffers' tolerances.
+  std::function<std::optional<std::string>(const Call& expected, const Call& got)> compare{};
 
   [[nodiscard]] std::string name() const { return pass + "/" + method; }
 };

@@ -4,22 +4,34 @@
 #include <cublas_v2.h>
 
 #include "kernels/cuda/error.hpp"
+#ifdef STEPCAST_HAS_CUSOLVER
+#include <optional>
+
+#include "kernels/cuda/solver.hpp"
+#endif
 
 namespace stepcast::kernels {
 
+class Solver;
+
 class Context {
  public:
-  /// @throws CudaError, CublasError
+  /// @throws CudaError, CublasError, CusolverError
   Context();
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] cublasHandle_t blas() const { return blas_; }
+  /// Null where cuSOLVER was not found.
+  [[nodiscard]] const Solver* solver() const;
 
  private:
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
+#ifdef STEPCAST_HAS_CUSOLVER
+  std::optional<Solver> solver_;
+#endif
 };
 
 }  // namespace stepcast::kernels

@@ -11,11 +11,14 @@
 
 namespace stepcast::kernels {
 
+class Solver;
+
 /// Buffers are device memory; a launch is asynchronous on `stream` and allocates nothing.
 struct DeviceCall : Call {
   void* scratch;
   cudaStream_t stream;
   cublasHandle_t blas;  ///< enqueues on `stream`
+  const Solver* solver;  ///< cuSOLVER, likewise; null where it was not found
 
   template <class T>
   [[nodiscard]] T* scratch_at(std::size_t offset_bytes = 0) const {
@@ -33,11 +36,21 @@ struct Launch {
 std::vector<Launch> launches();
 /// @throws std::invalid_argument for a name without a launch
 Launch find_launch(const std::string& name);
+/// False for "svd/atomo" where cuSOLVER was not found.
+bool has_launch(const std::string& name);
 
 void add_elementwise_launches(std::vector<Launch>& list);
 void add_sign_launches(std::vector<Launch>& list);
 void add_quantizer_launches(std::vector<Launch>& list);
 void add_sparsifier_launches(std::vector<Launch>& list);
+void add_sampled_threshold_launches(std::vector<Launch>& list);
+void add_sketch_launches(std::vector<Launch>& list);
+void add_three_lc_launches(std::vector<Launch>& list);
+void add_inceptionn_launches(std::vector<Launch>& list);
+void add_low_rank_launches(std::vector<Launch>& list);
+void add_decode_sum_launches(std::vector<Launch>& list);
+void add_feedback_launches(std::vector<Launch>& list);
+void add_svd_launches(std::vector<Launch>& list);
 
 inline std::size_t no_scratch(const Call&) { return 0; }
 inline std::size_t few_scratch(const Call&) { return 64; }

@@ -1,4 +1,4 @@
-#include "kernels/code/quantizers.hpp"
+#include "kernels/cuda/eight_bit.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 namespace stepcast::kernels {
@@ -63,16 +63,6 @@ __global__ void bucket_norms(const float* x, std::int64_t n, std::int64_t bucket
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
     if (lane == 0) norms[b] = static_cast<float>(sqrt(sum));
   }
-}
-
-/// The table of 8-bit values is made once a block, then groups are coded.
-template <class Op>
-__global__ void sweep_with_values(std::int64_t groups, Op op) {
-  __shared__ float values[128];
-  for (int code = static_cast<int>(threadIdx.x); code < 128; code += static_cast<int>(blockDim.x)) values[code] = eight_bit_value(code);
-  __syncthreads();
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride) op(g, values);
 }
 
 struct EightBitEncode {
@@ -198,16 +188,10 @@ void moments(const DeviceCall& c) {
   finish_moments<<<1, 1, 0, c.stream>>>(c.scratch_at<double>(), c.n, c.at<float>(1));
 }
 
-template <class Op>
-void sweep_eight_bit(const DeviceCall& c, const Op& op) {
-  const std::int64_t groups = ceil_div(c.n, 4);
-  sweep_with_values<<<reduction_blocks(groups), kThreads, 0, c.stream>>>(groups, op);
-}
-
-void quantize_eight_bit(const DeviceCall& c) { sweep_eight_bit(c, EightBitEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n}); }
+void quantize_eight_bit(const DeviceCall& c) { sweep_with_values(c, EightBitEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n}); }
 template <bool kAdd>
 void decode_eight_bit(const DeviceCall& c) {
-  sweep_eight_bit(c, EightBitDecode{c.at<std::uint8_t>(0), c.at<float>(1), c.at<float>(2), c.n, kAdd});
+  sweep_with_values(c, EightBitDecode{c.at<std::uint8_t>(0), c.at<float>(1), c.at<float>(2), c.n, kAdd});
 }
 
 void quantize_qsgd(const DeviceCall& c) {

@@ -92,25 +92,25 @@ struct Vote {
 };
 
 template <bool kSums, class Input>
-void pack(const DeviceCall& c, const Input& input) {
+void pack(const DeviceCall& c, const Input& input, std::uint32_t* words) {
   if (kSums) cudaMemsetAsync(c.scratch, 0, sizeof(SignSums), c.stream);
   // A warp reads 32 elements at a time.
-  pack_signs<kSums><<<kSums ? reduction_blocks(c.n) : blocks_for(c.n), kThreads, 0, c.stream>>>(c.n, input, c.at<std::uint32_t>(1), c.scratch_at<SignSums>());
+  pack_signs<kSums><<<kSums ? reduction_blocks(c.n) : blocks_for(c.n), kThreads, 0, c.stream>>>(c.n, input, words, c.scratch_at<SignSums>());
 }
 
-void sign_pack(const DeviceCall& c) { pack<false>(c, Plain{c.at<float>(0)}); }
+void sign_pack(const DeviceCall& c) { pack<false>(c, Plain{c.at<float>(0)}, c.at<std::uint32_t>(1)); }
 void sign_means(const DeviceCall& c) {
-  pack<true>(c, Plain{c.at<float>(0)});
+  pack<true>(c, Plain{c.at<float>(0)}, c.at<std::uint32_t>(1));
   finish_means<<<1, 1, 0, c.stream>>>(c.scratch_at<SignSums>(), c.n, c.at<float>(2));
 }
 void sign_mean(const DeviceCall& c) {
-  pack<true>(c, Plain{c.at<float>(0)});
+  pack<true>(c, Plain{c.at<float>(0)}, c.at<std::uint32_t>(1));
   finish_mean<<<1, 1, 0, c.stream>>>(c.scratch_at<SignSums>(), c.n, c.at<float>(2));
 }
 void ef_sign(const DeviceCall& c) {
-  pack<true>(c, Compensated{c.at<float>(0), c.at<float>(3)});
+  pack<true>(c, Compensated{c.at<float>(0), c.at<float>(1)}, c.at<std::uint32_t>(3));
   finish_mean<<<1, 1, 0, c.stream>>>(c.scratch_at<SignSums>(), c.n, c.at<float>(2));
-  sweep_groups(c, c.n, LeaveResidual{c.at<float>(2), c.at<float>(3), c.n});
+  sweep_groups(c, c.n, LeaveResidual{c.at<float>(2), c.at<float>(1), c.n});
 }
 void majority_vote(const DeviceCall& c) {
   const std::int64_t count = ceil_div(c.n, 32);
@@ -143,7 +143,7 @@ void add_sign_launches(std::vector<Launch>& list) {
   list.push_back({"sign-mean/ef-signsgd", sign_mean, few_scratch});
   list.push_back({"decode/ef-signsgd", decode_mean<false>, no_scratch});
   list.push_back({"decode-add/ef-signsgd", decode_mean<true>, no_scratch});
-  list.push_back({"ef-sign/ef-signsgd", ef_sign, few_scratch});
+  list.push_back({"compensate-encode-remember/ef-signsgd", ef_sign, few_scratch});
 }
 
 }  // namespace stepcast::kernels
