@@ -78,9 +78,10 @@ double copy_rate(const Harness& harness) {
 
 /// Correct first: a kernel that differs from its reference is not timed.
 void require_right(const kernels::Context& context, const kernels::Kernel& kernel) {
-  for (const std::int64_t n : {33, 4097, 65537})
+  for (const std::int64_t n : {33, 4097, 65537}) {
     if (n > kernel.largest) continue;
-    else if (const auto wrong = kernels::check_kernel(context, kernel, n, kernels::Input::normal, kSeed)) throw std::runtime_error("wrong result, no time is taken: " + *wrong);
+    if (const auto wrong = kernels::check_kernel(context, kernel, n, kernels::Input::normal, kSeed)) throw std::runtime_error("wrong result, no time is taken: " + *wrong);
+  }
 }
 
 KernelTimings measure(const Harness& harness, const kernels::Kernel& kernel, const std::vector<std::int64_t>& sizes, std::ofstream& raw) {

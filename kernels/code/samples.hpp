@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/code/philox.hpp"
+#include "kernels/code/search_tree.hpp"
 
 namespace stepcast::kernels {
 
@@ -36,21 +37,12 @@ STEPCAST_SHARED std::uint32_t ordered_bits(float x) {
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
 }
 
-/// How many of the ascending edges x is not below: SketchML's code.
-/// @param tree  of the 255 edges' ordered_bits: node i has the children 2i and 2i + 1; node 0 is not used
-STEPCAST_SHARED std::uint8_t quantile_of(float x, const std::uint32_t* tree) {
-  const std::uint32_t key = ordered_bits(x);
-  std::uint32_t node = 1;
-  for (int level = 0; level < 8; ++level) node = 2 * node + (tree[node] <= key ? 1U : 0U);
-  return static_cast<std::uint8_t>(node - 256);
-}
+inline constexpr int kQuantileLevels = 8;
 
-/// Which of the 255 edges is node `node` of the tree. A level's nodes lie side by side, so that a warp's lanes, which
-/// are all on one level, meet in few banks of shared memory.
-STEPCAST_SHARED std::uint32_t edge_of_node(std::uint32_t node) {
-  int depth = 0;
-  while ((node >> depth) > 1) ++depth;
-  return (2 * (node - (1U << depth)) + 1) * (128U >> depth) - 1;
+/// SketchML's code: how many of 255 edges are not above x.
+/// @param tree  of the edges' ordered_bits (search_tree.hpp)
+STEPCAST_SHARED std::uint8_t quantile_of(float x, const std::uint32_t* tree) {
+  return static_cast<std::uint8_t>(count_below(tree, kQuantileLevels, [key = ordered_bits(x)](std::uint32_t edge) { return edge <= key; }));
 }
 
 }  // namespace stepcast::kernels

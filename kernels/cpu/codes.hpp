@@ -1,17 +1,15 @@
 // What several CPU references need of the codes.
 #pragma once
 
-#include <array>
-
 #include "kernels/call.hpp"
 #include "kernels/code/quantizers.hpp"
 
 namespace stepcast::kernels {
 
-inline std::array<float, 128> eight_bit_values() {
-  std::array<float, 128> values{};
-  for (int code = 0; code < 128; ++code) values[static_cast<std::size_t>(code)] = eight_bit_value(code);
-  return values;
+inline EightBitTable eight_bit_table() {
+  EightBitTable table{};
+  for (int i = 0; i < 128; ++i) set_entry(table, i);
+  return table;
 }
 
 /// The random word of element i.

@@ -9,7 +9,6 @@ namespace stepcast::kernels {
 namespace {
 
 using Count = std::int64_t (*)(std::int64_t n);
-using Value = float (*)(const Call& call, std::int64_t message, std::int64_t i);
 
 std::int64_t elements(std::int64_t n) { return message_stride(n); }
 std::int64_t quarters(std::int64_t n) { return ceil_div(n, 4); }
@@ -22,6 +21,8 @@ std::int64_t table(std::int64_t) { return kQuantiles; }
 
 /// @param codes, scales  entries of one message
 /// @param flops          of decoding an element
+/// @param value          (call, message, i): element i as the message has it
+template <class Value>
 void add_sum(std::vector<Kernel>& list, const char* method, std::vector<std::int64_t> parameters, Element code, Count codes, Count scales, double flops, Value value) {
   parameters.insert(parameters.begin(), kMessages);
   list.push_back({"decode-sum", method, std::move(parameters),
@@ -51,9 +52,8 @@ bool bit_of(const Call& c, std::int64_t message, std::int64_t i) { return bit_at
 
 void add_decode_sums(std::vector<Kernel>& list) {
   add_sum(list, "fp16", {}, Element::f16, elements, none, 1, [](const Call& c, std::int64_t m, std::int64_t i) { return float_of_half(code_at<std::uint16_t>(c, m, i)); });
-  add_sum(list, "8-bit", {}, Element::u8, elements, one, 2, [](const Call& c, std::int64_t m, std::int64_t i) {
-    static const auto values = eight_bit_values();
-    return eight_bit_decode(code_at<std::uint8_t>(c, m, i), c.at<float>(1)[m], values.data());
+  add_sum(list, "8-bit", {}, Element::u8, elements, one, 2, [table = eight_bit_table()](const Call& c, std::int64_t m, std::int64_t i) {
+    return eight_bit_decode(code_at<std::uint8_t>(c, m, i), c.at<float>(1)[m], table);
   });
   add_sum(list, "qsgd", {kBucket, kLevels}, Element::u8, elements, buckets, 2, [](const Call& c, std::int64_t m, std::int64_t i) {
     return qsgd_decode(code_at<std::uint8_t>(c, m, i), c.at<float>(1)[m * buckets(c.n) + i / kBucket], kLevels);

@@ -59,8 +59,8 @@ void add_feedback(std::vector<Kernel>& list) {
                     std::uint32_t most = 0;
                     for (std::int64_t i = 0; i < c.n; ++i) most = std::max(most, magnitude_bits(c.at<float>(1)[i]));
                     const float largest = c.at<float>(2)[0] = float_of(most);
-                    const auto values = eight_bit_values();
-                    remember(c, [&](std::int64_t i, float x) { return eight_bit_decode(c.at<std::uint8_t>(3)[i] = eight_bit_code(x, largest, values.data()), largest, values.data()); });
+                    const EightBitTable table = eight_bit_table();
+                    remember(c, [&](std::int64_t i, float x) { return eight_bit_decode(c.at<std::uint8_t>(3)[i] = eight_bit_code(x, largest, table), largest, table); });
                   }});
   // Two sweeps: reads g and e, writes c and signs; reads c, writes e.
   list.push_back({kPass, "ef-signsgd", {}, [](std::int64_t n) { return with_outputs(n, kSumTolerance, {{"mean", Element::f32, 1, Fill::zero, true, kSumTolerance}, {"signs", Element::u32, ceil_div(n, 32), Fill::zero, true}}); },

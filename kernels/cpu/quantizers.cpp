@@ -18,11 +18,11 @@ void add_eight_bit(std::vector<Kernel>& list) {
   list.push_back({"quantize", "8-bit", {},
                   [](std::int64_t n) { return std::vector<Buffer>{{"dense", Element::f32, n, Fill::values}, {"max", Element::f32, 1, Fill::scale}, {"codes", Element::u8, n, Fill::zero, true}}; },
                   linear(5, 4), linear(10), [](const Call& c) {
-                    const auto values = eight_bit_values();
-                    for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = eight_bit_code(c.at<float>(0)[i], c.at<float>(1)[0], values.data());
+                    const EightBitTable table = eight_bit_table();
+                    for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = eight_bit_code(c.at<float>(0)[i], c.at<float>(1)[0], table);
                   }});
   add_decoders(list, "8-bit", {}, [](std::int64_t n) { return std::vector<Buffer>{{"codes", Element::u8, n, Fill::code}, {"max", Element::f32, 1, Fill::scale}}; }, linear(1, 4), 2,
-               [values = eight_bit_values()](const Call& c, std::int64_t i) { return eight_bit_decode(c.at<std::uint8_t>(0)[i], c.at<float>(1)[0], values.data()); });
+               [table = eight_bit_table()](const Call& c, std::int64_t i) { return eight_bit_decode(c.at<std::uint8_t>(0)[i], c.at<float>(1)[0], table); });
 }
 
 void add_qsgd(std::vector<Kernel>& list) {

@@ -35,7 +35,7 @@ void add_sketch(std::vector<Kernel>& list) {
                   [=](std::int64_t n) { return std::vector<Buffer>{dense(n), {"edges", Element::f32, kQuantiles - 1, Fill::prepared}, {"codes", Element::u8, n, Fill::zero, true}}; },
                   with_table, linear(8), [](const Call& c) {
                     std::uint32_t tree[kQuantiles] = {};
-                    for (std::uint32_t node = 1; node < kQuantiles; ++node) tree[node] = ordered_bits(c.at<float>(1)[edge_of_node(node)]);
+                    for (int node = 1; node < kQuantiles; ++node) tree[node] = ordered_bits(c.at<float>(1)[edge_of_node(node, kQuantileLevels)]);
                     for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = quantile_of(c.at<float>(0)[i], tree);
                   }, [](const Call& c) {
                     std::vector<float> sorted(c.at<float>(0), c.at<float>(0) + std::min<std::int64_t>(c.n, 1 << 16));

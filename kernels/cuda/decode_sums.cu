@@ -12,7 +12,7 @@ struct SumMessages {
   std::int64_t n, messages;
 
   template <class... Table>
-  __device__ void operator()(std::int64_t g, Table... table) const {
+  __device__ void operator()(std::int64_t g, const Table&... table) const {
     Pack<float> total{};
     for (std::int64_t m = 0; m < messages; ++m) {
       const Pack<float> a = value(m, g, table...);
@@ -43,10 +43,10 @@ struct HalfValue {
 struct EightBitValue {
   Messages<std::uint8_t> messages;
   const float* largest;
-  __device__ Pack<float> operator()(std::int64_t m, std::int64_t g, const float* values) const {
+  __device__ Pack<float> operator()(std::int64_t m, std::int64_t g, const EightBitTable& table) const {
     const Pack<std::uint8_t> a = messages.at(m, g);
     Pack<float> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = eight_bit_decode(a.v[k], largest[m], values);
+    for (int k = 0; k < 4; ++k) b.v[k] = eight_bit_decode(a.v[k], largest[m], table);
     return b;
   }
 };
@@ -54,13 +54,14 @@ struct EightBitValue {
 struct QsgdValue {
   Messages<std::uint8_t> messages;
   const float* norms;
-  std::int64_t buckets, bucket, n;
+  std::int64_t buckets;
+  std::uint32_t groups;  ///< of a bucket
   int levels;
   __device__ Pack<float> operator()(std::int64_t m, std::int64_t g) const {
     const Pack<std::uint8_t> a = messages.at(m, g);
-    Pack<float> b{};
-    for (int k = 0; k < 4; ++k)
-      if (4 * g + k < n) b.v[k] = qsgd_decode(a.v[k], norms[m * buckets + (4 * g + k) / bucket], levels);
+    const float norm = norms[m * buckets + static_cast<std::uint32_t>(g) / groups];
+    Pack<float> b;
+    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], norm, levels);
     return b;
   }
 };
@@ -139,10 +140,9 @@ SignValue<Worth> signs(const DeviceCall& c, const Worth& worth) {
 }
 
 void sum_halves(const DeviceCall& c) { add_up(c, HalfValue{{c.at<std::uint16_t>(0), c.n}}, c.at<float>(1)); }
-void sum_eight_bit(const DeviceCall& c) { sweep_with_values(c, SumMessages<EightBitValue>{{bytes(c), c.at<float>(1)}, c.at<float>(2), c.n, c.parameters[0]}); }
+void sum_eight_bit(const DeviceCall& c) { sweep_with_table(c, SumMessages<EightBitValue>{{bytes(c), c.at<float>(1)}, c.at<float>(2), c.n, c.parameters[0]}); }
 void sum_qsgd(const DeviceCall& c) {
-  const std::int64_t bucket = c.parameters[1];
-  add_up(c, QsgdValue{bytes(c), c.at<float>(1), ceil_div(c.n, bucket), bucket, c.n, static_cast<int>(c.parameters[2])}, c.at<float>(2));
+  add_up(c, QsgdValue{bytes(c), c.at<float>(1), ceil_div(c.n, c.parameters[1]), groups_of_bucket(c.parameters[1]), static_cast<int>(c.parameters[2])}, c.at<float>(2));
 }
 void sum_terngrad(const DeviceCall& c) { add_up(c, TernaryValue{c.at<std::uint8_t>(0), c.at<float>(1), c.n}, c.at<float>(2)); }
 void sum_natural(const DeviceCall& c) { add_up(c, NaturalValue{bytes(c)}, c.at<float>(1)); }

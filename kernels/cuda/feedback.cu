@@ -69,12 +69,12 @@ struct LeaveEightBit {
   const float* largest;
   std::uint8_t* codes;
   std::int64_t n;
-  __device__ void operator()(std::int64_t g, const float* values) const {
+  __device__ void operator()(std::int64_t g, const EightBitTable& table) const {
     Pack<float> c = load(residual, g, n);
     Pack<std::uint8_t> code;
     for (int k = 0; k < 4; ++k) {
-      code.v[k] = eight_bit_code(c.v[k], *largest, values);
-      c.v[k] = c.v[k] - eight_bit_decode(code.v[k], *largest, values);
+      code.v[k] = eight_bit_code(c.v[k], *largest, table);
+      c.v[k] = c.v[k] - eight_bit_decode(code.v[k], *largest, table);
     }
     store(codes, g, n, code);
     store(residual, g, n, c);
@@ -137,7 +137,7 @@ void feed_natural(const DeviceCall& c) { sweep_groups(c, c.n, FeedNatural{c.at<f
 void feed_eight_bit(const DeviceCall& c) {
   cudaMemsetAsync(c.at<float>(2), 0, sizeof(float), c.stream);
   compensate_and_find_largest<<<reduction_blocks(ceil_div(c.n, 4)), kThreads, 0, c.stream>>>(c.at<float>(0), c.at<float>(1), c.n, c.at<std::uint32_t>(2));
-  sweep_with_values(c, LeaveEightBit{c.at<float>(1), c.at<float>(2), c.at<std::uint8_t>(3), c.n});
+  sweep_with_table(c, LeaveEightBit{c.at<float>(1), c.at<float>(2), c.at<std::uint8_t>(3), c.n});
 }
 
 void code_qsgd(const DeviceCall& c, float* residual, float* norms, std::uint8_t* codes) {

@@ -20,7 +20,8 @@ struct PickEdges {
 
 __global__ void find_bins(const float* x, std::int64_t n, const float* edges, std::uint8_t* codes) {
   __shared__ std::uint32_t tree[kBins];
-  for (std::uint32_t node = threadIdx.x; node < kBins; node += kThreads) tree[node] = node == 0 ? 0 : ordered_bits(edges[edge_of_node(node)]);
+  const int node = static_cast<int>(threadIdx.x);
+  tree[node] = node == 0 ? 0 : ordered_bits(edges[edge_of_node(node, kQuantileLevels)]);
   __syncthreads();
   const std::int64_t groups = (n + 3) / 4, stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride) {

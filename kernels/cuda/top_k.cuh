@@ -23,8 +23,7 @@ struct AtLeastBits {
 };
 
 /// One block a tile. The lower bits of state's key are still 0.
-template <int kDummy = 0>
-__global__ void keep_candidates(const float* x, std::int64_t n, const std::uint32_t* state, Candidates out) {
+static __global__ void keep_candidates(const float* x, std::int64_t n, const std::uint32_t* state, Candidates out) {
   __shared__ std::uint32_t first;
   TileElements mine;
   mine.read(x, n);
@@ -45,8 +44,7 @@ __global__ void keep_candidates(const float* x, std::int64_t n, const std::uint3
 }
 
 /// One warp a tile: candidates above the key in the low half, those that tie with it in the high half.
-template <int kDummy = 0>
-__global__ void count_candidates(Candidates in, std::int64_t tiles, const std::uint32_t* state, Count* counts) {
+static __global__ void count_candidates(Candidates in, std::int64_t tiles, const std::uint32_t* state, Count* counts) {
   const std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
   if (tile >= tiles) return;
   const unsigned lane = threadIdx.x % 32;
@@ -112,7 +110,7 @@ void select_and_compact(const DeviceCall& c, const Input& input, const float* x,
   cudaMemsetAsync(bins, 0, (TopKScratch::kBins + 1) * sizeof(std::uint32_t), c.stream);
   count_digits<11, 4><<<select_blocks(c.n), kThreads, 0, c.stream>>>(input, c.n, nullptr, 20, nullptr, bins);
   choose_digit<11><<<1, kThreads, 0, c.stream>>>(bins, 20, static_cast<std::uint32_t>(k), state);
-  keep_candidates<><<<static_cast<unsigned>(tiles), kThreads, 0, c.stream>>>(x, c.n, state, candidates);
+  keep_candidates<<<static_cast<unsigned>(tiles), kThreads, 0, c.stream>>>(x, c.n, state, candidates);
   // Candidates are few, but how few only the device knows.
   bins += 2048;
   for (const int shift : {10, 0}) {
@@ -120,7 +118,7 @@ void select_and_compact(const DeviceCall& c, const Input& input, const float* x,
     choose_digit<10><<<1, kThreads, 0, c.stream>>>(bins, shift, 0, state);
     bins += 1024;
   }
-  count_candidates<><<<blocks, kThreads, 0, c.stream>>>(candidates, tiles, state, counts);
+  count_candidates<<<blocks, kThreads, 0, c.stream>>>(candidates, tiles, state, counts);
   scan(c, counts, tiles, offsets);
   write_selected<<<blocks, kThreads, 0, c.stream>>>(candidates, tiles, state, offsets, put);
 }

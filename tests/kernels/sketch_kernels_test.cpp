@@ -69,17 +69,20 @@ TEST_CASE("SketchML: sorted as floats are, NaN beyond the infinity of its sign")
   CHECK(std::isnan(sorted[8]));
 }
 
-TEST_CASE("SketchML: the tree of edges is in order") {
-  // Left to right the nodes hold the edges 0 to 254.
-  std::uint32_t next = 0;
-  const auto walk = [&](const auto& self, std::uint32_t node) -> void {
-    if (node >= 256) return;
-    self(self, 2 * node);
-    CHECK(edge_of_node(node) == next++);
-    self(self, 2 * node + 1);
-  };
-  walk(walk, 1);
-  CHECK(next == 255);
+TEST_CASE("search tree: edges are in order, and counted") {
+  for (const int levels : {1, 7, 8}) {
+    int next = 0, tree[256] = {};
+    const auto walk = [&](const auto& self, int node) -> void {
+      if (node >= 1 << levels) return;
+      self(self, 2 * node);
+      CHECK(edge_of_node(node, levels) == next++);
+      tree[node] = edge_of_node(node, levels);
+      self(self, 2 * node + 1);
+    };
+    walk(walk, 1);
+    CHECK(next == (1 << levels) - 1);
+    for (int x = 0; x < 1 << levels; ++x) CHECK(count_below(tree, levels, [=](int edge) { return edge < x; }) == x);
+  }
 }
 
 TEST_CASE("SketchML: a code is the number of edges not above the element") {
