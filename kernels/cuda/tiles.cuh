@@ -92,15 +92,16 @@ __global__ void count_tiles(const float* x, std::int64_t n, Keep keep, Count* co
 /// Exclusive sums of the tiles' counts, by one block of kScanThreads.
 template <int kScanThreads>
 __global__ void __launch_bounds__(kScanThreads) scan_tiles(const Count* counts, std::int64_t tiles, Count* offsets) {
+  using Scan = cub::BlockScan<Count, kScanThreads, cub::BLOCK_SCAN_WARP_SCANS>;  // raking needs more registers than there are
   constexpr int kItems = 8;
-  __shared__ typename cub::BlockScan<Count, kScanThreads>::TempStorage storage;
+  __shared__ typename Scan::TempStorage storage;
   Count before = 0;
   for (std::int64_t base = 0; base < tiles; base += kItems * kScanThreads) {
     const std::int64_t first = base + kItems * static_cast<std::int64_t>(threadIdx.x);
     Count items[kItems];
     for (int k = 0; k < kItems; ++k) items[k] = first + k < tiles ? counts[first + k] : Count{0};
     Count sum = 0;
-    cub::BlockScan<Count, kScanThreads>(storage).ExclusiveSum(items, items, sum);
+    Scan(storage).ExclusiveSum(items, items, sum);
     for (int k = 0; k < kItems; ++k)
       if (first + k < tiles) offsets[first + k] = before + items[k];
     before += sum;
