@@ -1,6 +1,7 @@
 // What a kernel is called with, on the CPU and on the GPU. C++17: CUDA code includes it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace stepcast::kernels {
@@ -11,8 +12,16 @@ inline constexpr std::int64_t kTile = 4096;
 inline constexpr float kThreshold = 2.03F;
 /// TernGrad clips at so many standard deviations.
 inline constexpr float kTernaryClip = 2.5F;
-/// Weight of the old momentum in v ← μv + (1-μ)g.
+/// Weight of the old momentum in v ← μv + (1-μ)g, and DGC's μ.
 inline constexpr float kMomentum = 0.9F;
+/// QSGD's bucket, what a warp holds in its registers.
+inline constexpr std::int64_t kBucket = 512;
+/// SketchML's quantiles: a code is a byte.
+inline constexpr std::int64_t kQuantiles = 256;
+/// 3LC's sparsity multiplier s, of [1, 2): the larger, the more zeros.
+inline constexpr float kSparsity = 1.5F;
+/// Gram-Schmidt takes a column for dependent if what is left of it is shorter than this share of its length.
+inline constexpr double kDependent = 1e-5;
 
 struct Call {
   std::int64_t n;                   ///< elements of the dense vector
@@ -27,5 +36,25 @@ struct Call {
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 /// k = max(1, floor(n/100)): elements that sparsifiers keep at the models' default ratio.
 inline std::int64_t kept_of(std::int64_t n) { return n < 100 ? 1 : n / 100; }
+/// Elements that DGC samples, max(1, floor(n/100)), and adaptive quantization of either sign, ceil(n/200).
+inline std::int64_t sample_of(std::int64_t n) { return kept_of(n); }
+inline std::int64_t sign_sample_of(std::int64_t n) { return ceil_div(n, 200); }
+/// Elements from one of several messages to the next: whole groups of four.
+inline std::int64_t message_stride(std::int64_t n) { return 4 * ceil_div(n, 4); }
+
+/// The matrix that low-rank methods make of n elements: floor(√n) rows as long as they can be. The fewer than `rows`
+/// elements beyond it are no part of the kernels' buffers.
+struct MatrixView {
+  std::int64_t rows, columns;  ///< rows <= columns
+  [[nodiscard]] std::int64_t elements() const { return rows * columns; }
+  [[nodiscard]] std::int64_t rank(std::int64_t r) const { return r < rows ? r : rows; }
+};
+
+inline MatrixView matrix_view(std::int64_t n) {
+  auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  while (rows * rows > n) --rows;
+  while ((rows + 1) * (rows + 1) <= n) ++rows;
+  return {rows, n / rows};
+}
 
 }  // namespace stepcast::kernels

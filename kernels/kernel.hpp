@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,11 @@ struct Kernel {
   std::function<void(const Call&)> reference;
   std::function<void(const Call&)> prepare{};  ///< after all buffers are filled; may also change those filled with values
   int repeats = 1;  ///< sweeps of one call; a Pass describes one
+  /// Largest n that is worth a check or a timing: the SVD of a large matrix takes minutes.
+  std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  /// What is wrong with `got`, where buffers are not determined entry by entry (singular vectors have either sign); in
+  /// place of the buffers' tolerances.
+  std::function<std::optional<std::string>(const Call& expected, const Call& got)> compare{};
 
   [[nodiscard]] std::string name() const { return pass + "/" + method; }
   /// The name and the parameters: "batch_norm-forward/fp32 [64, 112, 112]".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/code/philox.hpp"
+#include "kernels/code/search_tree.hpp"
 
 namespace stepcast::kernels {
 
@@ -20,22 +21,29 @@ STEPCAST_SHARED float eight_bit_value(int code) {
   return scale * (0.1F + 0.9F * (static_cast<float>(code - count + 1) / static_cast<float>(count)));
 }
 
-/// @param values  the 128 values in ascending order
-STEPCAST_SHARED std::uint8_t eight_bit_code(float x, float max_abs, const float* values) {
-  const float y = magnitude(x) / max_abs;
-  int low = 0, high = 127;
-  if (!(y > 0)) high = 0;  // also 0/0 and NaN
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (values[middle] <= y) low = middle;
-    else high = middle;
-  }
-  if (high > low && values[high] - y < y - values[low]) low = high;
-  return static_cast<std::uint8_t>(low | (x < 0 ? 0x80 : 0));
+/// Edge c between the values of codes c and c + 1: in the middle.
+STEPCAST_SHARED float eight_bit_edge(int code) { return (eight_bit_value(code) + eight_bit_value(code + 1)) / 2; }
+
+inline constexpr int kEightBitLevels = 7;
+
+struct EightBitTable {
+  float values[128];
+  float tree[128];  ///< of the 127 edges (search_tree.hpp)
+};
+
+STEPCAST_SHARED void set_entry(EightBitTable& table, int i) {
+  table.values[i] = eight_bit_value(i);
+  table.tree[i] = i == 0 ? 0 : eight_bit_edge(edge_of_node(i, kEightBitLevels));
 }
 
-STEPCAST_SHARED float eight_bit_decode(std::uint8_t code, float max_abs, const float* values) {
-  const float value = values[code & 0x7f] * max_abs;
+/// 0/0 and NaN are below no edge.
+STEPCAST_SHARED std::uint8_t eight_bit_code(float x, float max_abs, const EightBitTable& table) {
+  const int code = count_below(table.tree, kEightBitLevels, [y = magnitude(x) / max_abs](float edge) { return edge < y; });
+  return static_cast<std::uint8_t>(code | (x < 0 ? 0x80 : 0));
+}
+
+STEPCAST_SHARED float eight_bit_decode(std::uint8_t code, float max_abs, const EightBitTable& table) {
+  const float value = table.values[code & 0x7f] * max_abs;
   return (code & 0x80) != 0 ? -value : value;
 }
 
@@ -76,11 +84,12 @@ STEPCAST_SHARED float ternary_decode(std::uint32_t code, float scale) {
 
 // Natural compression, Horváth et al. 2019: m·2^e, m in [1, 2), becomes 2^(e+1) with probability m - 1, else 2^e:
 // unbiased. Code: sign, and 7 bits that are 0 for zero or e + 111 for e from -110 to 16. Smaller magnitudes become 0;
-// larger ones, infinities and NaN the largest, 2^16.
+// larger ones and infinities the largest, 2^16; so does NaN, without its sign.
 
 STEPCAST_SHARED std::uint8_t natural_code(float x, std::uint32_t random) {
-  const std::uint32_t sign = (bits_of(x) >> 24) & 0x80U;
   const std::uint32_t m = magnitude_bits(x);
+  if (m > 0x7f800000U) return 0x7f;  // a computed NaN's sign differs between CPU and GPU
+  const std::uint32_t sign = (bits_of(x) >> 24) & 0x80U;
   // The mantissa carries into the exponent with probability mantissa/2^23.
   const int exponent = m >= 0x7f800000U ? 128 : static_cast<int>((m + (random >> 9)) >> 23) - 127;
   if (exponent < -110) return static_cast<std::uint8_t>(sign);

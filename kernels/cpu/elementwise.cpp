@@ -6,8 +6,6 @@
 namespace stepcast::kernels {
 namespace {
 
-constexpr std::int64_t kMessages = 8;
-
 template <class F>
 auto each(F f) {
   return [f](const Call& call) {
@@ -44,15 +42,6 @@ void add_elementwise(std::vector<Kernel>& list) {
   list.push_back({"fill", "zero", {},
                   [](std::int64_t n) { return std::vector<Buffer>{{"dense", Element::f32, n, Fill::values, true}}; },
                   linear(4), linear(0), each([](const Call& c, std::int64_t i) { c.at<float>(0)[i] = 0; })});
-  // Σ over p messages of halves, added in order of the messages: p·2n bytes in, 4n out. No Pass of the models: they
-  // decode message by message.
-  list.push_back({"decode-sum", "fp16", {kMessages},
-                  [](std::int64_t n) { return std::vector<Buffer>{{"messages", Element::f16, kMessages * n, Fill::code}, {"sum", Element::f32, n, Fill::zero, true}}; },
-                  linear(2 * kMessages + 4), linear(2 * kMessages), each([](const Call& c, std::int64_t i) {
-                    float sum = 0;
-                    for (std::int64_t m = 0; m < c.parameters[0]; ++m) sum += float_of_half(c.at<std::uint16_t>(0)[m * c.n + i]);
-                    c.at<float>(1)[i] = sum;
-                  })});
 }
 
 }  // namespace stepcast::kernels

@@ -7,10 +7,22 @@
 
 namespace stepcast::kernels {
 
+inline constexpr double kSumTolerance = 1e-6;  // a sum in double of another order, then rounded to float
+inline constexpr double kRandomFlops = 10;     // as models/compressor/codec_plan.hpp counts
+inline constexpr std::int64_t kMessages = 8;   // that one call decodes and adds, or counts
+inline constexpr std::int64_t kLevels = 127;   // QSGD's
+
 void add_elementwise(std::vector<Kernel>& list);
 void add_signs(std::vector<Kernel>& list);
 void add_quantizers(std::vector<Kernel>& list);
 void add_sparsifiers(std::vector<Kernel>& list);
+void add_sampled_thresholds(std::vector<Kernel>& list);
+void add_sketch(std::vector<Kernel>& list);
+void add_three_lc(std::vector<Kernel>& list);
+void add_inceptionn(std::vector<Kernel>& list);
+void add_low_rank(std::vector<Kernel>& list);
+void add_decode_sums(std::vector<Kernel>& list);
+void add_feedback(std::vector<Kernel>& list);
 void add_product_layers(std::vector<Kernel>& list);
 void add_block_layers(std::vector<Kernel>& list);
 

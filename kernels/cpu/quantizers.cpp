@@ -1,26 +1,12 @@
 // 8-bit, QSGD, TernGrad, natural compression: scales by reductions, then codes.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "kernels/code/quantizers.hpp"
+#include "kernels/cpu/codes.hpp"
 #include "kernels/cpu/lists.hpp"
 
 namespace stepcast::kernels {
 namespace {
-
-constexpr double kSumTolerance = 1e-6;  // a sum in double of another order, then rounded to float
-constexpr double kRandomFlops = 10;     // as models/compressor/codec_plan.hpp counts
-constexpr std::int64_t kLevels = 127;
-constexpr std::int64_t kBucket = 512;
-
-std::array<float, 128> eight_bit_values() {
-  std::array<float, 128> values{};
-  for (int code = 0; code < 128; ++code) values[static_cast<std::size_t>(code)] = eight_bit_value(code);
-  return values;
-}
-
-std::uint32_t random_word(const Call& call, std::int64_t i) { return random_words(call.seed, static_cast<std::uint64_t>(i) / 4).word[i % 4]; }
 
 void add_eight_bit(std::vector<Kernel>& list) {
   list.push_back({"max-abs", "8-bit", {}, [](std::int64_t n) { return std::vector<Buffer>{{"dense", Element::f32, n, Fill::values}, {"max", Element::f32, 1, Fill::zero, true}}; },
@@ -32,11 +18,11 @@ void add_eight_bit(std::vector<Kernel>& list) {
   list.push_back({"quantize", "8-bit", {},
                   [](std::int64_t n) { return std::vector<Buffer>{{"dense", Element::f32, n, Fill::values}, {"max", Element::f32, 1, Fill::scale}, {"codes", Element::u8, n, Fill::zero, true}}; },
                   linear(5, 4), linear(10), [](const Call& c) {
-                    const auto values = eight_bit_values();
-                    for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = eight_bit_code(c.at<float>(0)[i], c.at<float>(1)[0], values.data());
+                    const EightBitTable table = eight_bit_table();
+                    for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = eight_bit_code(c.at<float>(0)[i], c.at<float>(1)[0], table);
                   }});
   add_decoders(list, "8-bit", {}, [](std::int64_t n) { return std::vector<Buffer>{{"codes", Element::u8, n, Fill::code}, {"max", Element::f32, 1, Fill::scale}}; }, linear(1, 4), 2,
-               [values = eight_bit_values()](const Call& c, std::int64_t i) { return eight_bit_decode(c.at<std::uint8_t>(0)[i], c.at<float>(1)[0], values.data()); });
+               [table = eight_bit_table()](const Call& c, std::int64_t i) { return eight_bit_decode(c.at<std::uint8_t>(0)[i], c.at<float>(1)[0], table); });
 }
 
 void add_qsgd(std::vector<Kernel>& list) {

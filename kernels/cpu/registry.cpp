@@ -16,6 +16,13 @@ std::vector<Kernel> compressor_kernels() {
   add_signs(list);
   add_quantizers(list);
   add_sparsifiers(list);
+  add_sampled_thresholds(list);
+  add_sketch(list);
+  add_three_lc(list);
+  add_inceptionn(list);
+  add_low_rank(list);
+  add_decode_sums(list);
+  add_feedback(list);
   return list;
 }
 

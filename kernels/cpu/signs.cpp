@@ -1,25 +1,13 @@
 // One bit an element: SignSGD, 1-bit SGD, EF-SignSGD. Words of 32 elements; messages are ceil(n/8) bytes of them.
-#include <cmath>
-
-#include "kernels/code/quantizers.hpp"
+#include "kernels/cpu/codes.hpp"
 #include "kernels/cpu/lists.hpp"
 
 namespace stepcast::kernels {
 namespace {
 
-constexpr double kSumTolerance = 1e-6;  // a sum in double of another order, then rounded to float
-constexpr std::int64_t kMessages = 8;
-
 double sign_bytes(std::int64_t n) { return static_cast<double>(ceil_div(n, 8)); }
 
-void pack(const float* x, std::int64_t n, std::uint32_t* words) {
-  for (std::int64_t w = 0; w < ceil_div(n, 32); ++w) {
-    words[w] = 0;
-    for (std::int64_t i = 32 * w; i < n && i < 32 * w + 32; ++i) words[w] |= static_cast<std::uint32_t>(sign_bit(x[i])) << (i % 32);
-  }
-}
-
-bool bit(const Call& call, std::int64_t i) { return ((call.at<std::uint32_t>(0)[i / 32] >> (i % 32)) & 1U) != 0; }
+bool bit(const Call& call, std::int64_t i) { return bit_at(call.at<std::uint32_t>(0), i); }
 
 }  // namespace
 
@@ -30,7 +18,7 @@ void add_signs(std::vector<Kernel>& list) {
 
   list.push_back({"sign-pack", "signsgd", {}, [=](std::int64_t n) { return std::vector<Buffer>{dense(n), words(n)}; },
                   [](std::int64_t n) { return 4.0 * static_cast<double>(n) + sign_bytes(n); }, linear(1),
-                  [](const Call& c) { pack(c.at<float>(0), c.n, c.at<std::uint32_t>(1)); }});
+                  [](const Call& c) { pack_signs(c.at<float>(0), c.n, c.at<std::uint32_t>(1)); }});
   add_decoders(list, "signsgd", {}, [=](std::int64_t n) { return std::vector<Buffer>{coded(n)}; }, sign_bytes, 2,
                [](const Call& c, std::int64_t i) { return bit(c, i) ? 1.0F : -1.0F; });
   // Majority of p messages, bit by bit; a tie is 1. No Pass of the models: GRACE's way, which they follow, adds decoded signs.
@@ -45,7 +33,7 @@ void add_signs(std::vector<Kernel>& list) {
   list.push_back({"sign-means", "1-bit", {}, [=](std::int64_t n) { return std::vector<Buffer>{dense(n), words(n), {"means", Element::f32, 2, Fill::zero, true, kSumTolerance}}; },
                   [](std::int64_t n) { return 4.0 * static_cast<double>(n) + sign_bytes(n) + 8; }, linear(3), [](const Call& c) {
                     const float* x = c.at<float>(0);
-                    pack(x, c.n, c.at<std::uint32_t>(1));
+                    pack_signs(x, c.n, c.at<std::uint32_t>(1));
                     double sums[2] = {0, 0}, counts[2] = {0, 0};
                     for (std::int64_t i = 0; i < c.n; ++i) {
                       sums[sign_bit(x[i])] += static_cast<double>(x[i]);
@@ -60,29 +48,13 @@ void add_signs(std::vector<Kernel>& list) {
   list.push_back({"sign-mean", "ef-signsgd", {}, [=](std::int64_t n) { return std::vector<Buffer>{dense(n), words(n), {"mean", Element::f32, 1, Fill::zero, true, kSumTolerance}}; },
                   [](std::int64_t n) { return 4.0 * static_cast<double>(n) + sign_bytes(n) + 4; }, linear(3), [](const Call& c) {
                     const float* x = c.at<float>(0);
-                    pack(x, c.n, c.at<std::uint32_t>(1));
+                    pack_signs(x, c.n, c.at<std::uint32_t>(1));
                     double sum = 0;
                     for (std::int64_t i = 0; i < c.n; ++i) sum += static_cast<double>(magnitude(x[i]));
                     c.at<float>(2)[0] = static_cast<float>(sum / static_cast<double>(c.n));
                   }});
   add_decoders(list, "ef-signsgd", {}, [=](std::int64_t n) { return std::vector<Buffer>{coded(n), {"mean", Element::f32, 1, Fill::scale}}; },
                [](std::int64_t n) { return sign_bytes(n) + 4; }, 1, [](const Call& c, std::int64_t i) { return bit(c, i) ? c.at<float>(1)[0] : -c.at<float>(1)[0]; });
-  // The whole of EF-SignSGD's encoding in two sweeps: c = g + e, signs and m = mean |c|, then e ← c - m·sign(c). Reads g
-  // and e, writes c; reads c, writes e. No Pass of the models: they price the unfused steps.
-  list.push_back({"ef-sign", "ef-signsgd", {},
-                  [=](std::int64_t n) { return std::vector<Buffer>{dense(n), words(n), {"mean", Element::f32, 1, Fill::zero, true, kSumTolerance}, {"residual", Element::f32, n, Fill::values, true, kSumTolerance}}; },
-                  [](std::int64_t n) { return 20.0 * static_cast<double>(n) + sign_bytes(n) + 4; }, linear(6), [](const Call& c) {
-                    float* e = c.at<float>(3);
-                    double sum = 0;
-                    for (std::int64_t i = 0; i < c.n; ++i) {
-                      e[i] += c.at<float>(0)[i];
-                      sum += static_cast<double>(magnitude(e[i]));
-                    }
-                    pack(e, c.n, c.at<std::uint32_t>(1));
-                    const float mean = static_cast<float>(sum / static_cast<double>(c.n));
-                    c.at<float>(2)[0] = mean;
-                    for (std::int64_t i = 0; i < c.n; ++i) e[i] -= sign_bit(e[i]) ? mean : -mean;
-                  }});
 }
 
 }  // namespace stepcast::kernels

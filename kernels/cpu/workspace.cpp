@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <sstream>
@@ -85,7 +86,12 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
       case Fill::scale:
         for (std::int64_t i = 0; i < buffer.count; ++i) floats[i] = std::uniform_real_distribution<float>(0.5F, 4.0F)(random);
         break;
-      case Fill::code: std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); }); break;
+      case Fill::code:
+        for (std::size_t i = 0; i < bytes.size(); i += 8) {
+          const std::uint64_t word = random();
+          std::memcpy(bytes.data() + i, &word, std::min<std::size_t>(8, bytes.size() - i));
+        }
+        break;
       case Fill::index:
         for (std::int64_t i = 0; i < buffer.count; ++i) reinterpret_cast<std::uint32_t*>(bytes.data())[i] = permuted(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(n), seed);
         break;

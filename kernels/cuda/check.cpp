@@ -18,6 +18,7 @@ DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, co
   call_.stream = context.stream();
   call_.blas = context.blas();
   call_.dnn = context.dnn();
+  call_.solver = context.solver();
   memory_.emplace_back(launch.scratch_bytes(call_));
   call_.scratch = memory_.back().data();
 }
@@ -35,10 +36,20 @@ std::optional<std::string> check_kernel(const Context& context, const Kernel& ke
   const DeviceWorkspace device(find_launch(kernel.name()), host, context);
   device.run();
   kernel.reference(host.call());
+  const auto named = [&](const std::string& wrong) { return kernel.described() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + wrong; };
+  if (kernel.compare) {
+    std::vector<std::vector<std::byte>> got;
+    std::vector<void*> pointers;
+    for (std::size_t i = 0; i < host.buffers().size(); ++i) pointers.push_back(got.emplace_back(device.read(i)).data());
+    Call call = host.call();
+    call.buffers = pointers.data();
+    if (const auto wrong = kernel.compare(host.call(), call)) return named(*wrong);
+    return std::nullopt;
+  }
   for (std::size_t i = 0; i < host.buffers().size(); ++i) {
     const std::vector<std::byte> got = device.read(i);
     if (const auto wrong = difference(host.buffers()[i], host.data(i), got.data()))
-      return kernel.described() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + *wrong;
+      return named(*wrong);
   }
   return std::nullopt;
 }

@@ -36,9 +36,13 @@ class Checker {
   /// On each size and input; a line about the kernel, with what is wrong first.
   template <class Sizes, class Inputs>
   void check(const Kernel& kernel, const Sizes& sizes, const Inputs& inputs) {
+    if (!has_launch(kernel.name())) {
+      std::printf("none  %s: a library that it needs was not found\n", kernel.name().c_str());
+      return;
+    }
     std::optional<std::string> first;
     for (const std::int64_t n : sizes) {
-      if (n > largest_) continue;
+      if (n > largest_ || n > kernel.largest) continue;
       for (const Input input : inputs) {
         ++checks_;
         if (const auto found = check_kernel(context_, kernel, n, input, seed_ + static_cast<std::uint64_t>(checks_)); found && !first) first = found;

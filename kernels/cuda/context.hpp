@@ -5,12 +5,19 @@
 
 #include "kernels/cuda/cudnn.hpp"
 #include "kernels/cuda/error.hpp"
+#ifdef STEPCAST_HAS_CUSOLVER
+#include <optional>
+
+#include "kernels/cuda/solver.hpp"
+#endif
 
 namespace stepcast::kernels {
 
+class Solver;
+
 class Context {
  public:
-  /// @throws CudaError, CublasError, CudnnError
+  /// @throws CudaError, CublasError, CudnnError, CusolverError
   Context();
   ~Context();
   Context(const Context&) = delete;
@@ -19,11 +26,16 @@ class Context {
   [[nodiscard]] cublasHandle_t blas() const { return blas_; }
   /// Null where built without cuDNN.
   [[nodiscard]] Cudnn* dnn() const { return dnn_.get(); }
+  /// Null where cuSOLVER was not found.
+  [[nodiscard]] const Solver* solver() const;
 
  private:
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
   CudnnPointer dnn_;
+#ifdef STEPCAST_HAS_CUSOLVER
+  std::optional<Solver> solver_;
+#endif
 };
 
 }  // namespace stepcast::kernels

@@ -70,18 +70,6 @@ struct Zero {
   __device__ void operator()(std::int64_t g) const { store(x, g, n, Pack<float>{}); }
 };
 
-/// One element a thread: message m begins at m·n, which need not be aligned to four.
-struct SumHalves {
-  const std::uint16_t* messages;
-  float* sum;
-  std::int64_t n, count;
-  __device__ void operator()(std::int64_t i) const {
-    float total = 0;
-    for (std::int64_t m = 0; m < count; ++m) total += device_float_of_half(messages[m * n + i]);
-    sum[i] = total;
-  }
-};
-
 void cast_encode(const DeviceCall& c) { sweep_groups(c, c.n, Encode{c.at<float>(0), c.at<std::uint16_t>(1), c.n}); }
 void cast_decode(const DeviceCall& c) { sweep_groups(c, c.n, Widen{c.at<std::uint16_t>(0), c.at<float>(1), c.n}); }
 void add(const DeviceCall& c) { sweep_groups(c, c.n, Zip<Plus>{c.at<float>(1), c.at<float>(0), c.at<float>(1), c.n}); }
@@ -89,7 +77,6 @@ void subtract(const DeviceCall& c) { sweep_groups(c, c.n, Zip<Minus>{c.at<float>
 void momentum(const DeviceCall& c) { sweep_groups(c, c.n, Zip<Momentum>{c.at<float>(0), c.at<float>(1), c.at<float>(1), c.n}); }
 void sign(const DeviceCall& c) { sweep_groups(c, c.n, Sign{c.at<float>(0), c.at<float>(1), c.n}); }
 void fill(const DeviceCall& c) { sweep_groups(c, c.n, Zero{c.at<float>(0), c.n}); }
-void decode_sum(const DeviceCall& c) { sweep<<<blocks_for(c.n), kThreads, 0, c.stream>>>(c.n, SumHalves{c.at<std::uint16_t>(0), c.at<float>(1), c.n, c.parameters[0]}); }
 
 }  // namespace
 
@@ -101,7 +88,6 @@ void add_elementwise_launches(std::vector<Launch>& list) {
   list.push_back({"momentum/signum", momentum, no_scratch});
   list.push_back({"sign/signsgd", sign, no_scratch});
   list.push_back({"fill/zero", fill, no_scratch});
-  list.push_back({"decode-sum/fp16", decode_sum, no_scratch});
 }
 
 }  // namespace stepcast::kernels

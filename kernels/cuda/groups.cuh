@@ -1,6 +1,9 @@
 // Sweeps over vectors in groups of four elements, so that loads and stores are wide; the last group may be short.
 #pragma once
 
+#include <stdexcept>
+#include <string>
+
 #include "kernels/code/portable.hpp"
 #include "kernels/cuda/launch.hpp"
 
@@ -51,6 +54,13 @@ template <class Op>
 void sweep_groups(const DeviceCall& call, std::int64_t n, const Op& op) {
   const std::int64_t groups = ceil_div(n, 4);
   sweep<<<blocks_for(groups), kThreads, 0, call.stream>>>(groups, op);
+}
+
+/// Groups of four in a bucket of QSGD.
+/// @throws std::invalid_argument unless buckets are whole groups
+inline std::uint32_t groups_of_bucket(std::int64_t bucket) {
+  if (bucket < 4 || bucket % 4 != 0) throw std::invalid_argument("QSGD's bucket of " + std::to_string(bucket) + " elements; allowed: multiples of 4");
+  return static_cast<std::uint32_t>(bucket / 4);
 }
 
 /// value(g, n): the four decoded values of a group.

@@ -12,6 +12,7 @@
 namespace stepcast::kernels {
 
 class Cudnn;
+class Solver;
 
 /// Buffers are device memory; a launch is asynchronous on `stream` and allocates nothing.
 struct DeviceCall : Call {
@@ -19,6 +20,7 @@ struct DeviceCall : Call {
   cudaStream_t stream;
   cublasHandle_t blas;  ///< enqueues on `stream`
   Cudnn* dnn;           ///< likewise; null where built without cuDNN
+  const Solver* solver;  ///< cuSOLVER, likewise; null where it was not found
 
   template <class T>
   [[nodiscard]] T* scratch_at(std::size_t offset_bytes = 0) const {
@@ -36,11 +38,21 @@ struct Launch {
 std::vector<Launch> launches();
 /// @throws std::invalid_argument for a name without a launch
 Launch find_launch(const std::string& name);
+/// False for "svd/atomo" where cuSOLVER was not found.
+bool has_launch(const std::string& name);
 
 void add_elementwise_launches(std::vector<Launch>& list);
 void add_sign_launches(std::vector<Launch>& list);
 void add_quantizer_launches(std::vector<Launch>& list);
 void add_sparsifier_launches(std::vector<Launch>& list);
+void add_sampled_threshold_launches(std::vector<Launch>& list);
+void add_sketch_launches(std::vector<Launch>& list);
+void add_three_lc_launches(std::vector<Launch>& list);
+void add_inceptionn_launches(std::vector<Launch>& list);
+void add_low_rank_launches(std::vector<Launch>& list);
+void add_decode_sum_launches(std::vector<Launch>& list);
+void add_feedback_launches(std::vector<Launch>& list);
+void add_svd_launches(std::vector<Launch>& list);
 
 /// Of the layers that sweep memory; its parts follow.
 void add_block_launches(std::vector<Launch>& list);

@@ -1,4 +1,4 @@
-#include "kernels/code/quantizers.hpp"
+#include "kernels/cuda/eight_bit.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 namespace stepcast::kernels {
@@ -65,24 +65,14 @@ __global__ void bucket_norms(const float* x, std::int64_t n, std::int64_t bucket
   }
 }
 
-/// The table of 8-bit values is made once a block, then groups are coded.
-template <class Op>
-__global__ void sweep_with_values(std::int64_t groups, Op op) {
-  __shared__ float values[128];
-  for (int code = static_cast<int>(threadIdx.x); code < 128; code += static_cast<int>(blockDim.x)) values[code] = eight_bit_value(code);
-  __syncthreads();
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride) op(g, values);
-}
-
 struct EightBitEncode {
   const float *x, *max_abs;
   std::uint8_t* codes;
   std::int64_t n;
-  __device__ void operator()(std::int64_t g, const float* values) const {
+  __device__ void operator()(std::int64_t g, const EightBitTable& table) const {
     const Pack<float> a = load(x, g, n);
     Pack<std::uint8_t> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = eight_bit_code(a.v[k], *max_abs, values);
+    for (int k = 0; k < 4; ++k) b.v[k] = eight_bit_code(a.v[k], *max_abs, table);
     store(codes, g, n, b);
   }
 };
@@ -93,10 +83,10 @@ struct EightBitDecode {
   float* dense;
   std::int64_t n;
   bool add;
-  __device__ void operator()(std::int64_t g, const float* values) const {
+  __device__ void operator()(std::int64_t g, const EightBitTable& table) const {
     const Pack<std::uint8_t> a = load(codes, g, n);
     Pack<float> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = eight_bit_decode(a.v[k], *max_abs, values);
+    for (int k = 0; k < 4; ++k) b.v[k] = eight_bit_decode(a.v[k], *max_abs, table);
     if (add) {
       const Pack<float> sum = load(dense, g, n);
       for (int k = 0; k < 4; ++k) b.v[k] = sum.v[k] + b.v[k];
@@ -108,14 +98,16 @@ struct EightBitDecode {
 struct QsgdEncode {
   const float *x, *norms;
   std::uint8_t* codes;
-  std::int64_t n, bucket;
+  std::int64_t n;
+  std::uint32_t groups;  ///< of a bucket
   int levels;
   std::uint64_t seed;
   __device__ void operator()(std::int64_t g) const {
     const Pack<float> a = load(x, g, n);
+    const float norm = norms[static_cast<std::uint32_t>(g) / groups];
     const RandomWords random = random_words(seed, static_cast<std::uint64_t>(g));
     Pack<std::uint8_t> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = 4 * g + k < n ? qsgd_code(a.v[k], norms[(4 * g + k) / bucket], levels, random.word[k]) : std::uint8_t{0};
+    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_code(a.v[k], norm, levels, random.word[k]);
     store(codes, g, n, b);
   }
 };
@@ -123,13 +115,13 @@ struct QsgdEncode {
 struct QsgdValue {
   const std::uint8_t* codes;
   const float* norms;
-  std::int64_t bucket;
+  std::uint32_t groups;  ///< of a bucket
   int levels;
   __device__ Pack<float> operator()(std::int64_t g, std::int64_t n) const {
     const Pack<std::uint8_t> a = load(codes, g, n);
-    Pack<float> b{};
-    for (int k = 0; k < 4; ++k)
-      if (4 * g + k < n) b.v[k] = qsgd_decode(a.v[k], norms[(4 * g + k) / bucket], levels);
+    const float norm = norms[static_cast<std::uint32_t>(g) / groups];
+    Pack<float> b;
+    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], norm, levels);
     return b;
   }
 };
@@ -198,24 +190,18 @@ void moments(const DeviceCall& c) {
   finish_moments<<<1, 1, 0, c.stream>>>(c.scratch_at<double>(), c.n, c.at<float>(1));
 }
 
-template <class Op>
-void sweep_eight_bit(const DeviceCall& c, const Op& op) {
-  const std::int64_t groups = ceil_div(c.n, 4);
-  sweep_with_values<<<reduction_blocks(groups), kThreads, 0, c.stream>>>(groups, op);
-}
-
-void quantize_eight_bit(const DeviceCall& c) { sweep_eight_bit(c, EightBitEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n}); }
+void quantize_eight_bit(const DeviceCall& c) { sweep_with_table(c, EightBitEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n}); }
 template <bool kAdd>
 void decode_eight_bit(const DeviceCall& c) {
-  sweep_eight_bit(c, EightBitDecode{c.at<std::uint8_t>(0), c.at<float>(1), c.at<float>(2), c.n, kAdd});
+  sweep_with_table(c, EightBitDecode{c.at<std::uint8_t>(0), c.at<float>(1), c.at<float>(2), c.n, kAdd});
 }
 
 void quantize_qsgd(const DeviceCall& c) {
-  sweep_groups(c, c.n, QsgdEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n, c.parameters[0], static_cast<int>(c.parameters[1]), c.seed});
+  sweep_groups(c, c.n, QsgdEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n, groups_of_bucket(c.parameters[0]), static_cast<int>(c.parameters[1]), c.seed});
 }
 template <bool kAdd>
 void decode_qsgd(const DeviceCall& c) {
-  decode(c, QsgdValue{c.at<std::uint8_t>(0), c.at<float>(1), c.parameters[0], static_cast<int>(c.parameters[1])}, c.at<float>(2), kAdd);
+  decode(c, QsgdValue{c.at<std::uint8_t>(0), c.at<float>(1), groups_of_bucket(c.parameters[0]), static_cast<int>(c.parameters[1])}, c.at<float>(2), kAdd);
 }
 
 void quantize_terngrad(const DeviceCall& c) { sweep_groups(c, c.n, TernaryEncode{c.at<float>(0), c.at<float>(1), c.at<float>(2), c.at<std::uint8_t>(3), c.n, c.seed}); }

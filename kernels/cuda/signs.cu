@@ -11,37 +11,44 @@ struct SignSums {
 
 struct Plain {
   const float* x;
-  __device__ float operator()(std::int64_t i) const { return x[i]; }
+  __device__ Pack<float> operator()(std::int64_t g, std::int64_t n) const { return load(x, g, n); }
 };
 
 /// c = g + e, kept in e's place.
 struct Compensated {
   const float* gradient;
   float* residual;
-  __device__ float operator()(std::int64_t i) const { return residual[i] = residual[i] + gradient[i]; }
+  __device__ Pack<float> operator()(std::int64_t g, std::int64_t n) const {
+    const Pack<float> a = load(gradient, g, n);
+    Pack<float> c = load(residual, g, n);
+    for (int k = 0; k < 4; ++k) c.v[k] = c.v[k] + a.v[k];
+    store(residual, g, n, c);
+    return c;
+  }
 };
 
-/// One warp a word: lane i holds element i of it. The loop is the same for all lanes of a warp, as the vote demands.
+/// Four elements a lane, eight lanes a word. The loop is the same for all lanes of a warp, as the shuffles demand.
 template <bool kSums, class Input>
 __global__ void pack_signs(std::int64_t n, Input input, std::uint32_t* words, SignSums* sums) {
-  const std::int64_t count = (n + 31) / 32;
-  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32);
+  const std::int64_t groups = (n + 3) / 4, stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const int lane = static_cast<int>(threadIdx.x % 32);
   double below = 0, others = 0, number = 0;
-  for (std::int64_t w = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; w < count; w += warps) {
-    const std::int64_t i = 32 * w + lane;
-    const float x = i < n ? input(i) : 0.0F;
-    const bool bit = i < n && sign_bit(x);
-    const std::uint32_t word = __ballot_sync(0xffffffffU, bit);
-    if (lane == 0) words[w] = word;
-    if (kSums && i < n) {
-      if (bit) {
-        others += static_cast<double>(x);
-        number += 1;
-      } else {
-        below += static_cast<double>(x);
+  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x - lane; first < groups; first += stride) {
+    const std::int64_t g = first + lane;
+    const Pack<float> a = input(g, n);
+    std::uint32_t word = 0;
+    for (int k = 0; k < 4; ++k) {
+      if (4 * g + k >= n) continue;
+      const bool bit = sign_bit(a.v[k]);
+      word |= static_cast<std::uint32_t>(bit) << k;
+      if (kSums) {
+        (bit ? others : below) += static_cast<double>(a.v[k]);
+        number += bit ? 1 : 0;
       }
     }
+    word <<= 4 * (lane % 8);
+    for (int offset = 1; offset < 8; offset *= 2) word |= __shfl_xor_sync(0xffffffffU, word, offset);
+    if (lane % 8 == 0 && g < groups) words[g / 8] = word;
   }
   if (kSums) {
     add_block_sum(below, &sums->below);
@@ -92,25 +99,25 @@ struct Vote {
 };
 
 template <bool kSums, class Input>
-void pack(const DeviceCall& c, const Input& input) {
+void pack(const DeviceCall& c, const Input& input, std::uint32_t* words) {
   if (kSums) cudaMemsetAsync(c.scratch, 0, sizeof(SignSums), c.stream);
-  // A warp reads 32 elements at a time.
-  pack_signs<kSums><<<kSums ? reduction_blocks(c.n) : blocks_for(c.n), kThreads, 0, c.stream>>>(c.n, input, c.at<std::uint32_t>(1), c.scratch_at<SignSums>());
+  const std::int64_t groups = ceil_div(c.n, 4);
+  pack_signs<kSums><<<kSums ? reduction_blocks(groups) : blocks_for(groups), kThreads, 0, c.stream>>>(c.n, input, words, c.scratch_at<SignSums>());
 }
 
-void sign_pack(const DeviceCall& c) { pack<false>(c, Plain{c.at<float>(0)}); }
+void sign_pack(const DeviceCall& c) { pack<false>(c, Plain{c.at<float>(0)}, c.at<std::uint32_t>(1)); }
 void sign_means(const DeviceCall& c) {
-  pack<true>(c, Plain{c.at<float>(0)});
+  pack<true>(c, Plain{c.at<float>(0)}, c.at<std::uint32_t>(1));
   finish_means<<<1, 1, 0, c.stream>>>(c.scratch_at<SignSums>(), c.n, c.at<float>(2));
 }
 void sign_mean(const DeviceCall& c) {
-  pack<true>(c, Plain{c.at<float>(0)});
+  pack<true>(c, Plain{c.at<float>(0)}, c.at<std::uint32_t>(1));
   finish_mean<<<1, 1, 0, c.stream>>>(c.scratch_at<SignSums>(), c.n, c.at<float>(2));
 }
 void ef_sign(const DeviceCall& c) {
-  pack<true>(c, Compensated{c.at<float>(0), c.at<float>(3)});
+  pack<true>(c, Compensated{c.at<float>(0), c.at<float>(1)}, c.at<std::uint32_t>(3));
   finish_mean<<<1, 1, 0, c.stream>>>(c.scratch_at<SignSums>(), c.n, c.at<float>(2));
-  sweep_groups(c, c.n, LeaveResidual{c.at<float>(2), c.at<float>(3), c.n});
+  sweep_groups(c, c.n, LeaveResidual{c.at<float>(2), c.at<float>(1), c.n});
 }
 void majority_vote(const DeviceCall& c) {
   const std::int64_t count = ceil_div(c.n, 32);
@@ -143,7 +150,7 @@ void add_sign_launches(std::vector<Launch>& list) {
   list.push_back({"sign-mean/ef-signsgd", sign_mean, few_scratch});
   list.push_back({"decode/ef-signsgd", decode_mean<false>, no_scratch});
   list.push_back({"decode-add/ef-signsgd", decode_mean<true>, no_scratch});
-  list.push_back({"ef-sign/ef-signsgd", ef_sign, few_scratch});
+  list.push_back({"compensate-encode-remember/ef-signsgd", ef_sign, few_scratch});
 }
 
 }  // namespace stepcast::kernels

@@ -2,70 +2,20 @@
 // and that descriptors move the bytes for which models/compressor/ prices the passes of that name.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <map>
 #include <set>
 
 #include "kernels/code/half.hpp"
 #include "kernels/code/permutation.hpp"
 #include "kernels/code/quantizers.hpp"
-#include "kernels/workspace.hpp"
 #include "models/compressor/compressor.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/kernels/references.hpp"
 #include "tests/support/compressor.hpp"
-#include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
 using namespace stepcast::kernels;
-
-namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-// Around a warp, a group of four, a bucket of 512 and a tile of 4096; primes; a power of two.
-constexpr std::int64_t kSizes[] = {1, 2, 3, 5, 31, 33, 511, 513, 4097, 99991, 1 << 20};
-
-/// Runs a kernel's reference with its buffer `at` set to x; the workspace then holds the results.
-Workspace run(const std::string& name, std::int64_t n, const std::vector<std::pair<std::size_t, std::vector<float>>>& inputs, std::uint64_t seed = 1) {
-  const Kernel kernel = find_kernel(name);
-  Workspace workspace(kernel, n, Input::normal, seed);
-  for (const auto& [at, x] : inputs) {
-    REQUIRE(workspace.bytes(at) == x.size() * sizeof(float));
-    std::memcpy(workspace.data(at), x.data(), workspace.bytes(at));
-  }
-  kernel.reference(workspace.call());
-  return workspace;
-}
-
-std::vector<float> floats(const Workspace& workspace, std::size_t at) {
-  const auto* first = static_cast<const float*>(workspace.data(at));
-  return {first, first + workspace.bytes(at) / sizeof(float)};
-}
-
-std::vector<float> gradient(std::int64_t n, Input input, std::uint64_t seed) { return floats(Workspace(find_kernel("sign-pack/signsgd"), n, input, seed), 0); }
-
-/// Encodes x by `encode` (whose outputs begin at buffer `first`) and decodes by `decode` what it wrote.
-std::vector<float> decoded(const std::string& decode, const Workspace& encoded, const std::vector<std::size_t>& wire, std::int64_t n) {
-  const Kernel kernel = find_kernel(decode);
-  Workspace workspace(kernel, n, Input::normal, 1);
-  for (std::size_t i = 0; i < wire.size(); ++i) {
-    REQUIRE(workspace.bytes(i) == encoded.bytes(wire[i]));
-    std::memcpy(workspace.data(i), encoded.data(wire[i]), workspace.bytes(i));
-  }
-  kernel.reference(workspace.call());
-  return floats(workspace, wire.size());
-}
-
-double norm_of(const std::vector<float>& x) {
-  double sum = 0;
-  for (const float value : x) sum += static_cast<double>(value) * static_cast<double>(value);
-  return std::sqrt(sum);
-}
-
-}  // namespace
 
 TEST_CASE("Philox gives the published numbers") {
   // Random123's kat_vectors, philox4x32 with 10 rounds.
@@ -118,9 +68,15 @@ TEST_CASE("8-bit: within 0.45/64 of the largest") {
 }
 
 TEST_CASE("8-bit: each value is coded as itself") {
-  std::vector<float> values;
-  for (int code = 0; code < 128; ++code) values.push_back(eight_bit_value(code));
-  for (int code = 0; code < 128; ++code) CHECK(eight_bit_code(values[static_cast<std::size_t>(code)], 1, values.data()) == code);
+  EightBitTable table{};
+  for (int i = 0; i < 128; ++i) set_entry(table, i);
+  for (int code = 0; code < 128; ++code) CHECK(eight_bit_code(eight_bit_value(code), 1, table) == code);
+  property("the nearest", [&] {
+    const auto y = static_cast<float>(real_between(0, 1));
+    const float got = eight_bit_value(eight_bit_code(y, 1, table));
+    // Edges are rounded: two values as near as that to y are as good.
+    for (int code = 0; code < 128; ++code) RC_ASSERT(std::abs(got - y) <= std::abs(eight_bit_value(code) - y) + 1e-7F);
+  });
 }
 
 TEST_CASE("signs: bit i mod 32 of word i/32, and back") {
@@ -165,8 +121,8 @@ TEST_CASE("1-bit: means of either sign keep both sums; EF-sign leaves what was n
     }
     // sent + residual = gradient + old residual.
     const std::vector<float> residual = gradient(n, Input::normal, 12);
-    const Workspace fused = run("ef-sign/ef-signsgd", n, {{0, x}, {3, residual}});
-    const std::vector<float> sent = decoded("decode/ef-signsgd", fused, {1, 2}, n), left = floats(fused, 3);
+    const Workspace fused = run("compensate-encode-remember/ef-signsgd", n, {{0, x}, {1, residual}});
+    const std::vector<float> sent = decoded("decode/ef-signsgd", fused, {3, 2}, n), left = floats(fused, 1);
     double sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       sum += std::abs(static_cast<double>(x[i] + residual[i]));
@@ -345,25 +301,35 @@ TEST_CASE("a difference is found") {
 }
 
 TEST_CASE("descriptors move the bytes and do the operations of the models' passes") {
-  // One element more than a whole number of buckets, tiles and words.
+  // One element more than a whole number of buckets, tiles and words, and than the 1024 x 1024 matrix within.
   const std::int64_t n = 128 * 8192 + 1;
-  const Tensor tensor{{n}};
+  REQUIRE(matrix_view(n).rows == 1024);
+  REQUIRE(matrix_view(n).columns == 1024);
+  const Tensor vector{{n}}, matrix{{1024, 1024}};
   std::map<std::string, Compressor> methods;
   for (const Compressor& compressor : all_compressors()) methods[kind_of(compressor)] = compressor;
   methods["qsgd"] = Qsgd{.bucket = 512};
-  const std::map<std::string, std::string> method_of = {{"fp16-encode", "fp16"}, {"fp16-decode", "fp16"}, {"sum", "ef-signsgd"}, {"residual", "ef-signsgd"}, {"zero", "random-k"}};
-  const std::set<std::string> fused = {"decode-sum", "majority-vote", "ef-sign"};  // no Pass of the models
+  methods["sketchml"] = SketchMl{.quantiles = 256};
+  methods["powersgd"] = PowerSgd{.rank = 4};
+  // Of standard normal elements erfc(1/√2) are at least 1 in magnitude; so for 2^-5 and 2^-10.
+  const double above[] = {std::erfc(1 / std::sqrt(2.0)), std::erfc(0x1p-5 / std::sqrt(2.0)), std::erfc(0x1p-10 / std::sqrt(2.0))};
+  methods["inceptionn"] = Inceptionn{.share_32 = above[0], .share_16 = above[1] - above[0], .share_8 = above[2] - above[1]};
+  const std::map<std::string, std::string> method_of = {{"fp16-encode", "fp16"}, {"fp16-decode", "fp16"}, {"sum", "ef-signsgd"}, {"residual", "ef-signsgd"}, {"zero", "random-k"},
+                                                        {"powersgd-p", "powersgd"}, {"powersgd-q", "powersgd"}, {"powersgd-decode", "powersgd"}};
+  // No Pass of the models: they price what these fuse.
+  const std::set<std::string> fused = {"decode-sum", "majority-vote", "compensate-encode-remember", "norm-quantize", "select-compact", "scatter-sum", "quantile-edges", "reconstruct-subtract"};
   for (const Kernel& kernel : compressor_kernels()) {
     INFO(kernel.name());
     const auto other = method_of.find(kernel.method);
-    const CodecPlan plan = make_plan(methods.at(other == method_of.end() ? kernel.method : other->second), tensor);
+    const std::string method = other == method_of.end() ? kernel.method : other->second;
+    const CodecPlan plan = make_plan(methods.at(method), method == "powersgd" || method == "atomo" ? matrix : vector);
     std::vector<Pass> passes = encode_passes(plan);
     const std::vector<Pass> after = decode_passes(plan, 2);
     passes.insert(passes.end(), after.begin(), after.end());
     const auto pass = std::find_if(passes.begin(), passes.end(), [&](const Pass& x) { return x.kernel == kernel.pass; });
     CHECK((pass == passes.end()) == fused.contains(kernel.pass));
     if (pass == passes.end()) continue;
-    // 1e-4: the models round the density of threshold to whole elements.
+    // 1e-4: the models round densities and samples to whole elements.
     require_close((pass->read + pass->written).si(), kernel.bytes(n), 1e-4, kernel.name() + ": bytes");
     require_close(pass->flops.si(), kernel.flops(n), 1e-4, kernel.name() + ": operations");
     if (kernel.repeats != 1) CHECK(pass->repeats == kernel.repeats);

@@ -1,0 +1,27 @@
+// Binary search in a tree: node i has the children 2i and 2i + 1, node 0 is not used, and 2^levels - 1 edges are in order
+// from left to right. A level's nodes lie side by side, so that a warp's lanes, which are all on one level, meet in few
+// banks of shared memory; in a sorted array the upper levels' edges all lie in the same bank.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/code/portable.hpp"
+
+namespace stepcast::kernels {
+
+/// Which edge in ascending order is node `node`.
+STEPCAST_SHARED int edge_of_node(int node, int levels) {
+  int depth = 0;
+  while ((node >> depth) > 1) ++depth;
+  return ((2 * (node - (1 << depth)) + 1) << (levels - 1 - depth)) - 1;
+}
+
+/// How many edges are below, as below(edge) tells.
+template <class Edge, class Below>
+STEPCAST_SHARED int count_below(const Edge* tree, int levels, const Below& below) {
+  int node = 1;
+  for (int level = 0; level < levels; ++level) node = 2 * node + (below(tree[node]) ? 1 : 0);
+  return node - (1 << levels);
+}
+
+}  // namespace stepcast::kernels
