@@ -8,6 +8,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/scenario/check_compressor.hpp"
+#include "models/scenario/check_profile.hpp"
 #include "models/scenario/fidelity.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/check_shapes.hpp"
@@ -23,6 +24,8 @@ class Checker {
   void run() {
     const std::size_t before = faults_.size();
     workload();
+    if (s_.workload && s_.workload->profile) check_profile(*s_.workload->profile, "/workload/profile", faults_);
+    if (s_.codec.device) check_profile(*s_.codec.device, "/codec/device", faults_);
     topology();
     groups();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);

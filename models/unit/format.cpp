@@ -19,6 +19,7 @@ constexpr Unit kHumanBandwidth[] = {{"Tb/s", 1e12 / 8}, {"Gb/s", 1e9 / 8}, {"Mb/
 constexpr Unit kHumanTimePerByte[] = {{"ns/B", 1e-9}, {"ps/B", 1e-12}};
 constexpr Unit kHumanWork[] = {{"PFLOP", 1e15}, {"TFLOP", 1e12}, {"GFLOP", 1e9}, {"MFLOP", 1e6}, {"FLOP", 1.0}};
 constexpr Unit kHumanRate[] = {{"PFLOPS", 1e15}, {"TFLOPS", 1e12}, {"GFLOPS", 1e9}, {"MFLOPS", 1e6}, {"FLOPS", 1.0}};
+constexpr Unit kHumanFrequency[] = {{"GHz", 1e9}, {"MHz", 1e6}, {"kHz", 1e3}, {"Hz", 1.0}};
 
 template <> std::span<const Unit> human_units<Seconds>() { return kHumanTime; }
 template <> std::span<const Unit> human_units<Bytes>() { return kHumanSize; }
@@ -26,6 +27,7 @@ template <> std::span<const Unit> human_units<BytesPerSecond>() { return kHumanB
 template <> std::span<const Unit> human_units<SecondsPerByte>() { return kHumanTimePerByte; }
 template <> std::span<const Unit> human_units<Flops>() { return kHumanWork; }
 template <> std::span<const Unit> human_units<FlopsPerSecond>() { return kHumanRate; }
+template <> std::span<const Unit> human_units<Hertz>() { return kHumanFrequency; }
 
 }  // namespace
 
@@ -68,6 +70,7 @@ STEPCAST_INSTANTIATE(BytesPerSecond)
 STEPCAST_INSTANTIATE(SecondsPerByte)
 STEPCAST_INSTANTIATE(Flops)
 STEPCAST_INSTANTIATE(FlopsPerSecond)
+STEPCAST_INSTANTIATE(Hertz)
 #undef STEPCAST_INSTANTIATE
 
 }  // namespace stepcast

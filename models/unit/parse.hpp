@@ -33,6 +33,7 @@ extern template BytesPerSecond parse_quantity<BytesPerSecond>(std::string_view);
 extern template SecondsPerByte parse_quantity<SecondsPerByte>(std::string_view);
 extern template Flops parse_quantity<Flops>(std::string_view);
 extern template FlopsPerSecond parse_quantity<FlopsPerSecond>(std::string_view);
+extern template Hertz parse_quantity<Hertz>(std::string_view);
 
 /// "ns, us, ms, s, ...": the units a message offers.
 template <class Q>

@@ -70,6 +70,7 @@ using BytesPerSecond = Quantity<-1, 1, 0>;
 using SecondsPerByte = Quantity<1, -1, 0>;
 using Flops = Quantity<0, 0, 1>;
 using FlopsPerSecond = Quantity<-1, 0, 1>;
+using Hertz = Quantity<-1, 0, 0>;
 
 /// β of a bandwidth: the seconds that one byte occupies the link.
 constexpr SecondsPerByte inverse(BytesPerSecond rate) { return SecondsPerByte(1.0 / rate.si()); }

@@ -20,6 +20,7 @@ constexpr Unit kWork[] = {{"FLOP", 1.0},   {"kFLOP", 1e3},  {"MFLOP", 1e6}, {"GF
                           {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}};
 constexpr Unit kComputeRate[] = {{"FLOPS", 1.0},   {"kFLOPS", 1e3},  {"MFLOPS", 1e6}, {"GFLOPS", 1e9},
                                  {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"EFLOPS", 1e18}};
+constexpr Unit kFrequency[] = {{"MHz", 1e6}, {"GHz", 1e9}, {"kHz", 1e3}, {"Hz", 1.0}};
 
 }  // namespace
 
@@ -29,6 +30,7 @@ template <> std::span<const Unit> units_of<BytesPerSecond>() { return kBandwidth
 template <> std::span<const Unit> units_of<SecondsPerByte>() { return kTimePerByte; }
 template <> std::span<const Unit> units_of<Flops>() { return kWork; }
 template <> std::span<const Unit> units_of<FlopsPerSecond>() { return kComputeRate; }
+template <> std::span<const Unit> units_of<Hertz>() { return kFrequency; }
 
 template <> std::string_view dimension_name<Seconds>() { return "time"; }
 template <> std::string_view dimension_name<Bytes>() { return "size"; }
@@ -36,5 +38,6 @@ template <> std::string_view dimension_name<BytesPerSecond>() { return "bandwidt
 template <> std::string_view dimension_name<SecondsPerByte>() { return "time per byte"; }
 template <> std::string_view dimension_name<Flops>() { return "work"; }
 template <> std::string_view dimension_name<FlopsPerSecond>() { return "compute rate"; }
+template <> std::string_view dimension_name<Hertz>() { return "frequency"; }
 
 }  // namespace stepcast

@@ -26,6 +26,7 @@ template <> std::span<const Unit> units_of<BytesPerSecond>();
 template <> std::span<const Unit> units_of<SecondsPerByte>();
 template <> std::span<const Unit> units_of<Flops>();
 template <> std::span<const Unit> units_of<FlopsPerSecond>();
+template <> std::span<const Unit> units_of<Hertz>();
 
 /// What the dimension is called in messages: "time", "size", "bandwidth", ...
 template <class Q>
@@ -37,5 +38,6 @@ template <> std::string_view dimension_name<BytesPerSecond>();
 template <> std::string_view dimension_name<SecondsPerByte>();
 template <> std::string_view dimension_name<Flops>();
 template <> std::string_view dimension_name<FlopsPerSecond>();
+template <> std::string_view dimension_name<Hertz>();
 
 }  // namespace stepcast
