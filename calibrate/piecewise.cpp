@@ -215,13 +215,16 @@ Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, con
   std::set<std::int64_t> distinct;
   for (const Timing& timing : timings) distinct.insert(timing.size);
   if (distinct.size() < 10) throw std::invalid_argument("a fit needs ten sizes or more, there are " + std::to_string(distinct.size()));
-  std::vector<std::int64_t> sizes(distinct.begin(), distinct.end());
-  std::swap(sizes[1], sizes.back());  // the smallest and the largest come first and stay
+  const std::vector<std::int64_t> inner(std::next(distinct.begin()), std::prev(distinct.end()));
+  const std::size_t count = distinct.size() - static_cast<std::size_t>(0.7 * static_cast<double>(distinct.size()));
   std::mt19937_64 random(seed);
-  std::shuffle(sizes.begin() + 2, sizes.end(), random);
-  const std::set<std::int64_t> kept(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(0.7 * static_cast<double>(sizes.size())));
+  std::set<std::int64_t> judging;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = i * inner.size() / count, last = (i + 1) * inner.size() / count - 1;
+    judging.insert(inner[std::uniform_int_distribution<std::size_t>(first, last)(random)]);
+  }
   std::vector<Timing> fitted, held_out;
-  for (const Timing& timing : timings) (kept.count(timing.size) > 0 ? fitted : held_out).push_back(timing);
+  for (const Timing& timing : timings) (judging.count(timing.size) > 0 ? held_out : fitted).push_back(timing);
   Judged result;
   result.fit = fit_piecewise(fitted, options);
   std::vector<double> errors;

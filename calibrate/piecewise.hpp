@@ -40,7 +40,7 @@ struct PiecewiseFit {
 
 struct PiecewiseOptions {
   int most_segments = 3;
-  int least_sizes = 4;        ///< distinct sizes in each segment
+  int least_sizes = 3;        ///< distinct sizes in each segment
   bool fits_flops = true;
 };
 
@@ -57,7 +57,8 @@ struct Judged {
   int fitted = 0, held_out = 0;                               ///< timings
 };
 
-/// Fits to 70 % of the sizes, drawn at random but with the smallest and the largest among them, and judges by the rest.
+/// Fits to 70 % of the sizes and judges by the rest, which is drawn at random, one size from each of as many stretches
+/// of neighbours; the smallest and the largest are fitted.
 /// @throws std::invalid_argument for fewer than ten sizes, and as fit_piecewise
 Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, const PiecewiseOptions& options = {});
 

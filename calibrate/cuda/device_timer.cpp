@@ -15,7 +15,7 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-constexpr unsigned long long kLeastWait = 50'000, kMostWait = 20'000'000;  // ns
+constexpr unsigned long long kLeastWait = 100'000, kMostWait = 20'000'000;  // ns
 
 double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
   float milliseconds = 0;

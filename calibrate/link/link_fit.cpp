@@ -60,7 +60,7 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
     timings.push_back({static_cast<std::int64_t>(row.bytes), row.bytes, 0, row.seconds});
     sizes.insert(row.bytes);
   }
-  const PiecewiseOptions pieces{3, 4, false};
+  const PiecewiseOptions pieces{3, 3, false};
   result.fit = fit_piecewise(timings, pieces);
   if (sizes.size() >= 10) {
     const Judged judged = fit_and_judge(timings, kSeed, pieces);

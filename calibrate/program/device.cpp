@@ -160,8 +160,10 @@ int calibrate(const DeviceOptions& options) {
   ProfileFile file(options.output);
   if (options.fresh)
     for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
-  for (int start = 0; start < options.starts; ++start)
+  for (int start = 0; start < options.starts; ++start) {
+    if (stop_requested()) throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() + ": the same command goes on from there");
     if (const int code = run_self(options.arguments(start)); code != kOk) return code;
+  }
   write_profile(options, file);
   return kOk;
 }

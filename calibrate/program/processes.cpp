@@ -22,7 +22,7 @@ extern "C" void ask_to_stop(int) { stop = 1; }
 
 void catch_stop_signals() {
   struct sigaction action {};
-  action.sa_handler = ask_to_stop;  // without SA_RESTART: a wait ends early
+  action.sa_handler = ask_to_stop;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }
@@ -43,7 +43,12 @@ int run_self(const std::vector<std::string>& arguments) {
       passed_on = true;
     }
     int status = 0;
-    const pid_t ended = ::waitpid(child, &status, 0);
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == 0) {
+      // Waiting without end could miss a wish that comes just before.
+      ::usleep(20'000);
+      continue;
+    }
     if (ended < 0 && errno == EINTR) continue;
     if (ended < 0) throw CalibrationError(fmt::format("cannot wait for a process: {}", std::strerror(errno)));
     if (WIFSIGNALED(status)) throw CalibrationError(fmt::format("a process start was ended by signal {} ({}); what was measured is kept, the same command goes on from there", WTERMSIG(status), strsignal(WTERMSIG(status))));
