@@ -26,7 +26,7 @@ std::string content_of(const fs::path& path) {
 }
 
 std::optional<std::string> text_of(const fs::path& path) {
-  if (fs::exists(path)) return content_of(path);
+  if (fs::is_regular_file(path)) return content_of(path);
   if (!fs::exists(gz_of(path))) return std::nullopt;
   if (!has_gzip()) throw CalibrationError(fmt::format("{} is compressed, and this program was built without zlib; gunzip it first", gz_of(path).string()));
   auto text = gunzip(content_of(gz_of(path)));

@@ -12,10 +12,10 @@ namespace stepcast::calibrate {
 namespace {
 
 std::string content_of(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) throw BadInput(path.string(), 0, "a folder", "a file that can be read", "");
   std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || std::filesystem::is_directory(path)) throw BadInput(path.string(), 0, file.is_open() ? "no file" : std::string(std::strerror(errno)), "a file that can be read", "");
-  return text;
+  if (!file) throw BadInput(path.string(), 0, std::strerror(errno), "a file that can be read", "");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 Benchmark read_any(const std::string& text, const std::string& file, const ReadOptions& options) {

@@ -22,12 +22,12 @@ void check_knots(const KernelEntry& kernel, const std::string& pointer, std::vec
 
 }  // namespace
 
-void check_profile(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults) {
+void check_kernels(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < profile.kernels.size(); ++i) {
     const KernelEntry& kernel = profile.kernels[i];
     const std::string here = fmt::format("{}/kernels/{}", pointer, i);
-    if (!names.insert(kernel.name).second) faults.push_back({"", here + "/name", "\"" + kernel.name + "\" a second time", "each kernel once", "remove one of the entries"});
+    if (!names.insert(kernel.name).second) faults.push_back({"", here + "/name", "\"" + kernel.name + "\" a second time", "one entry for each kernel", "remove one of them"});
     check_knots(kernel, here, faults);
   }
 }

@@ -1,4 +1,4 @@
-// The rules between the fields of a device profile.
+// The rules between the fields of a device profile's kernels.
 #pragma once
 
 #include <string>
@@ -10,6 +10,6 @@
 namespace stepcast {
 
 /// Appends a fault for a kernel that is named twice, and for knots along which bytes do not grow or time falls.
-void check_profile(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults);
+void check_kernels(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults);
 
 }  // namespace stepcast

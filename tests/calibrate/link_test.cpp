@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "calibrate/link/link_fit.hpp"
+#include "models/collective/collective.hpp"
 #include "models/scenario/reader.hpp"
 #include "models/scenario/study.hpp"
 #include "models/scenario/library.hpp"
