@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# stepcast-calibrate device --quick writes a profile with an entry for each pass, or says that there is no device.
+# stepcast-calibrate device --quick writes a profile with an entry for each pass and samples beside it, does not measure
+# twice, and goes on where it was interrupted; or says that there is no device.
 set -euo pipefail
 program=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+quick=(device -o "$folder/profile.json" --quick --largest 4194304)
 code=0
-"$program" device -o "$folder/profile.json" --quick 2>"$folder/log" || code=$?
+"$program" "${quick[@]}" >"$folder/out" 2>"$folder/log" || code=$?
 if grep -q "no CUDA device here" "$folder/log"; then
   [[ $code == 1 && $(wc -l <"$folder/log") == 1 ]] || { echo "without a device: exit $code, $(cat "$folder/log")"; exit 1; }
   [[ ${REQUIRE_GPU:-0} == 1 ]] && { echo "no CUDA device, and REQUIRE_GPU=1"; exit 1; }
@@ -15,4 +17,27 @@ fi
 for pass in cast add quantize decode decode-add compact radix-select; do
   grep -q "\"name\": \"$pass\"" "$folder/profile.json" || { echo "no entry for $pass"; exit 1; }
 done
-test -s "$folder/profile.samples.jsonl"
+compgen -G "$folder/profile.samples.jsonl*" >/dev/null || { echo "no samples"; exit 1; }
+
+# All is there: the same profile again, in no time.
+cp "$folder/profile.json" "$folder/before.json"
+SECONDS=0
+"$program" "${quick[@]}" >/dev/null 2>"$folder/log" || { cat "$folder/log"; exit 1; }
+cmp "$folder/before.json" "$folder/profile.json"
+((SECONDS < 60)) || { echo "measured twice: $SECONDS s"; exit 1; }
+
+# Interrupted, it keeps what it has, says so, and leaves no profile.
+fresh=(device -o "$folder/second.json" --quick --largest 4194304)
+"$program" "${fresh[@]}" >/dev/null 2>"$folder/log" &
+child=$!
+for _ in $(seq 600); do
+  [[ -s $folder/second.samples.jsonl && $(wc -l <"$folder/second.samples.jsonl") -gt 3 ]] && break
+  sleep 0.2
+done
+kill -TERM "$child"
+code=0
+wait "$child" || code=$?
+[[ $code == 1 ]] && grep -q "the same command goes on from there" "$folder/log" || { echo "interrupted: exit $code, $(cat "$folder/log")"; exit 1; }
+[[ ! -e $folder/second.json && $(wc -l <"$folder/second.samples.jsonl") -gt 3 ]]
+"$program" "${fresh[@]}" >/dev/null 2>"$folder/log" || { cat "$folder/log"; exit 1; }
+test -s "$folder/second.json"

@@ -1,64 +1,164 @@
 #include "calibrate/profile.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <stdexcept>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "calibrate/error.hpp"
+#include "calibrate/piecewise.hpp"
+#include "calibrate/statistics.hpp"
 
 namespace stepcast::calibrate {
 namespace {
 
-using Json = nlohmann::ordered_json;
+double rounded(double value) { return std::strtod(fmt::format("{:.5e}", value).c_str(), nullptr); }
+template <class Q>
+Q rounded(Q value) { return Q(rounded(value.si())); }
 
-std::string text(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
+/// The factor 1 + s that factors 1 + x of independent causes come to at the most.
+double together(std::initializer_list<double> parts) {
+  double factor = 1;
+  for (const double part : parts) factor *= 1 + part;
+  return factor - 1;
 }
 
-std::string quantity(double value, const char* unit) { return text("%.6g", value) + unit; }
+double spread_of(const Pooled& one) { return rounded(together({one.iqr / 2, one.start_spread / 2})); }
 
-Json entry(const std::string& value, const std::string& source) { return {{"value", value}, {"evidence", "measured"}, {"source", source}}; }
+using ByName = std::map<std::string, std::map<std::int64_t, Pooled>>;
 
-Json kernel_entry(const std::string& pass, const std::vector<const KernelTimings*>& methods, std::uint64_t seed) {
-  std::vector<Timing> pooled;
-  std::string names;
-  for (const KernelTimings* method : methods) {
-    pooled.insert(pooled.end(), method->timings.begin(), method->timings.end());
-    names += (names.empty() ? "" : ", ") + method->method;
+const Pooled& own_rate(const ByName& pooled, const std::string& name) {
+  const auto found = pooled.find(name);
+  if (found == pooled.end() || found->second.empty()) throw CalibrationError("there are no samples of " + name + ", without which no profile can be written: run the same command again");
+  return std::prev(found->second.end())->second;
+}
+
+/// The timings and figures of a pass.
+struct PassSamples {
+  std::vector<Timing> timings;
+  std::set<std::string> methods;
+  std::vector<double> iqrs, start_spreads;
+  std::int64_t samples = 0, discarded = 0;
+};
+
+std::map<std::string, PassSamples> by_pass(const ByName& pooled) {
+  std::map<std::string, PassSamples> passes;
+  for (const auto& [name, sizes] : pooled)
+    for (const auto& [size, one] : sizes) {
+      if (one.pass.empty()) continue;
+      PassSamples& pass = passes[one.pass];
+      pass.timings.push_back({size, one.bytes, one.flops, one.median});
+      pass.methods.insert(one.method);
+      pass.iqrs.push_back(one.iqr);
+      pass.start_spreads.push_back(one.start_spread);
+      pass.samples += one.samples;
+      pass.discarded += one.discarded;
+    }
+  return passes;
+}
+
+std::size_t distinct_sizes(const std::vector<Timing>& timings) {
+  std::set<std::int64_t> sizes;
+  for (const Timing& timing : timings) sizes.insert(timing.size);
+  return sizes.size();
+}
+
+KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint64_t seed) {
+  const Judged judged = [&] {
+    try {
+      return fit_and_judge(pass.timings, seed);
+    } catch (const std::invalid_argument& error) {
+      throw CalibrationError("pass \"" + name + "\": " + error.what());
+    }
+  }();
+  const auto [least, most] = std::minmax_element(pass.timings.begin(), pass.timings.end(), [](const Timing& a, const Timing& b) { return a.bytes < b.bytes; });
+  KernelEntry entry;
+  entry.name = name;
+  entry.launch = rounded(Seconds(judged.fit.launch));
+  entry.bandwidth = rounded(BytesPerSecond(1 / judged.fit.slope));
+  if (judged.fit.seconds_per_flop > 0) entry.peak = rounded(FlopsPerSecond(1 / judged.fit.seconds_per_flop));
+  entry.evidence = Evidence::measured;
+  entry.source = fmt::format("stepcast-calibrate, L2 flushed before each time; methods {}", fmt::join(pass.methods, ", "));
+  // Rounding must not let time fall from one knot to the next.
+  Seconds before = entry.launch;
+  for (const auto& knot : judged.fit.knots) {
+    before = std::max(before, rounded(Seconds(knot.seconds)));
+    entry.knots.push_back({rounded(Bytes(knot.bytes)), before});
   }
-  if (pooled.size() < 10) return nullptr;
-  const auto [least, most] = std::minmax_element(pooled.begin(), pooled.end(), [](const Timing& a, const Timing& b) { return a.bytes < b.bytes; });
-  const double from = least->bytes, to = most->bytes;
-  try {
-    const HeldOut judged = fit_and_judge(pooled, seed);
-    const std::string source = "stepcast-calibrate, cold L2, methods " + names + "; fitted to " + std::to_string(judged.fitted) + " sizes from " + quantity(from, "B") + " to " + quantity(to, "B") + "; error on " +
-                               std::to_string(judged.held_out) + " others: median " + text("%.1f", 100 * judged.median_error) + " %, largest " + text("%.1f", 100 * judged.largest_error) + " %";
-    return {{"name", pass}, {"launch", quantity(judged.fit.launch, "s")}, {"bandwidth", quantity(judged.fit.bandwidth, "B/s")}, {"evidence", "measured"}, {"source", source}};
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument("pass \"" + pass + "\": " + error.what());
-  }
+  entry.range = BytesRange{Bytes(least->bytes), Bytes(most->bytes)};
+  entry.errors = FitErrors{rounded(judged.median_error), rounded(judged.p90_error), rounded(judged.largest_error), judged.fitted, judged.held_out};
+  entry.iqr = rounded(median(pass.iqrs));
+  entry.start_spread = rounded(median(pass.start_spreads));
+  entry.spread = rounded(together({*entry.iqr / 2, *entry.start_spread / 2, judged.median_error}));
+  entry.samples = pass.samples;
+  entry.discarded = pass.discarded;
+  return entry;
+}
+
+double median_clock(const ByName& pooled) {
+  std::vector<double> clocks;
+  for (const auto& [name, sizes] : pooled)
+    for (const auto& [size, one] : sizes)
+      if (one.clock > 0) clocks.push_back(one.clock);
+  return clocks.empty() ? 0 : median(clocks);
 }
 
 }  // namespace
 
-Json profile_document(const DeviceFacts& facts, const std::vector<KernelTimings>& kernels, std::uint64_t seed) {
-  std::map<std::string, std::vector<const KernelTimings*>> passes;
-  for (const KernelTimings& kernel : kernels) passes[kernel.pass].push_back(&kernel);
-  Json entries = Json::array();
-  for (const auto& [pass, methods] : passes)
-    if (Json found = kernel_entry(pass, methods, seed); !found.is_null()) entries.push_back(std::move(found));
+ByName pool(const std::vector<Record>& records) {
+  std::map<std::string, std::map<std::int64_t, std::vector<const Record*>>> groups;
+  for (const Record& record : records)
+    if (!record.cold.empty()) groups[record.name][record.size].push_back(&record);
+  ByName result;
+  for (const auto& [name, sizes] : groups)
+    for (const auto& [size, starts] : sizes) {
+      Pooled one{starts.front()->pass, starts.front()->method, starts.front()->bytes, starts.front()->flops};
+      std::vector<double> cold, warm, medians, clocks;
+      for (const Record* start : starts) {
+        cold.insert(cold.end(), start->cold.begin(), start->cold.end());
+        warm.insert(warm.end(), start->warm.begin(), start->warm.end());
+        medians.push_back(median(start->cold));
+        clocks.push_back(start->clock);
+        one.discarded += start->discarded;
+      }
+      one.median = median(cold);
+      one.iqr = interquartile_range(cold) / one.median;
+      one.start_spread = (*std::max_element(medians.begin(), medians.end()) - *std::min_element(medians.begin(), medians.end())) / one.median;
+      one.warm = warm.empty() ? 0 : median(warm);
+      one.clock = median(clocks);
+      one.starts = static_cast<int>(starts.size());
+      one.samples = static_cast<std::int64_t>(cold.size());
+      result[name][size] = one;
+    }
+  return result;
+}
 
-  const std::string product = "cuBLAS, 8192 x 8192 matrices, median; not a peak of the hardware";
-  return {{"name", facts.name},
-          {"description", facts.description},
-          {"peaks", {{{"dtype", "fp32"}, {"rate", quantity(facts.fp32_peak, "FLOPS")}, {"evidence", "measured"}, {"source", product}},
-                     {{"dtype", "fp16"}, {"rate", quantity(facts.fp16_peak, "FLOPS")}, {"evidence", "measured"}, {"source", product}}}},
-          {"memory_bandwidth", entry(quantity(facts.memory_bandwidth, "B/s"), "copy of 256 MiB on the device, bytes read and written, median")},
-          {"launch_overhead", entry(quantity(facts.launch_overhead, "s"), "an empty kernel between two events, median")},
-          {"compute_efficiency", {{"value", 1.0}, {"evidence", "measured"}, {"source", "the peaks above are what large matrix products reach"}}},
-          {"memory_efficiency", {{"value", 1.0}, {"evidence", "measured"}, {"source", "the bandwidth above is what a large copy reaches"}}},
-          {"bend", {{"value", 4.0}, {"evidence", "assumed"}, {"source", "not fitted: layers were not measured"}}},
-          {"kernels", std::move(entries)}};
+DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed) {
+  const ByName pooled = pool(records);
+  DeviceProfile profile;
+  profile.schema_version = kProfileVersion;
+  profile.name = name;
+  profile.description = fmt::format("{}, measured {} by stepcast-calibrate", device.name, device.date);
+  profile.device = device;
+  if (const double clock = median_clock(pooled); clock > 0) profile.device->sm_clock = rounded(Hertz(clock));
+
+  constexpr Dtype kDtypes[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
+  for (int i = 0; i < 3; ++i) {
+    const Pooled& product = own_rate(pooled, own::kProducts[i]);
+    profile.peaks.push_back({kDtypes[i], rounded(FlopsPerSecond(product.flops / product.median)), Evidence::measured, "cuBLAS, 8192 x 8192 matrices, median; not a peak of the hardware", spread_of(product)});
+  }
+  const Pooled& copy = own_rate(pooled, own::kCopy);
+  profile.memory_bandwidth = {rounded(BytesPerSecond(copy.bytes / copy.median)), Evidence::measured, "a copy on the device, bytes read and written, median", spread_of(copy)};
+  const Pooled& launch = own_rate(pooled, own::kLaunch);
+  profile.launch_overhead = {rounded(Seconds(launch.median)), Evidence::measured, "an empty kernel between two events, median", spread_of(launch)};
+  profile.compute_efficiency = {1.0, Evidence::measured, "the peaks above are what large matrix products reach"};
+  profile.memory_efficiency = {1.0, Evidence::measured, "the bandwidth above is what a large copy reaches"};
+  profile.bend = {4.0, Evidence::assumed, "not fitted: layers were not measured"};
+  for (const auto& [pass, samples] : by_pass(pooled))
+    if (distinct_sizes(samples.timings) >= 10) profile.kernels.push_back(entry_of(pass, samples, seed));
+  return profile;
 }
 
 }  // namespace stepcast::calibrate

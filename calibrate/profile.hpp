@@ -1,4 +1,4 @@
-// What was measured of a device, as a device profile that models/scenario/profile.hpp reads.
+// Samples of a device as the device profile that models/scenario/profile.hpp reads.
 #pragma once
 
 #include <cstdint>
@@ -6,29 +6,39 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "calibrate/statistics.hpp"
+#include "calibrate/sample_file.hpp"
+#include "models/scenario/profile.hpp"
 
 namespace stepcast::calibrate {
 
-struct DeviceFacts {
-  std::string name;         ///< of the profile, "h100-2026-11-21"
-  std::string description;  ///< device, driver, toolkit, source state, date
-  double launch_overhead = 0;   ///< s, an empty kernel
-  double memory_bandwidth = 0;  ///< B/s read and written, a copy on the device
-  double fp32_peak = 0, fp16_peak = 0;  ///< flop/s, a large matrix product
-};
+/// Names of the subjects that are the device's own rates.
+namespace own {
+inline constexpr const char* kLaunch = "device/launch";              ///< an empty kernel
+inline constexpr const char* kCopy = "device/copy";                  ///< a copy on the device
+inline constexpr const char* kProducts[] = {"device/product-fp32", "device/product-fp16", "device/product-bf16"};
+}  // namespace own
 
-/// Timings of one kernel on one pass's work; several methods may have kernels of one pass.
-struct KernelTimings {
+/// Cold samples of one subject at one size, those of all process starts together.
+struct Pooled {
   std::string pass, method;
-  std::vector<Timing> timings;
+  double bytes = 0, flops = 0;
+  double median = 0;        ///< s
+  double iqr = 0;           ///< distance of the quartiles of single times over the median
+  double start_spread = 0;  ///< largest less least median of a process start, over the median
+  double warm = 0;          ///< s, median of warm samples; 0 without any
+  double clock = 0;         ///< Hz
+  int starts = 0;
+  std::int64_t samples = 0, discarded = 0;
 };
 
-/// One profile entry a pass: its methods' timings pooled, since the simulator knows passes by name alone; `source` says
-/// which methods, the error on the timings held out, and the sizes. Passes with fewer than ten timings get none.
-/// @throws std::invalid_argument as fit_rate, naming the pass
-nlohmann::ordered_json profile_document(const DeviceFacts& facts, const std::vector<KernelTimings>& kernels, std::uint64_t seed);
+/// By name and size.
+std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
+
+/// The profile: the device's own rates, and an entry for each pass, its methods' times pooled since the simulator knows
+/// passes by name alone, fitted to 70 % of the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of
+/// its error together, half of each of these and the fit's median error on sizes held out. Passes with fewer
+/// than ten sizes get no entry. Numbers are rounded to six digits, more than a clock has.
+/// @throws CalibrationError where one of the device's own rates is missing, or a pass cannot be fitted
+DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed);
 
 }  // namespace stepcast::calibrate

@@ -5,16 +5,20 @@
 #
 #     OUT=results calibrate/run_on_gpu.sh --quick
 #
-# nlohmann/json comes from the system, or from .gpu-deps/ where `calibrate/run_on_gpu.sh --collect` has put it beforehand
-# on a machine that has it (ignored by git; carry it along).
+# Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
+# `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them (ignored by git; carry it along).
+# zlib is used where the node has it; otherwise samples stay uncompressed.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 if [[ ${1:-} == --collect ]]; then
   mkdir -p .gpu-deps/include .gpu-deps/share/cmake
-  cp -r /usr/include/nlohmann .gpu-deps/include/
+  for headers in nlohmann fmt CLI eigen3/Eigen; do
+    mkdir -p ".gpu-deps/include/$(dirname "$headers")"
+    cp -rT "/usr/include/$headers" ".gpu-deps/include/$headers"
+  done
   cp -r /usr/share/cmake/nlohmann_json .gpu-deps/share/cmake/
-  echo "nlohmann/json is in .gpu-deps/"
+  echo "headers of nlohmann/json, fmt, CLI11 and Eigen are in .gpu-deps/"
   exit
 fi
 

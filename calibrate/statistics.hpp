@@ -1,4 +1,4 @@
-// Statistics of repeated timings, and the fit of a kernel's launch time and rate.
+// Statistics of repeated timings: quantiles, when to stop sampling, and which sizes to measure.
 #pragma once
 
 #include <cstdint>
@@ -28,32 +28,5 @@ struct StoppingRule {
 /// of the distance to its neighbour, so that no power of two is favoured; distinct, in random order.
 /// @pre 1 <= low < high, count >= 2
 std::vector<std::int64_t> log_spaced_sizes(std::int64_t low, std::int64_t high, int count, std::uint64_t seed);
-
-/// A median time at a number of bytes.
-struct Timing {
-  double bytes = 0;
-  double seconds = 0;
-};
-
-/// t = launch + bytes/bandwidth.
-struct RateFit {
-  double launch = 0;     ///< s
-  double bandwidth = 0;  ///< B/s
-  [[nodiscard]] double seconds(double bytes) const { return launch + bytes / bandwidth; }
-};
-
-/// The least squares of the relative errors, launch >= 0. Timings of any size weigh alike.
-/// @throws std::invalid_argument unless two timings of different bytes and positive times are there, and time grows with bytes
-RateFit fit_rate(const std::vector<Timing>& timings);
-
-struct HeldOut {
-  RateFit fit;  ///< to the fitted part
-  double median_error = 0, largest_error = 0;  ///< |fitted - measured|/measured on the part held out
-  int fitted = 0, held_out = 0;
-};
-
-/// Fits to 70 % of the timings, drawn at random but with the smallest and the largest among them, and judges by the rest.
-/// @throws std::invalid_argument for fewer than ten timings, and as fit_rate
-HeldOut fit_and_judge(std::vector<Timing> timings, std::uint64_t seed);
 
 }  // namespace stepcast::calibrate

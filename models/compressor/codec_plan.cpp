@@ -42,6 +42,21 @@ std::vector<Pass> decode_passes(const CodecPlan& plan, int p) {
   return passes;
 }
 
+Seconds KernelRates::memory_time(Bytes bytes) const {
+  Knot from{{}, launch};
+  for (const Knot& knot : knots) {
+    if (bytes < knot.bytes) return from.time + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.time - from.time);
+    from = knot;
+  }
+  return from.time + (bytes - from.bytes) / bandwidth;
+}
+
+Seconds KernelRates::time(Bytes bytes, Flops flops) const {
+  const Seconds memory = memory_time(bytes);
+  if (flops == Flops{}) return memory;
+  return adds_arithmetic ? memory + flops / peak : std::max(memory, launch + flops / peak);
+}
+
 Seconds price(const std::vector<Pass>& passes, const CodecRates& rates) {
   Seconds sum{};
   for (const Pass& pass : passes) {
@@ -51,9 +66,7 @@ Seconds price(const std::vector<Pass>& passes, const CodecRates& rates) {
     }
     const auto known = rates.measured.find(pass.kernel);
     const KernelRates& kernel = known == rates.measured.end() ? rates.all : known->second;
-    const Seconds memory = (pass.read + pass.written) / kernel.bandwidth;
-    const Seconds arithmetic = pass.flops > Flops{} ? pass.flops / kernel.peak : Seconds{};
-    sum += pass.repeats * (kernel.launch + std::max(memory, arithmetic));
+    sum += pass.repeats * kernel.time(pass.read + pass.written, pass.flops);
   }
   return sum;
 }

@@ -84,9 +84,22 @@ std::vector<Pass> decode_passes(const CodecPlan& plan, int p);
 
 /// How fast a device runs a kernel.
 struct KernelRates {
+  /// A point at which the time of the bytes bends.
+  struct Knot {
+    Bytes bytes{};
+    Seconds time{};
+  };
+
   Seconds launch{};
-  BytesPerSecond bandwidth{};
+  BytesPerSecond bandwidth{};  ///< after the last knot
   FlopsPerSecond peak{};
+  std::vector<Knot> knots{};   ///< ascending
+  bool adds_arithmetic = false;  ///< flops/peak are added; otherwise the longer time is taken
+
+  /// m(b): linear from (0, launch) by the knots, then at `bandwidth`.
+  [[nodiscard]] Seconds memory_time(Bytes bytes) const;
+  /// m(b) + flops/peak, or else max(m(b), launch + flops/peak).
+  [[nodiscard]] Seconds time(Bytes bytes, Flops flops) const;
 };
 
 /// A device for codecs: one set of rates, and others for kernels that were measured.
@@ -95,7 +108,8 @@ struct CodecRates {
   std::map<std::string, KernelRates, std::less<>> measured;
 };
 
-/// Sum over passes of repeats · (launch + max((read + written)/bandwidth, flops/peak)): each kernel is a roofline.
+/// Sum over passes of repeats · time(read + written, flops): without knots each kernel is a roofline,
+/// launch + max(bytes/bandwidth, flops/peak).
 Seconds price(const std::vector<Pass>& passes, const CodecRates& rates);
 
 }  // namespace stepcast

@@ -11,8 +11,10 @@ CodecRates codec_rates(const DeviceProfile& profile) {
   const auto fp32 = std::find_if(profile.peaks.begin(), profile.peaks.end(), [](const PeakRate& peak) { return peak.dtype == Dtype::fp32; });
   const PeakRate& peak = fp32 == profile.peaks.end() ? profile.peaks.front() : *fp32;
   CodecRates rates{{profile.launch_overhead.value, profile.memory_bandwidth.value * profile.memory_efficiency.value, peak.rate * profile.compute_efficiency.value}, {}};
-  for (const KernelEntry& kernel : profile.kernels)
-    rates.measured[kernel.name] = {kernel.launch, kernel.bandwidth, kernel.peak.value_or(rates.all.peak)};
+  for (const KernelEntry& kernel : profile.kernels) {
+    KernelRates& known = rates.measured[kernel.name] = {kernel.launch, kernel.bandwidth, kernel.peak.value_or(rates.all.peak), {}, kernel.peak.has_value()};
+    for (const RateKnot& knot : kernel.knots) known.knots.push_back({knot.bytes, knot.time});
+  }
   return rates;
 }
 

@@ -8,6 +8,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/scenario/check_compressor.hpp"
+#include "models/scenario/check_profile.hpp"
 #include "models/scenario/fidelity.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/check_shapes.hpp"
@@ -23,6 +24,7 @@ class Checker {
   void run() {
     const std::size_t before = faults_.size();
     workload();
+    if (s_.codec.device) check_kernels(*s_.codec.device, "/codec/device", faults_);
     topology();
     groups();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);

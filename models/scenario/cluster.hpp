@@ -219,8 +219,34 @@ struct TcpTransport {
 
 using Transport = std::variant<IdealTransport, TcpTransport>;
 
+/// What a benchmark says of the links over a range of sizes, with 95 % confidence intervals (stepcast-calibrate link).
+/// For the reader of the file: simulations take `link`, which holds over all sizes.
+struct LinkFit {
+  std::string source;     ///< file and program
+  std::string benchmark;  ///< "all-reduce by ring, 8 ranks", "point to point"
+  Bytes from{}, to{};     ///< of the buffer, n
+  Seconds latency{}, latency_low{}, latency_high{};  ///< α
+  std::optional<BytesPerSecond> bandwidth{}, bandwidth_low{}, bandwidth_high{};  ///< 1/β; empty: without bound
+
+  template <class V>
+  static void describe(V& v, LinkFit& x) {
+    v.required("source", x.source, "file and program that measured it");
+    v.required("benchmark", x.benchmark, "what was timed, and the algorithm whose closed form was fitted");
+    v.required("from", x.from, "least size of the range", non_negative);
+    v.required("to", x.to, "largest size of the range", non_negative);
+    v.required("latency", x.latency, "α that fits best; below 0 where the range only continues another", any);
+    v.required("latency_low", x.latency_low, "lower end of its 95 % interval", any);
+    v.required("latency_high", x.latency_high, "upper end of its 95 % interval", any);
+    v.required("bandwidth", x.bandwidth, "1/β that fits best; null: time does not grow with size there", positive);
+    v.required("bandwidth_low", x.bandwidth_low, "lower end of its 95 % interval; null: no bound", positive);
+    v.required("bandwidth_high", x.bandwidth_high, "upper end of its 95 % interval; null: no bound", positive);
+  }
+  bool operator==(const LinkFit&) const = default;
+};
+
 struct Cluster {
   std::string name;
+  std::string description{};
   int workers = 1;
   Link link{};
   Topology topology = Star{};
@@ -230,10 +256,12 @@ struct Cluster {
   Seconds collective_cost{};
   std::vector<WorkerGroup> groups;
   Jitter jitter;
+  std::vector<LinkFit> fits{};
 
   template <class V>
   static void describe(V& v, Cluster& x) {
     v.optional("name", x.name, "what tables call it");
+    v.optional("description", x.description, "where its numbers come from");
     v.required("workers", x.workers, "number of workers, one GPU each", between(1, 16777216));
     v.required("link", x.link, "a host's link into the interconnect");
     v.optional("topology", x.topology, "how the hosts are connected");
@@ -243,6 +271,7 @@ struct Cluster {
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
     v.optional("groups", x.groups, "workers that differ from the rest");
     v.optional("jitter", x.jitter, "randomness of compute times");
+    v.optional("fits", x.fits, "measurements that the link's numbers come from; for the reader, no simulation takes them");
   }
   bool operator==(const Cluster&) const = default;
 };

@@ -2,6 +2,7 @@
 // Every entry says where it comes from, so that a forecast never passes an assumption off as a measurement.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -112,6 +113,16 @@ struct WinogradGain {
   bool operator==(const WinogradGain&) const = default;
 };
 
+/// How an entry's times were sampled, alike for kernels and layers: fields that both structs have.
+template <class V, class Entry>
+void describe_sampling(V& v, Entry& x) {
+  v.optional("spread", x.spread, kSpreadMeaning, kSpread);
+  v.optional("iqr", x.iqr, "distance of the quartiles of single times over their median; null: not known", non_negative);
+  v.optional("start_spread", x.start_spread, "largest less least of the medians of process starts, over the median; null: not known", non_negative);
+  v.optional("samples", x.samples, "times that the entry rests on; null: not known", at_least(1));
+  v.optional("discarded", x.discarded, "times left out because the clock had dropped; null: not known", non_negative);
+}
+
 /// Times of one layer that need no roofline. A part that is left out is priced by it.
 struct LayerEntry {
   LayerShape shape;
@@ -120,7 +131,8 @@ struct LayerEntry {
   std::optional<Seconds> forward, data_gradient, weight_gradient;
   Evidence evidence = Evidence::measured;
   std::string source;
-  std::optional<double> spread{};
+  std::optional<double> spread{}, iqr{}, start_spread{};
+  std::optional<std::int64_t> samples{}, discarded{};
 
   template <class V>
   static void describe(V& v, LayerEntry& x) {
@@ -132,7 +144,7 @@ struct LayerEntry {
     v.optional("weight_gradient", x.weight_gradient, "time of the parameters' gradients; null: by the roofline", positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the times stand");
-    v.optional("spread", x.spread, kSpreadMeaning, kSpread);
+    describe_sampling(v, x);
   }
   bool operator==(const LayerEntry&) const = default;
 };
@@ -175,7 +187,38 @@ struct FittedRange {
   bool operator==(const FittedRange&) const = default;
 };
 
-/// Rates of one of a compressor's kernels, t = launch + max(bytes/bandwidth, flops/peak).
+/// A point at which a kernel's time bends.
+struct RateKnot {
+  Bytes bytes{};
+  Seconds time{};
+
+  template <class V>
+  static void describe(V& v, RateKnot& x) {
+    v.required("bytes", x.bytes, "bytes read and written", positive);
+    v.required("time", x.time, "time at so many bytes, without the arithmetic of a peak of its own", positive);
+  }
+  bool operator==(const RateKnot&) const = default;
+};
+
+/// How far a fit is from sizes that it has not seen, |fitted - measured|/measured.
+struct FitErrors {
+  double median = 0, p90 = 0, largest = 0;
+  int fitted = 0, held_out = 0;
+
+  template <class V>
+  static void describe(V& v, FitErrors& x) {
+    v.required("median", x.median, "half of the sizes held out are nearer", non_negative);
+    v.required("p90", x.p90, "nine tenths are nearer", non_negative);
+    v.required("largest", x.largest, "the worst of them", non_negative);
+    v.required("fitted", x.fitted, "times that the fit rests on", at_least(1));
+    v.required("held_out", x.held_out, "times that judge it", at_least(1));
+  }
+  bool operator==(const FitErrors&) const = default;
+};
+
+/// Rates of one of a compressor's kernels. Its time is linear in the bytes from (0, launch) by the knots, and after the
+/// last of them grows at `bandwidth`: without knots, launch + bytes/bandwidth. Arithmetic: with a peak of its own,
+/// flops/peak are added; without, the part after `launch` is at least flops over the device's peak.
 struct KernelEntry {
   std::string name;
   Seconds launch{};
@@ -183,24 +226,61 @@ struct KernelEntry {
   std::optional<FlopsPerSecond> peak;
   Evidence evidence = Evidence::measured;
   std::string source;
-  std::optional<double> spread{};
+  std::vector<RateKnot> knots{};
+  std::optional<BytesRange> range{};
+  std::optional<FitErrors> errors{};
+  std::optional<double> spread{}, iqr{}, start_spread{};
+  std::optional<std::int64_t> samples{}, discarded{};
 
   template <class V>
   static void describe(V& v, KernelEntry& x) {
     v.required("name", x.name, "the kernel, as compressors call it");
     v.required("launch", x.launch, "time it takes whatever it does", non_negative);
     v.required("bandwidth", x.bandwidth, "bytes read and written per second, large tensors", positive);
-    v.optional("peak", x.peak, "operations per second; null: the device's", positive);
+    v.optional("peak", x.peak, "operations per second, their time added; null: the device's, the longer time taken", positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the numbers stand");
-    v.optional("spread", x.spread, kSpreadMeaning, kSpread);
+    v.optional("knots", x.knots, "where the time bends, in order of bytes; empty: one straight line");
+    v.optional("range", x.range, "bytes of the sizes measured; beyond them it is an extrapolation; null: not known");
+    v.optional("errors", x.errors, "of the fit, on sizes held out; null: not known");
+    describe_sampling(v, x);
   }
   bool operator==(const KernelEntry&) const = default;
 };
 
+/// The device, and what drove it, when a profile was measured.
+struct MeasuredDevice {
+  std::string name;
+  std::string compute_capability;
+  std::string driver, toolkit;
+  std::optional<Hertz> sm_clock, memory_clock;
+  std::string flags;
+  std::string git;
+  std::string date;
+
+  template <class V>
+  static void describe(V& v, MeasuredDevice& x) {
+    v.required("name", x.name, "as its driver calls it");
+    v.required("compute_capability", x.compute_capability, "such as 9.0");
+    v.required("driver", x.driver, "highest CUDA version that the driver knows");
+    v.required("toolkit", x.toolkit, "version of the CUDA runtime");
+    v.optional("sm_clock", x.sm_clock, "median clock of the processors while it was measured; null: not known", positive);
+    v.optional("memory_clock", x.memory_clock, "highest clock of the memory; null: not known", positive);
+    v.required("flags", x.flags, "how the kernels were compiled and called");
+    v.required("git", x.git, "state of stepcast's sources");
+    v.required("date", x.date, "first day of the measurement, YYYY-MM-DD");
+  }
+  bool operator==(const MeasuredDevice&) const = default;
+};
+
+/// Version 1 had neither `device` nor knots, ranges, errors and spreads of entries.
+inline constexpr int kProfileVersion = 2;
+
 struct DeviceProfile {
+  int schema_version = 1;
   std::string name;
   std::string description;
+  std::optional<MeasuredDevice> device{};
   std::vector<PeakRate> peaks;
   ProfileEntry<BytesPerSecond> memory_bandwidth;
   ProfileEntry<Seconds> launch_overhead;
@@ -215,8 +295,10 @@ struct DeviceProfile {
 
   template <class V>
   static void describe(V& v, DeviceProfile& x) {
+    v.optional("schema_version", x.schema_version, "of this format; a reader refuses what is newer than itself", between(1, kProfileVersion));
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "which device, in which form");
+    v.optional("device", x.device, "on what it was measured; null: not measured");
     v.required("peaks", x.peaks, "highest arithmetic rate of each type");
     v.required("memory_bandwidth", x.memory_bandwidth, "rate of the device's memory");
     v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");

@@ -421,6 +421,8 @@ std::vector<const Scenario*> questions_of(const StudyPoint& point) {
 Scenario without_labels(Scenario scenario) {
   scenario.name.clear();
   scenario.description.clear();
+  scenario.cluster.description.clear();
+  scenario.cluster.fits.clear();
   scenario.workload.reset();
   scenario.baseline.reset();
   scenario.run.reset();

@@ -20,7 +20,7 @@ constexpr Unit kWork[] = {{"FLOP", 1.0},   {"kFLOP", 1e3},  {"MFLOP", 1e6}, {"GF
                           {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}};
 constexpr Unit kComputeRate[] = {{"FLOPS", 1.0},   {"kFLOPS", 1e3},  {"MFLOPS", 1e6}, {"GFLOPS", 1e9},
                                  {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"EFLOPS", 1e18}};
-constexpr Unit kFrequency[] = {{"Hz", 1.0}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
+constexpr Unit kFrequency[] = {{"MHz", 1e6}, {"GHz", 1e9}, {"kHz", 1e3}, {"Hz", 1.0}};
 
 }  // namespace
 

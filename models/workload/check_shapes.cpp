@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/check_profile.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/layer_times.hpp"
@@ -126,7 +127,7 @@ class ShapeChecker {
   void profile(const DeviceProfile& profile) {
     entries(profile);
     ranges(profile);
-    kernels(profile);
+    check_kernels(profile, root_ + "/profile", faults_);
     std::string types;
     for (const PeakRate& peak : profile.peaks) {
       if (peak.dtype == table_.dtype) return;
@@ -156,12 +157,6 @@ class ShapeChecker {
       if (range.flops.min > range.flops.max) fault(at + "/flops/min", exact_text(range.flops.min), fmt::format("at most max ({})", exact_text(range.flops.max)));
       if (range.bytes.min > range.bytes.max) fault(at + "/bytes/min", exact_text(range.bytes.min), fmt::format("at most max ({})", exact_text(range.bytes.max)));
     }
-  }
-
-  void kernels(const DeviceProfile& profile) {
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < profile.kernels.size(); ++i)
-      if (!names.insert(profile.kernels[i].name).second) fault(fmt::format("{}/profile/kernels/{}/name", root_, i), fmt::format("\"{}\" a second time", profile.kernels[i].name), "one entry for each kernel");
   }
 
   const WorkloadTable& table_;

@@ -14,6 +14,7 @@ void for_each_spread(Profile& profile, Times&& times, Rates&& rates) {
       if (*part) times(layer.spread, **part);
   for (auto& kernel : profile.kernels) {
     times(kernel.spread, kernel.launch);
+    for (auto& knot : kernel.knots) times(kernel.spread, knot.time);
     rates(kernel.spread, kernel.bandwidth);
     if (kernel.peak) rates(kernel.spread, *kernel.peak);
   }

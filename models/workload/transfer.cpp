@@ -25,6 +25,7 @@ class Transfer {
   DeviceProfile operator()(const std::string& name) const {
     DeviceProfile result = measured_;
     result.name = name;
+    result.device.reset();
     result.description = fmt::format("Transferred, not measured: \"{}\" times \"{}\" over \"{}\"{}.", measured_.name, to_.name, from_.name, from_.clock && to_.clock ? "" : "; fixed times as measured, since a clock is not known");
     std::erase_if(result.peaks, [&](const PeakRate& peak) { return !ratio_of(peak.dtype); });
     if (result.peaks.empty()) throw TransferError(fmt::format("the profile \"{}\" has no peak of a type that both \"{}\" and \"{}\" have; add one to the datasheets", measured_.name, from_.name, to_.name));
@@ -46,6 +47,7 @@ class Transfer {
     for (LayerEntry& layer : result.layers) move(layer, roofs);
     std::erase_if(result.range, [&](const FittedRange& range) { return !ratio_of(range.dtype); });
     for (KernelEntry& kernel : result.kernels) {
+      for (RateKnot& knot : kernel.knots) knot.time = kernel.launch * (1 / clock_) + (knot.time - kernel.launch) * (1 / bandwidth_);
       kernel.launch *= 1 / clock_;
       kernel.bandwidth *= bandwidth_;
       if (kernel.peak) *kernel.peak *= ratio_of(Dtype::fp32).value_or(bandwidth_);

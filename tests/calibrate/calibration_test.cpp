@@ -4,9 +4,13 @@
 #include <set>
 
 #include "calibrate/profile.hpp"
+#include "calibrate/report.hpp"
+#include "calibrate/statistics.hpp"
 #include "models/compressor/codec_rates.hpp"
+#include "models/scenario/check_profile.hpp"
 #include "models/scenario/profile.hpp"
 #include "models/scenario/reader.hpp"
+#include "models/scenario/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -17,14 +21,37 @@ using namespace stepcast::calibrate;
 
 namespace {
 
-/// 40 sizes from 1 kB to 1 GB at launch + bytes/bandwidth, with relative errors of a normal distribution.
-std::vector<Timing> synthetic(double launch, double bandwidth, double noise, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal(0, noise);
-  std::vector<Timing> timings;
-  for (const std::int64_t bytes : log_spaced_sizes(1000, 1000000000, 40, seed))
-    timings.push_back({static_cast<double>(bytes), (launch + static_cast<double>(bytes) / bandwidth) * (1 + normal(random))});
-  return timings;
+/// Samples of one kernel at 24 sizes and in two starts at launch + bytes/bandwidth, 8 bytes an element; those of the
+/// second start are 2 % longer.
+void add(std::vector<Record>& records, const std::string& pass, const std::string& method, double launch, double bandwidth, std::uint64_t seed) {
+  for (const std::int64_t size : log_spaced_sizes(1000, 100000000, 24, seed))
+    for (int start = 0; start < 2; ++start) {
+      const double bytes = 8.0 * static_cast<double>(size), time = (launch + bytes / bandwidth) * (start == 0 ? 0.99 : 1.01);
+      records.push_back({pass + "/" + method, pass, method, size, start, bytes, 0, {0.98 * time, time, time, time, 1.02 * time}, {0.5 * time}, 1.5e9, 1, true, true});
+    }
+}
+
+void add_own(std::vector<Record>& records) {
+  const auto one = [&](const char* name, double bytes, double flops, double seconds) { records.push_back({name, "", "", 1, 0, bytes, flops, {seconds}, {}, 1.5e9, 0, true, true}); };
+  one(own::kLaunch, 0, 0, 4e-6);
+  one(own::kCopy, 1e9, 0, 1e-3);                 // 1 TB/s
+  one(own::kProducts[0], 0, 20e9, 1e-3);         // 20 TFLOPS
+  one(own::kProducts[1], 0, 200e9, 1e-3);
+  one(own::kProducts[2], 0, 150e9, 1e-3);
+}
+
+MeasuredDevice device() { return {"A made-up device", "9.0", "13.0", "13.0", {}, Hertz(2.6e9), "none", "abc", "2026-11-21"}; }
+
+/// As the scenario's reader takes it from the file.
+DeviceProfile read_back(const DeviceProfile& profile) {
+  const Json document = Json::parse(write_value(profile).dump());
+  DeviceProfile read;
+  std::vector<Fault> faults;
+  read_value(document, "", read, any, faults);
+  check_kernels(read, "", faults);
+  for (const Fault& fault : faults) UNSCOPED_INFO(to_string(fault));
+  REQUIRE(faults.empty());
+  return read;
 }
 
 }  // namespace
@@ -80,58 +107,87 @@ TEST_CASE("sizes are spread evenly in the logarithm, with both ends, in no order
   CHECK_FALSE(std::is_sorted(sizes.begin(), sizes.end()));
 }
 
-TEST_CASE("a fit finds launch and bandwidth") {
-  property("exactly, of exact timings", [] {
-    // From where launch is invisible at 1 GB to where it is a hundred times the least transfer.
-    const double launch = positive_between(1e-6, 1e-4), bandwidth = positive_between(1e9, 1e12);
-    const RateFit fit = fit_rate(synthetic(launch, bandwidth, 0, static_cast<std::uint64_t>(integer_between(0, 1000))));
-    assert_close(launch, fit.launch, 1e-6, "launch");
-    assert_close(bandwidth, fit.bandwidth, 1e-6, "bandwidth");
-  });
-  // Noise of 2 % on 28 of 40 timings: each parameter rests on about half of them, so its error is near 2 %/√14 = 0.5 %.
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const HeldOut judged = fit_and_judge(synthetic(8e-6, 800e9, 0.02, seed), seed);
-    require_close(8e-6, judged.fit.launch, 0.025, "launch");
-    require_close(800e9, judged.fit.bandwidth, 0.025, "bandwidth");
-    CHECK(judged.fitted == 28);
-    CHECK(judged.held_out == 12);
-    // The median of |normal| is 0.674 deviations: 1.3 %; of twelve it stays within a factor of two or so.
-    CHECK(judged.median_error > 0.004);
-    CHECK(judged.median_error < 0.03);
-    CHECK(judged.largest_error >= judged.median_error);
-  }
-}
-
-TEST_CASE("a fit never goes below zero, and refuses what has no slope") {
-  // 1 ms at 1 MB and 4 ms at 2 MB: a straight line meets zero bytes at -2 ms. With launch 0 the least squares are
-  // slope = Σv/Σv², v = bytes/t = 1e9 and 0.5e9: 1.5e9/1.25e18, a bandwidth of 0.8333 GB/s.
-  const RateFit fit = fit_rate({{1e6, 1e-3}, {2e6, 4e-3}});
-  CHECK(fit.launch == 0);
-  require_close(1.25e18 / 1.5e9, fit.bandwidth, 1e-12, "bandwidth");
-  CHECK_THROWS_AS(fit_rate({{1e6, 1e-3}}), std::invalid_argument);
-  CHECK_THROWS_AS(fit_rate({{1e6, 1e-3}, {1e6, 2e-3}}), std::invalid_argument);
-  CHECK_THROWS_AS(fit_rate({{1e6, 2e-3}, {2e6, 1e-3}}), std::invalid_argument);
-  CHECK_THROWS_AS(fit_rate({{1e6, 0}, {2e6, 1e-3}}), std::invalid_argument);
-  CHECK_THROWS_AS(fit_and_judge({{1e6, 1e-3}, {2e6, 2e-3}}, 1), std::invalid_argument);
+TEST_CASE("samples of one size are pooled over starts, whose spread is told apart") {
+  std::vector<Record> records;
+  add(records, "cast", "fp16-encode", 5e-6, 800e9, 1);
+  const auto pooled = pool(records);
+  const Pooled& one = pooled.at("cast/fp16-encode").begin()->second;
+  CHECK(one.starts == 2);
+  CHECK(one.samples == 10);
+  CHECK(one.discarded == 2);
+  const double time = 5e-6 + one.bytes / 800e9;
+  // Of 0.99 and 1.01 times 0.98, 1, 1, 1, 1.02, sorted: 0.9702, 0.9898, 0.99, 0.99, 0.99, 1.0098, 1.01, 1.01, 1.01, 1.0302:
+  // median (0.99 + 1.0098)/2 = 0.9999; quartiles at places 2.25 and 6.75, 0.99 and 1.01; the starts' medians are 0.99, 1.01.
+  require_close(0.9999 * time, one.median, 1e-9, "median");
+  require_close(0.02 / 0.9999, one.iqr, 1e-9, "quartiles of single times");
+  require_close(0.02 / 0.9999, one.start_spread, 1e-9, "spread of starts");
+  require_close(0.5 * time, one.warm, 1e-9, "warm: the median of 0.495 and 0.505");
+  CHECK(one.clock == 1.5e9);
 }
 
 TEST_CASE("the profile reads back, and its entries price passes") {
-  DeviceFacts facts{"device 2026-11-21", "synthetic", 4e-6, 1e12, 20e12, 200e12};
-  const std::vector<KernelTimings> timings = {{"cast", "fp16-encode", synthetic(5e-6, 800e9, 0, 1)},
-                                              {"cast", "fp16-decode", synthetic(5e-6, 800e9, 0, 2)},
-                                              {"radix-select", "top-k", synthetic(20e-6, 400e9, 0, 3)},
-                                              {"norm", "qsgd", {{1e6, 1e-3}}}};
-  const Json document = profile_document(facts, timings, 1);
-  DeviceProfile profile;
-  std::vector<Fault> faults;
-  read_value(document, "", profile, any, faults);
-  for (const Fault& fault : faults) UNSCOPED_INFO(to_string(fault));
-  REQUIRE(faults.empty());
-  REQUIRE(profile.kernels.size() == 2);  // cast once, and norm has too few timings
-  for (const KernelEntry& kernel : profile.kernels) CHECK(kernel.evidence == Evidence::measured);
+  std::vector<Record> records;
+  add_own(records);
+  add(records, "cast", "fp16-encode", 5e-6, 800e9, 1);
+  add(records, "cast", "fp16-decode", 5e-6, 800e9, 2);
+  add(records, "radix-select", "top-k", 20e-6, 400e9, 3);
+  records.push_back({"norm/qsgd", "norm", "qsgd", 100, 0, 400, 200, {1e-3}, {}, 0, 0, true, true});
+  const DeviceProfile made = make_profile("made-up", device(), records, 1);
+  const DeviceProfile profile = read_back(made);
+  CHECK(profile == made);
+  CHECK(profile.schema_version == kProfileVersion);
+  REQUIRE(profile.device);
+  CHECK(profile.device->sm_clock == Hertz(1.5e9));
+  CHECK(profile.device->memory_clock == Hertz(2.6e9));
+  REQUIRE(profile.kernels.size() == 2);  // cast once, and norm has too few sizes
+  const KernelEntry& cast = profile.kernels[0];
+  CHECK(cast.name == "cast");
+  CHECK(cast.evidence == Evidence::measured);
+  CHECK(cast.knots.empty());
+  CHECK(cast.samples == 2 * 24 * 2 * 5);
+  CHECK(cast.discarded == 2 * 24 * 2);
+  REQUIRE(cast.errors);
+  CHECK(cast.errors->largest < 1e-4);
+  CHECK(cast.errors->fitted + cast.errors->held_out >= 47);  // 24 sizes each, the ends in common
+  REQUIRE(cast.spread);
+  require_close(0.02 / 0.9999, *cast.iqr, 1e-4, "quartiles");
+  // Half of 2 % between quartiles, half of 2 % between starts, and a fit without error: 1.01² - 1.
+  require_close(1.01 * 1.01 - 1, *cast.spread, 2e-2, "spread");
+  REQUIRE(cast.range);
+  CHECK(cast.range->min == 8000_B);
+  CHECK(cast.range->max == 800_MB);
   const CodecRates rates = codec_rates(profile);
-  // 8 MB at 800 GB/s: 10 us, and 5 us of launch; at 400 GB/s 20 us and 20; without an entry at 1 TB/s 8 us and 4.
-  require_close(15e-6, price({{"cast", 5_MB, 3_MB, {}}}, rates).si(), 1e-5, "cast");
-  require_close(40e-6, price({{"radix-select", 8_MB, {}, {}}}, rates).si(), 1e-5, "radix-select");
+  // 8 MB at 800 GB/s: 10 us, and 5 us of launch, times the median 0.9999; at 400 GB/s 20 us and 20; without an entry at
+  // 1 TB/s 8 us and 4.
+  require_close(0.9999 * 15e-6, price({{"cast", 5_MB, 3_MB, {}}}, rates).si(), 1e-4, "cast");
+  require_close(0.9999 * 40e-6, price({{"radix-select", 8_MB, {}, {}}}, rates).si(), 1e-4, "radix-select");
   require_close(12e-6, price({{"norm", 8_MB, {}, {}}}, rates).si(), 1e-5, "norm");
+  const std::string table = profile_table(profile, records);
+  CHECK_THAT(table, ContainsSubstring("cast") && ContainsSubstring("1000 GB/s") && ContainsSubstring("0.50"));
+}
+
+TEST_CASE("a bend in the samples is a knot in the profile, priced alike") {
+  // Up to 1 MB at 200 GB/s, beyond at 1 TB/s.
+  const auto time = [](double bytes) { return 5e-6 + std::min(bytes, 1e6) / 200e9 + std::max(0.0, bytes - 1e6) / 1e12; };
+  std::vector<Record> records;
+  add_own(records);
+  for (const std::int64_t size : log_spaced_sizes(1000, 100000000, 30, 1)) {
+    const double bytes = 8.0 * static_cast<double>(size);
+    records.push_back({"cast/a", "cast", "a", size, 0, bytes, 0, {time(bytes)}, {}, 0, 0, true, true});
+  }
+  const DeviceProfile profile = read_back(make_profile("made-up", device(), records, 1));
+  REQUIRE(profile.kernels.size() == 1);
+  REQUIRE(profile.kernels[0].knots.size() == 1);
+  require_close(1e6, profile.kernels[0].knots[0].bytes.si(), 0.02, "knot");
+  const CodecRates rates = codec_rates(profile);
+  for (const double bytes : {1e4, 5e5, 2e6, 1e8}) require_close(time(bytes), price({{"cast", Bytes(bytes), {}, {}}}, rates).si(), 0.01, "price");
+}
+
+TEST_CASE("a profile needs the device's own rates, and passes that grow") {
+  std::vector<Record> records;
+  CHECK_THROWS_WITH(make_profile("made-up", device(), records, 1), ContainsSubstring("device/product-fp32"));
+  add_own(records);
+  CHECK(make_profile("made-up", device(), records, 1).kernels.empty());
+  for (int size = 1; size <= 20; ++size) records.push_back({"cast/a", "cast", "a", size, 0, 8.0 * size, 0, {1.0 / size}, {}, 0, 0, true, true});
+  CHECK_THROWS_WITH(make_profile("made-up", device(), records, 1), ContainsSubstring("pass \"cast\": the time does not grow"));
 }

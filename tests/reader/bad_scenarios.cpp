@@ -254,6 +254,7 @@ void add_networks(std::vector<BadScenario>& rows) {
     for (const auto& [pointer, value] : changes) table[Json::json_pointer(pointer)] = value;
     return good_scenario({{"/workload", table}});
   };
+  const auto with_kernels = [&](const char* kernels) { return with({{"/profile", Json{{"from", "v100-datasheet"}, {"kernels", json(kernels)}}}}); };
   rows.insert(rows.end(), {
       {"unknown profile", with({{"/profile", "v100"}}), "/workload/profile", "the unknown profile \"v100\"", "a100-datasheet, ", "did you mean \"v100-datasheet\"?"},
       {"missing profile file", with({{"/profile", "no-device.json"}}), "/workload/profile", "\"no-device.json\", but there is no file", "an existing JSON file", "relative to the file"},
@@ -280,6 +281,15 @@ void add_networks(std::vector<BadScenario>& rows) {
       {"update beside shapes", with({{"/update", "1ms"}}), "/workload/update", "a time beside shapes", "no time", "remove it"},
       {"unknown optimizer", with({{"/optimizer", "adamw"}}), "/workload/optimizer", "\"adamw\"", "sgd, momentum, adam", "did you mean \"adam\"?", by_schema},
       {"unknown evidence", with({{"/profile", Json{{"from", "v100-datasheet"}, {"bend", {{"evidence", "guessed"}}}}}}), "/workload/profile/bend/evidence", "\"guessed\"", "measured, transferred, datasheet, recalled, assumed"},
+      {"profile of a newer format", with({{"/profile", Json{{"from", "v100-datasheet"}, {"schema_version", 3}}}}), "/workload/profile/schema_version", "3", "an integer from 1 to 2"},
+      {"negative spread", with_kernels(R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x", "spread": -0.1}])"), "/workload/profile/kernels/0/spread", "-0.1", "of at least 0"},
+      {"knot without a time", with_kernels(R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x", "knots": [{"bytes": "1MB"}]}])"), "/workload/profile/kernels/0/knots/0/time", "nothing", "a required value"},
+      {"knots out of order", with_kernels(R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x", "knots": [{"bytes": "2MB", "time": "6us"}, {"bytes": "1MB", "time": "7us"}]}])"), "/workload/profile/kernels/0/knots/1/bytes", "1MB", "more than 2MB, the knot before"},
+      {"time that falls below the launch", with_kernels(R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x", "knots": [{"bytes": "1MB", "time": "4us"}]}])"), "/workload/profile/kernels/0/knots/0/time", "4us", "at least 5us, the launch"},
+      {"a kernel twice", with_kernels(R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}, {"name": "cast", "launch": "6us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}])"), "/workload/profile/kernels/1/name", "\"cast\" a second time", "one entry for each kernel"},
+      {"a codec device's kernel twice", good_scenario({{"/codec", Json{{"device", {{"from", "v100-datasheet"}, {"kernels", json(R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}, {"name": "cast", "launch": "6us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x"}])")}}}}}}), "/codec/device/kernels/1/name", "\"cast\" a second time", "one entry for each kernel"},
+      {"a clock without its unit", with({{"/profile", Json{{"from", "v100-datasheet"}, {"device", json(R"({"name": "a", "compute_capability": "9.0", "driver": "13.0", "toolkit": "13.0", "sm_clock": "1980", "flags": "", "git": "", "date": ""})")}}}}), "/workload/profile/device/sm_clock", "\"1980\"", "a frequency with its unit", "MHz"},
+      {"a fit's benchmark left out", good_scenario({{"/cluster/fits", json(R"([{"source": "x", "from": "1B", "to": "2B", "latency": "1us", "latency_low": "1us", "latency_high": "1us", "bandwidth": null, "bandwidth_low": null, "bandwidth_high": null}])")}}), "/cluster/fits/0/benchmark", "nothing", "a required value", "add it", by_schema},
   });
 }
 

@@ -43,8 +43,23 @@ TEST_CASE("kernels with an entry have its rates, no efficiency applied") {
   // 4 MB at 400 GB/s: 10 us and 9 us of launch. 1 Gflop at the device's 5 TFLOPS: 200 us.
   require_close(19e-6, price({{"select", 3_MB, 1_MB, {}}}, rates).si(), 1e-15, "select, bound by memory");
   require_close(209e-6, price({{"select", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15, "select, bound by the device's arithmetic");
-  // 1 Gflop at its own 2 TFLOPS: 500 us and 20 us of launch.
-  require_close(520e-6, price({{"orthogonalise", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15, "orthogonalise, bound by its own arithmetic");
+  // 4 MB at 50 GB/s: 80 us, 1 Gflop at its own 2 TFLOPS: 500 us, and 20 us of launch.
+  require_close(600e-6, price({{"orthogonalise", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15, "orthogonalise, its own arithmetic added");
   // 4 MB at the device's 800 GB/s: 5 us and 5 us of launch.
   require_close(10e-6, price({{"cast", 3_MB, 1_MB, {}}}, rates).si(), 1e-15, "a kernel that is not listed");
+}
+
+TEST_CASE("between knots a kernel's time is linear, after the last it grows at the bandwidth") {
+  DeviceProfile profile = device();
+  profile.kernels = {{"select", 9_us, 400_GBps, {}, Evidence::measured, "test", {{1_MB, 10_us}, {2_MB, 20_us}}}};
+  const CodecRates rates = codec_rates(profile);
+  const auto time = [&](Bytes bytes, Flops flops = {}) { return price({{"select", bytes, {}, flops}}, rates).si(); };
+  require_close(9e-6, time({}), 1e-15, "nothing: the launch");
+  require_close(9.5e-6, time(500_kB), 1e-15, "half way to the first knot");
+  require_close(10e-6, time(1_MB), 1e-15, "at the first knot");
+  require_close(15e-6, time(1500_kB), 1e-15, "half way to the second");
+  require_close(20e-6, time(2_MB), 1e-15, "at the second");
+  require_close(30e-6, time(6_MB), 1e-15, "4 MB more at 400 GB/s: 10 us");
+  // 100 Mflop at the device's 5 TFLOPS: 20 us after 9 us of launch, longer than the 15 us of the bytes.
+  require_close(29e-6, time(1500_kB, Flops(1e8)), 1e-15, "bound by arithmetic");
 }

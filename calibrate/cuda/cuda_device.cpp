@@ -1,0 +1,132 @@
+// A CUDA device: its facts, its own rates, and every kernel of the compressors.
+#include <algorithm>
+#include <random>
+
+#include "calibrate/cuda/device_timer.hpp"
+#include "calibrate/device.hpp"
+#include "calibrate/profile.hpp"
+#include "kernels/code/bfloat.hpp"
+#include "kernels/code/half.hpp"
+#include "kernels/cuda/check.hpp"
+
+namespace stepcast::calibrate {
+namespace {
+
+using kernels::DeviceMemory;
+using kernels::require_cublas;
+using kernels::require_cuda;
+
+using Timer = std::shared_ptr<DeviceTimer>;
+
+/// "13.0" of 13000.
+std::string version_of(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+
+Subject launch_subject(const Timer& timer) {
+  const auto prepare = [timer](std::int64_t) { return std::make_unique<DeviceWork>(timer, [timer] { kernels::launch_empty(timer->context().stream()); }); };
+  const auto nothing = [](std::int64_t) { return 0.0; };
+  return {own::kLaunch, "", "", {1}, nothing, nothing, 1, {}, prepare};
+}
+
+Subject copy_subject(const Timer& timer) {
+  const auto prepare = [timer](std::int64_t bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
+    const auto from = std::make_shared<DeviceMemory>(size), to = std::make_shared<DeviceMemory>(size);
+    require_cuda(cudaMemset(from->data(), 0x5a, size), "filling what is copied");
+    return std::make_unique<DeviceWork>(timer, [timer, from, to, size] { require_cuda(cudaMemcpyAsync(to->data(), from->data(), size, cudaMemcpyDeviceToDevice, timer->context().stream()), "copying"); });
+  };
+  return {own::kCopy, "", "", {std::int64_t{256} << 20}, [](std::int64_t bytes) { return 2.0 * static_cast<double>(bytes); }, [](std::int64_t) { return 0.0; }, 1, {}, prepare};
+}
+
+/// Standard normal numbers of a type, repeated: a device's power, and so its clock, depends on the bits that it multiplies.
+std::shared_ptr<DeviceMemory> random_matrix(std::size_t elements, cudaDataType_t type) {
+  const std::size_t each = type == CUDA_R_32F ? 4 : 2;
+  constexpr std::size_t drawn = (std::size_t{1} << 20) + 7;  // in no step with the rows
+  std::mt19937_64 random(7);
+  std::normal_distribution<float> normal;
+  std::vector<float> wide(drawn);
+  for (float& x : wide) x = normal(random);
+  std::vector<std::uint16_t> narrow(drawn);
+  for (std::size_t i = 0; i < drawn; ++i) narrow[i] = type == CUDA_R_16F ? kernels::half_bits(wide[i]) : kernels::bfloat_bits(wide[i]);
+  auto memory = std::make_shared<DeviceMemory>(elements * each);
+  const void* source = each == 4 ? static_cast<const void*>(wide.data()) : narrow.data();
+  for (std::size_t at = 0; at < elements; at += drawn)
+    require_cuda(cudaMemcpy(static_cast<char*>(memory->data()) + at * each, source, std::min(drawn, elements - at) * each, cudaMemcpyHostToDevice), "filling a matrix");
+  return memory;
+}
+
+/// C = A·B of n x n matrices, sums in fp32.
+Subject product_subject(const Timer& timer, const char* name, cudaDataType_t type) {
+  const auto prepare = [timer, type](std::int64_t size) {
+    const int n = static_cast<int>(size);
+    const auto elements = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
+    const auto a = random_matrix(elements, type), b = random_matrix(elements, type), c = random_matrix(elements, type);
+    return std::make_unique<DeviceWork>(timer, [timer, type, n, a, b, c] {
+      const float one = 1, zero = 0;
+      require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a->data(), type, n, b->data(), type, n, &zero, c->data(), type, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT), "multiplying matrices");
+    });
+  };
+  const double each = type == CUDA_R_32F ? 4 : 2;
+  return {name, "", "", {8192}, [each](std::int64_t n) { return 3 * each * static_cast<double>(n) * static_cast<double>(n); },
+          [](std::int64_t n) { return 2 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); }, 1, {}, prepare};
+}
+
+/// A seed of its own for each kernel, so that kernels of one pass are measured at different sizes.
+std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
+  for (const char c : name) seed = 31 * seed + static_cast<unsigned char>(c);
+  return seed;
+}
+
+Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const Sizes& sizes) {
+  const std::uint64_t seed = seed_of(kernel.name(), sizes.seed);
+  const auto check = [timer, kernel, seed]() -> std::optional<std::string> {
+    for (const std::int64_t n : {33, 4097, 65537})
+      if (n <= kernel.largest)
+        if (auto wrong = kernels::check_kernel(timer->context(), kernel, n, kernels::Input::normal, seed)) return wrong;
+    return std::nullopt;
+  };
+  const auto prepare = [timer, kernel, seed](std::int64_t n) {
+    const kernels::Workspace host(kernel, n, kernels::Input::normal, seed);
+    const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), host, timer->context());
+    return std::make_unique<DeviceWork>(timer, [device] { device->run(); });
+  };
+  return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), sizes.count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare};
+}
+
+class CudaDevice : public Device {
+ public:
+  [[nodiscard]] MeasuredDevice facts() const override {
+    int device = 0, driver = 0, runtime = 0, memory_clock = 0;
+    cudaDeviceProp properties{};
+    require_cuda(cudaGetDevice(&device), "asking for the device");
+    require_cuda(cudaGetDeviceProperties(&properties, device), "asking for the device's properties");
+    require_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
+    require_cuda(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+    require_cuda(cudaDeviceGetAttribute(&memory_clock, cudaDevAttrMemoryClockRate, device), "asking for the memory's clock");
+    MeasuredDevice facts;
+    facts.name = properties.name;
+    facts.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    facts.driver = version_of(driver);
+    facts.toolkit = version_of(runtime);
+    if (memory_clock > 0) facts.memory_clock = Hertz(1e3 * memory_clock);
+    return facts;
+  }
+
+  [[nodiscard]] std::vector<Subject> subjects(const Sizes& sizes) const override {
+    std::vector<Subject> all = {launch_subject(timer_), copy_subject(timer_), product_subject(timer_, own::kProducts[0], CUDA_R_32F), product_subject(timer_, own::kProducts[1], CUDA_R_16F),
+                                product_subject(timer_, own::kProducts[2], CUDA_R_16BF)};
+    for (const kernels::Kernel& kernel : kernels::compressor_kernels())
+      if (kernels::has_launch(kernel.name())) all.push_back(kernel_subject(timer_, kernel, sizes));  // some need libraries that may be missing
+    return all;
+  }
+
+ private:
+  Timer timer_ = std::make_shared<DeviceTimer>();
+};
+
+}  // namespace
+
+bool has_device() { return kernels::has_device(); }
+
+std::unique_ptr<Device> open_device() { return std::make_unique<CudaDevice>(); }
+
+}  // namespace stepcast::calibrate

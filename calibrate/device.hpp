@@ -1,0 +1,35 @@
+// The device under measurement, behind an interface so that the program is the same with and without CUDA.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "calibrate/subject.hpp"
+#include "models/scenario/profile.hpp"
+
+namespace stepcast::calibrate {
+
+/// Which sizes compressors' kernels are measured at.
+struct Sizes {
+  std::int64_t least = 1 << 10, largest = 1 << 26;  ///< elements
+  int count = 24;
+  std::uint64_t seed = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  /// All but clocks under load, date and state of the sources.
+  [[nodiscard]] virtual MeasuredDevice facts() const = 0;
+  /// The device's own rates and every kernel of the compressors.
+  [[nodiscard]] virtual std::vector<Subject> subjects(const Sizes& sizes) const = 0;
+};
+
+/// Whether there is a device, without taking hold of it. False in a build without CUDA.
+/// @throws kernels::CudaError where there is one that does not answer
+bool has_device();
+/// @pre has_device()
+std::unique_ptr<Device> open_device();
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,19 @@
+// What can go wrong in a calibration, with the remedy in the text. Programs catch, libraries throw.
+#pragma once
+
+#include <stdexcept>
+
+namespace stepcast::calibrate {
+
+class CalibrationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// SIGINT or SIGTERM came; what was measured is in the samples file.
+class Interrupted : public CalibrationError {
+ public:
+  using CalibrationError::CalibrationError;
+};
+
+}  // namespace stepcast::calibrate

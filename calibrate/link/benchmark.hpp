@@ -1,0 +1,56 @@
+// Results of a benchmark of links: nccl-tests (text and JSON) or the OSU micro-benchmarks (text).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/scenario/strategy.hpp"
+
+namespace stepcast::calibrate {
+
+/// A file that cannot be used: "FILE:LINE: found X; allowed: Y; remedy".
+class BadInput : public std::runtime_error {
+ public:
+  BadInput(const std::string& file, int line, const std::string& found, const std::string& allowed, const std::string& remedy);
+};
+
+struct Benchmark {
+  enum class Kind {
+    latency,    ///< one message, half of its round trip (osu_latency)
+    bandwidth,  ///< messages one upon another (osu_bw): the time of each
+    collective,
+  };
+  /// Buffer of n bytes as models/collective counts it, and the time.
+  struct Row {
+    double bytes = 0, seconds = 0;
+  };
+
+  std::string file;
+  std::string program;  ///< "nccl-tests", "OSU micro-benchmarks v7.3"
+  Kind kind = Kind::collective;
+  Operation operation = Operation::all_reduce;  ///< of a collective
+  int ranks = 2;
+  std::vector<Row> rows{};
+};
+
+/// What a file may leave open.
+struct ReadOptions {
+  std::optional<Operation> operation;  ///< nccl-tests' text of older versions does not name its own
+  int ranks = 0;                       ///< 0: as the file says; OSU's does not
+  bool in_place = false;               ///< nccl-tests: its second group of columns
+};
+
+/// Rows without bytes are left out of collectives, which have nothing to do there.
+/// @throws BadInput for another format, a line that does not fit, results that the benchmark itself found wrong, a
+///         collective or number of ranks that neither file nor options tell, or fewer than four sizes
+Benchmark read_benchmark(const std::filesystem::path& path, const ReadOptions& options);
+
+// The formats. `file` names the text in errors.
+Benchmark read_nccl_text(const std::string& text, const std::string& file, const ReadOptions& options);
+Benchmark read_nccl_json(const std::string& text, const std::string& file, const ReadOptions& options);
+Benchmark read_osu_text(const std::string& text, const std::string& file, const ReadOptions& options);
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,71 @@
+#include "calibrate/measure.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "calibrate/error.hpp"
+#include "calibrate/progress.hpp"
+
+namespace stepcast::calibrate {
+namespace {
+
+struct Task {
+  const Subject* subject;
+  std::int64_t size;
+};
+
+/// What this start still has to measure, in random order.
+std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const MeasureOptions& options, const SampleFile& file) {
+  std::vector<Task> tasks;
+  for (const Subject& subject : subjects)
+    for (const std::int64_t size : subject.sizes)
+      if (!file.has(subject.name, size, options.start)) tasks.push_back({&subject, size});
+  std::mt19937_64 random(options.seed + static_cast<std::uint64_t>(options.start));
+  std::shuffle(tasks.begin(), tasks.end(), random);
+  return tasks;
+}
+
+void check(const std::vector<Task>& tasks, Progress& progress, const SampleFile& file, const Surroundings& surroundings) {
+  std::vector<const Subject*> checked;
+  for (const Task& task : tasks) {
+    if (!task.subject->check || std::find(checked.begin(), checked.end(), task.subject) != checked.end()) continue;
+    checked.push_back(task.subject);
+    progress.show(file.count(), "checking " + task.subject->name);
+    if (const auto wrong = task.subject->check()) throw CalibrationError(fmt::format("{} gives a wrong result, so no time is taken: {}", task.subject->name, *wrong));
+    if (surroundings.is_interrupted()) throw Interrupted("interrupted");
+  }
+}
+
+Record measure_one(const Task& task, const MeasureOptions& options, const Surroundings& surroundings) {
+  const Subject& subject = *task.subject;
+  const std::unique_ptr<Work> work = subject.prepare(task.size);
+  SampledWork sampled = sample(*work, options.rules, surroundings);
+  for (std::vector<double>* series : {&sampled.cold.seconds, &sampled.warm.seconds})
+    for (double& seconds : *series) seconds /= subject.repeats;
+  return {subject.name, subject.pass, subject.method, task.size, options.start, subject.bytes(task.size), subject.flops(task.size), std::move(sampled.cold.seconds), std::move(sampled.warm.seconds),
+          sampled.cold.clock, sampled.cold.discarded, sampled.steady, sampled.cold.settled};
+}
+
+}  // namespace
+
+void measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file, const Surroundings& surroundings) {
+  std::size_t all = 0;
+  for (const Subject& subject : subjects) all += subject.sizes.size() * static_cast<std::size_t>(options.starts);
+  const std::vector<Task> tasks = list_tasks(subjects, options, file);
+  Progress progress(file.count(), all);
+  check(tasks, progress, file, surroundings);
+  for (const Task& task : tasks) {
+    progress.show(file.count(), fmt::format("start {} of {}, {}, size {}", options.start + 1, options.starts, task.subject->name, task.size));
+    try {
+      file.append(measure_one(task, options, surroundings));
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw CalibrationError(fmt::format("{}, size {}: {}", task.subject->name, task.size, error.what()));
+    }
+  }
+}
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,26 @@
+// One process start of a calibration: every subject is checked, then all subjects and sizes are sampled in an order drawn
+// at random, so that nothing that drifts over the run looks like a property of a size. What the file already has is left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "calibrate/sample_file.hpp"
+#include "calibrate/sampling.hpp"
+#include "calibrate/subject.hpp"
+
+namespace stepcast::calibrate {
+
+struct MeasureOptions {
+  SamplingRules rules;
+  std::uint64_t seed = 0;
+  int start = 0;   ///< of the process, from 0
+  int starts = 1;  ///< of which there will be so many: for the time left
+};
+
+/// @throws CalibrationError for a subject that differs from its reference, before any time is taken; Interrupted; what
+///         checks, preparation and file throw. What was measured until then is in the file.
+void measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file, const Surroundings& surroundings);
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,11 @@
+// A build without CUDA.
+#include <stdexcept>
+
+#include "calibrate/device.hpp"
+
+namespace stepcast::calibrate {
+
+bool has_device() { return false; }
+std::unique_ptr<Device> open_device() { throw std::logic_error("built without CUDA"); }
+
+}  // namespace stepcast::calibrate

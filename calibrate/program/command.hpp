@@ -1,0 +1,20 @@
+// The subcommands of stepcast-calibrate. Each adds itself to the command line; its callback does the work and leaves the
+// exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace stepcast::calibrate {
+
+/// What the program's exit status says; as stepcast's.
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,
+  kUsage = 2,
+  kBadInput = 3,
+};
+
+void add_device(CLI::App& app, int& exit_code);
+void add_link(CLI::App& app, int& exit_code);
+
+}  // namespace stepcast::calibrate

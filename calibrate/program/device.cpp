@@ -1,0 +1,191 @@
+// stepcast-calibrate device: measures this machine's GPU into a device profile.
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "calibrate/device.hpp"
+#include "calibrate/error.hpp"
+#include "calibrate/measure.hpp"
+#include "calibrate/profile.hpp"
+#include "calibrate/program/command.hpp"
+#include "calibrate/program/identity.hpp"
+#include "calibrate/program/processes.hpp"
+#include "calibrate/report.hpp"
+#include "models/scenario/library.hpp"
+#include "models/scenario/reader.hpp"
+#include "models/scenario/writer.hpp"
+
+namespace stepcast::calibrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kSeed = 20261121;
+constexpr int kSamplesVersion = 1;
+
+struct DeviceOptions {
+  std::string output;
+  std::string name;
+  bool quick = false, fresh = false;
+  int starts = 3;
+  int start = -1;  ///< below 0: the process that runs the starts
+  std::int64_t largest = 0;  ///< 0: by `quick`
+
+  [[nodiscard]] fs::path samples() const { return fs::path(output).replace_extension(".samples.jsonl"); }
+  [[nodiscard]] Sizes sizes() const {
+    Sizes sizes{1 << 10, quick ? 1 << 24 : 1 << 26, quick ? 12 : 24, kSeed};
+    if (largest > 0) sizes.largest = largest;
+    return sizes;
+  }
+  [[nodiscard]] SamplingRules rules() const {
+    SamplingRules rules;
+    rules.stop = quick ? StoppingRule{5, 30, 0.02} : StoppingRule{10, 100, 0.01};
+    rules.time_limit = quick ? 1 : 5;
+    return rules;
+  }
+  /// Those of a process start.
+  [[nodiscard]] std::vector<std::string> arguments(int of_start) const {
+    std::vector<std::string> all = {"device", "-o", output, "--starts", std::to_string(starts), "--start", std::to_string(of_start)};
+    if (quick) all.emplace_back("--quick");
+    if (largest > 0) all.insert(all.end(), {"--largest", std::to_string(largest)});
+    return all;
+  }
+};
+
+std::string today() {
+  char date[11];
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  return date;
+}
+
+Json header_of(const Device& device, const DeviceOptions& options) {
+  MeasuredDevice facts = device.facts();
+  facts.flags = build_flags();
+  facts.git = git_state();
+  facts.date = today();
+  const Sizes sizes = options.sizes();
+  return {{"format", "stepcast-samples"}, {"version", kSamplesVersion}, {"program", identity()}, {"device", write_value(facts)},
+          {"options", {{"quick", options.quick}, {"least", sizes.least}, {"largest", sizes.largest}, {"sizes", sizes.count}, {"seed", sizes.seed}}}};
+}
+
+void run_start(const DeviceOptions& options) {
+  catch_stop_signals();
+  const std::unique_ptr<Device> device = open_device();
+  SampleFile file(options.samples(), header_of(*device, options));
+  const auto begin = std::chrono::steady_clock::now();
+  const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, stop_requested};
+  try {
+    measure(device->subjects(options.sizes()), {options.rules(), kSeed, options.start, options.starts}, file, surroundings);
+  } catch (const std::exception& error) {
+    throw CalibrationError(fmt::format("{}; {} measurements are kept in {}: the same command goes on from there", error.what(), file.count(), options.samples().string()));
+  }
+}
+
+/// Beside the profile, renamed when whole. Opened before anything is measured, so that a path that cannot be written is
+/// known at once.
+class ProfileFile {
+ public:
+  explicit ProfileFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
+    if (!file_) fail();
+  }
+  ~ProfileFile() {
+    std::error_code ignored;  // nothing is left of a profile that was not finished
+    fs::remove(partial_, ignored);
+  }
+  ProfileFile(const ProfileFile&) = delete;
+  ProfileFile& operator=(const ProfileFile&) = delete;
+  void write(const DeviceProfile& profile) {
+    file_ << write_value(profile).dump(1) << '\n';
+    file_.close();
+    if (!file_) fail();
+    fs::rename(partial_, path_);
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw CalibrationError(fmt::format("{} cannot be written: {}; choose another path by -o, or make room", partial_.string(), std::strerror(errno))); }
+  fs::path path_, partial_;
+  std::ofstream file_;
+};
+
+MeasuredDevice device_of(const Json& header, const fs::path& path) {
+  MeasuredDevice device;
+  std::vector<Fault> faults;
+  read_value(header.contains("device") ? header["device"] : Json(), "/device", device, any, faults);
+  if (!faults.empty()) throw CalibrationError(path.string() + ":1: " + to_string(faults.front()));
+  return device;
+}
+
+std::string default_name(const MeasuredDevice& device) {
+  std::string name;
+  for (const char c : device.name + " " + device.date) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  return name;
+}
+
+void write_profile(const DeviceOptions& options, ProfileFile& file) {
+  const auto samples = read_samples(options.samples());
+  if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
+  const MeasuredDevice device = device_of(samples->header, options.samples());
+  const DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed);
+  file.write(profile);
+  const fs::path kept = compress_samples(options.samples());
+  fmt::print("{}", profile_table(profile, samples->records));
+  fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(), kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
+}
+
+std::string shipped_profiles() {
+  std::vector<std::string> names;
+  std::error_code ignored;  // a program moved away from its sources has none to list
+  for (const auto& file : fs::directory_iterator(default_library() / "profiles", ignored)) names.push_back(file.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+int calibrate(const DeviceOptions& options) {
+  if (!has_device()) {
+    fmt::print(stderr, "stepcast-calibrate: no CUDA device here; shipped profiles: {}\n", shipped_profiles());
+    return kFailed;
+  }
+  if (options.start >= 0) {
+    run_start(options);
+    return kOk;
+  }
+  catch_stop_signals();
+  ProfileFile file(options.output);
+  if (options.fresh)
+    for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
+  for (int start = 0; start < options.starts; ++start) {
+    if (stop_requested()) throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() + ": the same command goes on from there");
+    if (const int code = run_self(options.arguments(start)); code != kOk) return code;
+  }
+  write_profile(options, file);
+  return kOk;
+}
+
+}  // namespace
+
+void add_device(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("device", "Measure this machine's GPU and write a device profile, with every sample beside it");
+  auto options = std::make_shared<DeviceOptions>();
+  command->add_option("-o,--output", options->output, "profile to write; samples go beside it")->required()->type_name("PATH");
+  command->add_option("--name", options->name, "name of the profile; by default device and date")->type_name("NAME");
+  auto* quick = command->add_flag("--quick", options->quick, "fewer and smaller sizes, fewer samples: minutes, for a first look");
+  auto* starts = command->add_option("--starts", options->starts, "process starts, whose spread is reported apart (with --quick 1)")->check(CLI::Range(1, 100))->capture_default_str();
+  command->add_option("--largest", options->largest, "elements of the largest size (default 67108864, with --quick 16777216)")->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 32))->type_name("ELEMENTS");
+  command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
+  command->add_option("--start", options->start, "")->group("");  // what a process start is run with
+  command->footer("Ended early, by whatever, the same command goes on from what was measured.\n"
+                  "Example: stepcast-calibrate device -o h100.json --quick");
+  command->callback([options, quick, starts, &exit_code] {
+    if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
+    exit_code = calibrate(*options);
+  });
+}
+
+}  // namespace stepcast::calibrate

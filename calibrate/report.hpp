@@ -1,0 +1,16 @@
+// What a calibration found, as a table for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/sample_file.hpp"
+#include "models/scenario/profile.hpp"
+
+namespace stepcast::calibrate {
+
+/// The device's own rates, then a row for each kernel entry: rates, where they bend, errors on the sizes held out, spreads,
+/// samples, and what a warm L2 saves at the largest size (median over the pass's methods; no part of the profile).
+std::string profile_table(const DeviceProfile& profile, const std::vector<Record>& records);
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,71 @@
+// The file of raw samples beside a profile, PROFILE.samples.jsonl: a line that says on what and how was measured, then a
+// line for every subject, size and process start, appended as it is measured. So a calibration that ends early, for
+// whatever reason, goes on where it ended. When it is complete the file is compressed (.jsonl.gz) if zlib was there.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace stepcast::calibrate {
+
+/// Samples of one subject at one size in one process start; times are those of one pass.
+struct Record {
+  std::string name, pass, method;
+  std::int64_t size = 0;
+  int start = 0;
+  double bytes = 0, flops = 0;
+  std::vector<double> cold, warm;  ///< s
+  double clock = 0;                ///< Hz, median during the cold samples; 0: not known
+  int discarded = 0;               ///< cold samples left out
+  bool steady = false, settled = false;
+};
+
+nlohmann::ordered_json to_json(const Record& record);
+/// @throws nlohmann::json::exception
+Record record_of(const nlohmann::ordered_json& json);
+
+class SampleFile {
+ public:
+  /// Continues the file at `path`, PATH.gz if only that is there, or begins it with `header`. A last line without its
+  /// end, as a full disk leaves it, is dropped.
+  /// @throws CalibrationError where it cannot be written, is no samples file, or its header differs from this one in
+  ///         anything but "date": then it holds another device's or program's samples
+  SampleFile(std::filesystem::path path, const nlohmann::ordered_json& header);
+  ~SampleFile();
+  SampleFile(const SampleFile&) = delete;
+  SampleFile& operator=(const SampleFile&) = delete;
+
+  [[nodiscard]] bool has(const std::string& name, std::int64_t size, int start) const { return keys_.count({name, size, start}) > 0; }
+  [[nodiscard]] std::size_t count() const { return keys_.size(); }
+  /// @throws CalibrationError where it cannot be written to its end; what stands before is kept
+  void append(const Record& record);
+
+ private:
+  void write_line(const std::string& line);
+  std::filesystem::path path_;
+  std::set<std::tuple<std::string, std::int64_t, int>> keys_;
+  std::FILE* file_ = nullptr;
+};
+
+struct Samples {
+  nlohmann::ordered_json header;
+  std::vector<Record> records;
+};
+
+/// Reads PATH, or PATH.gz where only that is there; none where neither is.
+/// @throws CalibrationError naming file and line
+std::optional<Samples> read_samples(const std::filesystem::path& path);
+
+/// PATH.gz instead of PATH, written beside and renamed. Returns the path that the samples have now: PATH without zlib.
+/// @throws CalibrationError
+std::filesystem::path compress_samples(const std::filesystem::path& path);
+
+}  // namespace stepcast::calibrate

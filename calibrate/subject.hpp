@@ -1,0 +1,30 @@
+// What can be measured: a list of these is all that the measuring, resuming, filtering and reporting see of a device.
+// Kernels of compressors, the device's own rates and layers' shapes are alike to them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/sampling.hpp"
+
+namespace stepcast::calibrate {
+
+struct Subject {
+  std::string name;    ///< unique: with a size, the key of its samples
+  std::string pass;    ///< of a compressor's kernel, the pass whose profile entry it feeds; otherwise empty
+  std::string method;  ///< tells it from others of that pass
+  std::vector<std::int64_t> sizes;
+  std::function<double(std::int64_t size)> bytes;  ///< read and written by one pass
+  std::function<double(std::int64_t size)> flops;  ///< of one pass
+  double repeats = 1;  ///< passes of one run; times are divided by it
+  /// What differs from the reference; empty function: nothing to check. No time is taken of a subject that differs.
+  std::function<std::optional<std::string>()> check;
+  /// Allocates and fills. @throws what the device throws, out of memory among it
+  std::function<std::unique_ptr<Work>(std::int64_t size)> prepare;
+};
+
+}  // namespace stepcast::calibrate

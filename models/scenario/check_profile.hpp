@@ -1,0 +1,15 @@
+// The rules between the fields of a device profile's kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/scenario/fault.hpp"
+#include "models/scenario/profile.hpp"
+
+namespace stepcast {
+
+/// Appends a fault for a kernel that is named twice, and for knots along which bytes do not grow or time falls.
+void check_kernels(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults);
+
+}  // namespace stepcast

@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""Measured against fitted times of a device profile's kernels, a panel for each.
+
+    plot_calibration.py PROFILE.json PICTURE.{png,svg,pdf}
+
+PROFILE.json is what `stepcast-calibrate device` wrote; its samples are read from beside it
+(PROFILE.samples.jsonl.gz, or .jsonl where they are not compressed). Points are medians of cold samples over all
+process starts with their quartiles, a colour for each method; the line is the profile's.
+
+Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
+"""
+import gzip
+import json
+import os
+import re
+import statistics
+import sys
+from collections import defaultdict
+
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("plot_calibration.py needs matplotlib: apt install python3-matplotlib, and run it with /usr/bin/python3")
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+# SI values of the units that stepcast writes into profiles (models/unit/units.cpp).
+UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60, "h": 3600,
+         "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
+         "FLOPS": 1, "kFLOPS": 1e3, "MFLOPS": 1e6, "GFLOPS": 1e9, "TFLOPS": 1e12, "PFLOPS": 1e15, "EFLOPS": 1e18}
+
+
+def si(text):
+    """The value of a quantity such as "5us" or "800GB/s"; bits per second count as an eighth."""
+    number, unit = re.fullmatch(r"([-+0-9.eE]*[0-9.])\s*(\D+)", text).groups()
+    rate = re.fullmatch(r"([kMGT]?)b(?:ps|/s)", unit)
+    if rate:
+        return float(number) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[rate.group(1)] / 8
+    return float(number) * UNITS[unit[:-2] if unit.endswith("/s") else unit]
+
+
+def fitted_time(kernel, size, flops):
+    """As KernelEntry of models/scenario/profile.hpp says; the device's peak is left out."""
+    size_before, time_before = 0.0, si(kernel["launch"])
+    arithmetic = flops / si(kernel["peak"]) if kernel.get("peak") else 0.0
+    for knot in kernel.get("knots", []):
+        at, time = si(knot["bytes"]), si(knot["time"])
+        if size < at:
+            return time_before + (size - size_before) / (at - size_before) * (time - time_before) + arithmetic
+        size_before, time_before = at, time
+    return time_before + (size - size_before) / si(kernel["bandwidth"]) + arithmetic
+
+
+def read_samples(profile_path):
+    """Cold samples of all starts by pass, method and size, with the work of that size."""
+    stem = os.path.splitext(profile_path)[0] + ".samples.jsonl"
+    if os.path.exists(stem):
+        file = open(stem, encoding="utf-8")
+    elif os.path.exists(stem + ".gz"):
+        file = gzip.open(stem + ".gz", "rt", encoding="utf-8")
+    else:
+        sys.exit(f"plot_calibration.py: there are no samples beside the profile: neither {stem} nor {stem}.gz")
+    found = defaultdict(lambda: {"seconds": []})
+    with file:
+        next(file)  # the header
+        for line in file:
+            record = json.loads(line)
+            if record["pass"]:
+                group = found[record["pass"], record["method"], record["size"]]
+                group["bytes"], group["flops"] = record["bytes"], record["flops"]
+                group["seconds"] += record["cold_s"]
+    return found
+
+
+def draw(axes, kernel, groups):
+    methods = sorted({method for (_, method, _) in groups})
+    for i, method in enumerate(methods):
+        points = sorted((group for (_, name, _), group in groups.items() if name == method), key=lambda point: point["bytes"])
+        sizes = [point["bytes"] for point in points]
+        middles = [statistics.median(point["seconds"]) for point in points]
+        quartiles = [statistics.quantiles(point["seconds"], n=4, method="inclusive") if len(point["seconds"]) > 1 else [middle] * 3 for point, middle in zip(points, middles)]
+        bars = [[middle - quartile[0] for middle, quartile in zip(middles, quartiles)], [quartile[2] - middle for middle, quartile in zip(middles, quartiles)]]
+        axes.errorbar(sizes, middles, yerr=bars, fmt="o", markersize=3, linewidth=0.8, color=f"C{i % 10}", label=method)
+        axes.plot(sizes, [fitted_time(kernel, point["bytes"], point["flops"]) for point in points], "-", linewidth=1, color="black" if not kernel.get("peak") else f"C{i % 10}")
+    for knot in kernel.get("knots", []):
+        axes.axvline(si(knot["bytes"]), color="grey", linewidth=0.6, linestyle=":")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    errors = kernel.get("errors")
+    axes.set_title(kernel["name"] + (f": held out, median {100 * errors['median']:.1f} %, largest {100 * errors['largest']:.1f} %" if errors else ""), fontsize=8)
+    axes.legend(fontsize=6)
+    axes.grid(True, which="major", alpha=0.3)
+
+
+def main(profile_path, picture_path):
+    with open(profile_path, encoding="utf-8") as file:
+        profile = json.load(file)
+    samples = read_samples(profile_path)
+    kernels = [kernel for kernel in profile.get("kernels", []) if any(key[0] == kernel["name"] for key in samples)]
+    if not kernels:
+        sys.exit(f"plot_calibration.py: {profile_path} has no kernel with samples beside it")
+    columns = min(4, len(kernels))
+    rows = -(-len(kernels) // columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
+    for axes, kernel in zip(grid.flat, kernels):
+        draw(axes, kernel, {key: group for key, group in samples.items() if key[0] == kernel["name"]})
+    for axes in list(grid.flat)[len(kernels):]:
+        axes.set_visible(False)
+    figure.supxlabel("bytes read and written", fontsize=9)
+    figure.supylabel("time (s)", fontsize=9)
+    figure.suptitle(profile["name"], fontsize=11)
+    figure.tight_layout()
+    figure.savefig(picture_path, dpi=130)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What goes wrong on a device ends stepcast-calibrate with one clear line and exit 1; what was measured is kept, no profile
+# is left, and the same command goes on from there.
+set -euo pipefail
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() { echo "failures_test: $*"; cat out err; exit 1; }
+# run EXPECTED_CODE ARGUMENTS...
+run() {
+  local expected=$1 code=0
+  shift
+  "$program" device --quick "$@" >out 2>err || code=$?
+  [[ $code == "$expected" ]] || fail "$*: exit $code, expected $expected"
+}
+has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
+# kept FILE: samples but no profile
+kept() { [[ -s $1.samples.jsonl && ! -e $1.json && ! -e $1.json.partial ]] || fail "$1: $(ls)"; }
+
+MADE_UP_FAULT=memory run 1 -o memory.json
+has err "cudaErrorMemoryAllocation"; has err "measurements are kept in memory.samples.jsonl: the same command goes on from there"; kept memory
+run 0 -o memory.json; has out "profile memory.json, samples memory.samples.jsonl"; has memory.json '"schema_version": 2'
+
+MADE_UP_FAULT=lost run 1 -o lost.json
+has err "cudaErrorIllegalAddress"; kept lost
+MADE_UP_FAULT=wrong run 1 -o wrong.json
+has err "quantize/made-up gives a wrong result, so no time is taken: y[0]: expected 1, got 2"
+[[ $(wc -l <wrong.samples.jsonl) == 1 ]] || fail "a time was taken"
+MADE_UP_FAULT=clock run 1 -o clock.json
+has err "clock fell below 95 %"
+
+# Two starts, pooled; other sizes are not mixed in, unless begun anew.
+run 0 -o two.json --starts 2
+grep -q '"start_spread": 0\.0' two.json || fail "no spread of starts"
+run 1 -o two.json --largest 1000000; has err "options/largest: found 16777216, here 1000000"; has err "--fresh"
+run 0 -o two.json --largest 1000000 --fresh
+
+run 1 -o missing/profile.json; has err "missing/profile.json.partial cannot be written: No such file or directory"
+if [[ $EUID != 0 ]]; then
+  mkdir locked && chmod a-w locked
+  run 1 -o locked/profile.json; has err "Permission denied"
+fi

@@ -1,0 +1,188 @@
+// Benchmarks of links: formats good and bad, fits of known truth, and the cluster that the scenario's reader takes.
+#include <filesystem>
+#include <fstream>
+
+#include "calibrate/link/link_fit.hpp"
+#include "models/collective/collective.hpp"
+#include "models/scenario/reader.hpp"
+#include "models/scenario/study.hpp"
+#include "models/scenario/library.hpp"
+#include "models/scenario/writer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+using namespace stepcast::calibrate;
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path data(const char* name) { return fs::path(STEPCAST_LINK_DATA_DIR) / name; }
+
+/// T = S + rounds·α + factor·n·β at powers of four.
+Benchmark collective(Operation operation, int ranks, double fixed, double per_byte) {
+  Benchmark benchmark{"made-up.txt", "made up", Benchmark::Kind::collective, operation, ranks, {}};
+  for (double n = 1024; n <= 1 << 30; n *= 4) benchmark.rows.push_back({n, fixed + n * per_byte});
+  return benchmark;
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const BadInput& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+constexpr const char* kNcclHead =
+    "#  Rank  0 Group  0 Pid 1 on h device 0 [0x07] X\n#  Rank  1 Group  0 Pid 1 on h device 1 [0x0f] X\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
+
+}  // namespace
+
+TEST_CASE("nccl-tests: text and JSON say the same") {
+  // alpha 4 us, 1/beta 100 GB/s, ring of 4: 6 rounds, 2·3/4 of n.
+  for (const char* name : {"all_reduce_perf.txt", "all_reduce_perf.json"}) {
+    INFO(name);
+    const Benchmark benchmark = read_benchmark(data(name), {});
+    CHECK(benchmark.operation == Operation::all_reduce);
+    CHECK(benchmark.ranks == 4);
+    REQUIRE(benchmark.rows.size() == 11);
+    CHECK(benchmark.rows[0].bytes == 1024);
+    require_close(24.26e-6, benchmark.rows[0].seconds, 1e-9, "first time: 24.015 us and 1 %");
+    require_close(24.74e-6, read_benchmark(data(name), {{}, 0, true}).rows[0].seconds, 1e-3, "in place: 2 % more");
+    const BenchmarkFit fit = fit_benchmark(benchmark, {});
+    CHECK(fit.what == "all-reduce by ring, 4 ranks");
+    CHECK(fit.rounds == 6);
+    CHECK(fit.factor == 1.5);
+    REQUIRE(fit.ranges.size() == 1);
+    require_close(4e-6, fit.ranges[0].alpha.value, 0.01, "alpha");
+    require_close(1e-11, fit.ranges[0].beta.value, 0.01, "beta");
+    CHECK(fit.ranges[0].alpha.low < 4e-6);
+    CHECK(fit.ranges[0].alpha.high > 4e-6);
+    CHECK(fit.ranges[0].beta.low < 1e-11);
+    CHECK(fit.ranges[0].beta.high > 1e-11);
+  }
+}
+
+TEST_CASE("nccl-tests: older columns, and noise between the lines") {
+  // Without root (11 words) and with it but without redop (12): the last eight are the times.
+  const std::string text = std::string(kNcclHead) + "some other line\n  1024 256 float 20.0 0.05 0.05 0e+00 21.0 0.05 0.05 0e+00\n\n  2048 512 float sum 30.0 0.05 0.05 N/A 31.0 0.05 0.05 N/A\n  4096 1024 float sum -1 40.0 0.1 0.1 2e-07 41.0 0.1 0.1 2e-07\n";
+  const Benchmark benchmark = read_nccl_text(text, "a.txt", {Operation::all_gather, 0, false});
+  REQUIRE(benchmark.rows.size() == 3);
+  CHECK(benchmark.ranks == 2);
+  CHECK(benchmark.operation == Operation::all_gather);
+  require_close(20e-6, benchmark.rows[0].seconds, 1e-12, "first");
+  require_close(30e-6, benchmark.rows[1].seconds, 1e-12, "second");
+  require_close(40e-6, benchmark.rows[2].seconds, 1e-12, "third");
+}
+
+TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
+  const auto nccl = [](const std::string& line, ReadOptions options = {Operation::all_reduce, 0, false}) { return message_of([&] { read_nccl_text(kNcclHead + line, "a.txt", options); }); };
+  CHECK_THAT(nccl("1024 256 float sum -1 20.0 0.05\n"), ContainsSubstring("a.txt:4: found 7 words") && ContainsSubstring("is the file cut off?"));
+  CHECK_THAT(nccl("1024 256 float sum -1 zero 0.05 0.05 0 21.0 0.05 0.05 0\n"), ContainsSubstring("a.txt:4: found \"zero\" as a time; allowed: microseconds, above 0"));
+  CHECK_THAT(nccl("1024 256 float sum -1 0.0 0.05 0.05 0 21.0 0.05 0.05 0\n"), ContainsSubstring("\"0.0\" as a time"));
+  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 3 21.0 0.05 0.05 0\n"), ContainsSubstring("a.txt:4: found 3 wrong results; allowed: 0"));
+  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 x 21.0 0.05 0.05 0\n"), ContainsSubstring("\"x\" as the number of wrong results"));
+  CHECK_THAT(nccl("", {}), ContainsSubstring("no name of a collective") && ContainsSubstring("--collective"));
+  CHECK_THAT(message_of([] { read_nccl_text("# busbw\n", "all_reduce_perf.txt", {}); }), ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
+  CHECK_THAT(message_of([] { read_nccl_json("{\"results\":\n [", "a.json", {}); }), ContainsSubstring("a.json:2: found text that is no JSON"));
+  CHECK_THAT(message_of([] { read_nccl_json("{}", "a.json", {}); }), ContainsSubstring("no list \"results\""));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8}]})", "a.json", {}); }), ContainsSubstring("a.json: /results/0/out_of_place/time"));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"time": 5, "nwrong": 2}}]})", "a.json", {}); }), ContainsSubstring("2 wrong results"));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": -8, "out_of_place": {"time": 5}}]})", "a.json", {}); }), ContainsSubstring("/results/0/size"));
+
+  const auto osu = [](const std::string& text, ReadOptions options = {}) { return message_of([&] { read_osu_text(text, "o.txt", options); }); };
+  CHECK_THAT(osu("# OSU MPI Multi Latency Test v7.3\n"), ContainsSubstring("o.txt:1: found \"# OSU MPI Multi Latency Test v7.3\"; allowed: \"Latency Test\""));
+  CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1\n"), ContainsSubstring("o.txt:2: found \"1\"; allowed: a size and microseconds above 0"));
+  CHECK_THAT(osu("# OSU MPI Bandwidth Test v7.3\n1 0\n"), ContainsSubstring("a size and MB/s above 0"));
+  CHECK_THAT(osu("# OSU MPI Allreduce Latency Test v7.3\n4 1.0\n"), ContainsSubstring("no number of ranks") && ContainsSubstring("--ranks"));
+  CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1 1.0\n# OSU MPI Bandwidth Test v7.3\n"), ContainsSubstring("o.txt:3: found a second benchmark"));
+
+  const fs::path folder = fs::temp_directory_path();
+  const auto file = [&](const std::string& text) {
+    const fs::path path = folder / "stepcast-link-test.txt";
+    std::ofstream(path) << text;
+    const std::string message = message_of([&] { read_benchmark(path, {}); });
+    fs::remove(path);
+    return message;
+  };
+  CHECK_THAT(file(""), ContainsSubstring("found an empty file; allowed: the text or JSON of nccl-tests"));
+  CHECK_THAT(file("hello\nworld\n"), ContainsSubstring(":1: found \"hello\""));
+  CHECK_THAT(file("# OSU MPI Latency Test v7.3\n1 1.0\n2 1.0\n3 1.0\n"), ContainsSubstring("3 sizes; allowed: 4 or more"));
+  CHECK_THAT(message_of([&] { read_benchmark(folder / "no-such-file", {}); }), ContainsSubstring("No such file"));
+  CHECK_THAT(message_of([&] { read_benchmark(folder, {}); }), ContainsSubstring("allowed: a file that can be read"));
+}
+
+TEST_CASE("OSU: a gathered buffer is that of all ranks, a bandwidth the time of each message") {
+  const Benchmark gather = read_osu_text("# OSU MPI-CUDA Allgather Latency Test v7.3\n# Size  Avg Latency(us)\n0 0.5\n100 2.0\n", "o.txt", {{}, 4, false});
+  REQUIRE(gather.rows.size() == 1);  // nothing to gather takes no time of interest
+  CHECK(gather.rows[0].bytes == 400);
+  CHECK(gather.ranks == 4);
+  const Benchmark stream = read_benchmark(data("osu_bw.txt"), {});
+  CHECK(stream.kind == Benchmark::Kind::bandwidth);
+  // 4 MiB at 12 GB/s and 1 us a message.
+  require_close(1e-6 + 4194304 / 12e9, stream.rows.back().seconds, 1e-5, "last");
+}
+
+TEST_CASE("every closed form gives its alpha and beta back") {
+  property("T = rounds·α + factor·n·β", [] {
+    const auto algorithms = collective_algorithms();
+    const CollectiveAlgorithm& one = algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+    RC_PRE(one.algorithm != Algorithm::hierarchical);
+    const int p = integer_between(2, 64);
+    const double alpha = positive_between(1e-7, 1e-4), bandwidth = positive_between(1e9, 1e12);
+    const CostTerms terms = one.cost(1_GB, p, {});
+    const BenchmarkFit fit = fit_benchmark(collective(one.operation, p, terms.total_messages() * alpha, terms.total_wire().si() / 1e9 / bandwidth), {one.algorithm, 1});
+    RC_ASSERT(fit.ranges.size() == 1U);
+    assert_close(alpha, fit.ranges[0].alpha.value, 1e-6, "alpha");
+    assert_close(1 / bandwidth, fit.ranges[0].beta.value, 1e-6, "beta");
+  }, 60);
+  CHECK_THROWS_WITH(fit_benchmark(collective(Operation::all_gather, 4, 1e-6, 1e-9), {Algorithm::binary_tree, 1}), ContainsSubstring("allowed for all-gather: ring, recursive-doubling, bruck"));
+  CHECK_THROWS_AS(fit_benchmark(collective(Operation::all_reduce, 4, 1e-6, 1e-9), {Algorithm::hierarchical, 1}), std::invalid_argument);
+}
+
+TEST_CASE("where the regime changes, ranges meet") {
+  const BenchmarkFit fit = fit_benchmark(read_benchmark(data("osu_latency.txt"), {}), {});
+  REQUIRE(fit.ranges.size() == 2);
+  require_close(2e-6, fit.ranges[0].alpha.value, 0.01, "latency");
+  require_close(1 / 2e9, fit.ranges[0].beta.value, 0.01, "time per byte up to 64 KiB");
+  require_close(65536, fit.ranges[0].to, 0.05, "where it changes");
+  CHECK(fit.ranges[0].to == fit.ranges[1].from);
+  require_close(1 / 12.5e9, fit.ranges[1].beta.value, 0.01, "time per byte beyond");
+  CHECK(fit.largest_error < 0.05);
+}
+
+TEST_CASE("a cluster of point-to-point and collective times prices both") {
+  // 2 us a message; a ring of 8 at 10 GB/s with 10 us of setup: T = 10 us + 14·2 us + 1.75 n/(10 GB/s).
+  std::vector<BenchmarkFit> fits;
+  for (const char* name : {"osu_latency.txt", "osu_allreduce.txt", "osu_bw.txt"}) fits.push_back(fit_benchmark(read_benchmark(data(name), {{}, 8, false}), {}));
+  const Cluster cluster = make_cluster("lab", fits);
+  CHECK(cluster.workers == 8);
+  require_close(2e-6, cluster.link.latency.si(), 0.01, "latency");
+  require_close(10e9, cluster.link.bandwidth.si(), 0.01, "bandwidth");
+  require_close(10e-6, cluster.collective_cost.si(), 0.02, "setup");
+  CHECK(cluster.fits.size() == 4);  // two ranges of latency
+  for (const double error : errors_of(cluster, fits[1])) CHECK(error < 0.01);
+  const std::string table = link_table(cluster, fits);
+  CHECK_THAT(table, ContainsSubstring("all-reduce by ring, 8 ranks") && ContainsSubstring("gap between messages"));
+
+  // The scenario's reader takes the file, and the equations price a collective by it.
+  Cluster read;
+  std::vector<Fault> faults;
+  read_value(Json::parse(write_value(cluster).dump()), "", read, any, faults);
+  for (const Fault& fault : faults) UNSCOPED_INFO(to_string(fault));
+  REQUIRE(faults.empty());
+  CHECK(read == cluster);
+  const Json scenario{{"name", "s"}, {"cluster", write_value(cluster)}, {"strategy", Json::parse(R"({"kind": "collective", "size": "16MB", "collective": {"algorithm": "ring"}})")}};
+  CHECK(parse_study(scenario.dump(), "s.json", {}, default_library()).points.size() == 1);
+
+  CHECK_THROWS_WITH(make_cluster("lab", {fits[2]}), ContainsSubstring("osu_latency"));
+  const Cluster alone = make_cluster("lab", {fits[1]});
+  CHECK(alone.collective_cost == 0_s);
+  // All 38 us of fixed time over 14 rounds.
+  require_close(38e-6 / 14, alone.link.latency.si(), 0.01, "latency without a latency benchmark");
+}

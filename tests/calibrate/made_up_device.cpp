@@ -1,0 +1,78 @@
+// A device whose times are made up, for running the whole of stepcast-calibrate without one. $MADE_UP_FAULT makes it fail
+// as devices do: "memory" at the largest sizes, "lost" after a hundred samples, "wrong" results, a "clock" that drops.
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "calibrate/device.hpp"
+#include "calibrate/profile.hpp"
+
+namespace stepcast::calibrate {
+namespace {
+
+bool fails(const char* fault) {
+  const char* wanted = std::getenv("MADE_UP_FAULT");
+  return wanted != nullptr && std::string(wanted) == fault;
+}
+
+class MadeUpWork : public Work {
+ public:
+  explicit MadeUpWork(double seconds) : seconds_(seconds) {}
+  Sample cold() override {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    static int samples = 0;
+    if (++samples > 100 && fails("lost")) throw std::runtime_error("running: cudaErrorIllegalAddress (an illegal memory access was encountered)");
+    return run(1);
+  }
+  std::vector<Sample> warm(int runs) override {
+    std::vector<Sample> samples;
+    for (int i = 0; i < runs; ++i) samples.push_back(run(0.6));
+    return samples;
+  }
+
+ private:
+  Sample run(double factor) {
+    const bool drops = fails("clock") && random_() % 3 != 0;
+    return {factor * seconds_ * std::normal_distribution<double>(1, 0.01)(random_), drops ? 1e9 : 1.7e9};
+  }
+  double seconds_;
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+/// 4 us, then 400 GB/s up to 8 MB, 1 TB/s beyond.
+double seconds_of(double bytes) { return 4e-6 + std::min(bytes, 8e6) / 400e9 + std::max(0.0, bytes - 8e6) / 1e12; }
+
+class MadeUpDevice : public Device {
+ public:
+  [[nodiscard]] MeasuredDevice facts() const override { return {"A made-up device", "0.0", "13.0", "13.0", {}, {}, "", "", ""}; }
+  [[nodiscard]] std::vector<Subject> subjects(const Sizes& sizes) const override {
+    std::vector<Subject> all = {own_rate(own::kLaunch, 0, 0, 4e-6), own_rate(own::kCopy, 512e6, 0, 512e-6)};
+    for (const char* product : own::kProducts) all.push_back(own_rate(product, 0, 1e12, 50e-3));
+    for (const char* pass : {"cast", "add", "quantize", "decode", "decode-add", "compact", "radix-select"}) all.push_back(kernel(pass, sizes));
+    return all;
+  }
+
+ private:
+  static Subject own_rate(const char* name, double bytes, double flops, double seconds) {
+    return {name, "", "", {1}, [bytes](std::int64_t) { return bytes; }, [flops](std::int64_t) { return flops; }, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
+  }
+  static Subject kernel(const std::string& pass, const Sizes& sizes) {
+    const auto bytes = [](std::int64_t n) { return 12.0 * static_cast<double>(n); };
+    const auto check = [pass]() -> std::optional<std::string> { return pass == "quantize" && fails("wrong") ? std::optional<std::string>("y[0]: expected 1, got 2") : std::nullopt; };
+    const auto prepare = [bytes, sizes](std::int64_t n) {
+      if (n == sizes.largest && fails("memory")) throw std::runtime_error("allocating device memory: cudaErrorMemoryAllocation (out of memory)");
+      return std::make_unique<MadeUpWork>(seconds_of(bytes(n)));
+    };
+    return {pass + "/made-up", pass, "made-up", log_spaced_sizes(sizes.least, sizes.largest, sizes.count, sizes.seed), bytes, [](std::int64_t) { return 0.0; }, 1, check, prepare};
+  }
+};
+
+}  // namespace
+
+bool has_device() { return true; }
+std::unique_ptr<Device> open_device() { return std::make_unique<MadeUpDevice>(); }
+
+}  // namespace stepcast::calibrate

@@ -1,0 +1,268 @@
+// The rules of sampling and resuming, on work whose times and clocks are made up.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "calibrate/error.hpp"
+#include "calibrate/gzip.hpp"
+#include "calibrate/measure.hpp"
+#include "calibrate/progress.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+
+#include <unistd.h>
+
+using namespace stepcast;
+using namespace stepcast::test;
+using namespace stepcast::calibrate;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A time in which nothing passes but what the work takes.
+struct World {
+  double now = 0;
+  int runs = 0, cold_runs = 0;
+  int interrupted_after = 1 << 30;  ///< cold runs
+  std::function<Sample(int run)> next;
+
+  [[nodiscard]] Surroundings surroundings() {
+    return {[this] { return now; }, [this] { return cold_runs >= interrupted_after; }};
+  }
+};
+
+class MadeUp : public Work {
+ public:
+  explicit MadeUp(World& world) : world_(world) {}
+  Sample cold() override {
+    ++world_.cold_runs;
+    return run();
+  }
+  std::vector<Sample> warm(int runs) override {
+    std::vector<Sample> samples;
+    for (int i = 0; i < runs; ++i) samples.push_back(run());
+    return samples;
+  }
+
+ private:
+  Sample run() {
+    const Sample one = world_.next(world_.runs++);
+    world_.now += one.seconds;
+    return one;
+  }
+  World& world_;
+};
+
+constexpr SamplingRules kRules{{5, 20, 0.01}, 10, 10, 20, 0.95, 0.5};
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("stepcast-measure-" + std::to_string(::getpid()))) { fs::create_directories(path_); }
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+const nlohmann::ordered_json kHeader{{"format", "stepcast-samples"}, {"version", 1}, {"device", {{"name", "made up"}, {"date", "2026-11-21"}}}};
+
+Subject subject_of(World& world, const std::string& name, std::vector<std::int64_t> sizes) {
+  return {name, "pass", name, std::move(sizes), [](std::int64_t n) { return 8.0 * static_cast<double>(n); }, [](std::int64_t n) { return static_cast<double>(n); }, 2, {},
+          [&world](std::int64_t) { return std::make_unique<MadeUp>(world); }};
+}
+
+std::size_t lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::size_t count = 0;
+  for (std::string line; std::getline(file, line);) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a window is steady when it does not trend") {
+  CHECK(is_steady({1, 1, 1, 1, 1}));
+  CHECK_FALSE(is_steady({1.4, 1.3, 1.2, 1.1, 1.0}));
+  CHECK(is_steady({1.004, 1.003, 1.002, 1.001, 1.0}));  // 0.4 % over the window: below 2 %
+  CHECK(is_steady({1.0, 1.2, 0.9, 1.1, 1.0, 0.9, 1.2}));  // scattered, no trend to be told from it
+  CHECK_FALSE(is_steady({1, 2}));
+}
+
+TEST_CASE("warm-up goes on until times no longer fall") {
+  // Ten percent off each run until the 60th, then constant: windows of ten are steady from the seventh on.
+  World world;
+  world.next = [](int run) { return Sample{1e-3 * std::pow(0.9, std::min(run, 60)), 1e9}; };
+  MadeUp work(world);
+  const SampledWork sampled = sample(work, kRules, world.surroundings());
+  CHECK(sampled.steady);
+  const double settled = 1e-3 * std::pow(0.9, 60);
+  for (const double seconds : sampled.cold.seconds) require_close(settled, seconds, 1e-12, "cold samples are of the steady state");
+  CHECK(sampled.cold.settled);
+  CHECK(sampled.cold.seconds.size() == 5);  // no scatter: the least
+  CHECK(sampled.warm.seconds.size() == 5);
+}
+
+TEST_CASE("samples at a dropped clock are left out and counted") {
+  const auto at = [](double clock) { return Sample{1.0 / clock, clock}; };
+  const Kept kept = keep_at_clock({at(1e9), at(0.94e9), at(1e9), at(0.96e9), at(1e9), at(0.5e9)}, 0.95);
+  CHECK(kept.discarded == 2);
+  CHECK(kept.seconds.size() == 4);
+  CHECK(kept.clock == 1e9);
+  CHECK(keep_at_clock({{1, 0}, {2, 0}}, 0.95).seconds.size() == 2);  // no clock known: all kept
+
+  World world;
+  world.next = [](int run) { return run % 4 == 3 ? Sample{2e-3, 0.5e9} : Sample{1e-3, 1e9}; };
+  MadeUp work(world);
+  const SampledWork sampled = sample(work, kRules, world.surroundings());
+  for (const double seconds : sampled.cold.seconds) CHECK(seconds == 1e-3);
+  CHECK(sampled.cold.discarded >= 1);
+  CHECK(sampled.cold.clock == 1e9);
+}
+
+TEST_CASE("a clock that keeps dropping ends the measurement") {
+  World world;
+  world.next = [](int run) { return run % 3 == 0 ? Sample{1e-3, 1e9} : Sample{2e-3, 0.5e9}; };
+  MadeUp work(world);
+  CHECK_THROWS_WITH(sample(work, kRules, world.surroundings()), ContainsSubstring("left out because the processor's clock fell below 95 %") && ContainsSubstring("nvidia-smi -lgc"));
+}
+
+TEST_CASE("the time limit ends what does not settle") {
+  std::mt19937_64 random(1);
+  World world;
+  world.next = [&](int) { return Sample{std::uniform_real_distribution<double>(1, 3)(random), 1e9}; };
+  MadeUp work(world);
+  const SampledWork sampled = sample(work, kRules, world.surroundings());
+  CHECK_FALSE(sampled.cold.settled);
+  // 10 s of samples of 1 to 3 s: from 4 (three of 3 s are not above 10 s) to 11.
+  CHECK(sampled.cold.seconds.size() >= 4);
+  CHECK(sampled.cold.seconds.size() <= 11);
+}
+
+TEST_CASE("what is measured is in the file, and is not measured again") {
+  const Folder folder;
+  const fs::path path = folder / "a.samples.jsonl";
+  World world;
+  world.next = [](int) { return Sample{2e-3, 1e9}; };
+  const std::vector<Subject> subjects = {subject_of(world, "one", {100, 200}), subject_of(world, "two", {300})};
+  // Interrupted during the second of three: 5 cold runs each.
+  world.interrupted_after = 7;
+  {
+    SampleFile file(path, kHeader);
+    CHECK_THROWS_AS(measure(subjects, {kRules, 1, 0, 2}, file, world.surroundings()), Interrupted);
+    CHECK(file.count() == 1);
+  }
+  world.interrupted_after = 1 << 30;
+  const int before = world.cold_runs;
+  {
+    SampleFile file(path, kHeader);
+    CHECK(file.count() == 1);
+    measure(subjects, {kRules, 1, 0, 2}, file, world.surroundings());
+    CHECK(file.count() == 3);
+    CHECK(world.cold_runs - before == 10);  // the two that were missing
+    measure(subjects, {kRules, 1, 0, 2}, file, world.surroundings());
+    CHECK(world.cold_runs - before == 10);
+    measure(subjects, {kRules, 1, 1, 2}, file, world.surroundings());  // another start measures all three
+    CHECK(world.cold_runs - before == 25);
+  }
+  const auto samples = read_samples(path);
+  REQUIRE(samples);
+  CHECK(samples->records.size() == 6);
+  for (const Record& record : samples->records) {
+    CHECK(record.cold == std::vector<double>(5, 1e-3));  // 2 ms of two passes
+    CHECK(record.bytes == 8.0 * static_cast<double>(record.size));
+    CHECK(to_json(record_of(to_json(record))) == to_json(record));
+  }
+}
+
+TEST_CASE("a line without its end is dropped, other samples are refused") {
+  const Folder folder;
+  const fs::path path = folder / "a.samples.jsonl";
+  World world;
+  world.next = [](int) { return Sample{2e-3, 1e9}; };
+  const std::vector<Subject> subjects = {subject_of(world, "one", {100, 200, 300})};
+  {
+    SampleFile file(path, kHeader);
+    measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
+  }
+  fs::resize_file(path, fs::file_size(path) - 20);
+  CHECK(lines_of(path) == 4);
+  {
+    SampleFile file(path, kHeader);
+    CHECK(file.count() == 2);
+    measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
+  }
+  CHECK(read_samples(path)->records.size() == 3);
+  auto header = kHeader;
+  header["device"]["date"] = "2026-11-22";
+  CHECK_NOTHROW(SampleFile(path, header));  // the day alone is no difference
+  header["device"]["name"] = "another";
+  CHECK_THROWS_WITH(SampleFile(path, header), ContainsSubstring("device/name: found \"made up\", here \"another\"") && ContainsSubstring("--fresh"));
+  CHECK(read_samples(path)->records.size() == 3);
+
+  std::ofstream(folder / "b.jsonl") << "no samples\n";
+  CHECK_THROWS_WITH(SampleFile(folder / "b.jsonl", kHeader), ContainsSubstring("b.jsonl:1: found \"no samples\""));
+  std::ofstream(folder / "c.jsonl") << "{\"format\": \"other\"}\n";
+  CHECK_THROWS_WITH(SampleFile(folder / "c.jsonl", kHeader), ContainsSubstring("c.jsonl:1:"));
+  CHECK_THROWS_WITH(SampleFile(folder / "missing/d.jsonl", kHeader), ContainsSubstring("cannot be written"));
+  CHECK_FALSE(read_samples(folder / "e.jsonl"));
+}
+
+TEST_CASE("a full disk ends the measurement and keeps what was measured") {
+  if (!fs::exists("/dev/full")) return;
+  World world;
+  world.next = [](int) { return Sample{2e-3, 1e9}; };
+  CHECK_THROWS_WITH(SampleFile("/dev/full", kHeader), ContainsSubstring("/dev/full cannot be written to its end: No space left on device"));
+}
+
+TEST_CASE("compressed samples are read, and continued") {
+  if (!has_gzip()) return;
+  std::mt19937_64 random(4);
+  std::string text;
+  for (int i = 0; i < 300000; ++i) text += static_cast<char>('a' + random() % 20);
+  CHECK(gunzip(gzip(text)) == text);
+  CHECK(gunzip(gzip("")) == std::string());
+  CHECK_FALSE(gunzip("no gzip"));
+  CHECK_FALSE(gunzip(gzip(text).substr(0, 1000)));
+
+  const Folder folder;
+  const fs::path path = folder / "a.samples.jsonl";
+  World world;
+  world.next = [](int) { return Sample{2e-3, 1e9}; };
+  const std::vector<Subject> subjects = {subject_of(world, "one", {100, 200})};
+  {
+    SampleFile file(path, kHeader);
+    measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
+  }
+  const fs::path compressed = compress_samples(path);
+  CHECK(compressed == path.string() + ".gz");
+  CHECK_FALSE(fs::exists(path));
+  CHECK(read_samples(path)->records.size() == 2);
+  const int before = world.cold_runs;
+  SampleFile file(path, kHeader);
+  CHECK(file.count() == 2);
+  measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
+  CHECK(world.cold_runs == before);
+}
+
+TEST_CASE("no time is taken of a kernel that is wrong, and errors name what failed") {
+  const Folder folder;
+  World world;
+  world.next = [](int) { return Sample{2e-3, 1e9}; };
+  std::vector<Subject> subjects = {subject_of(world, "good", {100}), subject_of(world, "bad", {100})};
+  subjects[1].check = [] { return std::optional<std::string>("y[3]: expected 1, got 2"); };
+  SampleFile file(folder / "a.jsonl", kHeader);
+  CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), ContainsSubstring("bad gives a wrong result") && ContainsSubstring("y[3]: expected 1, got 2"));
+  CHECK(world.runs == 0);
+  subjects[1].check = {};
+  subjects[1].prepare = [](std::int64_t) -> std::unique_ptr<Work> { throw std::runtime_error("out of memory"); };
+  CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), ContainsSubstring("bad, size 100: out of memory"));
+}
+
+TEST_CASE("progress tells the time left") {
+  CHECK(progress_text(20, 20, 100, 0, "one") == "20 of 100 measured: one");
+  // 10 in 5 s, 70 to go.
+  CHECK(progress_text(30, 20, 100, 5, "") == "30 of 100 measured, 35 s left");
+  CHECK(progress_text(30, 20, 1000, 5, "") == "30 of 1000 measured, 8 min 5 s left");
+}
