@@ -22,7 +22,7 @@ class MadeUpWork : public Work {
  public:
   explicit MadeUpWork(double seconds) : seconds_(seconds) {}
   Sample cold() override {
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
     static int samples = 0;
     if (++samples > 100 && fails("lost")) throw std::runtime_error("running: cudaErrorIllegalAddress (an illegal memory access was encountered)");
     return run(1);
