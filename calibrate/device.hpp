@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "calibrate/layers.hpp"
 #include "calibrate/subject.hpp"
 #include "models/scenario/profile.hpp"
 
@@ -24,11 +25,17 @@ class Device {
   [[nodiscard]] virtual MeasuredDevice facts() const = 0;
   /// The device's own rates and every kernel of the compressors.
   [[nodiscard]] virtual std::vector<Subject> subjects(const Sizes& sizes) const = 0;
+  /// A layer's kernel on a batch; checked on small shapes, since the reference takes long on large ones.
+  [[nodiscard]] virtual Subject subject(const kernels::Kernel& kernel, int batch) const = 0;
+  /// The step's kernels one after the other. Buffers are each layer's own.
+  [[nodiscard]] virtual Subject subject(const StepToMeasure& step) const = 0;
 };
 
 /// Whether there is a device, without taking hold of it. False in a build without CUDA.
 /// @throws kernels::CudaError where there is one that does not answer
 bool has_device();
+/// Whether convolutions can be cuDNN's.
+bool has_cudnn();
 /// @pre has_device()
 std::unique_ptr<Device> open_device();
 

@@ -30,9 +30,9 @@ cmp "$folder/before.json" "$folder/profile.json"
 fresh=(device -o "$folder/second.json" --quick --largest 4194304)
 "$program" "${fresh[@]}" >/dev/null 2>"$folder/log" &
 child=$!
-for _ in $(seq 600); do
+for _ in $(seq 6000); do
   [[ -s $folder/second.samples.jsonl && $(wc -l <"$folder/second.samples.jsonl") -gt 3 ]] && break
-  sleep 0.2
+  sleep 0.02
 done
 kill -TERM "$child"
 code=0

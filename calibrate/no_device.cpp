@@ -6,6 +6,7 @@
 namespace stepcast::calibrate {
 
 bool has_device() { return false; }
+bool has_cudnn() { return false; }
 std::unique_ptr<Device> open_device() { throw std::logic_error("built without CUDA"); }
 
 }  // namespace stepcast::calibrate

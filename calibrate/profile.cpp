@@ -10,6 +10,8 @@
 #include "calibrate/error.hpp"
 #include "calibrate/piecewise.hpp"
 #include "calibrate/statistics.hpp"
+#include "models/workload/layer_times.hpp"
+#include "models/workload/workload.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -97,6 +99,53 @@ KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint
   return entry;
 }
 
+const Pooled* find(const ByName& pooled, const std::string& name, std::int64_t size) {
+  const auto found = pooled.find(name);
+  if (found == pooled.end()) return nullptr;
+  const auto at = found->second.find(size);
+  return at == found->second.end() ? nullptr : &at->second;
+}
+
+/// An entry's iqr and start_spread are the largest of its parts'.
+std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& pooled, ConvolutionPath path) {
+  LayerEntry entry;
+  entry.shape = layer.shape;
+  entry.batch = layer.batch;
+  entry.dtype = layer.dtype;
+  entry.evidence = Evidence::measured;
+  entry.source = "stepcast-calibrate, own kernels and cuBLAS, L2 flushed before each time";
+  if (std::holds_alternative<Conv2d>(layer.shape)) entry.source += fmt::format("; convolution by {}", name_of(path));
+  double iqr = 0, starts = 0;
+  std::int64_t samples = 0, discarded = 0;
+  const auto part = [&](const std::optional<kernels::Kernel>& kernel, std::optional<Seconds>& time) {
+    const Pooled* one = kernel ? find(pooled, subject_name(*kernel), layer.batch) : nullptr;
+    if (one == nullptr) return;
+    time = rounded(Seconds(one->median));
+    iqr = std::max(iqr, one->iqr);
+    starts = std::max(starts, one->start_spread);
+    samples += one->samples;
+    discarded += one->discarded;
+  };
+  part(layer.kernels.forward, entry.forward);
+  part(layer.kernels.data_gradient, entry.data_gradient);
+  part(layer.kernels.weight_gradient, entry.weight_gradient);
+  if (samples == 0) return {};
+  entry.iqr = rounded(iqr);
+  entry.start_spread = rounded(starts);
+  entry.spread = rounded(together({iqr / 2, starts / 2}));
+  entry.samples = samples;
+  entry.discarded = discarded;
+  return entry;
+}
+
+StepCheck check_of(const StepToMeasure& step, const Pooled& measured, const DeviceProfile& profile) {
+  WorkloadTable table = step.table;
+  table.profile = profile;
+  const Seconds assembled = make_workload(table).compute();
+  return {step.table.name, step.variant, step.table.batch, step.table.dtype, rounded(assembled), rounded(Seconds(measured.median)),
+          fmt::format("own kernels in sequence, convolutions by {}", name_of(step.path))};
+}
+
 double median_clock(const ByName& pooled) {
   std::vector<double> clocks;
   for (const auto& [name, sizes] : pooled)
@@ -135,7 +184,7 @@ ByName pool(const std::vector<Record>& records) {
   return result;
 }
 
-DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed) {
+DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps) {
   const ByName pooled = pool(records);
   DeviceProfile profile;
   profile.schema_version = kProfileVersion;
@@ -144,8 +193,8 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   profile.device = device;
   if (const double clock = median_clock(pooled); clock > 0) profile.device->sm_clock = rounded(Hertz(clock));
 
-  constexpr Dtype kDtypes[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16};
-  for (int i = 0; i < 3; ++i) {
+  constexpr Dtype kDtypes[] = {Dtype::fp32, Dtype::tf32, Dtype::fp16, Dtype::bf16};
+  for (int i = 0; i < 4; ++i) {
     const Pooled& product = own_rate(pooled, own::kProducts[i]);
     profile.peaks.push_back({kDtypes[i], rounded(FlopsPerSecond(product.flops / product.median)), Evidence::measured, "cuBLAS, 8192 x 8192 matrices, median; not a peak of the hardware", spread_of(product)});
   }
@@ -155,9 +204,13 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   profile.launch_overhead = {rounded(Seconds(launch.median)), Evidence::measured, "an empty kernel between two events, median", spread_of(launch)};
   profile.compute_efficiency = {1.0, Evidence::measured, "the peaks above are what large matrix products reach"};
   profile.memory_efficiency = {1.0, Evidence::measured, "the bandwidth above is what a large copy reaches"};
-  profile.bend = {4.0, Evidence::assumed, "not fitted: layers were not measured"};
+  profile.bend = {4.0, Evidence::assumed, "not fitted"};
   for (const auto& [pass, samples] : by_pass(pooled))
     if (distinct_sizes(samples.timings) >= 10) profile.kernels.push_back(entry_of(pass, samples, seed));
+  for (const LayerToMeasure& layer : layers_to_measure(steps))
+    if (auto entry = entry_of(layer, pooled, steps.front().path)) profile.layers.push_back(std::move(*entry));
+  for (const StepToMeasure& step : steps)
+    if (const Pooled* measured = find(pooled, step.name(), step.table.batch)) profile.checks.push_back(check_of(step, *measured, profile));
   return profile;
 }
 

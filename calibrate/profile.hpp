@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/layers.hpp"
 #include "calibrate/sample_file.hpp"
 #include "models/scenario/profile.hpp"
 
@@ -15,7 +16,7 @@ namespace stepcast::calibrate {
 namespace own {
 inline constexpr const char* kLaunch = "device/launch";              ///< an empty kernel
 inline constexpr const char* kCopy = "device/copy";                  ///< a copy on the device
-inline constexpr const char* kProducts[] = {"device/product-fp32", "device/product-fp16", "device/product-bf16"};
+inline constexpr const char* kProducts[] = {"device/product-fp32", "device/product-tf32", "device/product-fp16", "device/product-bf16"};
 }  // namespace own
 
 /// Cold samples of one subject at one size, those of all process starts together.
@@ -38,7 +39,8 @@ std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Rec
 /// passes by name alone, fitted to 70 % of the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of
 /// its error together, half of each of these and the fit's median error on sizes held out. Passes with fewer
 /// than ten sizes get no entry. Numbers are rounded to six digits, more than a clock has.
+/// An entry for each kind of layer of `steps`, and a check for each step that was measured whole.
 /// @throws CalibrationError where one of the device's own rates is missing, or a pass cannot be fitted
-DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed);
+DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});
 
 }  // namespace stepcast::calibrate

@@ -43,6 +43,10 @@ std::string profile_table(const DeviceProfile& profile, const std::vector<Record
                         percent(kernel.iqr.value_or(0)), percent(kernel.start_spread.value_or(0)), kernel.samples.value_or(0), kernel.discarded.value_or(0),
                         std::isnan(warm) ? "-" : fmt::format("{:.2f}", warm));
   }
+  if (!profile.layers.empty()) text += fmt::format("\n{} kinds of layer work\n", profile.layers.size());
+  for (const StepCheck& check : profile.checks)
+    text += fmt::format("step {} {}, batch {}, {}: assembled {}, measured {}, {:+.1f} % ({})\n", check.workload, check.variant, check.batch, name_of(check.dtype), human_text(check.assembled), human_text(check.measured),
+                        100 * (check.assembled / check.measured - 1), check.source);
   return text;
 }
 

@@ -40,6 +40,7 @@ enum class Fill {
   scale,     ///< one or more positive numbers
   code,      ///< any bits: decoders are total
   index,     ///< distinct numbers below n
+  below,     ///< any numbers below the buffer's `below`
   prepared,  ///< by the descriptor's `prepare`, from the buffers before it
 };
 
@@ -56,6 +57,7 @@ struct Buffer {
   double tolerance = 0;
   double entry_tolerance = 0;
   double absolute_tolerance = 0;
+  std::int64_t below = 0;  ///< Fill::below
 };
 
 struct Kernel {

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "calibrate/cuda/device_timer.hpp"
+#include "calibrate/cuda/whole_step.hpp"
 #include "calibrate/device.hpp"
 #include "calibrate/profile.hpp"
 #include "kernels/code/bfloat.hpp"
@@ -55,14 +56,14 @@ std::shared_ptr<DeviceMemory> random_matrix(std::size_t elements, cudaDataType_t
 }
 
 /// C = A·B of n x n matrices, sums in fp32.
-Subject product_subject(const Timer& timer, const char* name, cudaDataType_t type) {
-  const auto prepare = [timer, type](std::int64_t size) {
+Subject product_subject(const Timer& timer, const char* name, cudaDataType_t type, cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
+  const auto prepare = [timer, type, compute](std::int64_t size) {
     const int n = static_cast<int>(size);
     const auto elements = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
     const auto a = random_matrix(elements, type), b = random_matrix(elements, type), c = random_matrix(elements, type);
-    return std::make_unique<DeviceWork>(timer, [timer, type, n, a, b, c] {
+    return std::make_unique<DeviceWork>(timer, [timer, type, compute, n, a, b, c] {
       const float one = 1, zero = 0;
-      require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a->data(), type, n, b->data(), type, n, &zero, c->data(), type, n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT), "multiplying matrices");
+      require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a->data(), type, n, b->data(), type, n, &zero, c->data(), type, n, compute, CUBLAS_GEMM_DEFAULT), "multiplying matrices");
     });
   };
   const double each = type == CUDA_R_32F ? 4 : 2;
@@ -85,11 +86,41 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
     return std::nullopt;
   };
   const auto prepare = [timer, kernel, seed](std::int64_t n) {
-    const kernels::Workspace host(kernel, n, kernels::Input::normal, seed);
-    const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), host, timer->context());
+    const kernels::Launch launch = kernels::find_launch(kernel.name());
+    const kernels::Context& context = timer->context();
+    // The host takes seconds to fill large vectors, so it does only where what is prepared has to fit the input.
+    const auto device = kernel.prepare ? std::make_shared<kernels::DeviceWorkspace>(launch, kernels::Workspace(kernel, n, kernels::Input::normal, seed), context)
+                                       : std::make_shared<kernels::DeviceWorkspace>(launch, kernel, n, seed, context);
     return std::make_unique<DeviceWork>(timer, [device] { device->run(); });
   };
   return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), sizes.count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare};
+}
+
+/// Checked on the small shapes that its launch is described for.
+Subject layer_subject(const Timer& timer, const kernels::Kernel& kernel, int batch) {
+  const auto check = [timer, name = kernel.name()]() -> std::optional<std::string> {
+    std::vector<kernels::Kernel> described = kernels::layer_kernels();
+    for (kernels::Kernel& one : kernels::cudnn_layer_kernels()) described.push_back(std::move(one));
+    for (const kernels::Kernel& small : described)
+      if (small.name() == name)
+        for (const std::int64_t n : {1, 3})
+          if (auto wrong = kernels::check_kernel(timer->context(), small, n, kernels::Input::normal, 5)) return wrong;
+    return std::nullopt;
+  };
+  const auto prepare = [timer, kernel](std::int64_t n) {
+    const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), kernel, n, 5, timer->context());
+    return std::make_unique<DeviceWork>(timer, [device] { device->run(); });
+  };
+  return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, check, prepare};
+}
+
+Subject step_subject(const Timer& timer, const StepToMeasure& step) {
+  const auto prepare = [timer, step](std::int64_t) {
+    const auto whole = std::make_shared<WholeStep>(step, timer->context());
+    return std::make_unique<DeviceWork>(timer, [whole] { whole->run(); });
+  };
+  const auto nothing = [](std::int64_t) { return 0.0; };
+  return {step.name(), "", "", {step.table.batch}, nothing, nothing, 1, {}, prepare};
 }
 
 class CudaDevice : public Device {
@@ -112,12 +143,14 @@ class CudaDevice : public Device {
   }
 
   [[nodiscard]] std::vector<Subject> subjects(const Sizes& sizes) const override {
-    std::vector<Subject> all = {launch_subject(timer_), copy_subject(timer_), product_subject(timer_, own::kProducts[0], CUDA_R_32F), product_subject(timer_, own::kProducts[1], CUDA_R_16F),
-                                product_subject(timer_, own::kProducts[2], CUDA_R_16BF)};
+    std::vector<Subject> all = {launch_subject(timer_), copy_subject(timer_), product_subject(timer_, own::kProducts[0], CUDA_R_32F), product_subject(timer_, own::kProducts[1], CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32), product_subject(timer_, own::kProducts[2], CUDA_R_16F),
+                                product_subject(timer_, own::kProducts[3], CUDA_R_16BF)};
     for (const kernels::Kernel& kernel : kernels::compressor_kernels())
       if (kernels::has_launch(kernel.name())) all.push_back(kernel_subject(timer_, kernel, sizes));  // some need libraries that may be missing
     return all;
   }
+  [[nodiscard]] Subject subject(const kernels::Kernel& kernel, int batch) const override { return layer_subject(timer_, kernel, batch); }
+  [[nodiscard]] Subject subject(const StepToMeasure& step) const override { return step_subject(timer_, step); }
 
  private:
   Timer timer_ = std::make_shared<DeviceTimer>();
@@ -126,6 +159,7 @@ class CudaDevice : public Device {
 }  // namespace
 
 bool has_device() { return kernels::has_device(); }
+bool has_cudnn() { return kernels::has_cudnn(); }
 
 std::unique_ptr<Device> open_device() { return std::make_unique<CudaDevice>(); }
 

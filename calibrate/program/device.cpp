@@ -19,6 +19,7 @@
 #include "calibrate/report.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/reader.hpp"
+#include "models/scenario/workload_document.hpp"
 #include "models/scenario/writer.hpp"
 
 namespace stepcast::calibrate {
@@ -36,6 +37,11 @@ struct DeviceOptions {
   int starts = 3;
   int start = -1;  ///< below 0: the process that runs the starts
   std::int64_t largest = 0;  ///< 0: by `quick`
+  std::vector<std::string> workloads;  ///< NAME or NAME:VARIANT
+  std::string variant;                 ///< of workloads without one of their own
+  std::vector<int> batches;            ///< none: the table's
+  std::vector<std::string> dtypes;     ///< none: the table's
+  std::string convolutions;            ///< "cudnn" or "im2col"; none: cuDNN where it was built
 
   [[nodiscard]] fs::path samples() const { return fs::path(output).replace_extension(".samples.jsonl"); }
   [[nodiscard]] Sizes sizes() const {
@@ -54,6 +60,11 @@ struct DeviceOptions {
     std::vector<std::string> all = {"device", "-o", output, "--starts", std::to_string(starts), "--start", std::to_string(of_start)};
     if (quick) all.emplace_back("--quick");
     if (largest > 0) all.insert(all.end(), {"--largest", std::to_string(largest)});
+    for (const std::string& workload : workloads) all.insert(all.end(), {"--workload", workload});
+    if (!variant.empty()) all.insert(all.end(), {"--variant", variant});
+    for (const int batch : batches) all.insert(all.end(), {"--batch", std::to_string(batch)});
+    for (const std::string& dtype : dtypes) all.insert(all.end(), {"--dtype", dtype});
+    if (!convolutions.empty()) all.insert(all.end(), {"--convolutions", convolutions});
     return all;
   }
 };
@@ -75,6 +86,53 @@ Json header_of(const Device& device, const DeviceOptions& options) {
           {"options", {{"quick", options.quick}, {"least", sizes.least}, {"largest", sizes.largest}, {"sizes", sizes.count}, {"seed", sizes.seed}}}};
 }
 
+ConvolutionPath path_of(const DeviceOptions& options) {
+  if (options.convolutions == "cudnn" && !has_cudnn()) throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col");
+  return options.convolutions == "im2col" || !has_cudnn() ? ConvolutionPath::im2col : ConvolutionPath::cudnn;
+}
+
+/// Every workload with every batch and type asked for.
+/// @throws ScenarioError for a table that cannot be read, CalibrationError for one that cannot be measured
+std::vector<StepToMeasure> steps_of(const DeviceOptions& options) {
+  std::vector<StepToMeasure> steps;
+  for (const std::string& workload : options.workloads) {
+    const std::size_t colon = workload.find(':');
+    const std::string name = workload.substr(0, colon), variant = colon == std::string::npos ? options.variant : workload.substr(colon + 1);
+    Json over = Json::object();
+    if (!variant.empty()) over["variant"] = variant;
+    const fs::path file = name.ends_with(".json") ? fs::path(name) : default_library() / "workloads" / (name + ".json");
+    for (const int batch : options.batches.empty() ? std::vector<int>{0} : options.batches)
+      for (const std::string& dtype : options.dtypes.empty() ? std::vector<std::string>{""} : options.dtypes) {
+        if (batch > 0) over["batch"] = batch;
+        if (!dtype.empty()) over["dtype"] = dtype;
+        const WorkloadTable table = load_workload(file, over, default_library());
+        if (!gives_shapes(table)) throw CalibrationError(fmt::format("--workload {}: its table gives times, not shapes, so there is nothing to measure; choose one with shapes, such as resnet50", workload));
+        try {
+          steps.push_back(step_of(table, path_of(options)));
+        } catch (const std::invalid_argument& error) {
+          throw CalibrationError(fmt::format("--workload {}: {}", workload, error.what()));
+        }
+      }
+  }
+  return steps;
+}
+
+std::vector<Subject> subjects_of(const Device& device, const DeviceOptions& options) {
+  std::vector<Subject> subjects = device.subjects(options.sizes());
+  const std::vector<StepToMeasure> steps = steps_of(options);
+  for (const LayerToMeasure& layer : layers_to_measure(steps))
+    for (const std::optional<kernels::Kernel>* part : {&layer.kernels.forward, &layer.kernels.data_gradient, &layer.kernels.weight_gradient}) {
+      if (!*part) continue;
+      // Layers of different tables may share a kernel, such as the sums of two with as many elements.
+      const std::string name = subject_name(**part);
+      const auto known = std::find_if(subjects.begin(), subjects.end(), [&](const Subject& one) { return one.name == name; });
+      if (known == subjects.end()) subjects.push_back(device.subject(**part, layer.batch));
+      else if (std::find(known->sizes.begin(), known->sizes.end(), layer.batch) == known->sizes.end()) known->sizes.push_back(layer.batch);
+    }
+  for (const StepToMeasure& step : steps) subjects.push_back(device.subject(step));
+  return subjects;
+}
+
 void run_start(const DeviceOptions& options) {
   catch_stop_signals();
   const std::unique_ptr<Device> device = open_device();
@@ -82,7 +140,7 @@ void run_start(const DeviceOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, stop_requested};
   try {
-    measure(device->subjects(options.sizes()), {options.rules(), kSeed, options.start, options.starts}, file, surroundings);
+    measure(subjects_of(*device, options), {options.rules(), kSeed, options.start, options.starts}, file, surroundings);
   } catch (const std::exception& error) {
     throw CalibrationError(fmt::format("{}; {} measurements are kept in {}: the same command goes on from there", error.what(), file.count(), options.samples().string()));
   }
@@ -132,7 +190,7 @@ void write_profile(const DeviceOptions& options, ProfileFile& file) {
   const auto samples = read_samples(options.samples());
   if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
   const MeasuredDevice device = device_of(samples->header, options.samples());
-  const DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed);
+  const DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps_of(options));
   file.write(profile);
   const fs::path kept = compress_samples(options.samples());
   fmt::print("{}", profile_table(profile, samples->records));
@@ -157,6 +215,7 @@ int calibrate(const DeviceOptions& options) {
     return kOk;
   }
   catch_stop_signals();
+  steps_of(options);  // what is wrong with a table is known before anything is measured
   ProfileFile file(options.output);
   if (options.fresh)
     for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
@@ -178,10 +237,16 @@ void add_device(CLI::App& app, int& exit_code) {
   auto* quick = command->add_flag("--quick", options->quick, "fewer and smaller sizes, fewer samples: minutes, for a first look");
   auto* starts = command->add_option("--starts", options->starts, "process starts, whose spread is reported apart (with --quick 1)")->check(CLI::Range(1, 100))->capture_default_str();
   command->add_option("--largest", options->largest, "elements of the largest size (default 67108864, with --quick 16777216)")->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 32))->type_name("ELEMENTS");
+  command->add_option("--workload", options->workloads, "also measure the layers of this network, and its whole step; repeat it for several")->type_name("NAME[:VARIANT]");
+  command->add_option("--variant", options->variant, "variant of the workloads that name none themselves")->type_name("NAME");
+  command->add_option("--batch", options->batches, "samples of a step, instead of the table's; repeat it for several")->check(CLI::Range(1, 1 << 20));
+  command->add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")->check(CLI::IsMember({"fp32", "tf32", "bf16"}));
+  command->add_option("--convolutions", options->convolutions, "by whom; cuDNN by default where it was built")->check(CLI::IsMember({"cudnn", "im2col"}));
   command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
   command->add_option("--start", options->start, "")->group("");  // what a process start is run with
   command->footer("Ended early, by whatever, the same command goes on from what was measured.\n"
-                  "Example: stepcast-calibrate device -o h100.json --quick");
+                  "Examples: stepcast-calibrate device -o h100.json --quick\n"
+                  "          stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {
     if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
     exit_code = calibrate(*options);

@@ -32,14 +32,13 @@ void weight_gradient(const Call& c) {
 LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
     const std::int64_t entries = shape.entries, width = shape.width, rows = shape.rows;
-    const auto draw_indices = [=](const Call& c) { draw_below(c.at<std::uint32_t>(1), c.n * rows, entries, c.seed); };
     const auto bytes = [=](double per_element, double fixed) {
       return [=](std::int64_t n) { return static_cast<double>(sizeof(T)) * (per_element * static_cast<double>(n * rows * width) + fixed) + 4.0 * static_cast<double>(n * rows); };
     };
     LayerKernels layer;
     layer.forward = Kernel{"embedding-forward", kMethod<T>, {entries, width, rows},
-                           [=](std::int64_t n) { return std::vector<Buffer>{input<T>("table", entries * width), {"indices", Element::u32, n * rows, Fill::prepared}, result<T>("y", n * rows * width, 0)}; },
-                           bytes(2, 0), [](std::int64_t) { return 0.0; }, forward<T>, draw_indices};
+                           [=](std::int64_t n) { return std::vector<Buffer>{input<T>("table", entries * width), indices_below(entries, "indices", n * rows), result<T>("y", n * rows * width, 0)}; },
+                           bytes(2, 0), [](std::int64_t) { return 0.0; }, forward<T>};
     layer.weight_gradient = Kernel{"embedding-weight_gradient", kMethod<T>, {entries, width, rows},
                                    [=](std::int64_t n) {
                                      // Up to n·rows numbers in any order: so many roundings of partial sums, which are
@@ -47,9 +46,9 @@ LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision) {
                                      const auto additions = static_cast<double>(n * rows);
                                      Buffer gradient = result<T>("gradient", entries * width, 4 * additions * kFloatRounding);
                                      gradient.absolute_tolerance = 2 * additions * 0x1p-126;
-                                     return std::vector<Buffer>{input<T>("dy", n * rows * width), {"indices", Element::u32, n * rows, Fill::prepared}, gradient};
+                                     return std::vector<Buffer>{input<T>("dy", n * rows * width), indices_below(entries, "indices", n * rows), gradient};
                                    },
-                                   bytes(3, static_cast<double>(entries * width)), [=](std::int64_t n) { return static_cast<double>(n * rows * width); }, weight_gradient<T>, draw_indices};
+                                   bytes(3, static_cast<double>(entries * width)), [=](std::int64_t n) { return static_cast<double>(n * rows * width); }, weight_gradient<T>};
     return layer;
   });
 }

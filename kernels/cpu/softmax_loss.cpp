@@ -10,14 +10,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/code/philox.hpp"
 #include "kernels/cpu/typed.hpp"
 
 namespace stepcast::kernels {
-
-void draw_below(std::uint32_t* numbers, std::int64_t n, std::int64_t count, std::uint64_t seed) {
-  for (std::int64_t i = 0; i < n; ++i) numbers[i] = random_words(seed, static_cast<std::uint64_t>(i)).word[0] % static_cast<std::uint32_t>(count);
-}
 
 namespace {
 
@@ -64,21 +59,19 @@ LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precisi
   return of_precision(precision, [&]<class T>() {
     const std::int64_t classes = shape.classes, rows = shape.rows;
     const auto count = [=](double per_element, double per_row) { return [=](std::int64_t n) { return static_cast<double>(n * rows) * (per_element * static_cast<double>(classes) + per_row); }; };
-    const auto draw_labels = [=](const Call& c) { draw_below(c.at<std::uint32_t>(1), c.n * rows, classes, c.seed); };
     LayerKernels layer;
     layer.forward = Kernel{"softmax_loss-forward", kMethod<T>, {classes, rows},
                            [=](std::int64_t n) {
-                             return std::vector<Buffer>{input<T>("logits", n * rows * classes), {"labels", Element::u32, n * rows, Fill::prepared},
+                             return std::vector<Buffer>{input<T>("logits", n * rows * classes), indices_below(classes, "labels", n * rows),
                                                         result<float>("losses", n * rows, kTolerance), result<float>("log_sum_exp", n * rows, kTolerance)};
                            },
-                           count(sizeof(T), 12), count(6, 0), forward<T>, draw_labels};
+                           count(sizeof(T), 12), count(6, 0), forward<T>};
     layer.data_gradient = Kernel{"softmax_loss-data_gradient", kMethod<T>, {classes, rows},
                                  [=](std::int64_t n) {
-                                   return std::vector<Buffer>{input<T>("logits", n * rows * classes), {"labels", Element::u32, n * rows, Fill::prepared},
+                                   return std::vector<Buffer>{input<T>("logits", n * rows * classes), indices_below(classes, "labels", n * rows),
                                                               {"log_sum_exp", Element::f32, n * rows, Fill::prepared}, result<T>("dx", n * rows * classes, kTolerance)};
                                  },
                                  count(2 * sizeof(T), 8), count(3, 0), data_gradient<T>, [=](const Call& c) {
-                                   draw_labels(c);
                                    for (std::int64_t r = 0; r < c.n * rows; ++r) put(c.at<float>(2), r, log_sum_exp(c.at<T>(0) + r * classes, classes));
                                  }};
     return layer;

@@ -38,7 +38,11 @@ auto of_precision(Precision precision, const Make& make) {
   return precision == Precision::bf16 ? make.template operator()<std::uint16_t>() : make.template operator()<float>();
 }
 
-/// Random numbers below `count` for a descriptor's `prepare`: labels, indices of a table.
-void draw_below(std::uint32_t* numbers, std::int64_t n, std::int64_t count, std::uint64_t seed);
+/// Random numbers below `below`: labels, indices of a table.
+inline Buffer indices_below(std::int64_t below, const char* name, std::int64_t count) {
+  Buffer buffer{name, Element::u32, count, Fill::below};
+  buffer.below = below;
+  return buffer;
+}
 
 }  // namespace stepcast::kernels

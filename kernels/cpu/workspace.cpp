@@ -95,6 +95,9 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
       case Fill::index:
         for (std::int64_t i = 0; i < buffer.count; ++i) reinterpret_cast<std::uint32_t*>(bytes.data())[i] = permuted(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(n), seed);
         break;
+      case Fill::below:
+        for (std::int64_t i = 0; i < buffer.count; ++i) reinterpret_cast<std::uint32_t*>(bytes.data())[i] = static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(buffer.below));
+        break;
       case Fill::zero:
       case Fill::prepared: break;
     }

@@ -1,26 +1,59 @@
 #include "kernels/cuda/check.hpp"
 
+#include "kernels/cuda/fill.hpp"
+
 namespace stepcast::kernels {
 
-DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context) : launch_(launch) {
-  const Call call = host.call();
-  for (std::size_t i = 0; i < host.buffers().size(); ++i) {
-    memory_.emplace_back(host.bytes(i));
-    sizes_.push_back(host.bytes(i));
-    pointers_.push_back(memory_.back().data());
-    if (host.bytes(i) > 0) require_cuda(cudaMemcpy(pointers_.back(), host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
-  }
-  parameters_ = host.parameters();
-  call_.n = call.n;
+namespace {
+
+void connect_libraries(DeviceCall& call, const Context& context) {
+  call.stream = context.stream();
+  call.blas = context.blas();
+  call.dnn = context.dnn();
+  call.solver = context.solver();
+}
+
+}  // namespace
+
+void* DeviceWorkspace::allocate(std::size_t bytes) {
+  memory_.emplace_back(bytes);
+  sizes_.push_back(bytes);
+  pointers_.push_back(memory_.back().data());
+  return pointers_.back();
+}
+
+void DeviceWorkspace::connect(const Context& context, void* scratch) {
   call_.buffers = pointers_.data();
   call_.parameters = parameters_.data();
-  call_.seed = call.seed;
-  call_.stream = context.stream();
-  call_.blas = context.blas();
-  call_.dnn = context.dnn();
-  call_.solver = context.solver();
-  memory_.emplace_back(launch.scratch_bytes(call_));
-  call_.scratch = memory_.back().data();
+  connect_libraries(call_, context);
+  if (scratch == nullptr) scratch = memory_.emplace_back(launch_.scratch_bytes(call_)).data();
+  call_.scratch = scratch;
+}
+
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context) : launch_(launch), parameters_(host.parameters()) {
+  for (std::size_t i = 0; i < host.buffers().size(); ++i) {
+    void* data = allocate(host.bytes(i));
+    if (host.bytes(i) > 0) require_cuda(cudaMemcpy(data, host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
+  }
+  call_.n = host.call().n;
+  call_.seed = host.call().seed;
+  connect(context, nullptr);
+}
+
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, void* scratch) : launch_(launch), parameters_(kernel.parameters) {
+  for (const Buffer& buffer : kernel.buffers(n)) fill_on_device(buffer, allocate(static_cast<std::size_t>(buffer.count) * size_of(buffer.element)), n, seed++, context.stream());
+  call_.n = n;
+  call_.seed = seed;
+  connect(context, scratch);
+  require_cuda(cudaGetLastError(), "filling buffers");
+}
+
+std::size_t scratch_bytes(const Launch& launch, const Kernel& kernel, std::int64_t n, const Context& context) {
+  DeviceCall call{};
+  call.n = n;
+  call.parameters = kernel.parameters.data();
+  connect_libraries(call, context);
+  return launch.scratch_bytes(call);
 }
 
 std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {

@@ -10,11 +10,16 @@
 
 namespace stepcast::kernels {
 
-/// A workspace on the device: copies of the host's buffers, and scratch.
+/// A kernel's buffers on the device, and scratch.
 class DeviceWorkspace {
  public:
+  /// Copies of the host's buffers.
   /// @throws CudaError
   DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context);
+  /// Filled by fill_on_device.
+  /// @param scratch  at least scratch_bytes(launch, kernel, n, context), shared with whoever runs on the same stream; none: its own
+  /// @throws CudaError
+  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, void* scratch = nullptr);
   DeviceWorkspace(const DeviceWorkspace&) = delete;
   DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
   void run() const { launch_.run(call_); }
@@ -23,6 +28,9 @@ class DeviceWorkspace {
   [[nodiscard]] std::vector<std::byte> read(std::size_t buffer) const;
 
  private:
+  void* allocate(std::size_t bytes);
+  void connect(const Context& context, void* scratch);
+
   Launch launch_;
   std::vector<DeviceMemory> memory_;
   std::vector<std::size_t> sizes_;
@@ -30,6 +38,9 @@ class DeviceWorkspace {
   std::vector<std::int64_t> parameters_;
   DeviceCall call_{};
 };
+
+/// Scratch of a launch. @throws CudaError
+std::size_t scratch_bytes(const Launch& launch, const Kernel& kernel, std::int64_t n, const Context& context);
 
 /// What differs first from the reference; nothing if the kernel is right on this input.
 /// @throws CudaError

@@ -248,6 +248,27 @@ struct KernelEntry {
   bool operator==(const KernelEntry&) const = default;
 };
 
+/// A training step assembled from the profile beside the same step measured from end to end on the device.
+struct StepCheck {
+  std::string workload, variant;
+  int batch = 1;
+  Dtype dtype = Dtype::fp32;
+  Seconds assembled{}, measured{};
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, StepCheck& x) {
+    v.required("workload", x.workload, "layer table");
+    v.required("variant", x.variant, "its variant");
+    v.required("batch", x.batch, "samples", at_least(1));
+    v.required("dtype", x.dtype, "type of the operands");
+    v.required("assembled", x.assembled, "forward, backward and update by this profile", positive);
+    v.required("measured", x.measured, "the step on the device, median", positive);
+    v.required("source", x.source, "whose kernels were run");
+  }
+  bool operator==(const StepCheck&) const = default;
+};
+
 /// The device, and what drove it, when a profile was measured.
 struct MeasuredDevice {
   std::string name;
@@ -292,6 +313,7 @@ struct DeviceProfile {
   std::vector<LayerEntry> layers;
   std::vector<FittedRange> range;
   std::vector<KernelEntry> kernels;
+  std::vector<StepCheck> checks{};
 
   template <class V>
   static void describe(V& v, DeviceProfile& x) {
@@ -310,6 +332,7 @@ struct DeviceProfile {
     v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
     v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
     v.optional("kernels", x.kernels, "compressors' kernels whose rates are known");
+    v.optional("checks", x.checks, "steps that were also measured whole, which no forecast uses");
   }
   bool operator==(const DeviceProfile&) const = default;
 };

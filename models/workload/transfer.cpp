@@ -26,6 +26,7 @@ class Transfer {
     DeviceProfile result = measured_;
     result.name = name;
     result.device.reset();
+    result.checks.clear();
     result.description = fmt::format("Transferred, not measured: \"{}\" times \"{}\" over \"{}\"{}.", measured_.name, to_.name, from_.name, from_.clock && to_.clock ? "" : "; fixed times as measured, since a clock is not known");
     std::erase_if(result.peaks, [&](const PeakRate& peak) { return !ratio_of(peak.dtype); });
     if (result.peaks.empty()) throw TransferError(fmt::format("the profile \"{}\" has no peak of a type that both \"{}\" and \"{}\" have; add one to the datasheets", measured_.name, from_.name, to_.name));

@@ -22,7 +22,7 @@ class MadeUpWork : public Work {
  public:
   explicit MadeUpWork(double seconds) : seconds_(seconds) {}
   Sample cold() override {
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
     static int samples = 0;
     if (++samples > 100 && fails("lost")) throw std::runtime_error("running: cudaErrorIllegalAddress (an illegal memory access was encountered)");
     return run(1);
@@ -54,6 +54,22 @@ class MadeUpDevice : public Device {
     for (const char* pass : {"cast", "add", "quantize", "decode", "decode-add", "compact", "radix-select"}) all.push_back(kernel(pass, sizes));
     return all;
   }
+  /// As everything here: its bytes by seconds_of.
+  [[nodiscard]] Subject subject(const kernels::Kernel& kernel, int batch) const override {
+    const double seconds = seconds_of(kernel.bytes(batch));
+    return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
+  }
+  /// The sum of its kernels' times, and an update of 1 ms.
+  [[nodiscard]] Subject subject(const StepToMeasure& step) const override {
+    double seconds = 1e-3;
+    for (const kernels::LayerKernels& layer : step.layers) {
+      if (layer.forward) seconds += seconds_of(layer.forward->bytes(step.table.batch));
+      if (layer.data_gradient && &layer != &step.layers.front()) seconds += seconds_of(layer.data_gradient->bytes(step.table.batch));
+      if (layer.weight_gradient) seconds += seconds_of(layer.weight_gradient->bytes(step.table.batch));
+    }
+    const auto nothing = [](std::int64_t) { return 0.0; };
+    return {step.name(), "", "", {step.table.batch}, nothing, nothing, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
+  }
 
  private:
   static Subject own_rate(const char* name, double bytes, double flops, double seconds) {
@@ -73,6 +89,7 @@ class MadeUpDevice : public Device {
 }  // namespace
 
 bool has_device() { return true; }
+bool has_cudnn() { return false; }
 std::unique_ptr<Device> open_device() { return std::make_unique<MadeUpDevice>(); }
 
 }  // namespace stepcast::calibrate

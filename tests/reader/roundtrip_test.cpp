@@ -1,4 +1,5 @@
 // The canonical document of a scenario reads back as the same scenario, and leaves nothing out.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -110,6 +111,19 @@ void mend(Compressor& compressor) {
   if (auto* x = std::get_if<Atomo>(&compressor)) x->rank = std::min(x->rank, kLargestRank);
 }
 
+/// Changes a random profile where kernels have one name, or knots are not in order.
+void mend(DeviceProfile& profile) {
+  for (std::size_t i = 0; i < profile.kernels.size(); ++i) {
+    KernelEntry& kernel = profile.kernels[i];
+    kernel.name += std::to_string(i);
+    const auto first = [](const RateKnot& a, const RateKnot& b) { return a.bytes < b.bytes; };
+    std::sort(kernel.knots.begin(), kernel.knots.end(), first);
+    kernel.knots.erase(std::unique(kernel.knots.begin(), kernel.knots.end(), [](const RateKnot& a, const RateKnot& b) { return a.bytes == b.bytes; }), kernel.knots.end());
+    Seconds least = kernel.launch;
+    for (RateKnot& knot : kernel.knots) least = knot.time = std::max(least, knot.time);
+  }
+}
+
 /// Changes compressor, codec and strategy where they do not go together.
 void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   const bool dense = std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor);
@@ -137,6 +151,7 @@ Scenario random_scenario() {
   s.codec = random_value<CodecSettings>({});
   if (!s.codec.device) s.codec.device = random_value<DeviceProfile>({});
   s.codec.device->peaks.resize(1, random_value<PeakRate>({}));
+  mend(*s.codec.device);
   match(s.compressor, s.codec, s.strategy);
   s.evaluation = random_value<Evaluation>({});
   s.output.plot = coin() ? std::optional<std::string>("plot.svg") : std::nullopt;
