@@ -96,7 +96,7 @@ def eight_bit_start(x, s):
 def eight_bit_encode(x, s):
     scale = x.abs().max()
     code = torch.bucketize(x.abs() / scale, s.edges, out_int32=True)
-    return (code + 128 * (x < 0)).to(torch.uint8), scale
+    return (code | (x < 0).int() << 7).to(torch.uint8), scale
 
 
 def eight_bit_decode(message, s):
@@ -162,7 +162,7 @@ def terngrad_encode(x, s):
     clipped = x.abs().clamp(max=CLIP * x.std(correction=0))
     scale = clipped.max()
     sent = torch.rand_like(x) * scale < clipped
-    return pack(torch.where(sent, torch.where(x < 0, 2, 1), 0).to(torch.uint8), 2), scale
+    return pack(sent * (1 + (x < 0).to(torch.uint8)), 2), scale  # 1 for +, 2 for -
 
 
 def terngrad_decode(message, s):
@@ -177,7 +177,7 @@ def natural_encode(x, s):
     bits = x.view(torch.int32)
     exponent = (((bits & 0x7FFFFFFF) + torch.randint_like(bits, 1 << 23)) >> 23) - 127
     low = torch.where(exponent < -110, 0, exponent.clamp(max=16) + 111)
-    return (low + 128 * (x < 0)).to(torch.uint8)
+    return (low | bits >> 24 & 128).to(torch.uint8)
 
 
 def natural_decode(message, s):
@@ -450,7 +450,7 @@ class Timer:
     def __init__(self, device, samples):
         self.device, self.samples = device, samples
         if device == "cuda":
-            l2 = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 0) or 64 << 20
+            l2 = getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "L2_cache_size", 0) or 64 << 20
             self.flushed = torch.empty(2 * l2, dtype=torch.uint8, device=device)
 
     def seconds(self, run):
