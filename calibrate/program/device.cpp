@@ -245,8 +245,8 @@ void add_device(CLI::App& app, int& exit_code) {
   command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
   command->add_option("--start", options->start, "")->group("");  // what a process start is run with
   command->footer("Ended early, by whatever, the same command goes on from what was measured.\n"
-                  "Examples: stepcast-calibrate device -o h100.json --quick\n"
-                  "          stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
+                  "Example: stepcast-calibrate device -o h100.json --quick\n"
+                  "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {
     if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
     exit_code = calibrate(*options);

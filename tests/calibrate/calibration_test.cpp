@@ -36,8 +36,7 @@ void add_own(std::vector<Record>& records) {
   one(own::kLaunch, 0, 0, 4e-6);
   one(own::kCopy, 1e9, 0, 1e-3);                 // 1 TB/s
   one(own::kProducts[0], 0, 20e9, 1e-3);         // 20 TFLOPS
-  one(own::kProducts[1], 0, 200e9, 1e-3);
-  one(own::kProducts[2], 0, 150e9, 1e-3);
+  for (int i = 1; i < 4; ++i) one(own::kProducts[i], 0, 200e9, 1e-3);
 }
 
 MeasuredDevice device() { return {"A made-up device", "9.0", "13.0", "13.0", {}, Hertz(2.6e9), "none", "abc", "2026-11-21"}; }

@@ -59,9 +59,10 @@ class MadeUpDevice : public Device {
     const double seconds = seconds_of(kernel.bytes(batch));
     return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
   }
-  /// The sum of its kernels' times, and an update of 1 ms.
+  /// The sum of its kernels' times.
   [[nodiscard]] Subject subject(const StepToMeasure& step) const override {
-    double seconds = 1e-3;
+    double seconds = 0;
+    for (const std::int64_t elements : step.tensors) seconds += seconds_of(step.update.bytes(elements));
     for (const kernels::LayerKernels& layer : step.layers) {
       if (layer.forward) seconds += seconds_of(layer.forward->bytes(step.table.batch));
       if (layer.data_gradient && &layer != &step.layers.front()) seconds += seconds_of(layer.data_gradient->bytes(step.table.batch));

@@ -470,7 +470,7 @@ TEST_CASE("bf16 kernels are the fp32 ones of the same numbers, rounded") {
     return text;
   };
   std::size_t compared = 0;
-  for (const Kernel& kernel : layer_kernels()) {
+  for (const Kernel& kernel : block_layer_kernels()) {
     if (kernel.method == "fp32") floats.emplace(key(kernel), kernel);
     const auto other = floats.find(key(kernel));
     if (kernel.method != "bf16" || other == floats.end()) continue;
@@ -487,11 +487,11 @@ TEST_CASE("bf16 kernels are the fp32 ones of the same numbers, rounded") {
     }
     ++compared;
   }
-  CHECK(2 * compared == layer_kernels().size());
+  CHECK(2 * compared == block_layer_kernels().size());
 }
 
 TEST_CASE("every layer's reference is total: any input, any batch, the same twice, nothing written beside the outputs") {
-  for (const Kernel& kernel : layer_kernels())
+  for (const Kernel& kernel : block_layer_kernels())
     for (const std::int64_t n : {1, 2, 3, 7})
       for (const Input input : kInputs) {
         Workspace a(kernel, n, input, 8), b(kernel, n, input, 8), before(kernel, n, input, 8);
@@ -509,7 +509,7 @@ TEST_CASE("every layer's reference is total: any input, any batch, the same twic
 
 TEST_CASE("layers on small shapes: no two entries alike") {
   std::map<std::string, int> seen;
-  for (const Kernel& kernel : layer_kernels()) CHECK(++seen[kernel.described()] == 1);
+  for (const Kernel& kernel : block_layer_kernels()) CHECK(++seen[kernel.described()] == 1);
   CHECK(seen.size() > 100);
 }
 
@@ -568,7 +568,7 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
       const stepcast::LayerWork work = work_of(c.shape, batch, dtype);
       const LayerKernels layer = c.layer(precision);
       const Kernel& backward = layer.data_gradient ? *layer.data_gradient : *layer.weight_gradient;
-      const stepcast::Work& backward_work = layer.data_gradient ? work.data_gradient : work.weight_gradient;
+      const stepcast::KernelWork& backward_work = layer.data_gradient ? work.data_gradient : work.weight_gradient;
       const auto [forward_beside, backward_beside] = c.beside(dtype == Dtype::fp32 ? 4 : 2);
       require_close(work.forward.flops.si(), layer.forward->flops(batch), 1e-12, layer.forward->name() + ": operations");
       require_close(work.forward.bytes.si() + forward_beside, layer.forward->bytes(batch), 1e-12, layer.forward->name() + ": bytes");
@@ -577,7 +577,7 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
     }
   for (const auto& [precision, dtype] : {std::pair{Precision::fp32, Dtype::fp32}, std::pair{Precision::bf16, Dtype::bf16}})
     for (const auto& [kernel, optimizer] : {std::pair{sgd_momentum_update(precision), stepcast::Optimizer::momentum}, std::pair{adam_update(precision), stepcast::Optimizer::adam}}) {
-      const stepcast::Work work = stepcast::update_work(1000, 1, optimizer, dtype);
+      const stepcast::KernelWork work = stepcast::update_work(1000, 1, optimizer, dtype);
       require_close(work.flops.si(), kernel.flops(1000), 1e-12, kernel.name() + ": operations");
       require_close(work.bytes.si(), kernel.bytes(1000), 1e-12, kernel.name() + ": bytes");
     }

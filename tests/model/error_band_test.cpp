@@ -26,6 +26,13 @@ DeviceProfile profile_of(FlopsPerSecond peak, BytesPerSecond bandwidth, Seconds 
   return profile;
 }
 
+KernelEntry cast_of(double spread) {
+  KernelEntry entry{"cast", 10_us, 50_GBps, 2_TFLOPS, Evidence::measured, "test"};
+  entry.knots = {{1_MB, 40_us}};
+  entry.spread = spread;
+  return entry;
+}
+
 WorkloadTable two_layers(DeviceProfile profile) {
   WorkloadTable table;
   table.name = "two layers";
@@ -77,7 +84,7 @@ TEST_CASE("band: entries of layers and kernels, each by its own spread") {
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   CHECK_FALSE(has_spread(profile));
   profile.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, {}, 8_us, Evidence::measured, "test", 0.25}};
-  profile.kernels = {{"cast", 10_us, 50_GBps, 2_TFLOPS, Evidence::measured, "test", 1.0}};
+  profile.kernels = {cast_of(1.0)};
   CHECK(has_spread(profile));
   const DeviceProfile slow = at_side(profile, Side::slow), fast = at_side(profile, Side::fast);
   require_close(5_us, *slow.layers[0].forward, 1e-15, "4 us · 1.25");
@@ -86,6 +93,7 @@ TEST_CASE("band: entries of layers and kernels, each by its own spread") {
   require_close(20_us, slow.kernels[0].launch, 1e-15, "10 us · 2");
   require_close(100_GBps, fast.kernels[0].bandwidth, 1e-15, "50 GB/s · 2");
   require_close(1_TFLOPS, *slow.kernels[0].peak, 1e-15, "2 TFLOPS / 2");
+  require_close(80_us, slow.kernels[0].knots[0].time, 1e-15, "40 us · 2");
   CHECK(slow.memory_bandwidth == profile.memory_bandwidth);
 }
 
@@ -108,7 +116,7 @@ TEST_CASE("band: contains the step, for any strategy, and is nothing without a s
 TEST_CASE("transfer: to itself nothing changes, to a device twice as fast all times halve") {
   DeviceProfile measured = profile_of(1_TFLOPS, 100_GBps, 3_us, 0.05);
   measured.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, 5_us, 8_us, Evidence::measured, "test", 0.1}};
-  measured.kernels = {{"cast", 10_us, 50_GBps, 2_TFLOPS, Evidence::measured, "test", 0.2}};
+  measured.kernels = {cast_of(0.2)};
   const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
   DeviceProfile twice = from;
   twice.peaks[0].rate *= 2;
@@ -122,6 +130,7 @@ TEST_CASE("transfer: to itself nothing changes, to a device twice as fast all ti
     require_close(8_us * (1 / factor), *moved.layers[0].weight_gradient, 1e-12, "layer's weight gradient");
     require_close(10_us * (1 / factor), moved.kernels[0].launch, 1e-15, "kernel's launch");
     require_close(50_GBps * factor, moved.kernels[0].bandwidth, 1e-15, "kernel's bandwidth");
+    require_close(40_us * (1 / factor), moved.kernels[0].knots[0].time, 1e-15, "kernel's knot");
     // All ratios alike: whatever bounds a kernel, its time is the same, and the band stays.
     require_close(0.1, *moved.layers[0].spread, 1e-12, "layer's spread");
     require_close(0.2, *moved.kernels[0].spread, 1e-12, "kernel's spread");
