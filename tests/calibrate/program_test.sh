@@ -18,7 +18,7 @@ has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
 
 run 0 --version; has out "stepcast-calibrate 0."
 run 0 --help; has out "device"; has out "link"; has out "transfer"; has out "Example:"
-for command in device link transfer; do run 0 $command --help; has out "Example"; has out ": stepcast-calibrate $command"; done
+for command in device link transfer; do run 0 $command --help; has out "Example: stepcast-calibrate $command"; done
 run 2; run 2 nothing; run 2 device; has err "--output"
 run 2 device -o x.json --starts 0
 run 2 link; run 2 link --from x --algorithm rign
