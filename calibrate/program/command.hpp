@@ -16,5 +16,6 @@ enum ExitCode : int {
 
 void add_device(CLI::App& app, int& exit_code);
 void add_link(CLI::App& app, int& exit_code);
+void add_transfer(CLI::App& app, int& exit_code);
 
 }  // namespace stepcast::calibrate

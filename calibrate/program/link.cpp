@@ -1,15 +1,12 @@
 // stepcast-calibrate link: a cluster's link from benchmarks of collectives.
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "calibrate/error.hpp"
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/program/command.hpp"
+#include "calibrate/program/json_file.hpp"
 #include "models/scenario/writer.hpp"
 
 namespace stepcast::calibrate {
@@ -36,15 +33,6 @@ E value_of(const std::string& name) {
   throw CLI::ValidationError(name);  // CLI11 has checked it
 }
 
-void write(const Cluster& cluster, const std::filesystem::path& path) {
-  const std::filesystem::path partial = path.string() + ".partial";
-  std::ofstream file(partial);
-  file << write_value(cluster).dump(1) << '\n';
-  file.close();
-  if (!file) throw CalibrationError(fmt::format("{} cannot be written: {}; choose another path by -o", partial.string(), std::strerror(errno)));
-  std::filesystem::rename(partial, path);
-}
-
 void fit_link(const LinkOptions& options) {
   ReadOptions reading{std::nullopt, options.ranks, options.in_place};
   if (!options.collective.empty()) reading.operation = value_of<Operation>(options.collective);
@@ -55,7 +43,7 @@ void fit_link(const LinkOptions& options) {
   try {
     for (const std::string& file : options.from) fits.push_back(fit_benchmark(read_benchmark(file, reading), fitting));
     const Cluster cluster = make_cluster(options.name.empty() ? std::filesystem::path(options.from.front()).stem().string() : options.name, fits);
-    if (!options.output.empty()) write(cluster, options.output);
+    if (!options.output.empty()) write_json(options.output, write_value(cluster));
     fmt::print("{}", link_table(cluster, fits));
   } catch (const std::invalid_argument& error) {
     throw BadInput(options.from.at(std::min(fits.size(), options.from.size() - 1)), 0, "what no link can be fitted to", "times that grow with size, and a closed form for them", error.what());

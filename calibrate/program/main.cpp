@@ -6,16 +6,18 @@
 #include "calibrate/link/benchmark.hpp"
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/identity.hpp"
+#include "models/scenario/fault.hpp"
 
 int main(int argc, char** argv) {
   using namespace stepcast::calibrate;
-  CLI::App app("Measures this machine's GPU into a device profile, and fits links to benchmarks of collectives.", "stepcast-calibrate");
+  CLI::App app("Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.", "stepcast-calibrate");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.footer("Example: stepcast-calibrate device -o h100.json");
   int exit_code = kOk;
   add_device(app, exit_code);
   add_link(app, exit_code);
+  add_transfer(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -24,6 +26,9 @@ int main(int argc, char** argv) {
     app.exit(error, std::cerr, std::cerr);
     return kUsage;
   } catch (const BadInput& error) {
+    fmt::print(stderr, "stepcast-calibrate: {}\n", error.what());
+    return kBadInput;
+  } catch (const stepcast::ScenarioError& error) {
     fmt::print(stderr, "stepcast-calibrate: {}\n", error.what());
     return kBadInput;
   } catch (const std::bad_alloc&) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/profile.hpp"
+#include "models/scenario/check_profile.hpp"
 #include "models/scenario/reader.hpp"
 #include "models/workload/check_shapes.hpp"
 
@@ -25,19 +25,24 @@ Json laid_over(Json named, const Json& value) {
   return named;
 }
 
+/// A profile on its own, so that its faults name its own file.
+DeviceProfile read_profile(const Json& json, const std::filesystem::path& file, std::vector<Fault>& faults) {
+  DeviceProfile profile;
+  const std::size_t before = faults.size();
+  read_value(json, "", profile, {}, faults);
+  for (std::size_t i = before; i < faults.size(); ++i) faults[i].file = file.string();
+  return profile;
+}
+
 void resolve_profile(Json& value, const std::string& root, const std::string& file, PartFiles& files, std::vector<Fault>& faults) {
   const std::string reference = reference_of(value);
   if (reference.empty()) return;
   try {
     const auto path = files.find("profile", reference, file, pointer_to(root, "profile"));
     Json named = files.read(path);
-    // Read once on its own, so that its faults name its own file.
-    std::vector<Fault> own;
-    DeviceProfile probe;
-    read_value(named, "", probe, {}, own);
-    for (Fault& fault : own) fault.file = path.string();
-    faults.insert(faults.end(), own.begin(), own.end());
-    if (own.empty()) value = laid_over(std::move(named), value);
+    const std::size_t before = faults.size();
+    read_profile(named, path, faults);
+    if (faults.size() == before) value = laid_over(std::move(named), value);
     else value = nullptr;
   } catch (const ScenarioError& error) {
     for (Fault fault : error.faults()) {
@@ -91,6 +96,18 @@ WorkloadTable load_workload(const std::filesystem::path& file, const Json& over,
     if (fault.file.empty()) fault.file = file.string();
   if (!faults.empty()) throw ScenarioError(std::move(faults));
   return table;
+}
+
+DeviceProfile load_profile(const std::string& reference, const std::string& option, const std::filesystem::path& library) {
+  PartFiles files("", library);
+  const auto path = files.find("profile", reference, option, "");
+  std::vector<Fault> faults;
+  DeviceProfile profile = read_profile(files.read(path), path, faults);
+  if (faults.empty()) check_kernels(profile, "", faults);
+  for (Fault& fault : faults)
+    if (fault.file.empty()) fault.file = path.string();
+  if (!faults.empty()) throw ScenarioError(std::move(faults));
+  return profile;
 }
 
 }  // namespace stepcast

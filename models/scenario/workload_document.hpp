@@ -1,9 +1,10 @@
-// References inside a workload, followed before it is read: its device profile and its variant.
+// References inside a workload, followed before it is read: its device profile and its variant. Also a profile alone.
 #pragma once
 
 #include <filesystem>
 
 #include "models/scenario/document.hpp"
+#include "models/scenario/profile.hpp"
 #include "models/scenario/workload.hpp"
 
 namespace stepcast {
@@ -19,5 +20,11 @@ void resolve_workload(Json& workload, const std::string& root, const std::string
 /// its place; profiles by bare name come from the library. A table that gives shapes is checked.
 /// @throws ScenarioError with every fault
 WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library);
+
+/// The device profile named on the command line: by a path ending in .json, or by the bare name of a file in profiles/
+/// here or in the library.
+/// @param option  where it is named ("--from"), for faults
+/// @throws ScenarioError with every fault
+DeviceProfile load_profile(const std::string& reference, const std::string& option, const std::filesystem::path& library);
 
 }  // namespace stepcast

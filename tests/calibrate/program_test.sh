@@ -17,18 +17,19 @@ run() {
 has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
 
 run 0 --version; has out "stepcast-calibrate 0."
-run 0 --help; has out "device"; has out "link"; has out "Example:"
-for command in device link; do run 0 $command --help; has out "Example: stepcast-calibrate $command"; done
+run 0 --help; has out "device"; has out "link"; has out "transfer"; has out "Example:"
+for command in device link transfer; do run 0 $command --help; has out "Example: stepcast-calibrate $command"; done
 run 2; run 2 nothing; run 2 device; has err "--output"
 run 2 device -o x.json --starts 0
 run 2 link; run 2 link --from x --algorithm rign
+run 2 transfer; run 2 transfer x.json --from a --to b; has err "--output"
 
 # Without a device: one line that names the shipped profiles, and no file.
 if ! { command -v nvidia-smi && nvidia-smi -L; } >/dev/null 2>&1; then
   run 1 device -o profile.json
   [[ $(wc -l <err) == 1 && ! -s out ]] || fail "not one line"
   has err "no CUDA device here; shipped profiles: a100-datasheet, "
-  ls | grep -q profile && fail "files were left"
+  if compgen -G "*profile*" >/dev/null; then fail "files were left"; fi
 fi
 
 run 0 link --from "$data/all_reduce_perf.txt" -o cluster.json --name lab
@@ -40,3 +41,49 @@ run 3 link --from "$data/osu_allreduce.txt" -o no.json; has err "osu_allreduce.t
 run 3 link --from "$data/osu_bw.txt"; has err "tells no latency"
 run 3 link --from missing.txt; has err "missing.txt: found No such file"
 run 1 link --from "$data/all_reduce_perf.txt" -o missing/cluster.json; has err "missing/cluster.json.partial cannot be written"
+
+# From an H100 (datasheet: 67 TFLOPS, 3350 GB/s, 1.98 GHz) to a V100 (15.7 TFLOPS, 900 GB/s, 1.53 GHz, no tf32).
+evidence='"evidence": "measured", "source": "made up"'
+cat >measured.json <<END
+{"schema_version": 2, "name": "made-up",
+ "peaks": [{"dtype": "fp32", "rate": "33.5TFLOPS", $evidence}, {"dtype": "tf32", "rate": "400TFLOPS", $evidence}],
+ "memory_bandwidth": {"value": "2680GB/s", $evidence, "spread": 0.02}, "launch_overhead": {"value": "1.53us", $evidence},
+ "clock": {"value": "1.98GHz", $evidence}, "compute_efficiency": {"value": 1, $evidence}, "memory_efficiency": {"value": 1, $evidence}, "bend": {"value": 4, $evidence},
+ "layers": [{"shape": {"kind": "linear", "in": 512, "out": 256}, "batch": 8, "dtype": "fp32", "forward": "4us", $evidence, "spread": 0.1},
+            {"shape": {"kind": "linear", "in": 512, "out": 256}, "batch": 8, "dtype": "tf32", "forward": "4us", $evidence}],
+ "kernels": [{"name": "cast", "launch": "3.06us", "bandwidth": "3350GB/s", $evidence, "spread": 0.1, "knots": [{"bytes": "1MB", "time": "4us"}, {"bytes": "2MB", "time": "5us"}]}]}
+END
+to_v100=(--from h100-datasheet --to v100-datasheet)
+run 0 transfer measured.json "${to_v100[@]}" -o v100.json
+[[ ! -s err ]] || fail "messages without need"
+row() { grep -Eq "^$1 +$2 +$3\$" out || fail "no row \"$1\" of $2 and $3"; }
+row "peak fp32" "33.5 TFLOPS" "7.85 TFLOPS"             # · 15.7/67
+row "peak tf32" "400 TFLOPS" "left out"
+row "memory bandwidth" "2680 GB/s" "720 GB/s"           # · 900/3350
+row "launch" "1.53 us" "1.98 us"                        # · 1.98/1.53
+row "layers" 2 1
+row "kernels" 1 1
+has out "bands are wider by"
+for text in '"name": "v100"' '"evidence": "transferred"' '"source": "made-up: made up (measured)"'; do has v100.json "$text"; done
+has v100.json '"bandwidth": "7.2Tbps"'; has v100.json '"launch": "3960ns"'  # 3350 GB/s · 900/3350 = 8 · 900 Gb/s, 3.06 us · 1.98/1.53
+if grep -q '"evidence": "measured"' v100.json; then fail "an entry still passes for measured"; fi
+# A kernel's time may have changed as its arithmetic: 1.1 · (900/3350)/(15.7/67) - 1 = 0.261147.
+grep -q '"spread": 0\.26114' v100.json || fail "the kernel's band"
+run 0 transfer "$PWD/measured.json" "${to_v100[@]}" --name lab -o named.json; has named.json '"name": "lab"'
+cp measured.json before.json
+run 2 transfer measured.json "${to_v100[@]}" -o ./measured.json; has err "would replace the measurement"
+cmp measured.json before.json || fail "the measurement was replaced"
+
+# What was written is read again, and is no measurement; nor is a datasheet.
+run 3 transfer v100.json "${to_v100[@]}" -o no.json; has err "the profile \"v100\" holds no measurement to transfer; stepcast-calibrate device makes one that does"
+run 3 transfer h100-datasheet "${to_v100[@]}" -o no.json; has err "--measured: found \"h100-datasheet\""; has err "holds no measurement"
+run 3 transfer measured.json --from h10-datasheet --to v100-datasheet -o no.json
+has err '--from: found the unknown profile "h10-datasheet"; allowed: a100-datasheet, h100-datasheet, '; has err 'did you mean "h100-datasheet"?'
+run 3 transfer measured.json --from h100-datasheet --to missing.json -o no.json; has err "--to: found \"missing.json\", but there is no file"
+sed -e 's/"spread": 0.02/"spred": 0.02/' -e 's/"2680GB\/s"/2680/' measured.json >wrong.json
+run 3 transfer wrong.json "${to_v100[@]}" -o no.json
+has err "wrong.json: /memory_bandwidth/value: found 2680"; has err "wrong.json: /memory_bandwidth/spred: found an unknown key"; has err 'did you mean "spread"?'
+sed 's/"5us"/"3us"/' measured.json >falling.json
+run 3 transfer falling.json "${to_v100[@]}" -o no.json; has err "falling.json: /kernels/0/knots/1"
+[[ ! -e no.json && ! -e no.json.partial ]] || fail "a file was left"
+run 1 transfer measured.json "${to_v100[@]}" -o missing/v100.json; has err "missing/v100.json.partial cannot be written: No such file or directory"

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""calibrate/torch_compressors.py without torch: its table of kernels, the reader of samples, times between sizes.
+
+    torch_compressors_test.py PATH/kernel_names
+"""
+import gzip
+import importlib.util
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.dont_write_bytecode = True
+spec = importlib.util.spec_from_file_location("torch_compressors", ROOT / "calibrate/torch_compressors.py")
+peers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(peers)
+NAMES = sys.argv.pop() if len(sys.argv) > 1 else None
+
+
+def kernels_of(method):
+    return [*method.encode_kernels, *method.decode_kernels]
+
+
+class Table(unittest.TestCase):
+    def registry(self):
+        lines = subprocess.run([NAMES], check=True, capture_output=True, text=True).stdout.splitlines()
+        return {name: (int(repeats), int(largest)) for name, repeats, largest in (line.split() for line in lines)}
+
+    def test_every_kernel_is_in_the_registry_and_all_of_its_sweeps_are_counted(self):
+        registry = self.registry()
+        calls = {"sample/adaptive": 2, "count/adaptive": 2, "compact-mean/adaptive": 2}  # one for either sign
+        for name, method in peers.METHODS.items():
+            for kernel in kernels_of(method):
+                self.assertIn(kernel.name, registry, name)
+                called = 2 if name == "adaptive" and kernel.name == "radix-select/dgc" else calls.get(kernel.name, 1)
+                self.assertEqual(kernel.passes, called * registry[kernel.name][0], f"{name}: {kernel.name}")
+
+    def test_methods_end_where_their_kernels_do(self):
+        registry = self.registry()
+        for name, method in peers.METHODS.items():
+            least = min(registry[kernel.name][1] for kernel in kernels_of(method))
+            self.assertEqual(min(method.largest, 2**63 - 1), least, name)
+
+    def test_constants_are_the_kernels(self):
+        text = (ROOT / "kernels/call.hpp").read_text() + (ROOT / "kernels/cpu/lists.hpp").read_text() + (ROOT / "kernels/cpu/low_rank.cpp").read_text()
+        for name, value in (("kBucket", peers.BUCKET), ("kLevels", peers.LEVELS), ("kTernaryClip", peers.CLIP), ("kThreshold", peers.THRESHOLD), ("kMomentum", peers.MOMENTUM), ("kQuantiles", peers.QUANTILES),
+                            ("kSparsity", peers.SPARSITY), ("kRank", peers.RANK), ("kTriplets", peers.TRIPLETS)):
+            found = re.search(rf"constexpr \S+ {name} = ([0-9.]+)", text)
+            self.assertIsNotNone(found, name)
+            self.assertEqual(float(found[1]), value, name)
+
+
+class Samples(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "profile.samples.jsonl")
+
+    def write(self, records, tail=""):
+        header = {"format": "stepcast-samples", "device": {"name": "A device"}}
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write("".join(json.dumps(line) + "\n" for line in [header, *records]) + tail)
+
+    def test_starts_are_pooled_and_an_unfinished_line_left_out(self):
+        # Cold times 1, 3 and 8 of two starts: median 3.
+        self.write([{"name": "a/b", "size": 200, "cold_s": [7.0]}, {"name": "a/b", "size": 100, "cold_s": [1.0, 8.0]}, {"name": "a/b", "size": 100, "cold_s": [3.0]}], '{"name": "a/b", "si')
+        self.assertEqual(peers.read_samples(self.path), ("A device", {"a/b": [(100, 3.0), (200, 7.0)]}))
+
+    def test_compressed(self):
+        self.write([{"name": "a/b", "size": 1, "cold_s": [2.0]}])
+        with open(self.path, "rb") as plain, gzip.open(self.path + ".gz", "wb") as packed:
+            packed.write(plain.read())
+        os.remove(self.path)
+        for path in (self.path, self.path + ".gz"):
+            self.assertEqual(peers.read_samples(path)[1], {"a/b": [(1, 2.0)]})
+        with open(self.path + ".gz", "r+b") as packed:
+            packed.truncate(20)
+        with self.assertRaisesRegex(peers.PeerError, "samples.jsonl.gz: "): peers.read_samples(self.path)
+
+    def test_faults_name_file_and_line(self):
+        self.write([{"name": "a/b", "size": 1}])
+        with self.assertRaisesRegex(peers.PeerError, "jsonl:2: found .*cold_s"): peers.read_samples(self.path)
+        Path(self.path).write_text('{"format": "other"}\n')
+        with self.assertRaisesRegex(peers.PeerError, "jsonl:1: found"): peers.read_samples(self.path)
+        Path(self.path).write_text("")
+        with self.assertRaisesRegex(peers.PeerError, "found nothing"): peers.read_samples(self.path)
+        with self.assertRaisesRegex(peers.PeerError, "No such file.*--samples wants"): peers.read_samples(self.path + ".missing")
+
+
+class Times(unittest.TestCase):
+    POINTS = [(100, 1.0), (10000, 100.0), (40000, 800.0)]
+
+    def test_between_sizes_in_logarithms(self):
+        self.assertAlmostEqual(peers.time_at(self.POINTS, 1000), 10.0)  # t = n/100
+        self.assertAlmostEqual(peers.time_at(self.POINTS, 20000), 100 * 2**1.5)  # 8 times the time at 4 times the size: t ~ n^1.5
+        for size, seconds in self.POINTS:
+            self.assertAlmostEqual(peers.time_at(self.POINTS, size), seconds)
+
+    def test_little_beyond_the_largest_and_not_below_the_least(self):
+        self.assertAlmostEqual(peers.time_at(self.POINTS, 42000), 800 * 1.05**1.5)
+        for n in (99, 45000):
+            self.assertIsNone(peers.time_at(self.POINTS, n))
+        self.assertIsNone(peers.time_at(self.POINTS[:1], 100))
+
+    def test_kernels_add_up_by_their_passes(self):
+        times = {"a/b": self.POINTS, "c/d": [(10, 5.0), (20000, 5.0)]}
+        # Four passes of 10, and one of 5 at half of the elements.
+        self.assertAlmostEqual(peers.our_time(times, [peers.Kernel("a/b", 4), peers.Kernel("c/d", 1, 0.5)], 1000)[0], 45.0)
+        self.assertEqual(peers.our_time(times, [peers.Kernel("e/f")], 1000), (None, "no samples of e/f"))
+        self.assertEqual(peers.our_time(times, [peers.Kernel("a/b")], 50), (None, "a/b was not measured at 50 elements"))
+
+
+class Program(unittest.TestCase):
+    def run_with(self, *arguments):
+        return subprocess.run([sys.executable, ROOT / "calibrate/torch_compressors.py", *arguments], capture_output=True, text=True)
+
+    def test_wrong_arguments(self):
+        for arguments, message in ((["--methods", "top-q"], "found top-q; allowed: fp16, "), (["--sizes", "0"], "found 0; allowed: 1 or more"), (["--samples-each", "0"], "found 0")):
+            done = self.run_with(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+
+    @unittest.skipIf(peers.torch, "torch is here")
+    def test_without_torch(self):
+        done = self.run_with("--device", "cpu")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("torch cannot be imported", done.stderr)
+
+    @unittest.skipUnless(peers.torch, "needs torch")
+    def test_on_a_cpu_no_ratio_is_given(self):
+        with tempfile.TemporaryDirectory() as folder:
+            output = os.path.join(folder, "peers.json")
+            samples = os.path.join(folder, "profile.samples.jsonl")
+            kernels = [kernel.name for kernel in kernels_of(peers.METHODS["fp16"])]
+            Path(samples).write_text("\n".join(json.dumps(line) for line in [{"format": "stepcast-samples", "device": {"name": "A device"}}, *({"name": name, "size": size, "cold_s": [1e-6 * size]} for name in kernels for size in (1000, 10000))]) + "\n")
+            done = self.run_with("--device", "cpu", "--sizes", "5000", "--methods", "fp16,qsgd", "--samples-each", "3", "--samples", samples, "--output", output)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("these times mean nothing", done.stdout)
+            document = json.loads(Path(output).read_text())
+            fp16, qsgd = document["results"]
+            self.assertTrue(math.isclose(fp16["encode"]["ours_s"], 5e-3, rel_tol=1e-9), fp16)  # 1 us an element
+            self.assertEqual((fp16["encode"]["ratio"], fp16["encode"]["why"]), (None, "PyTorch ran on a CPU"))
+            self.assertEqual(qsgd["encode"]["why"], "no samples of norm-quantize/qsgd")
+            self.assertEqual(len(fp16["decode"]["samples_s"]), 3)
+            self.assertEqual(json.loads(self.run_with("--device", "cpu", "--sizes", "500", "--methods", "fp16", "--json").stdout)["results"][0]["size"], 500)
+            done = self.run_with("--device", "cpu", "--sizes", "500", "--methods", "fp16", "--output", os.path.join(folder, "missing", "x.json"))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot be written: No such file", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
