@@ -27,7 +27,7 @@ class Device {
   [[nodiscard]] virtual std::vector<Subject> subjects(const Sizes& sizes) const = 0;
   /// A layer's kernel on a batch; checked on small shapes, since the reference takes long on large ones.
   [[nodiscard]] virtual Subject subject(const kernels::Kernel& kernel, int batch) const = 0;
-  /// The step's kernels one after the other. Buffers are each layer's own.
+  /// The step's kernels one after the other. Buffers are each kernel's own.
   [[nodiscard]] virtual Subject subject(const StepToMeasure& step) const = 0;
 };
 

@@ -10,6 +10,12 @@ class CalibrationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The device's memory does not suffice for one subject.
+class OutOfMemory : public CalibrationError {
+ public:
+  using CalibrationError::CalibrationError;
+};
+
 /// SIGINT or SIGTERM came; what was measured is in the samples file.
 class Interrupted : public CalibrationError {
  public:

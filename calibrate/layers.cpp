@@ -68,7 +68,19 @@ Precision precision_of(Dtype dtype) {
 
 std::string subject_name(const kernels::Kernel& kernel) { return "layer/" + kernel.described(); }
 
-std::string StepToMeasure::name() const { return fmt::format("step/{} {} {}", table.name, variant, stepcast::name_of(table.dtype)); }
+std::string StepToMeasure::name() const {
+  // FNV-1a of all that is run, so that samples of a table that was edited since are not taken for this one's.
+  std::uint64_t digest = 0xcbf29ce484222325U;
+  const auto add = [&](const std::string& text) {
+    for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  };
+  for (const LayerKernels& layer : layers)
+    for (const std::optional<kernels::Kernel>* part : {&layer.forward, &layer.data_gradient, &layer.weight_gradient})
+      if (*part) add((*part)->described());
+  add(update.described());
+  for (const std::int64_t elements : tensors) add(std::to_string(elements));
+  return fmt::format("step/{} {} {} {:016x}", table.name, variant, stepcast::name_of(table.dtype), digest);
+}
 
 std::vector<LayerToMeasure> layers_to_measure(const std::vector<StepToMeasure>& steps) {
   std::vector<LayerToMeasure> all;
@@ -91,7 +103,11 @@ StepToMeasure step_of(const WorkloadTable& table, ConvolutionPath path) {
     step.layers.push_back(kernels_of(*layer.shape, precision, path));
     for (const GradientTensor& tensor : layer.gradients) step.tensors.push_back(tensor.elements);
   }
-  step.update = table.optimizer == Optimizer::adam ? kernels::adam_update(precision) : kernels::sgd_momentum_update(precision);
+  switch (table.optimizer) {
+    case Optimizer::sgd: step.update = kernels::sgd_update(precision); break;
+    case Optimizer::momentum: step.update = kernels::sgd_momentum_update(precision); break;
+    case Optimizer::adam: step.update = kernels::adam_update(precision); break;
+  }
   return step;
 }
 

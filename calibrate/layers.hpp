@@ -1,7 +1,6 @@
 // From a workload's layer table to the kernels that carry its layers out.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -39,7 +38,7 @@ struct StepToMeasure {
   std::vector<std::int64_t> tensors;          ///< elements of each tensor that is updated
   ConvolutionPath path = ConvolutionPath::im2col;
 
-  /// "step/resnet50 pufferfish tf32": with the batch as size, the key of its samples.
+  /// "step/resnet50 pufferfish tf32 5f1c...": with the batch as size, the key of its samples; the digest is of all kernels.
   [[nodiscard]] std::string name() const;
 };
 

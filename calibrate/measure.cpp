@@ -62,6 +62,8 @@ void measure(const std::vector<Subject>& subjects, const MeasureOptions& options
       file.append(measure_one(task, options, surroundings));
     } catch (const Interrupted&) {
       throw;
+    } catch (const OutOfMemory& error) {
+      progress.note(fmt::format("{}, size {}, is left out: {}", task.subject->name, task.size, error.what()));
     } catch (const std::exception& error) {
       throw CalibrationError(fmt::format("{}, size {}: {}", task.subject->name, task.size, error.what()));
     }

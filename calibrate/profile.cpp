@@ -21,13 +21,13 @@ template <class Q>
 Q rounded(Q value) { return Q(rounded(value.si())); }
 
 /// The factor 1 + s that factors 1 + x of independent causes come to at the most.
-double together(std::initializer_list<double> parts) {
+double combined(std::initializer_list<double> parts) {
   double factor = 1;
   for (const double part : parts) factor *= 1 + part;
   return factor - 1;
 }
 
-double spread_of(const Pooled& one) { return rounded(together({one.iqr / 2, one.start_spread / 2})); }
+double spread_of(const Pooled& one) { return rounded(combined({one.iqr / 2, one.start_spread / 2})); }
 
 using ByName = std::map<std::string, std::map<std::int64_t, Pooled>>;
 
@@ -93,7 +93,7 @@ KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint
   entry.errors = FitErrors{rounded(judged.median_error), rounded(judged.p90_error), rounded(judged.largest_error), judged.fitted, judged.held_out};
   entry.iqr = rounded(median(pass.iqrs));
   entry.start_spread = rounded(median(pass.start_spreads));
-  entry.spread = rounded(together({*entry.iqr / 2, *entry.start_spread / 2, judged.median_error}));
+  entry.spread = rounded(combined({*entry.iqr / 2, *entry.start_spread / 2, judged.median_error}));
   entry.samples = pass.samples;
   entry.discarded = pass.discarded;
   return entry;
@@ -113,7 +113,7 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
   entry.batch = layer.batch;
   entry.dtype = layer.dtype;
   entry.evidence = Evidence::measured;
-  entry.source = "stepcast-calibrate, own kernels and cuBLAS, L2 flushed before each time";
+  entry.source = "stepcast-calibrate, L2 flushed before each time";
   if (std::holds_alternative<Conv2d>(layer.shape)) entry.source += fmt::format("; convolution by {}", name_of(path));
   double iqr = 0, starts = 0;
   std::int64_t samples = 0, discarded = 0;
@@ -132,7 +132,7 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
   if (samples == 0) return {};
   entry.iqr = rounded(iqr);
   entry.start_spread = rounded(starts);
-  entry.spread = rounded(together({iqr / 2, starts / 2}));
+  entry.spread = rounded(combined({iqr / 2, starts / 2}));
   entry.samples = samples;
   entry.discarded = discarded;
   return entry;
@@ -143,7 +143,7 @@ StepCheck check_of(const StepToMeasure& step, const Pooled& measured, const Devi
   table.profile = profile;
   const Seconds assembled = make_workload(table).compute();
   return {step.table.name, step.variant, step.table.batch, step.table.dtype, rounded(assembled), rounded(Seconds(measured.median)),
-          fmt::format("own kernels in sequence, convolutions by {}", name_of(step.path))};
+          fmt::format("the same kernels in sequence, each on buffers of its own; convolutions by {}", name_of(step.path))};
 }
 
 double median_clock(const ByName& pooled) {
@@ -202,8 +202,8 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   profile.memory_bandwidth = {rounded(BytesPerSecond(copy.bytes / copy.median)), Evidence::measured, "a copy on the device, bytes read and written, median", spread_of(copy)};
   const Pooled& launch = own_rate(pooled, own::kLaunch);
   profile.launch_overhead = {rounded(Seconds(launch.median)), Evidence::measured, "an empty kernel between two events, median", spread_of(launch)};
-  profile.compute_efficiency = {1.0, Evidence::measured, "the peaks above are what large matrix products reach"};
-  profile.memory_efficiency = {1.0, Evidence::measured, "the bandwidth above is what a large copy reaches"};
+  profile.compute_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what large matrix products do"};
+  profile.memory_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what a large copy does"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
   for (const auto& [pass, samples] : by_pass(pooled))
     if (distinct_sizes(samples.timings) >= 10) profile.kernels.push_back(entry_of(pass, samples, seed));

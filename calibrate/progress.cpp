@@ -37,6 +37,11 @@ void Progress::show(std::size_t done, const std::string& now) {
   is_shown_ = is_terminal_;
 }
 
+void Progress::note(const std::string& text) {
+  clear();
+  fmt::print(stderr, "stepcast-calibrate: {}\n", text);
+}
+
 void Progress::clear() {
   if (is_shown_) fmt::print(stderr, "\r\x1b[K");
   is_shown_ = false;

@@ -19,6 +19,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(std::size_t done, const std::string& now);
+  /// A line of its own that stays.
+  void note(const std::string& text);
   /// Takes the live line away, so that another message can be written.
   void clear();
 

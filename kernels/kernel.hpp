@@ -57,7 +57,7 @@ struct Buffer {
   double tolerance = 0;
   double entry_tolerance = 0;
   double absolute_tolerance = 0;
-  std::int64_t below = 0;  ///< Fill::below
+  std::int64_t below = 0;  ///< Fill::below; also what whole numbers that are prepared are below, where that is all that matters
 };
 
 struct Kernel {

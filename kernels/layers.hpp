@@ -98,7 +98,8 @@ LayerKernels concat_layer(const ElementwiseShape& shape, Precision precision);
 LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precision);
 
 /// The update of n parameters; weights and state are fp32, with bf16 gradients the weights also have a copy in bf16.
-/// SGD with momentum (PyTorch's: v ← μv + g, w ← w - ηv) and Adam (Kingma and Ba, ICLR 2015, algorithm 1).
+/// SGD (w ← w - ηg), SGD with momentum (PyTorch's: v ← μv + g, w ← w - ηv) and Adam (Kingma and Ba, ICLR 2015, algorithm 1).
+Kernel sgd_update(Precision precision);
 Kernel sgd_momentum_update(Precision precision);
 Kernel adam_update(Precision precision);
 

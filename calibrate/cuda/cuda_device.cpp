@@ -1,10 +1,11 @@
-// A CUDA device: its facts, its own rates, and every kernel of the compressors.
+// A CUDA device: its facts, its own rates, every kernel of the compressors, layers and whole steps.
 #include <algorithm>
 #include <random>
 
 #include "calibrate/cuda/device_timer.hpp"
 #include "calibrate/cuda/whole_step.hpp"
 #include "calibrate/device.hpp"
+#include "calibrate/error.hpp"
 #include "calibrate/profile.hpp"
 #include "kernels/code/bfloat.hpp"
 #include "kernels/code/half.hpp"
@@ -114,9 +115,21 @@ Subject layer_subject(const Timer& timer, const kernels::Kernel& kernel, int bat
   return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, check, prepare};
 }
 
+/// `make()`, whose lack of memory concerns its subject alone: a network that does not fit the device.
+template <class Make>
+auto or_left_out(const Make& make) {
+  try {
+    return make();
+  } catch (const kernels::CudaError& error) {
+    if (error.code() != cudaErrorMemoryAllocation) throw;
+    cudaGetLastError();  // not sticky
+    throw OutOfMemory(error.what());
+  }
+}
+
 Subject step_subject(const Timer& timer, const StepToMeasure& step) {
   const auto prepare = [timer, step](std::int64_t) {
-    const auto whole = std::make_shared<WholeStep>(step, timer->context());
+    const auto whole = or_left_out([&] { return std::make_shared<WholeStep>(step, timer->context()); });
     return std::make_unique<DeviceWork>(timer, [whole] { whole->run(); });
   };
   const auto nothing = [](std::int64_t) { return 0.0; };

@@ -6,7 +6,8 @@
 
 namespace stepcast::calibrate {
 
-/// Buffers of every layer's kernels, each its own as activations are, and one scratch that all share.
+/// Buffers of every kernel, each its own, and one scratch that all share: no kernel finds in L2 what another has just
+/// written, unlike in a training step whose layers hand activations on.
 class WholeStep {
  public:
   /// @throws CudaError, out of memory among them

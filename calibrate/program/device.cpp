@@ -1,4 +1,6 @@
 // stepcast-calibrate device: measures this machine's GPU into a device profile.
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -6,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -108,7 +111,9 @@ std::vector<StepToMeasure> steps_of(const DeviceOptions& options) {
         const WorkloadTable table = load_workload(file, over, default_library());
         if (!gives_shapes(table)) throw CalibrationError(fmt::format("--workload {}: its table gives times, not shapes, so there is nothing to measure; choose one with shapes, such as resnet50", workload));
         try {
-          steps.push_back(step_of(table, path_of(options)));
+          StepToMeasure step = step_of(table, path_of(options));
+          const bool known = std::any_of(steps.begin(), steps.end(), [&](const StepToMeasure& one) { return one.name() == step.name() && one.table.batch == step.table.batch; });
+          if (!known) steps.push_back(std::move(step));
         } catch (const std::invalid_argument& error) {
           throw CalibrationError(fmt::format("--workload {}: {}", workload, error.what()));
         }
@@ -186,14 +191,29 @@ std::string default_name(const MeasuredDevice& device) {
   return name;
 }
 
+/// Samples of layers and steps that are none of `steps`.
+std::size_t unused_layers(const std::vector<Record>& records, const std::vector<StepToMeasure>& steps) {
+  std::set<std::pair<std::string, std::int64_t>> used;
+  for (const StepToMeasure& step : steps) used.emplace(step.name(), step.table.batch);
+  for (const LayerToMeasure& layer : layers_to_measure(steps))
+    for (const std::optional<kernels::Kernel>* part : {&layer.kernels.forward, &layer.kernels.data_gradient, &layer.kernels.weight_gradient})
+      if (*part) used.emplace(subject_name(**part), layer.batch);
+  return static_cast<std::size_t>(std::count_if(records.begin(), records.end(), [&](const Record& record) {
+    return (record.name.starts_with("layer/") || record.name.starts_with("step/")) && !used.contains({record.name, record.size});
+  }));
+}
+
 void write_profile(const DeviceOptions& options, ProfileFile& file) {
   const auto samples = read_samples(options.samples());
   if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
   const MeasuredDevice device = device_of(samples->header, options.samples());
-  const DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps_of(options));
+  const std::vector<StepToMeasure> steps = steps_of(options);
+  const DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps);
   file.write(profile);
   const fs::path kept = compress_samples(options.samples());
   fmt::print("{}", profile_table(profile, samples->records));
+  if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
+    fmt::print(stderr, "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n", kept.string(), unused);
   fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(), kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
 }
 

@@ -11,6 +11,9 @@ namespace stepcast::kernels {
 inline constexpr float kSgdRate = 0.1F;
 inline constexpr float kAdamRate = 1e-3F, kAdamFirst = 0.9F, kAdamSecond = 0.999F, kAdamEpsilon = 1e-8F;
 
+/// w ← w - ηg, η = 0.1.
+STEPCAST_SHARED void sgd(float gradient, float& weight) { weight = weight - kSgdRate * gradient; }
+
 /// v ← μv + g, w ← w - ηv: PyTorch's SGD with momentum, μ = 0.9, η = 0.1.
 STEPCAST_SHARED void sgd_momentum(float gradient, float& weight, float& momentum) {
   momentum = kMomentum * momentum + gradient;

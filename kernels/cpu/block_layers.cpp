@@ -33,6 +33,7 @@ void add_block_layers(std::vector<Kernel>& list) {
       add(list, concat_layer({elements}, precision));
     }
     for (const SoftmaxLossShape& shape : {SoftmaxLossShape{1, 5}, SoftmaxLossShape{3, 7}, SoftmaxLossShape{10, 6}, SoftmaxLossShape{1000, 3}, SoftmaxLossShape{1031, 3}, SoftmaxLossShape{4096, 3}}) add(list, softmax_loss_layer(shape, precision));
+    list.push_back(sgd_update(precision));
     list.push_back(sgd_momentum_update(precision));
     list.push_back(adam_update(precision));
   }

@@ -127,7 +127,10 @@ LayerKernels pool_layer(const PoolShape& shape, Precision precision) {
     layer.data_gradient = Kernel{name + "-data_gradient", kMethod<T>, parameters,
                                  [=](std::int64_t n) {
                                    std::vector<Buffer> all{input<T>("dy", n * out)};
-                                   if (max) all.push_back({"places", Element::u8, n * out, Fill::prepared});
+                                   if (max) {
+                                     all.push_back({"places", Element::u8, n * out, Fill::prepared});
+                                     all.back().below = window;
+                                   }
                                    all.push_back(result<T>("dx", n * in, backward_tolerance));
                                    return all;
                                  },

@@ -32,6 +32,17 @@ void keep_copy(const Call& c, int at, std::int64_t i) {
 
 }  // namespace
 
+Kernel sgd_update(Precision precision) {
+  return of_precision(precision, []<class T>() {
+    return update<T>("sgd-update", {}, [](std::int64_t) { return std::vector<Buffer>{}; }, 0, [](const Call& c) {
+      for (std::int64_t i = 0; i < c.n; ++i) {
+        sgd(widened(c.at<T>(0)[i]), c.at<float>(1)[i]);
+        keep_copy<T>(c, 2, i);
+      }
+    });
+  });
+}
+
 Kernel sgd_momentum_update(Precision precision) {
   return of_precision(precision, []<class T>() {
     return update<T>("sgd_momentum-update", {}, [](std::int64_t n) { return std::vector<Buffer>{{"momentum", Element::f32, n, Fill::values, true}}; }, 1, [](const Call& c) {

@@ -42,10 +42,11 @@ struct FillIndices {
   __device__ void operator()(std::int64_t i) const { data[i] = permuted(static_cast<std::uint64_t>(i), n, seed); }
 };
 
+template <class T>
 struct FillBelow {
-  std::uint32_t* data;
+  T* data;
   std::uint64_t below, seed;
-  __device__ void operator()(std::int64_t i) const { data[i] = static_cast<std::uint32_t>(word_of(seed, i) % below); }
+  __device__ void operator()(std::int64_t i) const { data[i] = static_cast<T>(word_of(seed, i) % below); }
 };
 
 template <class Op>
@@ -70,9 +71,10 @@ void fill_on_device(const Buffer& buffer, void* data, std::int64_t n, std::uint6
     case Fill::scale: return draw(buffer, data, Positive{seed}, stream);
     case Fill::code: return each(bytes, FillBits{static_cast<std::uint8_t*>(data), seed}, stream);
     case Fill::index: return each(buffer.count, FillIndices{static_cast<std::uint32_t*>(data), static_cast<std::uint64_t>(n), seed}, stream);
-    case Fill::below: return each(buffer.count, FillBelow{static_cast<std::uint32_t*>(data), static_cast<std::uint64_t>(buffer.below), seed}, stream);
+    case Fill::below: return each(buffer.count, FillBelow<std::uint32_t>{static_cast<std::uint32_t*>(data), static_cast<std::uint64_t>(buffer.below), seed}, stream);
     case Fill::prepared:
       if (real) return draw(buffer, data, Positive{seed}, stream);
+      if (buffer.element == Element::u8 && buffer.below > 0) return each(buffer.count, FillBelow<std::uint8_t>{static_cast<std::uint8_t*>(data), static_cast<std::uint64_t>(buffer.below), seed}, stream);
       break;
     case Fill::zero: break;
   }

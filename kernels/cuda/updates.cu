@@ -7,6 +7,21 @@ namespace stepcast::kernels {
 namespace {
 
 template <class T>
+struct Sgd {
+  const T* gradient;
+  float* weight;
+  T* copy;  ///< for bf16
+  std::int64_t n;
+  __device__ void operator()(std::int64_t first) const {
+    const Values<4> g = load_values<4>(gradient, first, n);
+    Values<4> w = load_values<4>(weight, first, n);
+    for (int k = 0; k < 4; ++k) sgd(g.v[k], w.v[k]);
+    store_values<4>(weight, first, n, w);
+    if (copy != nullptr) store_values<4>(copy, first, n, w);
+  }
+};
+
+template <class T>
 struct SgdMomentum {
   const T* gradient;
   float *weight, *momentum;
@@ -47,6 +62,10 @@ T* copy_at(const DeviceCall& c, int buffer) {
 }
 
 template <class T>
+void sgd_update(const DeviceCall& c) {
+  sweep_vectors<4>(c, c.n, Sgd<T>{c.at<T>(0), c.at<float>(1), copy_at<T>(c, 2), c.n});
+}
+template <class T>
 void sgd_momentum_update(const DeviceCall& c) {
   sweep_vectors<4>(c, c.n, SgdMomentum<T>{c.at<T>(0), c.at<float>(1), c.at<float>(2), copy_at<T>(c, 3), c.n});
 }
@@ -58,6 +77,8 @@ void adam_update(const DeviceCall& c) {
 }  // namespace
 
 void add_update_launches(std::vector<Launch>& list) {
+  list.push_back({"sgd-update/fp32", sgd_update<float>, no_scratch});
+  list.push_back({"sgd-update/bf16", sgd_update<std::uint16_t>, no_scratch});
   list.push_back({"sgd_momentum-update/fp32", sgd_momentum_update<float>, no_scratch});
   list.push_back({"sgd_momentum-update/bf16", sgd_momentum_update<std::uint16_t>, no_scratch});
   list.push_back({"adam-update/fp32", adam_update<float>, no_scratch});

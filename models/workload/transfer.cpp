@@ -32,29 +32,22 @@ class Transfer {
     if (result.peaks.empty()) throw TransferError(fmt::format("the profile \"{}\" has no peak of a type that both \"{}\" and \"{}\" have; add one to the datasheets", measured_.name, from_.name, to_.name));
     for (PeakRate& peak : result.peaks) {
       peak.rate *= *ratio_of(peak.dtype);
-      mark(peak, 0);
+      mark(peak);
     }
     result.memory_bandwidth.value *= bandwidth_;
-    mark(result.memory_bandwidth, 0);
+    mark(result.memory_bandwidth);
     result.launch_overhead.value *= 1 / clock_;
-    mark(result.launch_overhead, 0);
+    mark(result.launch_overhead);
     result.clock = to_.clock;
     mark(result.compute_efficiency);
     mark(result.memory_efficiency);
     mark(result.bend);
     mark(result.winograd);
-    std::erase_if(result.layers, [&](const LayerEntry& layer) { return !ratio_of(layer.dtype); });
-    const DeviceProfile roofs = result;  // times of layers are read off it while they change
-    for (LayerEntry& layer : result.layers) move(layer, roofs);
-    std::erase_if(result.range, [&](const FittedRange& range) { return !ratio_of(range.dtype); });
-    for (KernelEntry& kernel : result.kernels) {
-      for (RateKnot& knot : kernel.knots) knot.time = kernel.launch * (1 / clock_) + (knot.time - kernel.launch) * (1 / bandwidth_);
-      kernel.launch *= 1 / clock_;
-      kernel.bandwidth *= bandwidth_;
-      if (kernel.peak) *kernel.peak *= ratio_of(Dtype::fp32).value_or(bandwidth_);
-      // A kernel that was bound by arithmetic all the same.
-      mark(kernel, deviation(1 / bandwidth_, ratio_of(Dtype::fp32).value_or(bandwidth_)));
-    }
+    const auto has_peak = [&](Dtype dtype) { return find_peak(result, dtype) != nullptr; };
+    std::erase_if(result.layers, [&](const LayerEntry& layer) { return !has_peak(layer.dtype); });
+    std::erase_if(result.range, [&](const FittedRange& range) { return !has_peak(range.dtype); });
+    for (LayerEntry& layer : result.layers) rescale(layer, result);
+    for (KernelEntry& kernel : result.kernels) rescale(kernel);
     return result;
   }
 
@@ -65,33 +58,58 @@ class Transfer {
     return to->rate / from->rate;
   }
 
-  /// The spread that takes a time multiplied by `factor` to where the bandwidth's, and the peak's ratio alone would.
-  [[nodiscard]] double deviation(double factor, double peak) const {
+  /// The spread about `is` that covers the time that was `was` whatever bounds it: all or all but its fixed part goes with
+  /// the bandwidth or with the peak, and what is fixed, at the most `fixed`, with the clock.
+  [[nodiscard]] double reach(Seconds was, Seconds is, Seconds fixed, std::optional<double> peak) const {
+    fixed = std::min(fixed, was);
     double most = 0;
-    for (const double ratio : {bandwidth_, peak}) most = std::max({most, ratio * factor - 1, 1 / (ratio * factor) - 1});
+    for (const double rate : {bandwidth_, peak.value_or(bandwidth_)})
+      for (const Seconds possible : {was * (1 / rate), fixed * (1 / clock_) + (was - fixed) * (1 / rate)}) most = std::max({most, possible / is - 1, is / possible - 1});
     return most;
   }
 
-  void move(LayerEntry& layer, const DeviceProfile& roofs) const {
-    const LayerWork before = work_on(measured_, layer.shape, layer.batch, layer.dtype);
-    const LayerWork after = work_on(roofs, layer.shape, layer.batch, layer.dtype);
+  void rescale(LayerEntry& layer, const DeviceProfile& result) const {
+    const LayerWork before = work_on(measured_, layer.shape, layer.batch, layer.dtype), after = work_on(result, layer.shape, layer.batch, layer.dtype);
     double widest = 0;
-    const auto part = [&](std::optional<Seconds>& time, const KernelWork& was, const KernelWork& is) {
+    const auto rescale_part = [&](std::optional<Seconds>& time, const KernelWork& was, const KernelWork& is) {
       if (!time || was.kernels == 0) return;
-      const double factor = roofline(is, roofs, layer.dtype) / roofline(was, measured_, layer.dtype);
-      *time *= factor;
-      widest = std::max(widest, deviation(factor, *ratio_of(layer.dtype)));
+      const Seconds before_transfer = *time;
+      *time *= roofline(is, result, layer.dtype) / roofline(was, measured_, layer.dtype);
+      widest = std::max(widest, reach(before_transfer, *time, measured_.launch_overhead.value * was.kernels, ratio_of(layer.dtype)));
     };
-    part(layer.forward, before.forward, after.forward);
-    part(layer.data_gradient, before.data_gradient, after.data_gradient);
-    part(layer.weight_gradient, before.weight_gradient, after.weight_gradient);
-    mark(layer, widest);
+    rescale_part(layer.forward, before.forward, after.forward);
+    rescale_part(layer.data_gradient, before.data_gradient, after.data_gradient);
+    rescale_part(layer.weight_gradient, before.weight_gradient, after.weight_gradient);
+    widen(layer, widest);
+    mark(layer);
   }
 
+  void rescale(KernelEntry& kernel) const {
+    for (RateKnot& knot : kernel.knots) knot.time = kernel.launch * (1 / clock_) + (knot.time - kernel.launch) * (1 / bandwidth_);
+    kernel.launch *= 1 / clock_;
+    kernel.bandwidth *= bandwidth_;
+    const std::optional<double> peak = ratio_of(Dtype::fp32);
+    if (kernel.peak) *kernel.peak *= peak.value_or(bandwidth_);
+    // Its fixed part was measured apart; what goes with the bytes may really be arithmetic.
+    widen(kernel, reach(1_s, 1_s * (1 / bandwidth_), {}, peak));
+    kernel.errors.reset();
+    mark(kernel);
+  }
+
+  /// The band as it was, and as far again on either side. How a time was sampled elsewhere says nothing here.
   template <class Entry>
-  void mark(Entry& entry, std::optional<double> widening = {}) const {
-    if constexpr (requires { entry.spread; })
-      if (widening) entry.spread = std::min(*kSpread.max, (1 + entry.spread.value_or(0)) * (1 + *widening) - 1);
+  static void widen(Entry& entry, double reach) {
+    if (entry.spread || reach > 0) entry.spread = std::min(*kSpread.max, (1 + entry.spread.value_or(0)) * (1 + reach) - 1);
+    entry.iqr.reset();
+    entry.start_spread.reset();
+    entry.samples.reset();
+    entry.discarded.reset();
+  }
+
+  /// What was assumed stays assumed.
+  template <class Entry>
+  void mark(Entry& entry) const {
+    if (entry.evidence == Evidence::assumed) return;
     entry.source = fmt::format("{}: {} ({})", measured_.name, entry.source, name_of(entry.evidence));
     entry.evidence = Evidence::transferred;
   }

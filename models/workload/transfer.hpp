@@ -7,9 +7,10 @@
 //
 // and a layer's measured time by its roofline's ratio between the two, t' = t · roofline'(work)/roofline(work).
 //
-// Which of the rates bounds a kernel is not known, only modelled. Its time changes at the least by the ratio that changes
-// least and at the most by the one that changes most, so the band of every entry is widened to reach both: that covers a
-// wrong bound, but not another library's algorithms, cache sizes or clocks under load.
+// Which of the rates bounds a kernel is not known, only modelled. So the band of every layer and kernel is widened to reach
+// what its time would be if it went with the bandwidth alone, or with the peak alone, a layer's launches with the clock or
+// not: that covers a wrong bound, but not another library's algorithms, cache sizes or clocks under load. The device's own
+// rates keep the band that they had.
 #pragma once
 
 #include <stdexcept>
@@ -24,7 +25,7 @@ class TransferError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The profile of device `to`, called `name`; every entry is marked transferred. Types for which a datasheet has no peak
+/// The profile of device `to`, called `name`; what was not assumed is marked transferred. Types for which a datasheet has no peak
 /// are left out, with their layers. Without both clocks a kernel's fixed time stays.
 /// @throws TransferError when `measured` has no measured entry, or no type of it is in both datasheets
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to, const std::string& name);

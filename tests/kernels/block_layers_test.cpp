@@ -576,7 +576,7 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
       require_close(backward_work.bytes.si() + backward_beside, backward.bytes(batch), 1e-12, backward.name() + ": bytes");
     }
   for (const auto& [precision, dtype] : {std::pair{Precision::fp32, Dtype::fp32}, std::pair{Precision::bf16, Dtype::bf16}})
-    for (const auto& [kernel, optimizer] : {std::pair{sgd_momentum_update(precision), stepcast::Optimizer::momentum}, std::pair{adam_update(precision), stepcast::Optimizer::adam}}) {
+    for (const auto& [kernel, optimizer] : {std::pair{sgd_update(precision), stepcast::Optimizer::sgd}, std::pair{sgd_momentum_update(precision), stepcast::Optimizer::momentum}, std::pair{adam_update(precision), stepcast::Optimizer::adam}}) {
       const stepcast::KernelWork work = stepcast::update_work(1000, 1, optimizer, dtype);
       require_close(work.flops.si(), kernel.flops(1000), 1e-12, kernel.name() + ": operations");
       require_close(work.bytes.si(), kernel.bytes(1000), 1e-12, kernel.name() + ": bytes");
