@@ -75,8 +75,7 @@ std::string StepToMeasure::name() const {
     for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   };
   for (const LayerKernels& layer : layers)
-    for (const std::optional<kernels::Kernel>* part : {&layer.forward, &layer.data_gradient, &layer.weight_gradient})
-      if (*part) add((*part)->described());
+    for (const kernels::Kernel* part : layer.parts()) add(part->described());
   add(update.described());
   for (const std::int64_t elements : tensors) add(std::to_string(elements));
   return fmt::format("step/{} {} {} {:016x}", table.name, variant, stepcast::name_of(table.dtype), digest);

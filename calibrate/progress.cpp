@@ -1,26 +1,17 @@
 #include "calibrate/progress.hpp"
 
-#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "models/unit/format.hpp"
+
 namespace stepcast::calibrate {
-namespace {
-
-std::string duration_text(double seconds) {
-  const auto s = static_cast<long long>(std::ceil(seconds));
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {} s", s / 60, s % 60);
-  return fmt::format("{} h {} min", s / 3600, s / 60 % 60);
-}
-
-}  // namespace
 
 std::string progress_text(std::size_t done, std::size_t begun, std::size_t all, double seconds, const std::string& now) {
   std::string text = fmt::format("{} of {} measured", done, all);
-  if (done > begun) text += fmt::format(", {} left", duration_text(seconds * static_cast<double>(all - done) / static_cast<double>(done - begun)));
+  if (done > begun) text += fmt::format(", {} left", duration_text(Seconds(seconds * static_cast<double>(all - done) / static_cast<double>(done - begun))));
   return now.empty() ? text : text + ": " + now;
 }
 

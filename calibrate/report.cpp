@@ -14,9 +14,6 @@ namespace {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// Bytes per second of a device's memory, as its makers give them.
-std::string memory_rate(BytesPerSecond rate) { return fmt::format("{:.4g} GB/s", rate.si() / 1e9); }
-
 /// Median over a pass's methods of warm over cold time at their largest size; NaN without warm samples.
 double warm_share(const std::string& pass, const std::map<std::string, std::map<std::int64_t, Pooled>>& pooled) {
   std::vector<double> shares;
@@ -26,6 +23,8 @@ double warm_share(const std::string& pass, const std::map<std::string, std::map<
 }
 
 }  // namespace
+
+std::string memory_rate(BytesPerSecond rate) { return fmt::format("{:.4g} GB/s", rate.si() / 1e9); }
 
 std::string profile_table(const DeviceProfile& profile, const std::vector<Record>& records) {
   const auto pooled = pool(records);

@@ -21,6 +21,9 @@ const char* name_of(Precision precision);
 /// A part that a layer has not is empty: no gradient of the parameters where there are none.
 struct LayerKernels {
   std::optional<Kernel> forward, data_gradient, weight_gradient;
+
+  /// Those that it has, in that order.
+  [[nodiscard]] std::vector<const Kernel*> parts() const;
 };
 
 // Shapes are those of one sample; `rows` is how many vectors of it a layer works on. Ranks of 0: not factorized.

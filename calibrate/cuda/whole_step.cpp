@@ -12,11 +12,9 @@ using kernels::Kernel;
 
 std::size_t most_scratch(const StepToMeasure& step, const kernels::Context& context) {
   std::size_t most = 1;
-  const auto look = [&](const std::optional<Kernel>& kernel, std::int64_t n) {
-    if (kernel) most = std::max(most, kernels::scratch_bytes(kernels::find_launch(kernel->name()), *kernel, n, context));
-  };
+  const auto look = [&](const Kernel& kernel, std::int64_t n) { most = std::max(most, kernels::scratch_bytes(kernels::find_launch(kernel.name()), kernel, n, context)); };
   for (const kernels::LayerKernels& layer : step.layers)
-    for (const std::optional<Kernel>* part : {&layer.forward, &layer.data_gradient, &layer.weight_gradient}) look(*part, step.table.batch);
+    for (const Kernel* part : layer.parts()) look(*part, step.table.batch);
   for (const std::int64_t elements : step.tensors) look(step.update, elements);
   return most;
 }

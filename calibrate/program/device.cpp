@@ -1,12 +1,9 @@
 // stepcast-calibrate device: measures this machine's GPU into a device profile.
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 
@@ -18,6 +15,7 @@
 #include "calibrate/profile.hpp"
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/identity.hpp"
+#include "calibrate/program/json_file.hpp"
 #include "calibrate/program/processes.hpp"
 #include "calibrate/report.hpp"
 #include "models/scenario/library.hpp"
@@ -126,12 +124,11 @@ std::vector<Subject> subjects_of(const Device& device, const DeviceOptions& opti
   std::vector<Subject> subjects = device.subjects(options.sizes());
   const std::vector<StepToMeasure> steps = steps_of(options);
   for (const LayerToMeasure& layer : layers_to_measure(steps))
-    for (const std::optional<kernels::Kernel>* part : {&layer.kernels.forward, &layer.kernels.data_gradient, &layer.kernels.weight_gradient}) {
-      if (!*part) continue;
+    for (const kernels::Kernel* part : layer.kernels.parts()) {
       // Layers of different tables may share a kernel, such as the sums of two with as many elements.
-      const std::string name = subject_name(**part);
+      const std::string name = subject_name(*part);
       const auto known = std::find_if(subjects.begin(), subjects.end(), [&](const Subject& one) { return one.name == name; });
-      if (known == subjects.end()) subjects.push_back(device.subject(**part, layer.batch));
+      if (known == subjects.end()) subjects.push_back(device.subject(*part, layer.batch));
       else if (std::find(known->sizes.begin(), known->sizes.end(), layer.batch) == known->sizes.end()) known->sizes.push_back(layer.batch);
     }
   for (const StepToMeasure& step : steps) subjects.push_back(device.subject(step));
@@ -150,32 +147,6 @@ void run_start(const DeviceOptions& options) {
     throw CalibrationError(fmt::format("{}; {} measurements are kept in {}: the same command goes on from there", error.what(), file.count(), options.samples().string()));
   }
 }
-
-/// Beside the profile, renamed when whole. Opened before anything is measured, so that a path that cannot be written is
-/// known at once.
-class ProfileFile {
- public:
-  explicit ProfileFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
-    if (!file_) fail();
-  }
-  ~ProfileFile() {
-    std::error_code ignored;  // nothing is left of a profile that was not finished
-    fs::remove(partial_, ignored);
-  }
-  ProfileFile(const ProfileFile&) = delete;
-  ProfileFile& operator=(const ProfileFile&) = delete;
-  void write(const DeviceProfile& profile) {
-    file_ << write_value(profile).dump(1) << '\n';
-    file_.close();
-    if (!file_) fail();
-    fs::rename(partial_, path_);
-  }
-
- private:
-  [[noreturn]] void fail() const { throw CalibrationError(fmt::format("{} cannot be written: {}; choose another path by -o, or make room", partial_.string(), std::strerror(errno))); }
-  fs::path path_, partial_;
-  std::ofstream file_;
-};
 
 MeasuredDevice device_of(const Json& header, const fs::path& path) {
   MeasuredDevice device;
@@ -196,20 +167,18 @@ std::size_t unused_layers(const std::vector<Record>& records, const std::vector<
   std::set<std::pair<std::string, std::int64_t>> used;
   for (const StepToMeasure& step : steps) used.emplace(step.name(), step.table.batch);
   for (const LayerToMeasure& layer : layers_to_measure(steps))
-    for (const std::optional<kernels::Kernel>* part : {&layer.kernels.forward, &layer.kernels.data_gradient, &layer.kernels.weight_gradient})
-      if (*part) used.emplace(subject_name(**part), layer.batch);
+    for (const kernels::Kernel* part : layer.kernels.parts()) used.emplace(subject_name(*part), layer.batch);
   return static_cast<std::size_t>(std::count_if(records.begin(), records.end(), [&](const Record& record) {
     return (record.name.starts_with("layer/") || record.name.starts_with("step/")) && !used.contains({record.name, record.size});
   }));
 }
 
-void write_profile(const DeviceOptions& options, ProfileFile& file) {
+void write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps, JsonFile& file) {
   const auto samples = read_samples(options.samples());
   if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
   const MeasuredDevice device = device_of(samples->header, options.samples());
-  const std::vector<StepToMeasure> steps = steps_of(options);
   const DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps);
-  file.write(profile);
+  file.write(write_value(profile));
   const fs::path kept = compress_samples(options.samples());
   fmt::print("{}", profile_table(profile, samples->records));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
@@ -235,15 +204,16 @@ int calibrate(const DeviceOptions& options) {
     return kOk;
   }
   catch_stop_signals();
-  steps_of(options);  // what is wrong with a table is known before anything is measured
-  ProfileFile file(options.output);
+  // What is wrong with a table or a path is known before anything is measured.
+  const std::vector<StepToMeasure> steps = steps_of(options);
+  JsonFile file(options.output);
   if (options.fresh)
     for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
   for (int start = 0; start < options.starts; ++start) {
     if (stop_requested()) throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() + ": the same command goes on from there");
     if (const int code = run_self(options.arguments(start)); code != kOk) return code;
   }
-  write_profile(options, file);
+  write_profile(options, steps, file);
   return kOk;
 }
 

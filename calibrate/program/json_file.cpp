@@ -2,31 +2,37 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "calibrate/error.hpp"
 
 namespace stepcast::calibrate {
+namespace {
 
 namespace fs = std::filesystem;
 
-void write_json(const fs::path& path, const Json& json) {
-  const fs::path partial = path.string() + ".partial";
+[[noreturn]] void fail(const fs::path& place, const std::string& why) { throw CalibrationError(fmt::format("{} cannot be written: {}; choose another path by -o, or make room", place.string(), why)); }
+
+}  // namespace
+
+JsonFile::JsonFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
+  if (!file_) fail(partial_, std::strerror(errno));
+}
+
+JsonFile::~JsonFile() {
+  std::error_code ignored;  // renamed, or never made
+  fs::remove(partial_, ignored);
+}
+
+void JsonFile::write(const Json& json) {
   errno = 0;
-  std::ofstream file(partial);
-  file << json.dump(1) << '\n';
-  file.close();
-  const auto fail = [&](const fs::path& place, const std::string& why) {
-    std::error_code ignored;
-    fs::remove(partial, ignored);
-    throw CalibrationError(fmt::format("{} cannot be written: {}; choose another path by -o, or make room", place.string(), why));
-  };
-  if (!file) fail(partial, std::strerror(errno));
+  file_ << json.dump(1) << '\n';
+  file_.close();
+  if (!file_) fail(partial_, std::strerror(errno));
   std::error_code error;
-  fs::rename(partial, path, error);
-  if (error) fail(path, error.message());
+  fs::rename(partial_, path_, error);
+  if (error) fail(path_, error.message());
 }
 
 }  // namespace stepcast::calibrate

@@ -43,7 +43,7 @@ void fit_link(const LinkOptions& options) {
   try {
     for (const std::string& file : options.from) fits.push_back(fit_benchmark(read_benchmark(file, reading), fitting));
     const Cluster cluster = make_cluster(options.name.empty() ? std::filesystem::path(options.from.front()).stem().string() : options.name, fits);
-    if (!options.output.empty()) write_json(options.output, write_value(cluster));
+    if (!options.output.empty()) JsonFile(options.output).write(write_value(cluster));
     fmt::print("{}", link_table(cluster, fits));
   } catch (const std::invalid_argument& error) {
     throw BadInput(options.from.at(std::min(fits.size(), options.from.size() - 1)), 0, "what no link can be fitted to", "times that grow with size, and a closed form for them", error.what());

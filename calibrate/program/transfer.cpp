@@ -9,6 +9,7 @@
 
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/json_file.hpp"
+#include "calibrate/report.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
@@ -46,11 +47,10 @@ std::string transfer_table(const DeviceProfile& before, const DeviceProfile& aft
   std::string text = fmt::format("{}\n\n{:<18} {:>14} {:>14}\n", after.description, "", "measured", "transferred");
   const auto row = [&](const std::string& name, const std::string& was, const std::string& is) { text += fmt::format("{:<18} {:>14} {:>14}\n", name, was, is); };
   for (const PeakRate& peak : before.peaks) {
-    const auto moved = std::find_if(after.peaks.begin(), after.peaks.end(), [&](const PeakRate& x) { return x.dtype == peak.dtype; });
-    row(fmt::format("peak {}", name_of(peak.dtype)), human_text(peak.rate), moved == after.peaks.end() ? "left out" : human_text(moved->rate));
+    const PeakRate* moved = find_peak(after, peak.dtype);
+    row(fmt::format("peak {}", name_of(peak.dtype)), human_text(peak.rate), moved == nullptr ? "left out" : human_text(moved->rate));
   }
-  const auto memory_rate = [](const DeviceProfile& profile) { return fmt::format("{:.4g} GB/s", profile.memory_bandwidth.value.si() / 1e9); };
-  row("memory bandwidth", memory_rate(before), memory_rate(after));
+  row("memory bandwidth", memory_rate(before.memory_bandwidth.value), memory_rate(after.memory_bandwidth.value));
   row("launch", human_text(before.launch_overhead.value), human_text(after.launch_overhead.value));
   row("layers", fmt::format("{}", before.layers.size()), fmt::format("{}", after.layers.size()));
   row("kernels", fmt::format("{}", before.kernels.size()), fmt::format("{}", after.kernels.size()));
@@ -67,7 +67,7 @@ void transfer_profile(const TransferOptions& options) {
   const DeviceProfile from = load_profile(options.from, "--from", library), to = load_profile(options.to, "--to", library);
   try {
     const DeviceProfile result = transfer(measured, from, to, options.name.empty() ? fs::path(options.output).stem().string() : options.name);
-    write_json(options.output, write_value(result));
+    JsonFile(options.output).write(write_value(result));
     fmt::print("{}\nprofile {}\n", transfer_table(measured, result), options.output);
   } catch (const TransferError& error) {
     throw ScenarioError({{"--measured", "", fmt::format("\"{}\"", options.measured), "a profile that can be transferred", error.what()}});
@@ -84,7 +84,7 @@ void add_transfer(CLI::App& app, int& exit_code) {
   command->add_option("--to", options->to, "datasheet of the device to predict")->required()->type_name("PROFILE");
   command->add_option("-o,--output", options->output, "profile to write")->required()->type_name("PATH");
   command->add_option("--name", options->name, "name of the profile; by default that of its file")->type_name("NAME");
-  command->footer("Every entry is marked transferred, and its band widened to hold whatever bounds a kernel.\n"
+  command->footer("What was not assumed is marked transferred, and its band widened to hold whatever bounds a kernel.\n"
                   "Example: stepcast-calibrate transfer h100.json --from h100-datasheet --to v100-datasheet -o v100.json");
   command->callback([options, &exit_code] {
     transfer_profile(*options);

@@ -12,6 +12,13 @@ const char* name_of(Precision precision) {
   return "bf16";
 }
 
+std::vector<const Kernel*> LayerKernels::parts() const {
+  std::vector<const Kernel*> all;
+  for (const std::optional<Kernel>* part : {&forward, &data_gradient, &weight_gradient})
+    if (*part) all.push_back(&**part);
+  return all;
+}
+
 std::vector<Kernel> product_layer_kernels() {
   std::vector<Kernel> list;
   add_product_layers(list);

@@ -77,7 +77,7 @@ int check_all(std::int64_t largest, std::uint64_t seed) {
   // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     const LayerKernels large = conv2d_layer({.in = 48, .out = 3, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 224, .width = 224}, precision);
-    for (const std::optional<Kernel>& part : {large.forward, large.data_gradient, large.weight_gradient}) checker.check(*part, std::vector<std::int64_t>{8}, std::vector<Input>{Input::normal});
+    for (const Kernel* part : large.parts()) checker.check(*part, std::vector<std::int64_t>{8}, std::vector<Input>{Input::normal});
   }
   return checker.report();
 }

@@ -9,8 +9,6 @@
 namespace stepcast {
 namespace {
 
-Seconds step_of(const Scenario& scenario, const Workload& workload) { return evaluate(build_step_graph(scenario, workload), scenario.cluster).step; }
-
 Seconds step_at(Scenario scenario, Side side) {
   if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side);
   if (scenario.workload && scenario.workload->profile) {
@@ -18,7 +16,7 @@ Seconds step_at(Scenario scenario, Side side) {
     table.profile = at_side(*table.profile, side);
     scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
   }
-  return step_of(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+  return evaluate(build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{}), scenario.cluster).step;
 }
 
 }  // namespace
@@ -27,8 +25,7 @@ bool has_spread(const Scenario& scenario) {
   return (scenario.codec.device && has_spread(*scenario.codec.device)) || (scenario.workload && scenario.workload->profile && has_spread(*scenario.workload->profile));
 }
 
-Band band_of(const Scenario& scenario, const Workload& workload, Seconds shown) {
-  const Seconds stated = step_of(scenario, workload);
+Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
   return {shown * (step_at(scenario, Side::fast) / stated), shown * (step_at(scenario, Side::slow) / stated)};
 }
 

@@ -2,6 +2,7 @@
 // Every entry says where it comes from, so that a forecast never passes an assumption off as a measurement.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -336,5 +337,11 @@ struct DeviceProfile {
   }
   bool operator==(const DeviceProfile&) const = default;
 };
+
+/// The profile's peak of a type; null without one.
+inline const PeakRate* find_peak(const DeviceProfile& profile, Dtype dtype) {
+  const auto found = std::find_if(profile.peaks.begin(), profile.peaks.end(), [&](const PeakRate& peak) { return peak.dtype == dtype; });
+  return found == profile.peaks.end() ? nullptr : &*found;
+}
 
 }  // namespace stepcast

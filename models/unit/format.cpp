@@ -73,4 +73,11 @@ STEPCAST_INSTANTIATE(FlopsPerSecond)
 STEPCAST_INSTANTIATE(Hertz)
 #undef STEPCAST_INSTANTIATE
 
+std::string duration_text(Seconds duration) {
+  const auto s = static_cast<long long>(std::ceil(duration.si()));
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {} s", s / 60, s % 60);
+  return fmt::format("{} h {} min", s / 3600, s / 60 % 60);
+}
+
 }  // namespace stepcast

@@ -16,4 +16,7 @@ std::string exact_text(Q value);
 template <class Q>
 std::string human_text(Q value, int digits = 4);
 
+/// A time as one waits for it, rounded up to seconds: "40 s", "1 min 35 s", "2 h 5 min".
+std::string duration_text(Seconds duration);
+
 }  // namespace stepcast

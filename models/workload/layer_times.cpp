@@ -12,8 +12,8 @@ namespace stepcast {
 namespace {
 
 FlopsPerSecond peak_of(const DeviceProfile& profile, Dtype dtype) {
-  const auto found = std::find_if(profile.peaks.begin(), profile.peaks.end(), [&](const PeakRate& peak) { return peak.dtype == dtype; });
-  if (found == profile.peaks.end()) throw ModelError(fmt::format("the device profile \"{}\" has no peak rate for {}", profile.name, name_of(dtype)));
+  const PeakRate* found = find_peak(profile, dtype);
+  if (found == nullptr) throw ModelError(fmt::format("the device profile \"{}\" has no peak rate for {}", profile.name, name_of(dtype)));
   return found->rate;
 }
 
@@ -79,8 +79,7 @@ Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
     for (const GradientTensor& tensor : layer.gradients) elements += static_cast<double>(tensor.elements);
     tensors += static_cast<double>(layer.gradients.size());
   }
-  const bool fp32 = std::any_of(profile.peaks.begin(), profile.peaks.end(), [](const PeakRate& p) { return p.dtype == Dtype::fp32; });
-  return {update_work(elements, tensors, listed.optimizer, listed.dtype), fp32 ? Dtype::fp32 : listed.dtype};
+  return {update_work(elements, tensors, listed.optimizer, listed.dtype), find_peak(profile, Dtype::fp32) ? Dtype::fp32 : listed.dtype};
 }
 
 WorkloadTable list_gradients(const WorkloadTable& table) {

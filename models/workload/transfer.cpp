@@ -11,11 +11,6 @@
 namespace stepcast {
 namespace {
 
-const PeakRate* find_peak(const DeviceProfile& profile, Dtype dtype) {
-  const auto found = std::find_if(profile.peaks.begin(), profile.peaks.end(), [&](const PeakRate& peak) { return peak.dtype == dtype; });
-  return found == profile.peaks.end() ? nullptr : &*found;
-}
-
 class Transfer {
  public:
   Transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to)

@@ -1,28 +1,19 @@
 #include "sim/program/progress.hpp"
 
-#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "models/unit/format.hpp"
+
 namespace stepcast {
-namespace {
-
-std::string duration_text(double seconds) {
-  const auto s = static_cast<long long>(std::ceil(seconds));
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {} s", s / 60, s % 60);
-  return fmt::format("{} h {} min", s / 3600, s / 60 % 60);
-}
-
-}  // namespace
 
 std::string progress_text(std::size_t done, std::size_t all, std::size_t failed, std::size_t begun, double seconds) {
   std::string text = fmt::format("{} of {} points", done, all);
   if (done > begun && seconds > 0) {
     const double rate = static_cast<double>(done - begun) / seconds;
-    text += fmt::format(", {:.3g} points/s, {} left", rate, duration_text(static_cast<double>(all - done) / rate));
+    text += fmt::format(", {:.3g} points/s, {} left", rate, duration_text(Seconds(static_cast<double>(all - done) / rate)));
   }
   if (failed > 0) text += fmt::format(", {} failed", failed);
   return text;
