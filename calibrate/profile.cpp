@@ -139,10 +139,7 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
 }
 
 StepCheck check_of(const StepToMeasure& step, const Pooled& measured, const DeviceProfile& profile) {
-  WorkloadTable table = step.table;
-  table.profile = profile;
-  const Seconds assembled = make_workload(table).compute();
-  return {step.table.name, step.variant, step.table.batch, step.table.dtype, rounded(assembled), rounded(Seconds(measured.median)),
+  return {step.table.name, step.variant, step.table.batch, step.table.dtype, assembled_step(step, profile), rounded(Seconds(measured.median)),
           fmt::format("the same kernels in sequence, each on buffers of its own; convolutions by {}", name_of(step.path))};
 }
 
@@ -155,6 +152,12 @@ double median_clock(const ByName& pooled) {
 }
 
 }  // namespace
+
+Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile) {
+  WorkloadTable table = step.table;
+  table.profile = profile;
+  return rounded(make_workload(table).compute());
+}
 
 ByName pool(const std::vector<Record>& records) {
   std::map<std::string, std::map<std::int64_t, std::vector<const Record*>>> groups;

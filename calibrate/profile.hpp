@@ -32,6 +32,9 @@ struct Pooled {
   std::int64_t samples = 0, discarded = 0;
 };
 
+/// Forward, backward and update of a step by the profile, to six digits.
+Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
+
 /// By name and size.
 std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
 

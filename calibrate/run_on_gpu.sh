@@ -3,11 +3,11 @@
 # kernel against its reference (also under compute-sanitizer, small sizes), and calibrates. Profile and logs go to $OUT
 # (default build/gpu/out). Options are passed on to stepcast-calibrate device, such as --quick.
 #
-#     OUT=results LAYERS="resnet50.json bert-base.json" calibrate/run_on_gpu.sh --quick
+#     OUT=results calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
 #
-# Where python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json), and for each layer
-# table in $LAYERS, files of `stepcast show workload NAME --json FILE` separated by spaces, PyTorch's training step
-# (torch-step-FILE-PRECISION.json).
+# Where python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json), and for each
+# workload PyTorch's training step (torch-step-*.json), which the profile then has among its checks: written anew from the
+# samples, after what was measured is safe.
 #
 # Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
 # `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them (ignored by git; carry it along).
@@ -54,17 +54,25 @@ if command -v compute-sanitizer >/dev/null; then
 else
   echo "compute-sanitizer is not here: out-of-bounds accesses are not checked"
 fi
-step calibrate.log "$build/calibrate/stepcast-calibrate" device -o "$out/profile.json" "$@"
+calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
+rm -f "$out"/tables/*.json "$out"/torch-step-*.json
+step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
 
 if python3 -c "import torch" 2>/dev/null; then
   step torch-compressors.log python3 calibrate/torch_compressors.py --samples "$out/profile.samples.jsonl" --output "$out/torch-compressors.json"
-  read -ra tables <<<"${LAYERS:-}"
-  for table in "${tables[@]}"; do
-    for precision in fp32 tf32 bf16; do
-      name=torch-step-$(basename "$table" .json)-$precision
-      step "$name.log" python3 calibrate/torch_step.py "$table" --precision "$precision" --output "$out/$name.json"
-    done
+  torch_steps=()
+  for table in "$out"/tables/*.json; do
+    [[ -e $table ]] || continue  # without --workload
+    name=torch-step-$(basename "$table" .json)
+    step "$name.log" python3 calibrate/torch_step.py "$table" --output "$out/$name.json"
+    [[ ! -e $out/$name.json ]] || torch_steps+=(--torch-step "$out/$name.json")
   done
+  if [[ ${#torch_steps[@]} -gt 0 && -e $out/profile.json ]]; then
+    again=()
+    for option; do [[ $option == --fresh ]] || again+=("$option"); done
+    step calibrate-torch.log "${calibrate[@]}" "${again[@]}" "${torch_steps[@]}"
+    grep '^step ' "$out/calibrate-torch.log" || true
+  fi
 else
   echo "python3 cannot import torch here: nothing is compared with PyTorch"
 fi

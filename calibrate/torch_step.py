@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Times a training step of a network's layers as PyTorch runs them (cuDNN, cuBLAS), for stepcast-calibrate to compare.
 
-    stepcast show workload resnet50 --variant pufferfish --batch 32 --json resnet50.json
-    torch_step.py resnet50.json --precision tf32 --output resnet50-torch.json
+    stepcast-calibrate device -o profile.json --workload resnet50:pufferfish --batch 32 --dtype tf32 --tables tables
+    torch_step.py tables/resnet50-pufferfish-32-tf32.json --output torch.json
+    stepcast-calibrate device -o profile.json --workload resnet50:pufferfish --batch 32 --dtype tf32 --torch-step torch.json
 
-The document's `layers` have shapes, as `stepcast show workload NAME --json` writes them. Each becomes a PyTorch module
-with an input of its own; a step runs all forward in order, back-propagates through all in reverse order and updates the
+The document's `layers` have shapes, as --tables and `stepcast show workload NAME --json` write them. Each becomes a PyTorch
+module with an input of its own; a step runs all forward in order, back-propagates through all in reverse order and updates the
 parameters (momentum SGD or Adam, fused), as a training step does: kernels, launches, autograd and the allocator are
-PyTorch's. Layers are not chained, so a layer's input is not in L2 because the one before has just written it.
+PyTorch's. Layers are not chained, so a layer's input is not in L2 because the one before has just written it. What the
+table counts as no parameter of a layer (a weight tied to an embedding's, a scale or a second bias that it has not) is not
+updated, so that the step's parameters are the table's.
 
-    --precision fp32|tf32|bf16   bf16: parameters and activations in bf16
-    --batch N                    instead of the document's
-    --device cuda|cpu            cpu is for trying the script; its times mean nothing here
+    --dtype fp32|tf32|bf16   instead of the document's; bf16: parameters and activations in bf16
+    --batch N                instead of the document's
+    --device cuda|cpu        cpu is for trying the script; its times mean nothing here
 
 Writes the median of a step's time, its quartiles and all samples. Needs torch, nothing else.
 """
@@ -66,6 +69,8 @@ def build(torch, shape, batch, where):
         if of("input_rank", 0) or of("hidden_rank", 0):
             return FactorizedLstm.of(torch, shape), dense(shape["steps"], shape["input"])
         module = nn.LSTM(shape["input"], shape["hidden"], batch_first=True)
+        if of("tensors", "fused") != "fused":
+            module.bias_hh_l0.requires_grad_(False)  # one bias a gate
         return FirstResult.of(torch, module), dense(shape["steps"], shape["input"])
     if kind == "attention":
         heads, head, queries = shape["heads"], shape["d"] // shape["heads"], shape["sequence"]
@@ -79,7 +84,9 @@ def build(torch, shape, batch, where):
         look_ups = indices(shape["entries"], of("rows", 1))
         return nn.Embedding(shape["entries"], shape["width"]), lambda dtype, device: [look_ups(device)]
     if kind == "batch_norm":
-        return nn.BatchNorm2d(shape["channels"]), dense(shape["channels"], *of("input", [1, 1]))
+        module = nn.BatchNorm2d(shape["channels"])
+        module.weight.requires_grad_(of("scale", True))
+        return module, dense(shape["channels"], *of("input", [1, 1]))
     if kind == "layer_norm":
         return nn.LayerNorm(shape["width"]), dense(of("rows", 1), shape["width"])
     if kind == "activation":
@@ -127,16 +134,18 @@ class FactorizedLstm:
         hidden = shape["hidden"]
         input_rank, hidden_rank = shape.get("input_rank"), shape.get("hidden_rank")
 
-        def matrix(columns, rank):
+        two_biases = (shape.get("tensors") or "fused") == "fused"
+
+        def matrix(columns, rank, bias):
             if not rank:
-                return nn.Linear(columns, hidden)
-            return nn.Sequential(nn.Linear(columns, rank, bias=False), nn.Linear(rank, hidden))
+                return nn.Linear(columns, hidden, bias=bias)
+            return nn.Sequential(nn.Linear(columns, rank, bias=False), nn.Linear(rank, hidden, bias=bias))
 
         class Lstm(nn.Module):
             def __init__(self):
                 super().__init__()
-                self.of_input = nn.ModuleList(matrix(shape["input"], input_rank) for _ in range(4))
-                self.of_hidden = nn.ModuleList(matrix(hidden, hidden_rank) for _ in range(4))
+                self.of_input = nn.ModuleList(matrix(shape["input"], input_rank, True) for _ in range(4))
+                self.of_hidden = nn.ModuleList(matrix(hidden, hidden_rank, two_biases) for _ in range(4))
 
             def forward(self, x):
                 inputs = [gate(x) for gate in self.of_input]
@@ -154,20 +163,33 @@ class FactorizedLstm:
 # The step -----------------------------------------------------------------------------------------------------------
 
 
+def updated(module, layer, where):
+    """The module's parameters that its layer counts; those that it does not are differentiated all the same."""
+    shape = layer["shape"]
+    uncounted = shape.get("tied") or shape.get("exchanged") is False
+    counted = [p for name, p in module.named_parameters() if p.requires_grad and not (uncounted and name == "weight")]
+    expected = layer.get("gradients")
+    if expected is not None and sum(p.numel() for p in counted) != sum(tensor["elements"] for tensor in expected):
+        raise StepError(f"{where} has {sum(p.numel() for p in counted)} parameters in PyTorch, {sum(tensor['elements'] for tensor in expected)} in the table")
+    return counted
+
+
 class Step:
     def __init__(self, torch, document, batch, precision, device):
         self.torch = torch
         dtype = torch.bfloat16 if precision == "bf16" else torch.float32
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
         torch.backends.cudnn.benchmark = True  # as training scripts do: the fastest algorithm of each shape
-        self.layers, parameters = [], []
+        self.layers, self.uncounted, parameters = [], [], []
         for number, layer in enumerate(document["layers"]):
             where = f"layer {number} ({layer.get('name', 'without name')})"
             if not layer.get("shape"):
                 raise StepError(f"{where} gives no shape; a table of measured times cannot be run")
             module, make = build(torch, layer["shape"], batch, where)
             module = module.to(device=device, dtype=dtype)
-            parameters += module.parameters()
+            counted = updated(module, layer, where)
+            parameters += counted
+            self.uncounted += [p for p in module.parameters() if all(p is not one for one in counted)]
             inputs = make(dtype, device)
             with torch.no_grad():
                 output = module(*inputs)
@@ -195,6 +217,8 @@ class Step:
         if self.optimizer:
             self.optimizer.step()
             self.optimizer.zero_grad(set_to_none=True)
+        for p in self.uncounted:
+            p.grad = None
 
 
 def sample(torch, step, device, warm_up, count):
@@ -220,8 +244,8 @@ def sample(torch, step, device, warm_up, count):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("document", help="JSON of `stepcast show workload NAME --json`; - is standard input")
-    parser.add_argument("--precision", choices=["fp32", "tf32", "bf16"], default="fp32")
+    parser.add_argument("document", help="a layer table as stepcast-calibrate device --tables writes it; - is standard input")
+    parser.add_argument("--dtype", choices=["fp32", "tf32", "bf16"])
     parser.add_argument("--batch", type=int)
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--warm-up", type=int, default=10)
@@ -242,15 +266,21 @@ def main(arguments):
         with sys.stdin if options.document == "-" else open(options.document, encoding="utf-8") as file:
             document = json.load(file)
         batch = options.batch or document["batch"]
-        step = Step(torch, document, batch, options.precision, options.device)
+        dtype = options.dtype or document.get("dtype", "fp32")
+        if dtype not in ("fp32", "tf32", "bf16"):
+            raise StepError(f"{options.document}: no kernel here computes in {dtype}; choose --dtype fp32, tf32 or bf16")
+        step = Step(torch, document, batch, dtype, options.device)
+        samples = sample(torch, step, options.device, options.warm_up, options.samples)
     except (OSError, json.JSONDecodeError) as error:
         raise StepError(f"{options.document}: {error}")
     except KeyError as error:
-        raise StepError(f"{options.document}: {error} is missing; `stepcast show workload NAME --json FILE` writes it")
-    samples = sample(torch, step, options.device, options.warm_up, options.samples)
+        raise StepError(f"{options.document}: {error} is missing; stepcast-calibrate device --tables FOLDER writes whole tables")
+    except RuntimeError as error:  # the device's memory among what it may lack
+        raise StepError(f"{options.document}: PyTorch: {error}")
     quartiles = statistics.quantiles(samples, n=4) if len(samples) > 1 else samples * 3
     result = {
-        "workload": document.get("name"), "variant": document.get("variant"), "batch": batch, "precision": options.precision,
+        "format": "stepcast-torch-step", "version": 1,
+        "workload": document.get("name"), "variant": document.get("variant") or "vanilla", "batch": batch, "dtype": dtype,
         "device": torch.cuda.get_device_name() if options.device == "cuda" else "cpu", "torch": torch.__version__, "cudnn": torch.backends.cudnn.version(),
         "parameters": step.parameters, "step_time_s": statistics.median(samples), "quartiles_s": [quartiles[0], quartiles[2]], "samples_s": samples}
     text = json.dumps(result, indent=2) + "\n"

@@ -18,6 +18,7 @@
 #include "calibrate/program/json_file.hpp"
 #include "calibrate/program/processes.hpp"
 #include "calibrate/report.hpp"
+#include "calibrate/torch_step.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/reader.hpp"
 #include "models/scenario/workload_document.hpp"
@@ -43,6 +44,8 @@ struct DeviceOptions {
   std::vector<int> batches;            ///< none: the table's
   std::vector<std::string> dtypes;     ///< none: the table's
   std::string convolutions;            ///< "cudnn" or "im2col"; none: cuDNN where it was built
+  std::vector<std::string> torch_steps;  ///< what calibrate/torch_step.py wrote
+  std::string tables;                    ///< folder for the layer tables; none: they are not written
 
   [[nodiscard]] fs::path samples() const { return fs::path(output).replace_extension(".samples.jsonl"); }
   [[nodiscard]] Sizes sizes() const {
@@ -173,11 +176,45 @@ std::size_t unused_layers(const std::vector<Record>& records, const std::vector<
   }));
 }
 
-void write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps, JsonFile& file) {
+/// A step as PyTorch ran it, and the same among those measured.
+struct TorchPair {
+  std::string file;
+  TorchStep torch;
+  const StepToMeasure* step;
+};
+
+/// @param steps  which the result refers to
+/// @throws ScenarioError
+std::vector<TorchPair> torch_pairs(const DeviceOptions& options, const std::vector<StepToMeasure>& steps) {
+  std::vector<TorchPair> pairs;
+  for (const std::string& file : options.torch_steps) {
+    TorchStep torch = read_torch_step(file);
+    const StepToMeasure& step = step_of(torch, steps, file);
+    pairs.push_back({file, std::move(torch), &step});
+  }
+  return pairs;
+}
+
+/// The layer tables as calibrate/torch_step.py reads them, a file a step: "resnet50-pufferfish-32-tf32.json".
+void write_tables(const fs::path& folder, const std::vector<StepToMeasure>& steps) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw CalibrationError(fmt::format("--tables {} cannot be made: {}", folder.string(), error.message()));
+  for (const StepToMeasure& step : steps) {
+    Json table = write_value(step.table);
+    table["variant"] = step.variant;
+    std::string name = fmt::format("{}-{}-{}-{}", step.table.name, step.variant, step.table.batch, stepcast::name_of(step.table.dtype));
+    std::replace_if(name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
+    JsonFile(folder / (name + ".json")).write(table);
+  }
+}
+
+void write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps, const std::vector<TorchPair>& torch_pairs, JsonFile& file) {
   const auto samples = read_samples(options.samples());
   if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
   const MeasuredDevice device = device_of(samples->header, options.samples());
-  const DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps);
+  DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps);
+  for (const TorchPair& pair : torch_pairs) add_check(profile, pair.torch, *pair.step, pair.file);
   file.write(write_value(profile));
   const fs::path kept = compress_samples(options.samples());
   fmt::print("{}", profile_table(profile, samples->records));
@@ -206,14 +243,16 @@ int calibrate(const DeviceOptions& options) {
   catch_stop_signals();
   // What is wrong with a table or a path is known before anything is measured.
   const std::vector<StepToMeasure> steps = steps_of(options);
+  const std::vector<TorchPair> pairs = torch_pairs(options, steps);
   JsonFile file(options.output);
+  if (!options.tables.empty()) write_tables(options.tables, steps);
   if (options.fresh)
     for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
   for (int start = 0; start < options.starts; ++start) {
     if (stop_requested()) throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() + ": the same command goes on from there");
     if (const int code = run_self(options.arguments(start)); code != kOk) return code;
   }
-  write_profile(options, steps, file);
+  write_profile(options, steps, pairs, file);
   return kOk;
 }
 
@@ -232,6 +271,8 @@ void add_device(CLI::App& app, int& exit_code) {
   command->add_option("--batch", options->batches, "samples of a step, instead of the table's; repeat it for several")->check(CLI::Range(1, 1 << 20));
   command->add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")->check(CLI::IsMember({"fp32", "tf32", "bf16"}));
   command->add_option("--convolutions", options->convolutions, "by whom; cuDNN by default where it was built")->check(CLI::IsMember({"cudnn", "im2col"}));
+  command->add_option("--torch-step", options->torch_steps, "a step as PyTorch runs it, as calibrate/torch_step.py writes it: among the profile's checks; repeat it for several. Added to a command that has measured, only the profile is written anew")->type_name("FILE");
+  command->add_option("--tables", options->tables, "also write the workloads' layer tables there, for calibrate/torch_step.py")->type_name("FOLDER");
   command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
   command->add_option("--start", options->start, "")->group("");  // what a process start is run with
   command->footer("Ended early, by whatever, the same command goes on from what was measured.\n"
