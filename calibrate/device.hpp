@@ -25,7 +25,7 @@ class Device {
   [[nodiscard]] virtual MeasuredDevice facts() const = 0;
   /// The device's own rates and every kernel of the compressors.
   [[nodiscard]] virtual std::vector<Subject> subjects(const Sizes& sizes) const = 0;
-  /// A layer's kernel on a batch; checked on small shapes, since the reference takes long on large ones.
+  /// A layer's kernel on a batch; checked on its own shape, on one sample of it (kernels/check_shape.hpp).
   [[nodiscard]] virtual Subject subject(const kernels::Kernel& kernel, int batch) const = 0;
   /// The step's kernels one after the other. Buffers are each kernel's own.
   [[nodiscard]] virtual Subject subject(const StepToMeasure& step) const = 0;

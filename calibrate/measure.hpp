@@ -1,5 +1,6 @@
-// One process start of a calibration: every subject is checked, then all subjects and sizes are sampled in an order drawn
-// at random, so that nothing that drifts over the run looks like a property of a size. What the file already has is left.
+// One process start of a calibration: all subjects and sizes are sampled in an order drawn at random, so that nothing that
+// drifts over the run looks like a property of a size. Before, the first start checks every subject of which it takes a
+// time. What the file already has is left.
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ struct Buffer {
   std::int64_t count;
   Fill fill = Fill::zero;
   bool written = false;
-  /// Largest deviation from the reference: `tolerance` of its largest finite entry, as for sums, which the GPU adds in
+  /// Largest deviation from the reference: `tolerance` of its largest finite entry (or `size`), as for sums, which the GPU adds in
   /// another order than the CPU, `entry_tolerance` of the entry itself, as for functions and roundings, and
   /// `absolute_tolerance`; where any is given also the element's least denormal, since there rounding is absolute.
   /// All 0: bit by bit. NaN is equal to NaN.
@@ -58,6 +58,11 @@ struct Buffer {
   double entry_tolerance = 0;
   double absolute_tolerance = 0;
   std::int64_t below = 0;  ///< Fill::below; also what whole numbers that are prepared are below, where that is all that matters
+  /// Root mean square of an entry on standard normal input, where it is known: the scale of `tolerance` is no less, or
+  /// a result of few entries, all of them small by chance, would be held to what no rounding allows.
+  double size = 0;
+  /// A sum of size² products of inputs, or of inputs: exact, in whatever order, on Input::whole.
+  bool product = false;
 };
 
 struct Kernel {

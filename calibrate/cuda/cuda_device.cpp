@@ -7,6 +7,7 @@
 #include "calibrate/device.hpp"
 #include "calibrate/error.hpp"
 #include "calibrate/profile.hpp"
+#include "kernels/check_shape.hpp"
 #include "kernels/code/bfloat.hpp"
 #include "kernels/code/half.hpp"
 #include "kernels/cuda/check.hpp"
@@ -97,15 +98,14 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
   return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), sizes.count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare};
 }
 
-/// Checked on the small shapes that its launch is described for.
+/// Checked on its own shape.
 Subject layer_subject(const Timer& timer, const kernels::Kernel& kernel, int batch) {
-  const auto check = [timer, name = kernel.name()]() -> std::optional<std::string> {
-    std::vector<kernels::Kernel> described = kernels::layer_kernels();
-    for (kernels::Kernel& one : kernels::cudnn_layer_kernels()) described.push_back(std::move(one));
-    for (const kernels::Kernel& small : described)
-      if (small.name() == name)
-        for (const std::int64_t n : {1, 3})
-          if (auto wrong = kernels::check_kernel(timer->context(), small, n, kernels::Input::normal, 5)) return wrong;
+  const auto check = [timer, kernel]() -> std::optional<std::string> {
+    const kernels::ShapeToCheck shape = kernels::shape_to_check(kernel);
+    for (const kernels::Input input : {kernels::Input::normal, kernels::Input::whole}) {
+      if (input == kernels::Input::whole && !kernels::is_exact_on_whole(shape.kernel, shape.batch)) continue;
+      if (auto wrong = kernels::check_kernel(timer->context(), shape.kernel, shape.batch, input, 5)) return wrong;
+    }
     return std::nullopt;
   };
   const auto prepare = [timer, kernel](std::int64_t n) {

@@ -145,27 +145,31 @@ void transposed_weight_gradient(const Call& call, Precision precision) {
 double flops_of(const Conv2dShape& x) { return 2 * real(taps(x)) * real(output_elements(x)); }
 
 /// Buffers of the three parts of a layer that takes `in` elements of an image to `out`, with `terms` products for an
-/// element of y and `gradient_terms` for one of dx.
+/// element of y and `gradient_terms` for one of dx; factorized, `inner_...` of them for one of t and dt, else 0.
 struct ImageLayer {
   Precision p;
   std::int64_t in, out, u, v, bias, t;
   std::int64_t terms, inner_terms, gradient_terms, inner_gradient_terms;
   std::int64_t pixels;  ///< of an image, over which a weight's gradient is summed
-  int products;
   bool transforms = false;
 
-  /// cuDNN may convolve fp32 by Winograd's or Fourier transforms, which sum larger numbers: a margin of 16.
-  [[nodiscard]] double tolerance(std::int64_t count, int stages) const { return tolerance_of(p, count, stages) * (transforms && p == Precision::fp32 ? 16 : 1); }
+  /// cuDNN may convolve by Winograd's or Fourier transforms, which sum larger numbers, and not in whole ones: a margin of
+  /// 16 in fp32 and of 4 in tf32, as its tensor cores' operands are cut after the transform; bf16's own is wide enough.
+  [[nodiscard]] Buffer output(const char* name, std::int64_t count, std::int64_t products, std::int64_t inner = 0) const {
+    Deviation deviation = deviation_of(p, products, inner);
+    if (transforms) deviation.tolerance *= p == Precision::fp32 ? 16 : p == Precision::tf32 ? 4 : 1;
+    return transforms || inner > 0 ? result(name, p, count, deviation) : product_result(name, p, count, deviation);
+  }
   [[nodiscard]] std::vector<Buffer> forward(std::int64_t n) const {
     return {values("x", p, n * in), values("u", p, u), values("v", p, v), values("bias", p, bias),
-            result("t", p, n * t, tolerance(inner_terms, 1)), result("y", p, n * out, tolerance(terms, products))};
+            output("t", n * t, inner_terms), output("y", n * out, terms, inner_terms)};
   }
   [[nodiscard]] std::vector<Buffer> data_gradient(std::int64_t n) const {
-    return {values("dy", p, n * out), values("u", p, u), values("v", p, v), result("dt", p, n * t, tolerance(inner_gradient_terms, 1)), result("dx", p, n * in, tolerance(gradient_terms, products))};
+    return {values("dy", p, n * out), values("u", p, u), values("v", p, v), output("dt", n * t, inner_gradient_terms), output("dx", n * in, gradient_terms, inner_gradient_terms)};
   }
   [[nodiscard]] std::vector<Buffer> weight_gradient(std::int64_t n) const {
-    const double sum = tolerance(n * pixels, 1);
-    return {values("x", p, n * in), values("t", p, n * t), values("dt", p, n * t), values("dy", p, n * out), result("du", p, u, sum), result("dv", p, v, sum), result("db", p, bias, sum)};
+    const std::int64_t sum = n * pixels;
+    return {values("x", p, n * in), values("t", p, n * t), values("dt", p, n * t), values("dy", p, n * out), output("du", u, sum), output("dv", v, sum), output("db", bias, sum)};
   }
 };
 
@@ -188,8 +192,8 @@ LayerKernels conv2d_layer(const Conv2dShape& s, Precision p, bool cudnn) {
   const bool factorized = s.rank > 0;
   const std::int64_t back = first.out / s.groups * s.kernel_height * s.kernel_width;  // products for an element of dx
   const ImageLayer image{.p = p, .in = input_elements(s), .out = output_elements(s), .u = weight_elements(first), .v = factorized ? weight_elements(second) : 0, .bias = s.bias ? s.out : 0,
-                         .t = factorized ? output_elements(first) : 0, .terms = taps(first) + s.rank, .inner_terms = taps(first), .gradient_terms = back + (factorized ? s.out : 0),
-                         .inner_gradient_terms = s.out, .pixels = output_pixels(s), .products = factorized ? 2 : 1, .transforms = cudnn};
+                         .t = factorized ? output_elements(first) : 0, .terms = taps(first) + s.rank, .inner_terms = factorized ? taps(first) : 0, .gradient_terms = back + (factorized ? s.out : 0),
+                         .inner_gradient_terms = factorized ? s.out : 0, .pixels = output_pixels(s), .transforms = cudnn};
   return image_layer("conv2d", (cudnn ? "cudnn-" : "") + std::string(name_of(p)), parameters_of(s), image, flops_of(first) + (factorized ? flops_of(second) : 0), real(s.bias ? output_elements(s) : 0),
                      forward, data_gradient, weight_gradient);
 }
@@ -200,8 +204,8 @@ LayerKernels conv_transpose2d_layer(const ConvTranspose2dShape& s, Precision p) 
     throw std::invalid_argument("conv_transpose2d with a kernel of " + std::to_string(s.kernel_height) + " x " + std::to_string(s.kernel_width) + " and stride " + std::to_string(s.stride) +
                                 ": no padding makes the output stride times the input; allowed with stride 1: odd kernels");
   const std::int64_t in = output_elements(adjoint), out = input_elements(adjoint), kernel = s.kernel_height * s.kernel_width;
-  const ImageLayer image{.p = p, .in = in, .out = out, .u = weight_elements(adjoint), .v = 0, .bias = s.bias ? s.out : 0, .t = 0, .terms = s.in * kernel, .inner_terms = 1,
-                         .gradient_terms = s.out * kernel, .inner_gradient_terms = 1, .pixels = adjoint.height * adjoint.width, .products = 1};
+  const ImageLayer image{.p = p, .in = in, .out = out, .u = weight_elements(adjoint), .v = 0, .bias = s.bias ? s.out : 0, .t = 0, .terms = s.in * kernel, .inner_terms = 0,
+                         .gradient_terms = s.out * kernel, .inner_gradient_terms = 0, .pixels = adjoint.height * adjoint.width};
   return image_layer("conv-transpose2d", name_of(p), parameters_of(s), image, flops_of(adjoint), real(s.bias ? out : 0), transposed_forward, transposed_data_gradient, transposed_weight_gradient);
 }
 

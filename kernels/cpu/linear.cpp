@@ -87,22 +87,21 @@ void weight_gradient(const Call& call, Precision precision) {
 LayerKernels linear_layer(const LinearShape& s, Precision p) {
   const Sizes sizes(s);
   const bool factorized = s.rank > 0;
-  const int products = factorized ? 2 : 1;
   const auto forward_buffers = [=](std::int64_t n) {
     const std::int64_t rows = n * s.rows;
     return std::vector<Buffer>{values("x", p, rows * s.in), values("u", p, sizes.u), values("v", p, sizes.v), values("bias", p, sizes.bias),
-                               result("t", p, rows * s.rank, tolerance_of(p, s.in)), result("y", p, rows * s.out, tolerance_of(p, factorized ? s.in + s.rank : s.in, products))};
+                               product_result("t", p, rows * s.rank, deviation_of(p, s.in)), factorized ? result("y", p, rows * s.out, deviation_of(p, s.in + s.rank, s.in)) : product_result("y", p, rows * s.out, deviation_of(p, s.in))};
   };
   const auto data_buffers = [=](std::int64_t n) {
     const std::int64_t rows = n * s.rows;
-    return std::vector<Buffer>{values("dy", p, rows * s.out), values("u", p, sizes.u), values("v", p, sizes.v), result("dt", p, rows * s.rank, tolerance_of(p, s.out)),
-                               result("dx", p, rows * s.in, tolerance_of(p, factorized ? s.out + s.rank : s.out, products))};
+    return std::vector<Buffer>{values("dy", p, rows * s.out), values("u", p, sizes.u), values("v", p, sizes.v), product_result("dt", p, rows * s.rank, deviation_of(p, s.out)),
+                               factorized ? result("dx", p, rows * s.in, deviation_of(p, s.out + s.rank, s.out)) : product_result("dx", p, rows * s.in, deviation_of(p, s.out))};
   };
   const auto weight_buffers = [=](std::int64_t n) {
     const std::int64_t rows = n * s.rows;
-    const double tolerance = tolerance_of(p, rows);
+    const Deviation sum = deviation_of(p, rows);
     return std::vector<Buffer>{values("x", p, rows * s.in), values("t", p, rows * s.rank), values("dt", p, rows * s.rank), values("dy", p, rows * s.out),
-                               result("du", p, sizes.u, tolerance), result("dv", p, sizes.v, tolerance), result("db", p, sizes.bias, tolerance)};
+                               product_result("du", p, sizes.u, sum), product_result("dv", p, sizes.v, sum), product_result("db", p, sizes.bias, sum)};
   };
   const auto kernel = [&](const char* pass, auto buffers, double operations, void (*reference)(const Call&, Precision)) {
     return layer_kernel(pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; }, [=](const Call& call) { reference(call, p); });

@@ -195,10 +195,10 @@ LayerKernels lstm_layer(const LstmShape& s, Precision p) {
   };
   const auto weight_buffers = [=](std::int64_t n) {
     const std::int64_t rows = s.steps * n;
-    const double sum = tolerance_of(p, rows);
+    const Deviation sum = deviation_of(p, rows);
     return std::vector<Buffer>{values("x", p, rows * s.input), values("hidden", p, rows * h), values("t_x", p, rows * mx.inner()), values("t_h", p, rows * mh.inner()), values("dgates", p, rows * 4 * h),
-                               values("dt_x", p, rows * mx.inner()), values("dt_h", p, rows * mh.inner()), result("du_x", p, mx.u(), sum), result("dv_x", p, mx.v(), sum),
-                               result("du_h", p, mh.u(), sum), result("dv_h", p, mh.v(), sum), result("db", p, 4 * h, sum)};
+                               values("dt_x", p, rows * mx.inner()), values("dt_h", p, rows * mh.inner()), product_result("du_x", p, mx.u(), sum), product_result("dv_x", p, mx.v(), sum),
+                               product_result("du_h", p, mh.u(), sum), product_result("dv_h", p, mh.v(), sum), product_result("db", p, 4 * h, sum)};
   };
   const double products = 2 * real(s.steps) * (mx.macs() + mh.macs()), gates = kGateFlops * real(s.steps * h);
   const auto kernel = [&](const char* pass, auto buffers, double operations, void (*reference)(const Call&, Precision)) {

@@ -7,6 +7,19 @@
 
 namespace stepcast::kernels {
 
+Deviation deviation_of(Precision precision, std::int64_t terms, std::int64_t inner) {
+  constexpr double u = 0x1p-24;
+  const double k = real(terms), sum = 4 * u * std::sqrt(k), cut = u * k / 4;
+  Deviation one{};
+  switch (precision) {
+    case Precision::fp32: one = {sum, 2 * u, 0}; break;
+    case Precision::tf32: one = {sum + cut + 4 * 0x1p-11, 0x1p-10, 0}; break;
+    case Precision::bf16: one = {sum + cut + 4 * 0x1p-8, 0x1p-7, 0}; break;
+  }
+  if (inner == 0) return {one.tolerance, one.entry_tolerance, std::sqrt(k)};
+  return {2 * one.tolerance, 2 * one.entry_tolerance, std::sqrt(real(inner) * real(terms - inner))};
+}
+
 double tolerance_of(Precision precision, std::int64_t terms, int products) {
   const double sum = 8 * std::sqrt(real(terms)) * 0x1p-24, rounding = precision == Precision::fp32 ? 0 : precision == Precision::tf32 ? 0x1p-7 : 0x1p-6;
   return products * (sum + rounding);

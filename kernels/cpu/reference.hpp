@@ -13,7 +13,37 @@ using Numbers = std::vector<double>;
 
 inline Element element_of(Precision precision) { return precision == Precision::bf16 ? Element::bf16 : Element::f32; }
 
-/// The deviation of `products` matrix products in a row from their reference, relative to the result's largest entry.
+/// A result of matrix products: how large its entries are, and how far they may be from their reference.
+struct Deviation {
+  double tolerance, entry_tolerance;  ///< as Buffer has them
+  double size;
+};
+
+/// Of a matrix product of `terms` terms; or of two in a row of together `terms`, the first of `inner`.
+///
+/// Inputs are independent standard normal numbers, so that an entry of K terms is about √K, its size, and normal, and an
+/// error that many independent ones add up to is as normal. If the error deviates by σ sizes, then 4σ of the largest of N
+/// entries, about √(2 ln N) sizes, are exceeded by one of them once in N^15; for N = 1, where the size is the scale, once
+/// in 10^4. That rounding errors add up as if they were independent: Higham and Mary, A new approach to probabilistic
+/// rounding error analysis, SIAM J. Sci. Comput. 41(5), 2019. The bound that always holds (Higham, Accuracy and Stability of
+/// Numerical Algorithms, 2nd ed., section 3.1) is K·u of the sum of magnitudes, K^1.5·u sizes: √K times as much.
+///
+/// - Sums in fp32, u = 2^-24: partial sums of j terms are about √j, their errors together u·√(Σ j) < u·√K·√K: σ = u·√K.
+///   Tensor cores cut off instead of rounding, once in every four products or more (Fasi et al., Numerical behavior of
+///   NVIDIA tensor cores, PeerJ Comput. Sci. 7:e330, 2021), which always shrinks the sum, by u on average: K/4 times u of
+///   partial sums.
+/// - tf32 keeps 10 bits of each operand's mantissa. Cut off, an operand loses 0.36·2^-10 of itself on average and deviates
+///   by 0.23·2^-10 from that: both operands' averages shrink every entry by 0.72·2^-10 of it, and σ < 2^-11. Rounded, both
+///   are less.
+/// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. cuBLAS may cut a sum into
+///   s parts and add these in bf16 (it is not forbidden to by CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION, nor is it in
+///   PyTorch by default); a convolution's data gradient adds columns that were rounded; of two products the first may have
+///   rounded to a neighbour. A rounding deviates by 0.43·2^-8, the parts and their sums, one after the other, by √(1 + s/2)
+///   of that: σ < 2^-8 for up to eight parts.
+Deviation deviation_of(Precision precision, std::int64_t terms, std::int64_t inner = 0);
+
+/// The deviation of what follows from `products` matrix products in a row through functions and steps, relative to the
+/// result's largest entry.
 ///
 /// The sum of K terms about 1 is about √K, and so is the largest entry.
 /// - Each addition in fp32 errs by 2^-24 of a partial sum of at most about √K: together by √K·√K·2^-24, √K·2^-24 of the
@@ -56,6 +86,17 @@ Numbers column_sums(const Numbers& x, std::int64_t columns);
 
 inline Buffer values(const char* name, Precision precision, std::int64_t count) { return {name, element_of(precision), count, Fill::values}; }
 inline Buffer result(const char* name, Precision precision, std::int64_t count, double tolerance) { return {name, element_of(precision), count, Fill::zero, true, tolerance}; }
+inline Buffer result(const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
+  Buffer buffer{name, element_of(precision), count, Fill::zero, true, deviation.tolerance, deviation.entry_tolerance};
+  buffer.size = deviation.size;
+  return buffer;
+}
+/// One product of inputs, or a sum of them.
+inline Buffer product_result(const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
+  Buffer buffer = result(name, precision, count, deviation);
+  buffer.product = true;
+  return buffer;
+}
 
 /// A kernel whose least traffic is each of its buffers once.
 Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64_t> parameters, std::function<std::vector<Buffer>(std::int64_t)> buffers,

@@ -27,7 +27,7 @@ constexpr std::int64_t kSizes[] = {1, 2, 3, 4, 5, 31, 32, 33, 127, 513, 4095, 40
 constexpr std::int64_t kBatches[] = {1, 2, 3, 7};
 /// Products are defined on numbers: whether a zero of the padding meets an infinity, and whether denormals are kept, is
 /// the libraries'.
-constexpr Input kNumbers[] = {Input::normal, Input::zeros};
+constexpr Input kNumbers[] = {Input::normal, Input::zeros, Input::whole};
 
 class Checker {
  public:

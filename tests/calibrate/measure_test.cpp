@@ -255,9 +255,19 @@ TEST_CASE("no time is taken of a kernel that is wrong, and errors name what fail
   SampleFile file(folder / "a.jsonl", kHeader);
   CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), ContainsSubstring("bad gives a wrong result") && ContainsSubstring("y[3]: expected 1, got 2"));
   CHECK(world.runs == 0);
+  int checks = 0;
+  subjects[1].check = [&checks] { return ++checks, std::optional<std::string>(); };
+  measure(subjects, {kRules, 1, 0, 2}, file, world.surroundings());
+  CHECK(checks == 1);
+  // Neither a later start nor one with nothing left to measure checks again.
+  measure(subjects, {kRules, 1, 0, 2}, file, world.surroundings());
+  measure(subjects, {kRules, 1, 1, 2}, file, world.surroundings());
+  CHECK(checks == 1);
+  CHECK(file.count() == 4);
+  subjects[1].sizes = {200};
   subjects[1].check = {};
   subjects[1].prepare = [](std::int64_t) -> std::unique_ptr<Work> { throw std::runtime_error("out of memory"); };
-  CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), ContainsSubstring("bad, size 100: out of memory"));
+  CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), ContainsSubstring("bad, size 200: out of memory"));
 }
 
 TEST_CASE("progress tells the time left") {
