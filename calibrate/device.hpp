@@ -27,7 +27,7 @@ class Device {
   [[nodiscard]] virtual std::vector<Subject> subjects(const Sizes& sizes) const = 0;
   /// A layer's kernel on a batch; checked on its own shape, on one sample of it (kernels/check_shape.hpp).
   [[nodiscard]] virtual Subject subject(const kernels::Kernel& kernel, int batch) const = 0;
-  /// The step's kernels one after the other. Buffers are each kernel's own.
+  /// The step's kernels one after the other, in the memory of plan_buffers(step) (calibrate/step_buffers.hpp).
   [[nodiscard]] virtual Subject subject(const StepToMeasure& step) const = 0;
 };
 

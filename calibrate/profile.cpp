@@ -140,7 +140,7 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
 
 StepCheck check_of(const StepToMeasure& step, const Pooled& measured, const DeviceProfile& profile) {
   return {step.table.name, step.variant, step.table.batch, step.table.dtype, assembled_step(step, profile), rounded(Seconds(measured.median)),
-          fmt::format("the same kernels in sequence, each on buffers of its own; convolutions by {}", name_of(step.path))};
+          fmt::format("the same kernels in sequence, handing on what they write; convolutions by {}", name_of(step.path))};
 }
 
 double median_clock(const ByName& pooled) {

@@ -44,6 +44,18 @@ enum class Fill {
   prepared,  ///< by the descriptor's `prepare`, from the buffers before it
 };
 
+/// What a buffer is to its layer: which one of another part, another layer or an update it is in a training step.
+enum class Role {
+  none,             ///< of no layer
+  input,            ///< what the layer before gave; by name the same in all parts
+  weight,           ///< by name the same in all parts
+  output,           ///< one a layer, also where the backward parts read it (an LSTM's without its last step)
+  kept,             ///< the layer's own, by name: labels, what a part leaves for another, what nobody reads
+  output_gradient,  ///< one a layer
+  input_gradient,   ///< one for each input, in their order
+  weight_gradient,  ///< one for each weight, in their order
+};
+
 struct Buffer {
   const char* name;
   Element element;
@@ -63,6 +75,7 @@ struct Buffer {
   double size = 0;
   /// A sum of size² products of inputs, or of inputs: exact, in whatever order, on Input::whole.
   bool product = false;
+  Role role = Role::none;
 };
 
 struct Kernel {

@@ -2,44 +2,40 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/fill.hpp"
+
 namespace stepcast::calibrate {
 namespace {
 
 constexpr std::uint64_t kSeed = 11;
 
-using kernels::DeviceWorkspace;
-using kernels::Kernel;
-
-std::size_t most_scratch(const StepToMeasure& step, const kernels::Context& context) {
+std::size_t most_scratch(const std::vector<StepCall>& calls, const kernels::Context& context) {
   std::size_t most = 1;
-  const auto look = [&](const Kernel& kernel, std::int64_t n) { most = std::max(most, kernels::scratch_bytes(kernels::find_launch(kernel.name()), kernel, n, context)); };
-  for (const kernels::LayerKernels& layer : step.layers)
-    for (const Kernel* part : layer.parts()) look(*part, step.table.batch);
-  for (const std::int64_t elements : step.tensors) look(step.update, elements);
+  for (const StepCall& call : calls) most = std::max(most, kernels::scratch_bytes(kernels::find_launch(call.kernel->name()), *call.kernel, call.n, context));
   return most;
 }
 
 }  // namespace
 
-WholeStep::WholeStep(const StepToMeasure& step, const kernels::Context& context) : scratch_(most_scratch(step, context)) {
-  const auto workspace = [&](const std::optional<Kernel>& kernel, std::int64_t n) -> std::unique_ptr<DeviceWorkspace> {
-    if (!kernel) return nullptr;
-    return std::make_unique<DeviceWorkspace>(kernels::find_launch(kernel->name()), *kernel, n, kSeed, context, scratch_.data());
-  };
-  for (const kernels::LayerKernels& layer : step.layers) {
-    const bool first = layers_.empty();
-    layers_.push_back({workspace(layer.forward, step.table.batch), first ? nullptr : workspace(layer.data_gradient, step.table.batch), workspace(layer.weight_gradient, step.table.batch)});
+WholeStep::WholeStep(const StepToMeasure& step, const kernels::Context& context) : WholeStep(plan_buffers(step), context) {}
+
+WholeStep::WholeStep(const StepBuffers& plan, const kernels::Context& context) : scratch_(most_scratch(plan.calls, context)) {
+  std::uint64_t seed = kSeed;
+  for (const Slot& slot : plan.slots) {
+    void* data = slots_.emplace_back(slot.bytes).data();
+    if (slot.fill) kernels::fill_on_device(*slot.fill, data, slot.n, seed++, context.stream());
   }
-  for (const std::int64_t elements : step.tensors) updates_.push_back(workspace(step.update, elements));
+  kernels::require_cuda(cudaGetLastError(), "filling buffers");
+  for (const StepCall& call : plan.calls) {
+    std::vector<void*> buffers;
+    for (const std::size_t slot : call.slots) buffers.push_back(slot == StepCall::kNothing ? nullptr : slots_[slot].data());
+    // One seed, so that dropout's backward part drops what its forward part did.
+    calls_.push_back(std::make_unique<kernels::DeviceWorkspace>(kernels::find_launch(call.kernel->name()), *call.kernel, call.n, kSeed, context, std::move(buffers), scratch_.data()));
+  }
 }
 
 void WholeStep::run() const {
-  for (const Layer& layer : layers_)
-    if (layer.forward) layer.forward->run();
-  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer)
-    for (const auto* part : {&layer->weight_gradient, &layer->data_gradient})
-      if (*part) (*part)->run();
-  for (const auto& update : updates_) update->run();
+  for (const auto& call : calls_) call->run();
 }
 
 }  // namespace stepcast::calibrate

@@ -25,14 +25,20 @@ Kernel elementwise(const std::string& pass, const char* method, std::int64_t ele
           }};
 }
 
+/// What the backward part reads besides dy: gelu's input, the others' output.
+template <class T, class F>
+Buffer saved(std::int64_t count) {
+  return std::is_same_v<F, Gelu> ? as(Role::input, input<T>("x", count)) : as(Role::output, input<T>("y", count));
+}
+
 template <class T, class F>
 LayerKernels activation(const std::string& name, std::int64_t elements) {
   constexpr bool exact = std::is_same_v<F, Relu>;
   constexpr double tolerance = exact ? 0 : kFunctionTolerance;
   LayerKernels layer;
-  layer.forward = elementwise(name + "-forward", kMethod<T>, elements, [](std::int64_t count) { return std::vector<Buffer>{input<T>("x", count), result<T>("y", count, tolerance, tolerance)}; }, 2, sizeof(T), exact ? 1 : 10,
+  layer.forward = elementwise(name + "-forward", kMethod<T>, elements, [](std::int64_t count) { return std::vector<Buffer>{as(Role::input, input<T>("x", count)), as(Role::output, result<T>("y", count, tolerance, tolerance))}; }, 2, sizeof(T), exact ? 1 : 10,
                               [](const Call& c, std::int64_t i) { put(c.at<T>(1), i, F::value(real(c.at<T>(0), i))); });
-  layer.data_gradient = elementwise(name + "-data_gradient", kMethod<T>, elements, [](std::int64_t count) { return std::vector<Buffer>{input<T>("dy", count), input<T>("saved", count), result<T>("dx", count, tolerance, tolerance)}; }, 3, sizeof(T), exact ? 1 : 10,
+  layer.data_gradient = elementwise(name + "-data_gradient", kMethod<T>, elements, [](std::int64_t count) { return std::vector<Buffer>{as(Role::output_gradient, input<T>("dy", count)), saved<T, F>(count), as(Role::input_gradient, result<T>("dx", count, tolerance, tolerance))}; }, 3, sizeof(T), exact ? 1 : 10,
                                     [](const Call& c, std::int64_t i) { put(c.at<T>(2), i, F::gradient(real(c.at<T>(0), i), real(c.at<T>(1), i))); });
   return layer;
 }
@@ -40,13 +46,14 @@ LayerKernels activation(const std::string& name, std::int64_t elements) {
 /// The mask costs no memory: 2 tensors in either direction.
 template <class T>
 LayerKernels dropout_kernels(std::int64_t elements) {
-  const auto make = [=](const char* pass) {
-    return elementwise(pass, kMethod<T>, elements, [](std::int64_t count) { return std::vector<Buffer>{input<T>("x", count), result<T>("y", count, 0)}; }, 2, sizeof(T), 1, [](const Call& c, std::int64_t i) {
+  const auto make = [=](const char* pass, std::vector<Buffer> (*buffers)(std::int64_t)) {
+    return elementwise(pass, kMethod<T>, elements, buffers, 2, sizeof(T), 1, [](const Call& c, std::int64_t i) {
       const RandomWords random = random_words(c.seed, static_cast<std::uint64_t>(i / 4));
       put(c.at<T>(1), i, dropout(real(c.at<T>(0), i), random.word[i % 4]));
     });
   };
-  return {make("dropout-forward"), make("dropout-data_gradient"), {}};
+  return {make("dropout-forward", [](std::int64_t count) { return std::vector<Buffer>{as(Role::input, input<T>("x", count)), as(Role::output, result<T>("y", count, 0))}; }),
+          make("dropout-data_gradient", [](std::int64_t count) { return std::vector<Buffer>{as(Role::output_gradient, input<T>("dy", count)), as(Role::input_gradient, result<T>("dx", count, 0))}; }), {}};
 }
 
 }  // namespace
@@ -67,11 +74,12 @@ LayerKernels activation_layer(const ActivationShape& shape, Precision precision)
 /// Backward: a sum hands its gradient on as it is, but where the two branches began, their gradients are summed.
 LayerKernels add_layer(const ElementwiseShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
-    const auto make = [&](const char* pass) {
-      return elementwise(pass, kMethod<T>, shape.elements, [](std::int64_t count) { return std::vector<Buffer>{input<T>("a", count), input<T>("b", count), result<T>("sum", count, 0)}; }, 3, sizeof(T), 1,
+    const auto make = [&](const char* pass, std::vector<Buffer> (*buffers)(std::int64_t)) {
+      return elementwise(pass, kMethod<T>, shape.elements, buffers, 3, sizeof(T), 1,
                          [](const Call& c, std::int64_t i) { put(c.at<T>(2), i, real(c.at<T>(0), i) + real(c.at<T>(1), i)); });
     };
-    return LayerKernels{make("add-forward"), make("add-data_gradient"), {}};
+    return LayerKernels{make("add-forward", [](std::int64_t count) { return std::vector<Buffer>{as(Role::input, input<T>("a", count)), as(Role::input, input<T>("b", count)), as(Role::output, result<T>("sum", count, 0))}; }),
+                        make("add-data_gradient", [](std::int64_t count) { return std::vector<Buffer>{as(Role::output_gradient, input<T>("a", count)), as(Role::kept, input<T>("b", count)), as(Role::input_gradient, result<T>("sum", count, 0))}; }), {}};
   });
 }
 
@@ -79,9 +87,9 @@ LayerKernels add_layer(const ElementwiseShape& shape, Precision precision) {
 LayerKernels multiply_layer(const ElementwiseShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
     LayerKernels layer;
-    layer.forward = elementwise("multiply-forward", kMethod<T>, shape.elements, [](std::int64_t count) { return std::vector<Buffer>{input<T>("a", count), input<T>("b", count), result<T>("product", count, 0)}; }, 3, sizeof(T), 1,
+    layer.forward = elementwise("multiply-forward", kMethod<T>, shape.elements, [](std::int64_t count) { return std::vector<Buffer>{as(Role::input, input<T>("a", count)), as(Role::input, input<T>("b", count)), as(Role::output, result<T>("product", count, 0))}; }, 3, sizeof(T), 1,
                                 [](const Call& c, std::int64_t i) { put(c.at<T>(2), i, real(c.at<T>(0), i) * real(c.at<T>(1), i)); });
-    layer.data_gradient = elementwise("multiply-data_gradient", kMethod<T>, shape.elements, [](std::int64_t count) { return std::vector<Buffer>{input<T>("dy", count), input<T>("a", count), input<T>("b", count), result<T>("da", count, 0), result<T>("db", count, 0)}; }, 5, sizeof(T), 2,
+    layer.data_gradient = elementwise("multiply-data_gradient", kMethod<T>, shape.elements, [](std::int64_t count) { return std::vector<Buffer>{as(Role::output_gradient, input<T>("dy", count)), as(Role::input, input<T>("a", count)), as(Role::input, input<T>("b", count)), as(Role::input_gradient, result<T>("da", count, 0)), as(Role::input_gradient, result<T>("db", count, 0))}; }, 5, sizeof(T), 2,
                                       [](const Call& c, std::int64_t i) {
                                         const double dy = real(c.at<T>(0), i);
                                         put(c.at<T>(3), i, dy * real(c.at<T>(2), i));
@@ -93,11 +101,12 @@ LayerKernels multiply_layer(const ElementwiseShape& shape, Precision precision) 
 
 LayerKernels concat_layer(const ElementwiseShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
-    const auto make = [&](const char* pass) {
-      return elementwise(pass, kMethod<T>, shape.elements, [](std::int64_t count) { return std::vector<Buffer>{input<T>("from", count), result<T>("to", count, 0)}; }, 2, sizeof(T), 0,
+    const auto make = [&](const char* pass, std::vector<Buffer> (*buffers)(std::int64_t)) {
+      return elementwise(pass, kMethod<T>, shape.elements, buffers, 2, sizeof(T), 0,
                          [](const Call& c, std::int64_t i) { c.at<T>(1)[i] = c.at<T>(0)[i]; });
     };
-    return LayerKernels{make("concat-forward"), make("concat-data_gradient"), {}};
+    return LayerKernels{make("concat-forward", [](std::int64_t count) { return std::vector<Buffer>{as(Role::input, input<T>("from", count)), as(Role::output, result<T>("to", count, 0))}; }),
+                        make("concat-data_gradient", [](std::int64_t count) { return std::vector<Buffer>{as(Role::output_gradient, input<T>("from", count)), as(Role::input_gradient, result<T>("to", count, 0))}; }), {}};
   });
 }
 

@@ -87,12 +87,12 @@ LayerKernels attention_layer(const AttentionShape& s, Precision p) {
   const double tolerance = tolerance_of(p, s.d / s.heads + s.memory, p == Precision::bf16 ? 4 : 2), gradient_tolerance = tolerance_of(p, s.d / s.heads + s.memory + s.sequence, 3);
   const auto forward_buffers = [=](std::int64_t n) {
     const std::int64_t queries = n * s.sequence * s.d, keys = n * s.memory * s.d;
-    return std::vector<Buffer>{values("q", p, queries), values("k", p, keys), values("v", p, keys), result("probabilities", p, n * s.heads * s.sequence * s.memory, tolerance), result("y", p, queries, tolerance)};
+    return std::vector<Buffer>{values(Role::input, "q", p, queries), values(Role::input, "k", p, keys), values(Role::input, "v", p, keys), result(Role::kept, "probabilities", p, n * s.heads * s.sequence * s.memory, tolerance), result(Role::output, "y", p, queries, tolerance)};
   };
   const auto data_buffers = [=](std::int64_t n) {
     const std::int64_t queries = n * s.sequence * s.d, keys = n * s.memory * s.d;
-    return std::vector<Buffer>{values("q", p, queries), values("k", p, keys), values("v", p, keys), values("probabilities", p, n * s.heads * s.sequence * s.memory), values("dy", p, queries),
-                               result("dq", p, queries, gradient_tolerance), result("dk", p, keys, gradient_tolerance), result("dv", p, keys, gradient_tolerance)};
+    return std::vector<Buffer>{values(Role::input, "q", p, queries), values(Role::input, "k", p, keys), values(Role::input, "v", p, keys), values(Role::kept, "probabilities", p, n * s.heads * s.sequence * s.memory), values(Role::output_gradient, "dy", p, queries),
+                               result(Role::input_gradient, "dq", p, queries, gradient_tolerance), result(Role::input_gradient, "dk", p, keys, gradient_tolerance), result(Role::input_gradient, "dv", p, keys, gradient_tolerance)};
   };
   const double products = 4 * real(s.sequence) * real(s.memory) * real(s.d), softmax = 6 * real(s.heads) * real(s.sequence) * real(s.memory);
   const auto kernel = [&](const char* pass, auto buffers, double operations, void (*reference)(const Call&, Precision)) {

@@ -155,21 +155,21 @@ struct ImageLayer {
 
   /// cuDNN may convolve by Winograd's or Fourier transforms, which sum larger numbers, and not in whole ones: a margin of
   /// 16 in fp32 and of 4 in tf32, as its tensor cores' operands are cut after the transform; bf16's own is wide enough.
-  [[nodiscard]] Buffer output(const char* name, std::int64_t count, std::int64_t products, std::int64_t inner = 0) const {
+  [[nodiscard]] Buffer output(Role role, const char* name, std::int64_t count, std::int64_t products, std::int64_t inner = 0) const {
     Deviation deviation = deviation_of(p, products, inner);
     if (transforms) deviation.tolerance *= p == Precision::fp32 ? 16 : p == Precision::tf32 ? 4 : 1;
-    return transforms || inner > 0 ? result(name, p, count, deviation) : product_result(name, p, count, deviation);
+    return transforms || inner > 0 ? result(role, name, p, count, deviation) : product_result(role, name, p, count, deviation);
   }
   [[nodiscard]] std::vector<Buffer> forward(std::int64_t n) const {
-    return {values("x", p, n * in), values("u", p, u), values("v", p, v), values("bias", p, bias),
-            output("t", n * t, inner_terms), output("y", n * out, terms, inner_terms)};
+    return {values(Role::input, "x", p, n * in), values(Role::weight, "u", p, u), values(Role::weight, "v", p, v), values(Role::weight, "bias", p, bias),
+            output(Role::kept, "t", n * t, inner_terms), output(Role::output, "y", n * out, terms, inner_terms)};
   }
   [[nodiscard]] std::vector<Buffer> data_gradient(std::int64_t n) const {
-    return {values("dy", p, n * out), values("u", p, u), values("v", p, v), output("dt", n * t, inner_gradient_terms), output("dx", n * in, gradient_terms, inner_gradient_terms)};
+    return {values(Role::output_gradient, "dy", p, n * out), values(Role::weight, "u", p, u), values(Role::weight, "v", p, v), output(Role::kept, "dt", n * t, inner_gradient_terms), output(Role::input_gradient, "dx", n * in, gradient_terms, inner_gradient_terms)};
   }
   [[nodiscard]] std::vector<Buffer> weight_gradient(std::int64_t n) const {
     const std::int64_t sum = n * pixels;
-    return {values("x", p, n * in), values("t", p, n * t), values("dt", p, n * t), values("dy", p, n * out), output("du", u, sum), output("dv", v, sum), output("db", bias, sum)};
+    return {values(Role::input, "x", p, n * in), values(Role::kept, "t", p, n * t), values(Role::kept, "dt", p, n * t), values(Role::output_gradient, "dy", p, n * out), output(Role::weight_gradient, "du", u, sum), output(Role::weight_gradient, "dv", v, sum), output(Role::weight_gradient, "db", bias, sum)};
   }
 };
 

@@ -37,7 +37,7 @@ LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision) {
     };
     LayerKernels layer;
     layer.forward = Kernel{"embedding-forward", kMethod<T>, {entries, width, rows},
-                           [=](std::int64_t n) { return std::vector<Buffer>{input<T>("table", entries * width), indices_below(entries, "indices", n * rows), result<T>("y", n * rows * width, 0)}; },
+                           [=](std::int64_t n) { return std::vector<Buffer>{as(Role::weight, input<T>("table", entries * width)), as(Role::kept, indices_below(entries, "indices", n * rows)), as(Role::output, result<T>("y", n * rows * width, 0))}; },
                            bytes(2, 0), [](std::int64_t) { return 0.0; }, forward<T>};
     layer.weight_gradient = Kernel{"embedding-weight_gradient", kMethod<T>, {entries, width, rows},
                                    [=](std::int64_t n) {
@@ -46,7 +46,7 @@ LayerKernels embedding_layer(const EmbeddingShape& shape, Precision precision) {
                                      const auto additions = static_cast<double>(n * rows);
                                      Buffer gradient = result<T>("gradient", entries * width, 4 * additions * kFloatRounding);
                                      gradient.absolute_tolerance = 2 * additions * 0x1p-126;
-                                     return std::vector<Buffer>{input<T>("dy", n * rows * width), indices_below(entries, "indices", n * rows), gradient};
+                                     return std::vector<Buffer>{as(Role::output_gradient, input<T>("dy", n * rows * width)), as(Role::kept, indices_below(entries, "indices", n * rows)), as(Role::weight_gradient, gradient)};
                                    },
                                    bytes(3, static_cast<double>(entries * width)), [=](std::int64_t n) { return static_cast<double>(n * rows * width); }, weight_gradient<T>};
     return layer;

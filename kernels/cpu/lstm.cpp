@@ -179,26 +179,26 @@ LayerKernels lstm_layer(const LstmShape& s, Precision p) {
   const double tolerance = tolerance_of(p, s.input + 4 * h, 4);
   const auto forward_buffers = [=](std::int64_t n) {
     const std::int64_t rows = s.steps * n, state = n * h;
-    Buffer hidden = values("hidden", p, rows * h + state), cells = values("cells", p, rows * h + state);
+    Buffer hidden = values(Role::output, "hidden", p, rows * h + state), cells = values(Role::kept, "cells", p, rows * h + state);
     for (Buffer* kept : {&hidden, &cells}) {
       kept->written = true;
       kept->tolerance = tolerance;
     }
-    return std::vector<Buffer>{values("x", p, rows * s.input), values("u_x", p, mx.u()), values("v_x", p, mx.v()), values("u_h", p, mh.u()), values("v_h", p, mh.v()), values("bias", p, 4 * h), hidden, cells,
-                               result("t_x", p, rows * mx.inner(), tolerance), result("t_h", p, rows * mh.inner(), tolerance), result("gates", p, rows * 4 * h, tolerance)};
+    return std::vector<Buffer>{values(Role::input, "x", p, rows * s.input), values(Role::weight, "u_x", p, mx.u()), values(Role::weight, "v_x", p, mx.v()), values(Role::weight, "u_h", p, mh.u()), values(Role::weight, "v_h", p, mh.v()), values(Role::weight, "bias", p, 4 * h), hidden, cells,
+                               result(Role::kept, "t_x", p, rows * mx.inner(), tolerance), result(Role::kept, "t_h", p, rows * mh.inner(), tolerance), result(Role::kept, "gates", p, rows * 4 * h, tolerance)};
   };
   const auto data_buffers = [=](std::int64_t n) {
     const std::int64_t rows = s.steps * n, state = n * h;
-    return std::vector<Buffer>{values("dy", p, rows * h), values("gates", p, rows * 4 * h), values("cells", p, rows * h + state), values("u_x", p, mx.u()), values("v_x", p, mx.v()), values("u_h", p, mh.u()), values("v_h", p, mh.v()),
-                               result("dgates", p, rows * 4 * h, tolerance), result("dt_x", p, rows * mx.inner(), tolerance), result("dt_h", p, rows * mh.inner(), tolerance),
-                               result("dx", p, rows * s.input, tolerance), result("dh", p, state, tolerance), result("dc", p, state, tolerance)};
+    return std::vector<Buffer>{values(Role::output_gradient, "dy", p, rows * h), values(Role::kept, "gates", p, rows * 4 * h), values(Role::kept, "cells", p, rows * h + state), values(Role::weight, "u_x", p, mx.u()), values(Role::weight, "v_x", p, mx.v()), values(Role::weight, "u_h", p, mh.u()), values(Role::weight, "v_h", p, mh.v()),
+                               result(Role::kept, "dgates", p, rows * 4 * h, tolerance), result(Role::kept, "dt_x", p, rows * mx.inner(), tolerance), result(Role::kept, "dt_h", p, rows * mh.inner(), tolerance),
+                               result(Role::input_gradient, "dx", p, rows * s.input, tolerance), result(Role::kept, "dh", p, state, tolerance), result(Role::kept, "dc", p, state, tolerance)};
   };
   const auto weight_buffers = [=](std::int64_t n) {
     const std::int64_t rows = s.steps * n;
     const Deviation sum = deviation_of(p, rows);
-    return std::vector<Buffer>{values("x", p, rows * s.input), values("hidden", p, rows * h), values("t_x", p, rows * mx.inner()), values("t_h", p, rows * mh.inner()), values("dgates", p, rows * 4 * h),
-                               values("dt_x", p, rows * mx.inner()), values("dt_h", p, rows * mh.inner()), product_result("du_x", p, mx.u(), sum), product_result("dv_x", p, mx.v(), sum),
-                               product_result("du_h", p, mh.u(), sum), product_result("dv_h", p, mh.v(), sum), product_result("db", p, 4 * h, sum)};
+    return std::vector<Buffer>{values(Role::input, "x", p, rows * s.input), values(Role::output, "hidden", p, rows * h), values(Role::kept, "t_x", p, rows * mx.inner()), values(Role::kept, "t_h", p, rows * mh.inner()), values(Role::kept, "dgates", p, rows * 4 * h),
+                               values(Role::kept, "dt_x", p, rows * mx.inner()), values(Role::kept, "dt_h", p, rows * mh.inner()), product_result(Role::weight_gradient, "du_x", p, mx.u(), sum), product_result(Role::weight_gradient, "dv_x", p, mx.v(), sum),
+                               product_result(Role::weight_gradient, "du_h", p, mh.u(), sum), product_result(Role::weight_gradient, "dv_h", p, mh.v(), sum), product_result(Role::weight_gradient, "db", p, 4 * h, sum)};
   };
   const double products = 2 * real(s.steps) * (mx.macs() + mh.macs()), gates = kGateFlops * real(s.steps * h);
   const auto kernel = [&](const char* pass, auto buffers, double operations, void (*reference)(const Call&, Precision)) {

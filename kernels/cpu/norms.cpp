@@ -161,15 +161,15 @@ LayerKernels norm(const std::string& name, std::vector<std::int64_t> shape, std:
   LayerKernels layer;
   layer.forward = Kernel{name + "-forward", kMethod<T>, shape,
                          [=](std::int64_t n) {
-                           return std::vector<Buffer>{input<T>("x", n * elements), input<T>("scale", parameters), input<T>("bias", parameters), result<T>("y", n * elements, kForwardTolerance),
-                                                      result<float>("mean", statistics(n), kSumTolerance), result<float>("inverse_std", statistics(n), 0, kStatisticTolerance)};
+                           return std::vector<Buffer>{as(Role::input, input<T>("x", n * elements)), as(Role::weight, input<T>("scale", parameters)), as(Role::weight, input<T>("bias", parameters)), as(Role::output, result<T>("y", n * elements, kForwardTolerance)),
+                                                      as(Role::kept, result<float>("mean", statistics(n), kSumTolerance)), as(Role::kept, result<float>("inverse_std", statistics(n), 0, kStatisticTolerance))};
                          },
                          bytes(forward_tensors, 2), flops(7), forward};
   layer.data_gradient = Kernel{name + "-data_gradient", kMethod<T>, shape,
                                [=](std::int64_t n) {
-                                 return std::vector<Buffer>{input<T>("dy", n * elements), input<T>("x", n * elements), input<T>("scale", parameters),
-                                                            {"mean", Element::f32, statistics(n), Fill::prepared}, {"inverse_std", Element::f32, statistics(n), Fill::prepared},
-                                                            result<T>("dx", n * elements, kGradientTolerance), result<T>("dscale", parameters, kSumTolerance), result<T>("dbias", parameters, kSumTolerance)};
+                                 return std::vector<Buffer>{as(Role::output_gradient, input<T>("dy", n * elements)), as(Role::input, input<T>("x", n * elements)), as(Role::weight, input<T>("scale", parameters)),
+                                                            as(Role::kept, {"mean", Element::f32, statistics(n), Fill::prepared}), as(Role::kept, {"inverse_std", Element::f32, statistics(n), Fill::prepared}),
+                                                            as(Role::input_gradient, result<T>("dx", n * elements, kGradientTolerance)), as(Role::weight_gradient, result<T>("dscale", parameters, kSumTolerance)), as(Role::weight_gradient, result<T>("dbias", parameters, kSumTolerance))};
                                },
                                bytes(5, 3), flops(12), backward, prepare};
   return layer;

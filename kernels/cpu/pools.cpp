@@ -119,19 +119,19 @@ LayerKernels pool_layer(const PoolShape& shape, Precision precision) {
     LayerKernels layer;
     layer.forward = Kernel{name + "-forward", kMethod<T>, parameters,
                            [=](std::int64_t n) {
-                             std::vector<Buffer> all{input<T>("x", n * in), result<T>("y", n * out, forward_tolerance)};
-                             if (max) all.push_back({"places", Element::u8, n * out, Fill::zero, true});
+                             std::vector<Buffer> all{as(Role::input, input<T>("x", n * in)), as(Role::output, result<T>("y", n * out, forward_tolerance))};
+                             if (max) all.push_back(as(Role::kept, {"places", Element::u8, n * out, Fill::zero, true}));
                              return all;
                            },
                            bytes, flops, max ? max_forward<T> : average_forward<T>};
     layer.data_gradient = Kernel{name + "-data_gradient", kMethod<T>, parameters,
                                  [=](std::int64_t n) {
-                                   std::vector<Buffer> all{input<T>("dy", n * out)};
+                                   std::vector<Buffer> all{as(Role::output_gradient, input<T>("dy", n * out))};
                                    if (max) {
-                                     all.push_back({"places", Element::u8, n * out, Fill::prepared});
+                                     all.push_back(as(Role::kept, {"places", Element::u8, n * out, Fill::prepared}));
                                      all.back().below = window;
                                    }
-                                   all.push_back(result<T>("dx", n * in, backward_tolerance));
+                                   all.push_back(as(Role::input_gradient, result<T>("dx", n * in, backward_tolerance)));
                                    return all;
                                  },
                                  bytes, flops, max ? max_data_gradient<T> : average_data_gradient<T>, max ? std::function<void(const Call&)>(draw_places) : nullptr};

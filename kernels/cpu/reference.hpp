@@ -84,16 +84,25 @@ Numbers column_sums(const Numbers& x, std::int64_t columns);
 
 // Descriptors ----------------------------------------------------------------------------------------------------
 
-inline Buffer values(const char* name, Precision precision, std::int64_t count) { return {name, element_of(precision), count, Fill::values}; }
-inline Buffer result(const char* name, Precision precision, std::int64_t count, double tolerance) { return {name, element_of(precision), count, Fill::zero, true, tolerance}; }
-inline Buffer result(const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
-  Buffer buffer{name, element_of(precision), count, Fill::zero, true, deviation.tolerance, deviation.entry_tolerance};
+inline Buffer values(Role role, const char* name, Precision precision, std::int64_t count) {
+  Buffer buffer{name, element_of(precision), count, Fill::values};
+  buffer.role = role;
+  return buffer;
+}
+inline Buffer result(Role role, const char* name, Precision precision, std::int64_t count, double tolerance) {
+  Buffer buffer{name, element_of(precision), count, Fill::zero, true, tolerance};
+  buffer.role = role;
+  return buffer;
+}
+inline Buffer result(Role role, const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
+  Buffer buffer = result(role, name, precision, count, deviation.tolerance);
+  buffer.entry_tolerance = deviation.entry_tolerance;
   buffer.size = deviation.size;
   return buffer;
 }
 /// One product of inputs, or a sum of them.
-inline Buffer product_result(const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
-  Buffer buffer = result(name, precision, count, deviation);
+inline Buffer product_result(Role role, const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
+  Buffer buffer = result(role, name, precision, count, deviation);
   buffer.product = true;
   return buffer;
 }

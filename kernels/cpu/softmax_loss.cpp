@@ -62,14 +62,14 @@ LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precisi
     LayerKernels layer;
     layer.forward = Kernel{"softmax_loss-forward", kMethod<T>, {classes, rows},
                            [=](std::int64_t n) {
-                             return std::vector<Buffer>{input<T>("logits", n * rows * classes), indices_below(classes, "labels", n * rows),
-                                                        result<float>("losses", n * rows, kTolerance), result<float>("log_sum_exp", n * rows, kTolerance)};
+                             return std::vector<Buffer>{as(Role::input, input<T>("logits", n * rows * classes)), as(Role::kept, indices_below(classes, "labels", n * rows)),
+                                                        as(Role::output, result<float>("losses", n * rows, kTolerance)), as(Role::kept, result<float>("log_sum_exp", n * rows, kTolerance))};
                            },
                            count(sizeof(T), 12), count(6, 0), forward<T>};
     layer.data_gradient = Kernel{"softmax_loss-data_gradient", kMethod<T>, {classes, rows},
                                  [=](std::int64_t n) {
-                                   return std::vector<Buffer>{input<T>("logits", n * rows * classes), indices_below(classes, "labels", n * rows),
-                                                              {"log_sum_exp", Element::f32, n * rows, Fill::prepared}, result<T>("dx", n * rows * classes, kTolerance)};
+                                   return std::vector<Buffer>{as(Role::input, input<T>("logits", n * rows * classes)), as(Role::kept, indices_below(classes, "labels", n * rows)),
+                                                              as(Role::kept, {"log_sum_exp", Element::f32, n * rows, Fill::prepared}), as(Role::input_gradient, result<T>("dx", n * rows * classes, kTolerance))};
                                  },
                                  count(2 * sizeof(T), 8), count(3, 0), data_gradient<T>, [=](const Call& c) {
                                    for (std::int64_t r = 0; r < c.n * rows; ++r) put(c.at<float>(2), r, log_sum_exp(c.at<T>(0) + r * classes, classes));

@@ -24,6 +24,11 @@ double real(const T* x, std::int64_t i) { return static_cast<double>(widened(x[i
 template <class T>
 void put(T* x, std::int64_t i, double value) { x[i] = narrowed<T>(static_cast<float>(value)); }
 
+/// A buffer with its role.
+inline Buffer as(Role role, Buffer buffer) {
+  buffer.role = role;
+  return buffer;
+}
 template <class T>
 Buffer input(const char* name, std::int64_t count) { return {name, kElement<T>, count, Fill::values}; }
 /// By `tolerance` see Buffer.

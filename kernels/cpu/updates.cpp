@@ -16,7 +16,7 @@ Kernel update(const char* pass, std::vector<std::int64_t> parameters, std::vecto
   const double copy = sizeof(T) == 4 ? 0 : sizeof(T);
   return {pass, kMethod<T>, std::move(parameters),
           [=](std::int64_t n) {
-            std::vector<Buffer> all{input<T>("gradient", n), {"weight", Element::f32, n, Fill::values, true}};
+            std::vector<Buffer> all{as(Role::weight_gradient, input<T>("gradient", n)), {"weight", Element::f32, n, Fill::values, true}};
             for (Buffer& state : states(n)) all.push_back(state);
             if (copy > 0) all.push_back(result<T>("copy", n, 0));
             return all;

@@ -22,12 +22,12 @@ void* DeviceWorkspace::allocate(std::size_t bytes) {
   return pointers_.back();
 }
 
-void DeviceWorkspace::connect(const Context& context, void* scratch) {
+void DeviceWorkspace::connect(std::int64_t n, std::uint64_t seed, const Context& context) {
+  call_.n = n;
+  call_.seed = seed;
   call_.buffers = pointers_.data();
   call_.parameters = parameters_.data();
   connect_libraries(call_, context);
-  if (scratch == nullptr) scratch = memory_.emplace_back(launch_.scratch_bytes(call_)).data();
-  call_.scratch = scratch;
 }
 
 DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context) : launch_(launch), parameters_(host.parameters()) {
@@ -35,17 +35,22 @@ DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, co
     void* data = allocate(host.bytes(i));
     if (host.bytes(i) > 0) require_cuda(cudaMemcpy(data, host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
   }
-  call_.n = host.call().n;
-  call_.seed = host.call().seed;
-  connect(context, nullptr);
+  connect(host.call().n, host.call().seed, context);
+  call_.scratch = memory_.emplace_back(launch_.scratch_bytes(call_)).data();
 }
 
-DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, void* scratch) : launch_(launch), parameters_(kernel.parameters) {
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context) : launch_(launch), parameters_(kernel.parameters) {
   for (const Buffer& buffer : kernel.buffers(n)) fill_on_device(buffer, allocate(static_cast<std::size_t>(buffer.count) * size_of(buffer.element)), n, seed++, context.stream());
-  call_.n = n;
-  call_.seed = seed;
-  connect(context, scratch);
+  connect(n, seed, context);
+  call_.scratch = memory_.emplace_back(launch_.scratch_bytes(call_)).data();
   require_cuda(cudaGetLastError(), "filling buffers");
+}
+
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, std::vector<void*> buffers, void* scratch)
+    : launch_(launch), pointers_(std::move(buffers)), parameters_(kernel.parameters) {
+  for (const Buffer& buffer : kernel.buffers(n)) sizes_.push_back(static_cast<std::size_t>(buffer.count) * size_of(buffer.element));
+  connect(n, seed, context);
+  call_.scratch = scratch;
 }
 
 std::size_t scratch_bytes(const Launch& launch, const Kernel& kernel, std::int64_t n, const Context& context) {

@@ -17,9 +17,12 @@ class DeviceWorkspace {
   /// @throws CudaError
   DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context);
   /// Filled by fill_on_device.
-  /// @param scratch  at least scratch_bytes(launch, kernel, n, context), shared with whoever runs on the same stream; none: its own
   /// @throws CudaError
-  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, void* scratch = nullptr);
+  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context);
+  /// In others' memory.
+  /// @param buffers  in the descriptor's order; null for those without elements
+  /// @param scratch  at least scratch_bytes(launch, kernel, n, context), shared with whoever runs on the same stream
+  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, std::vector<void*> buffers, void* scratch);
   DeviceWorkspace(const DeviceWorkspace&) = delete;
   DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
   void run() const { launch_.run(call_); }
@@ -29,10 +32,10 @@ class DeviceWorkspace {
 
  private:
   void* allocate(std::size_t bytes);
-  void connect(const Context& context, void* scratch);
+  void connect(std::int64_t n, std::uint64_t seed, const Context& context);
 
   Launch launch_;
-  std::vector<DeviceMemory> memory_;
+  std::vector<DeviceMemory> memory_;  ///< what is its own
   std::vector<std::size_t> sizes_;
   std::vector<void*> pointers_;
   std::vector<std::int64_t> parameters_;

@@ -1,0 +1,53 @@
+// The memory of a whole training step: its kernels in order, and which buffers of theirs are one, as in training, where a
+// layer's output is the next one's input, is kept until its backward pass has read it, and then makes room.
+//
+//     StepBuffers plan = plan_buffers(step);   // plan.calls[i].slots[b]: where buffer b of the i-th kernel lies
+//
+// A table lists layers in order and not what each takes from which. So an input is the latest output of the same type and
+// size, which in a chain is that of the layer before and at a residual sum also the branch's begin; the gradient of an
+// output is what the first layer that took it gives back; where none agrees, a buffer of its own, filled once.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "calibrate/layers.hpp"
+
+namespace stepcast::calibrate {
+
+/// A kernel of the step.
+struct StepCall {
+  static constexpr std::size_t kUpdate = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
+
+  const kernels::Kernel* kernel;
+  std::int64_t n;
+  std::size_t layer;               ///< of the table; kUpdate: of none
+  std::vector<std::size_t> slots;  ///< of its buffers, in their order; kNothing for one without elements
+};
+
+/// A piece of memory.
+struct Slot {
+  std::size_t bytes = 0;
+  /// What it holds before the first step: weights, state, what comes from outside. Nothing: whoever reads it, another
+  /// kernel of the step has written before. A filled slot is written only by kernels that also read it.
+  std::optional<kernels::Buffer> fill{};
+  std::int64_t n = 0;  ///< for filling
+};
+
+struct StepBuffers {
+  std::vector<StepCall> calls;
+  std::vector<Slot> slots;
+
+  [[nodiscard]] std::size_t bytes() const;
+};
+
+/// The kernels of the step in their order: all layers forward; back in reverse order, each layer's data gradient (not the
+/// first one's) before its weight gradient, which may need what that keeps; an update of each tensor. Slots are not filled in.
+std::vector<StepCall> calls_of(const StepToMeasure& step);
+
+/// @param step  which the result refers to
+StepBuffers plan_buffers(const StepToMeasure& step);
+
+}  // namespace stepcast::calibrate
