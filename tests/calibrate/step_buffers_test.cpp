@@ -78,7 +78,9 @@ Reads go_through(const StepBuffers& plan) {
 /// What is read means what its role says.
 void check_roles(const StepBuffers& plan, const Reads& reads) {
   std::map<std::pair<std::size_t, std::string>, Written> inputs;
-  for (const auto& [place, written] : reads) {
+  for (const auto& read : reads) {
+    const auto& place = read.first;
+    const Written& written = read.second;
     const StepCall& call = plan.calls[place.first];
     const Buffer buffer = call.kernel->buffers(call.n)[place.second];
     INFO(call.kernel->described() << ", " << buffer.name << ", read from " << written.buffer.name << " of layer " << written.layer);
