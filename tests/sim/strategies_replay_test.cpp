@@ -3,6 +3,9 @@
 // Why they must: both run the same step graph. With like workers every participant reaches a communication task
 // at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
 // solve as a timed event graph and the replay by running.
+#include <map>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "models/equation/evaluate.hpp"
@@ -75,6 +78,23 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
           cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)), scenario_of(star(p), strategy)});
         }
   require_all_same(cases);
+}
+
+// A shard on every worker's host, in groups of which the last may be smaller: a worker's own share never travels, nor do
+// shares of its machine's or rack's other workers leave it.
+TEST_CASE("co-located shards in machines and racks: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : {1, 2, 3, 5, 8})
+    for (const int size : {1, 2, 3})
+      for (const auto& [name, topology] : std::map<std::string, Topology>{{"one NIC", Nodes{size, {100_GBps, 1_us}, 1}}, {"NICs", Nodes{size, {100_GBps, 1_us}, 2}}, {"racks", Racks{size, 4.0 * size, 0_us}}}) {
+        ParameterServerStrategy strategy;
+        strategy.placement = ServerPlacement::co_located;
+        strategy.shards = p;
+        Scenario scenario = scenario_of(star(p), strategy);
+        scenario.cluster.topology = topology;
+        cases.push_back({fmt::format("p={} by {} {}", p, size, name), scenario});
+      }
+  for (const Comparison& c : evaluate_both(cases)) require_close(c.replay.step, c.equations.step, 1e-9, c.what + ": step");
 }
 
 TEST_CASE("a parameter server's step in closed form") {
