@@ -154,6 +154,18 @@ TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
   const Seconds communication = 7_us + 14.0 * 25_us + n * 1.75 * 0.9_ns_per_B + n * 0.875 * 0.05_ns_per_B;
   require_close(50_ms + communication, answers[0].replay.step, 1e-9, "slowest worker + exchange");
   require_close(0.75 * 25_ms, answers[0].replay.breakdown.waiting, 1e-9, "six of eight workers wait 25 ms");
+  for (const StepForecast* f : {&answers[0].equations, &answers[0].replay}) {
+    REQUIRE(f->kinds.size() == 2);
+    const auto& [fast, slow] = std::pair(f->kinds[0], f->kinds[1]);
+    CHECK(fast.first == 0);
+    CHECK(fast.count == 6);
+    CHECK(slow.first == 6);
+    CHECK(slow.count == 2);
+    require_close(25_ms, fast.breakdown.waiting, 1e-9, "a fast worker waits for the slow ones");
+    CHECK(slow.breakdown.waiting < 1_ns);
+    require_close(20_ms, slow.breakdown.forward, 1e-9, "a slow worker's forward, twice 10 ms");
+    require_close(communication, slow.breakdown.exposed_communication, 1e-9, "a slow worker's exchange");
+  }
 }
 
 TEST_CASE("property: replay equals equations on random synchronous and pipelined steps") {
