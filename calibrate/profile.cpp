@@ -11,6 +11,7 @@
 #include "calibrate/piecewise.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/workload/layer_times.hpp"
+#include "models/workload/spread.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast::calibrate {
@@ -212,6 +213,8 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
     if (distinct_sizes(samples.timings) >= 10) profile.kernels.push_back(entry_of(pass, samples, seed));
   for (const LayerToMeasure& layer : layers_to_measure(steps))
     if (auto entry = entry_of(layer, pooled, steps.front().path)) profile.layers.push_back(std::move(*entry));
+  profile.roofline_spread = judge_roofline(profile);
+  for (RooflineSpread& one : profile.roofline_spread) one.spread = rounded(one.spread);
   for (const StepToMeasure& step : steps)
     if (const Pooled* measured = find(pooled, step.name(), step.table.batch)) profile.checks.push_back(check_of(step, *measured, profile));
   return profile;

@@ -42,7 +42,8 @@ std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Rec
 /// passes by name alone, fitted to 70 % of the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of
 /// its error together, half of each of these and the fit's median error on sizes held out. Passes with fewer
 /// than ten sizes get no entry. Numbers are rounded to six digits, more than a clock has.
-/// An entry for each kind of layer of `steps`, and a check for each step that was measured whole.
+/// An entry for each kind of layer of `steps`, how far the roofline is from these, and a check for each step that was
+/// measured whole.
 /// @throws CalibrationError where one of the device's own rates is missing, or a pass cannot be fitted
 DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});
 

@@ -43,6 +43,8 @@ std::string profile_table(const DeviceProfile& profile, const std::vector<Record
                         std::isnan(warm) ? "-" : fmt::format("{:.2f}", warm));
   }
   if (!profile.layers.empty()) text += fmt::format("\n{} kinds of layer work\n", profile.layers.size());
+  for (const RooflineSpread& one : profile.roofline_spread)
+    text += fmt::format("roofline, {}: within a factor {:.2f} of what else is measured, by {} parts of layers\n", name_of(one.dtype), 1 + one.spread, one.parts);
   for (const StepCheck& check : profile.checks)
     text += fmt::format("step {} {}, batch {}, {}: assembled {}, measured {}, {:+.1f} % ({})\n", check.workload, check.variant, check.batch, name_of(check.dtype), human_text(check.assembled), human_text(check.measured),
                         100 * (check.assembled / check.measured - 1), check.source);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # On a machine with a GPU, nvcc and CMake, from the repository's root: builds kernels/ and calibrate/ alone, checks every
-# kernel against its reference (also under compute-sanitizer, small sizes), and calibrates. Profile and logs go to $OUT
+# kernel against its reference (also under compute-sanitizer, small sizes), measures their speed (speed.log), and calibrates. Profile and logs go to $OUT
 # (default build/gpu/out). Options are passed on to stepcast-calibrate device, such as --quick.
 #
 #     OUT=results calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
@@ -54,6 +54,7 @@ if command -v compute-sanitizer >/dev/null; then
 else
   echo "compute-sanitizer is not here: out-of-bounds accesses are not checked"
 fi
+step speed.log "$build/calibrate/stepcast_kernel_speed"
 calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
 rm -f "$out"/tables/*.json "$out"/torch-step-*.json
 step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"

@@ -374,7 +374,7 @@ METHODS = {
     "terngrad": Method(terngrad_encode, terngrad_decode, [Kernel("moments/terngrad"), Kernel("clipped-max/terngrad"), Kernel("quantize/terngrad")], [Kernel("decode/terngrad")]),
     "natural": Method(natural_encode, natural_decode, [Kernel("round-exponent/natural")], [Kernel("decode/natural")]),
     "random-k": Method(random_k_encode, random_k_decode, [Kernel("random-indices/random-k"), Kernel("gather/random-k")], SCATTER),
-    "top-k": Method(top_k_encode, sparse_decode, [Kernel("select-compact/top-k")], SCATTER),
+    "top-k": Method(top_k_encode, sparse_decode, [Kernel("select-compact/top-k", 2)], SCATTER),
     # The scatter of a vector 4.24 times as long has the elements that pass the threshold: it keeps 1 %, the threshold 4.24 %.
     "threshold": Method(threshold_encode, sparse_decode, [Kernel("count/threshold"), Kernel("compact/threshold")], [FILL, Kernel("scatter/random-k", 1, 4.24)]),
     "dgc": Method(dgc_encode, sparse_decode,

@@ -1,12 +1,14 @@
-// nccl-tests 2: text as it prints it, and the JSON of its option -J.
+// nccl-tests 2: text as it prints it, and the JSON of its option -J (its src/util.cu, read at 0fdb00a, has both).
 //
-//     #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
-//     #        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
-//             1024           256     float     sum      -1    20.51    0.05    0.09      0    20.32    0.05    0.09      0
+//     #       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
+//     #        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
+//             1024           256     float     sum      -1    20.51    0.05    0.09       0    20.32    0.05    0.09       0
 //
-// Older versions leave out root or redop where a collective has none, and have "error" in place of "#wrong". The eight
-// words at the end are the same in all: out of place, then in place.
+// Out of place, then in place. Options add columns to each group (i_min, i_max, i_p99, i_cv%) or a timestamp of two words
+// at the end; older versions have "error" in place of "#wrong" and leave out redop or root where a collective has none,
+// in the rows sooner than in the header. So columns are counted from the end.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +19,8 @@
 
 namespace stepcast::calibrate {
 namespace {
+
+constexpr double kMostRanks = 1 << 24;
 
 constexpr std::pair<const char*, Operation> kCollectives[] = {
     {"all_reduce", Operation::all_reduce}, {"all_gather", Operation::all_gather}, {"reduce_scatter", Operation::reduce_scatter}, {"broadcast", Operation::broadcast}, {"alltoall", Operation::all_to_all}};
@@ -49,12 +53,74 @@ void require_right(const std::string& wrong, const std::string& file, int line) 
   if (count && *count >= 1) throw BadInput(file, line, wrong + " wrong results", "0", "a collective that computes wrong results is no measurement: find out why first");
 }
 
+
+/// Words of a row from the first, and from the second group of columns to its end.
+struct Columns {
+  std::size_t out_of_place = 0, in_place = 0;
+};
+
+/// Of the line that names the columns, cut into words; nothing for any other.
+std::optional<Columns> columns_of(const std::vector<std::string>& words, const std::string& file, int number) {
+  if (std::find(words.begin(), words.end(), "busbw") == words.end()) return std::nullopt;
+  if (std::find(words.begin(), words.end(), "cputime") != words.end())
+    throw BadInput(file, number, "the CPU's times, which only enqueues", "the device's", "measure without -C");
+  const auto first = std::find(words.begin(), words.end(), "time");
+  const auto second = first == words.end() ? first : std::find(first + 1, words.end(), "time");
+  if (second == words.end()) throw BadInput(file, number, "fewer than two columns \"time\"", "size, count, type, redop, root, then time, algbw, busbw and #wrong twice", "");
+  const std::size_t more = words.back() == "timestamp" ? 1 : 0;  // it is a date and a time of day
+  return Columns{static_cast<std::size_t>(words.end() - first) + more, static_cast<std::size_t>(words.end() - second) + more};
+}
+
+/// Ranks of one communicator, from what is said of each. A run that is split (NCCL_TESTS_SPLIT) has several.
+class Ranks {
+ public:
+  void add(int rank, int group) {
+    most_ = std::max(most_, rank + 1);
+    ++of_group_[group];
+  }
+  [[nodiscard]] int count() const { return of_group_.size() > 1 ? of_group_.begin()->second : most_; }
+
+ private:
+  int most_ = 0;
+  std::map<int, int> of_group_;
+};
+
+/// "args" begins with the program.
+std::optional<Operation> program_of(const nlohmann::json& json, const std::string& file) {
+  const auto args = json.find("args");
+  if (args != json.end() && args->is_array() && !args->empty() && args->front().is_string())
+    if (const auto named = collective_in(args->front().get<std::string>())) return named;
+  return collective_in(file);
+}
+
+/// "devices" names the first device of each process only; each has nthreads times ngpus. 0: not said.
+int ranks_of(const nlohmann::json& json) {
+  const auto config = json.find("config");
+  if (config == json.end() || !config->is_object()) return 0;
+  double each = 1;
+  for (const char* factor : {"nthreads", "ngpus"}) {
+    const auto found = config->find(factor);
+    if (found == config->end() || !found->is_number_unsigned()) return 0;
+    each *= found->get<double>();
+  }
+  const auto devices = config->find("devices");
+  if (devices == config->end() || !devices->is_array()) return 0;
+  std::map<double, double> processes;  // by communicator
+  for (const auto& device : *devices) {
+    if (!device.is_object()) return 0;
+    ++processes[device.contains("group") && device["group"].is_number() ? device["group"].get<double>() : 0];
+  }
+  return processes.empty() ? 0 : static_cast<int>(std::min(each * processes.begin()->second, kMostRanks));
+}
+
 }  // namespace
 
 Benchmark read_nccl_text(const std::string& text, const std::string& file, const ReadOptions& options) {
   Benchmark benchmark{file, "nccl-tests"};
   std::optional<Operation> named = collective_in(file);
-  int ranks = 0, number = 0;
+  std::optional<Columns> columns;
+  Ranks ranks;
+  int number = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     ++number;
@@ -62,23 +128,29 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
     if (words.empty()) continue;
     if (words[0][0] == '#') {
       if (const auto found = collective_in(line)) named = found;
-      if (words.size() > 2 && words[1] == "Rank") {
-        const auto rank = size_of_word(words[2]);
-        if (rank) ranks = std::max(ranks, static_cast<int>(*rank) + 1);
+      if (words.size() > 3 && words[1] == "nccl-tests" && words[2] == "version") benchmark.program = "nccl-tests " + words[3];
+      if (words.size() > 4 && words[1] == "Rank") {
+        const auto rank = size_of_word(words[2]), group = words[3] == "Group" ? size_of_word(words[4]) : 0.0;
+        if (rank && group && *rank < kMostRanks) ranks.add(static_cast<int>(*rank), static_cast<int>(std::min(*group, kMostRanks)));
+      }
+      if (const auto found = columns_of(words, file, number)) {
+        if (columns) throw BadInput(file, number, "a second table", "one run in a file", "split the file");
+        columns = found;
       }
       continue;
     }
     const auto bytes = size_of_word(words[0]);
-    if (!bytes) continue;  // what MPI, NCCL or a job's script print between the lines
-    if (words.size() < 11 || words.size() > 13)
-      throw BadInput(file, number, fmt::format("{} words, \"{}\"", words.size(), line), "size, count, type, redop, root, then time, algbw, busbw and #wrong twice", "is the file cut off?");
-    const std::size_t group = words.size() - (options.in_place ? 4 : 8);
+    if (!columns || !bytes) continue;  // what MPI, NCCL or a job's script print between the lines
+    if (words.size() < columns->out_of_place + 3 || words.size() > columns->out_of_place + 5)
+      throw BadInput(file, number, fmt::format("{} words, \"{}\"", words.size(), line), fmt::format("size, count, type, perhaps redop and root, and the {} words of both groups", columns->out_of_place), "is the file cut off?");
+    const std::size_t group = words.size() - (options.in_place ? columns->in_place : columns->out_of_place);
     const auto time = number_of(words[group]);
     if (!time || *time <= 0) throw BadInput(file, number, "\"" + words[group] + "\" as a time", "microseconds, above 0", options.in_place ? "leave out --in-place" : "");
     require_right(words[group + 3], file, number);
     if (*bytes > 0) benchmark.rows.push_back({*bytes, 1e-6 * *time});
   }
-  finish(benchmark, named, ranks, options);
+  if (!columns) throw BadInput(file, 0, "no line that names the columns", "\"# size count type redop root time algbw busbw ...\"", "keep the lines that begin with #");
+  finish(benchmark, named, ranks.count(), options);
   return benchmark;
 }
 
@@ -94,22 +166,19 @@ Benchmark read_nccl_json(const std::string& text, const std::string& file, const
   const auto results = json.find("results");
   if (results == json.end() || !results->is_array()) throw BadInput(file, 0, "no list \"results\"", "the output of nccl-tests -J", "");
   const char* group = options.in_place ? "in_place" : "out_of_place";
+  const char* other = options.in_place ? "leave out --in-place" : "with results in place alone: --in-place";
   for (std::size_t i = 0; i < results->size(); ++i) {
     const auto& row = (*results)[i];
     const std::string place = fmt::format("/results/{}", i);
-    const auto bad = [&](const std::string& field, const std::string& allowed) { return BadInput(file + ": " + place + "/" + field, 0, row.dump(), allowed, ""); };
-    if (!row.is_object() || !row.contains("size") || !row["size"].is_number() || row["size"].get<double>() < 0) throw bad("size", "a number of bytes");
-    if (!row.contains(group) || !row[group].is_object() || !row[group].contains("time") || !row[group]["time"].is_number() || !(row[group]["time"].get<double>() > 0)) throw bad(std::string(group) + "/time", "microseconds, above 0");
+    const auto bad = [&](const std::string& field, const std::string& allowed, const char* remedy) { return BadInput(file + ": " + place + "/" + field, 0, row.dump(), allowed, remedy); };
+    if (!row.is_object() || !row.contains("size") || !row["size"].is_number() || row["size"].get<double>() < 0) throw bad("size", "a number of bytes", "");
+    if (!row.contains(group) || !row[group].is_object()) throw bad(group, "an object with a time", other);
+    if (row[group].contains("cpu_time")) throw bad(group, "the device's time; the CPU's is that of enqueueing", "measure without -C");
+    if (!row[group].contains("time") || !row[group]["time"].is_number() || !(row[group]["time"].get<double>() > 0)) throw bad(std::string(group) + "/time", "microseconds, above 0", "");
     if (const auto wrong = row[group].find("nwrong"); wrong != row[group].end() && wrong->is_number()) require_right(wrong->dump(), file + ": " + place, 0);
     if (row["size"].get<double>() > 0) benchmark.rows.push_back({row["size"].get<double>(), 1e-6 * row[group]["time"].get<double>()});
   }
-  int ranks = 0;
-  if (const auto devices = json.find("devices"); devices != json.end() && devices->is_array())
-    for (const auto& device : *devices)
-      if (device.is_object() && device.contains("rank") && device["rank"].is_number_integer()) ranks = std::max(ranks, device["rank"].get<int>() + 1);
-  auto named = collective_in(text);
-  if (!named) named = collective_in(file);
-  finish(benchmark, named, ranks, options);
+  finish(benchmark, program_of(json, file), ranks_of(json), options);
   return benchmark;
 }
 

@@ -5,8 +5,9 @@
 //     # Size       Avg Latency(us)
 //     1                       1.62
 //
-// What follows the second column (least, largest, iterations) is not needed. Sizes are those of one rank's message: a
-// gathered buffer, and one of an all-to-all, has n = ranks x size.
+// "MPI" is also "MPI-CUDA", or "NCCL-CUDA" of its programs osu_xccl_*. What follows the second column (least, largest,
+// iterations) is not needed, but for a "Fail" of -c. Sizes are those of one rank's message: a gathered buffer, and one of an
+// all-to-all, has n = ranks x size.
 #include <fmt/format.h>
 
 #include "calibrate/link/benchmark.hpp"
@@ -16,7 +17,7 @@ namespace stepcast::calibrate {
 namespace {
 
 struct Title {
-  const char* words;  ///< between "MPI" and "Test"
+  const char* words;  ///< after the library and before "Test"
   Benchmark::Kind kind;
   Operation operation;
   bool of_one_rank;  ///< whether n is ranks times the size
@@ -37,9 +38,9 @@ std::string titles() {
   return list;
 }
 
-/// Of "# OSU MPI-CUDA Allreduce Latency Test v7.3": the words from after MPI to before Test, and the version.
+/// Of "# OSU MPI-CUDA Allreduce Latency Test v7.3": the words from after the library to before Test, and the version.
 std::optional<std::pair<std::string, std::string>> title_of(const std::vector<std::string>& words) {
-  if (words.size() < 5 || words[0] != "#" || words[1] != "OSU" || !words[2].starts_with("MPI")) return std::nullopt;
+  if (words.size() < 5 || words[0] != "#" || words[1] != "OSU") return std::nullopt;
   std::string title;
   for (std::size_t i = 3; i < words.size(); ++i) {
     if (words[i] == "Test") return std::pair(title, i + 1 < words.size() ? words[i + 1] : std::string());
@@ -72,6 +73,7 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
     const auto value = words.size() < 2 ? std::nullopt : number_of(words[1]);
     if (!value || *value <= 0)
       throw BadInput(file, number, "\"" + line + "\"", title->kind == Benchmark::Kind::bandwidth ? "a size and MB/s above 0" : "a size and microseconds above 0", "is the file cut off?");
+    if (words.back() == "Fail") throw BadInput(file, number, "\"" + line + "\"", "results that passed", "a benchmark that moves wrong data is no measurement: find out why first");
     const double n = title->of_one_rank ? *bytes * options.ranks : *bytes;
     if (title->kind == Benchmark::Kind::bandwidth) benchmark.rows.push_back({n, n / (1e6 * *value)});
     else if (n > 0 || title->kind == Benchmark::Kind::latency) benchmark.rows.push_back({n, 1e-6 * *value});

@@ -21,7 +21,7 @@ std::string content_of(const std::filesystem::path& path) {
 Benchmark read_any(const std::string& text, const std::string& file, const ReadOptions& options) {
   const auto begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string::npos && text[begin] == '{') return read_nccl_json(text, file, options);
-  if (text.find("# OSU MPI") != std::string::npos) return read_osu_text(text, file, options);
+  if (text.find("# OSU ") != std::string::npos) return read_osu_text(text, file, options);
   if (text.find("busbw") != std::string::npos) return read_nccl_text(text, file, options);
   throw BadInput(file, 1, begin == std::string::npos ? "an empty file" : "\"" + text.substr(begin, text.find('\n', begin) - begin) + "\"", "the text or JSON of nccl-tests, the text of an OSU micro-benchmark",
                  "keep the lines that begin with #: they name the columns");

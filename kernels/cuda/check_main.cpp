@@ -2,15 +2,18 @@
 // a bare GPU node.
 //
 //     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small shapes
-//
-// Exit code 77 where there is no GPU, or 1 with REQUIRE_GPU=1 in the environment.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
+#include <future>
 #include <iterator>
+#include <mutex>
+#include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
@@ -28,70 +31,93 @@ constexpr std::int64_t kBatches[] = {1, 2, 3, 7};
 /// Products are defined on numbers: whether a zero of the padding meets an infinity, and whether denormals are kept, is
 /// the libraries'.
 constexpr Input kNumbers[] = {Input::normal, Input::zeros, Input::whole};
+/// A check at 2^24 elements holds a few hundred megabytes of the device's memory.
+constexpr unsigned kMostThreads = 8;
 
-class Checker {
- public:
-  Checker(std::int64_t largest, std::uint64_t seed) : largest_(largest), seed_(seed) {}
+/// A kernel, and on what it is checked.
+struct Task {
+  Kernel kernel;
+  std::vector<std::int64_t> sizes;
+  std::vector<Input> inputs;
+};
 
-  /// On each size and input; a line about the kernel, with what is wrong first.
-  template <class Sizes, class Inputs>
-  void check(const Kernel& kernel, const Sizes& sizes, const Inputs& inputs) {
-    if (!has_launch(kernel.name())) {
-      std::printf("none  %s: a library that it needs was not found\n", kernel.name().c_str());
-      return;
-    }
-    std::optional<std::string> first;
-    for (const std::int64_t n : sizes) {
-      if (n > largest_ || n > kernel.largest) continue;
-      for (const Input input : inputs) {
-        ++checks_;
-        if (const auto found = check_kernel(context_, kernel, n, input, seed_ + static_cast<std::uint64_t>(checks_)); found && !first) first = found;
-      }
-    }
-    if (first) ++wrong_;
-    std::printf("%s %s\n", first ? "WRONG" : "ok   ", first ? first->c_str() : kernel.described().c_str());
+std::vector<Task> list_tasks(std::int64_t largest) {
+  std::vector<Task> tasks;
+  const auto add = [&](const Kernel& kernel, const auto& sizes, const auto& inputs) {
+    tasks.push_back({kernel, {}, {std::begin(inputs), std::end(inputs)}});
+    std::copy_if(std::begin(sizes), std::end(sizes), std::back_inserter(tasks.back().sizes), [&](std::int64_t n) { return n <= largest && n <= kernel.largest; });
+  };
+  for (const Kernel& kernel : compressor_kernels()) add(kernel, kSizes, kInputs);
+  for (const Kernel& kernel : block_layer_kernels()) {
+    if (kernel.pass.ends_with("-update")) add(kernel, kSizes, kInputs);
+    else add(kernel, kBatches, kInputs);
   }
+  for (const Kernel& kernel : product_layer_kernels()) add(kernel, kBatches, kNumbers);
+  if (has_cudnn())
+    for (const Kernel& kernel : cudnn_layer_kernels()) add(kernel, kBatches, kNumbers);
+  // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    const LayerKernels large = conv2d_layer({.in = 48, .out = 3, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 224, .width = 224}, precision);
+    for (const Kernel* part : large.parts()) add(*part, std::array<std::int64_t, 1>{8}, std::array{Input::normal});
+  }
+  return tasks;
+}
 
-  int report() const {
-    std::printf("%d checks, %d kernels wrong, seed %llu\n", checks_, wrong_, static_cast<unsigned long long>(seed_));
+/// What was found of all tasks, by several threads.
+class Findings {
+ public:
+  /// A line about a kernel; `wrong`: what is wrong with it.
+  void add(const Kernel& kernel, const std::optional<std::string>& wrong, int checks) {
+    const std::lock_guard lock(mutex_);
+    checks_ += checks;
+    if (wrong) ++wrong_;
+    std::printf("%s %s\n", wrong ? "WRONG" : "ok   ", wrong ? wrong->c_str() : kernel.described().c_str());
+  }
+  void add_none(const Kernel& kernel) {
+    const std::lock_guard lock(mutex_);
+    std::printf("none  %s: a library that it needs was not found\n", kernel.name().c_str());
+  }
+  int report(std::uint64_t seed) const {
+    std::printf("%d checks, %d kernels wrong, seed %llu\n", checks_, wrong_, static_cast<unsigned long long>(seed));
     return wrong_ == 0 ? 0 : 1;
   }
 
  private:
-  const Context context_;
-  std::int64_t largest_;
-  std::uint64_t seed_;
-  int wrong_ = 0, checks_ = 0;
+  std::mutex mutex_;
+  int checks_ = 0, wrong_ = 0;
 };
 
+/// Every size and input; the first that differs is told.
+void check(const Context& context, const Task& task, std::uint64_t seed, Findings& findings) {
+  if (!has_launch(task.kernel.name())) return findings.add_none(task.kernel);
+  std::optional<std::string> first;
+  int checks = 0;
+  for (const std::int64_t n : task.sizes)
+    for (const Input input : task.inputs)
+      if (const auto found = check_kernel(context, task.kernel, n, input, seed + static_cast<std::uint64_t>(++checks)); found && !first) first = found;
+  findings.add(task.kernel, first, checks);
+}
+
+/// The references take most of the time, so several threads share the tasks, each with a stream of its own.
 int check_all(std::int64_t largest, std::uint64_t seed) {
-  Checker checker(largest, seed);
-  for (const Kernel& kernel : compressor_kernels()) checker.check(kernel, kSizes, kInputs);
-  for (const Kernel& kernel : block_layer_kernels()) {
-    if (kernel.pass.ends_with("-update")) checker.check(kernel, kSizes, kInputs);
-    else checker.check(kernel, kBatches, kInputs);
-  }
-  for (const Kernel& kernel : product_layer_kernels()) checker.check(kernel, kBatches, kNumbers);
-  if (has_cudnn())
-    for (const Kernel& kernel : cudnn_layer_kernels()) checker.check(kernel, kBatches, kNumbers);
-  // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
-  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    const LayerKernels large = conv2d_layer({.in = 48, .out = 3, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 224, .width = 224}, precision);
-    for (const Kernel* part : large.parts()) checker.check(*part, std::vector<std::int64_t>{8}, std::vector<Input>{Input::normal});
-  }
-  return checker.report();
+  const std::vector<Task> tasks = list_tasks(largest);
+  Findings findings;
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    const Context context;
+    for (std::size_t i = next++; i < tasks.size(); i = next++) check(context, tasks[i], seed + 1000 * i, findings);
+  };
+  std::vector<std::future<void>> threads;
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads); ++i) threads.push_back(std::async(std::launch::async, work));
+  for (std::future<void>& thread : threads) thread.get();
+  return findings.report(seed);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    if (!has_device()) {
-      const char* required = std::getenv("REQUIRE_GPU");
-      const bool fail = required != nullptr && std::string(required) == "1";
-      std::printf("no CUDA device%s\n", fail ? ", and REQUIRE_GPU=1" : ": skipped");
-      return fail ? 1 : 77;
-    }
+    if (!has_device()) return skip();
     return check_all(argc > 1 ? std::stoll(argv[1]) : 1 << 20, argc > 2 ? std::stoull(argv[2]) : std::random_device{}());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "stepcast_kernel_check: %s\n", error.what());

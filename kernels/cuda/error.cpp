@@ -1,6 +1,8 @@
 #include "kernels/cuda/error.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 namespace stepcast::kernels {
 
@@ -23,6 +25,13 @@ bool has_device() {
   }
   require_cuda(code, "counting devices");
   return count > 0;
+}
+
+int skip() {
+  const char* required = std::getenv("REQUIRE_GPU");
+  const bool fail = required != nullptr && std::string(required) == "1";
+  std::printf("no CUDA device%s\n", fail ? ", and REQUIRE_GPU=1" : ": skipped");
+  return fail ? 1 : 77;
 }
 
 DeviceMemory::DeviceMemory(std::size_t bytes) { require_cuda(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)), "allocating device memory"); }

@@ -32,45 +32,11 @@ struct AboveThreshold {
   __device__ bool operator()(float x) const { return magnitude(x) > kThreshold; }
 };
 
-struct AboveKey {
-  const std::uint32_t* state;
-  __device__ bool operator()(float x) const { return magnitude_bits(x) > state[0]; }
-};
-struct AtKey {
-  const std::uint32_t* state;
-  __device__ bool operator()(float x) const { return magnitude_bits(x) == state[0]; }
-};
-
-/// Elements above the key in the low half of a count, those that tie with it in the high half.
-__global__ void count_around_key(const float* x, std::int64_t n, const std::uint32_t* state, Count* counts) {
-  TileElements mine;
-  mine.read(x, n);
-  const TileRanks above = rank_marked(mine.flags(n, AboveKey{state})), tied = rank_marked(mine.flags(n, AtKey{state}));
-  if (threadIdx.x == 0) counts[blockIdx.x] = above.total | Count{tied.total} << 32;
-}
-
-/// The elements above the key, and the first state[1] of those that tie with it.
-__global__ void write_around_key(const float* x, std::int64_t n, const std::uint32_t* state, const Count* offsets, PutValueAndIndex put) {
-  TileElements mine;
-  mine.read(x, n);
-  const TileRanks above = rank_marked(mine.flags(n, AboveKey{state})), tied = rank_marked(mine.flags(n, AtKey{state}));
-  const std::uint32_t ties = state[1], before_above = static_cast<std::uint32_t>(offsets[blockIdx.x]), before_tied = static_cast<std::uint32_t>(offsets[blockIdx.x] >> 32);
-  for (int round = 0; round < kRounds; ++round)
-    for (int k = 0; k < 4; ++k) {
-      const std::uint32_t my_tied = before_tied + tied.rank(round, k);
-      if (above.marked(round, k) || (tied.marked(round, k) && my_tied < ties))
-        put(before_above + above.rank(round, k) + (my_tied < ties ? my_tied : ties), static_cast<std::uint32_t>(4 * tile_group(round) + k), mine.x[round].v[k]);
-    }
-}
-
 template <class Op>
 void over_kept(const DeviceCall& c, const Op& op) {
   const std::int64_t k = kept_of(c.n);
   sweep<<<blocks_for(k), kThreads, 0, c.stream>>>(k, op);
 }
-
-std::size_t tile_scratch(const DeviceCall& c) { return 2 * offset_scratch(c); }
-std::size_t select_scratch(const DeviceCall&) { return kSelectScratch; }
 
 void random_indices(const DeviceCall& c) { over_kept(c, DrawIndices{c.at<std::uint32_t>(0), static_cast<std::uint64_t>(c.n), c.seed}); }
 void gather(const DeviceCall& c) { over_kept(c, Gather{c.at<float>(0), c.at<std::uint32_t>(1), c.at<float>(2)}); }
@@ -85,16 +51,6 @@ void compact_threshold(const DeviceCall& c) {
   Count* offsets = c.scratch_at<Count>();
   scan(c, c.at<Count>(1), tiles_of(c.n), offsets);
   write_kept<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, AboveThreshold{}, offsets, PutValueAndIndex{c.at<float>(2), c.at<std::uint32_t>(3)}, c.at<std::uint32_t>(4));
-}
-
-void select_top_k(const DeviceCall& c) { radix_select(c, c.at<float>(0), c.n, kept_of(c.n), c.at<std::uint32_t>(1)); }
-
-/// Counts, scans, writes: the counts need the key, so no earlier sweep can have made them.
-void compact_top_k(const DeviceCall& c) {
-  Count *counts = c.scratch_at<Count>(), *offsets = counts + tiles_of(c.n);
-  count_around_key<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, c.at<std::uint32_t>(1), counts);
-  scan(c, counts, tiles_of(c.n), offsets);
-  write_around_key<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, c.at<std::uint32_t>(1), offsets, PutValueAndIndex{c.at<float>(2), c.at<std::uint32_t>(3)});
 }
 
 void select_compact(const DeviceCall& c) {
@@ -117,8 +73,6 @@ void add_sparsifier_launches(std::vector<Launch>& list) {
   list.push_back({"scatter-add/top-k", scatter<true>, no_scratch});
   list.push_back({"count/threshold", count_threshold, no_scratch});
   list.push_back({"compact/threshold", compact_threshold, offset_scratch});
-  list.push_back({"radix-select/top-k", select_top_k, select_scratch});
-  list.push_back({"compact/top-k", compact_top_k, tile_scratch});
   list.push_back({"select-compact/top-k", select_compact, top_k_scratch});
   list.push_back({"scatter-sum/top-k", scatter_sum, no_scratch});
 }

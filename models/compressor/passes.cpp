@@ -29,6 +29,12 @@ Pass sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, 
 
 Pass radix_select(double count) { return {"radix-select", count * 4_B, {}, Flops(2 * count), 4}; }
 
+Pass select_compact(const Tensor& tensor, Bytes written) {
+  Pass pass = sweep("select-compact", tensor.dense(), written / 2.0, tensor, 2);
+  pass.repeats = 2;
+  return pass;
+}
+
 Pass radix_sort(const Tensor& tensor) {
   Pass pass = sweep("radix-sort", tensor.dense(), tensor.dense(), tensor, 2);
   pass.repeats = 4;

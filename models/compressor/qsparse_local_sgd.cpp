@@ -9,8 +9,7 @@ CodecPlan plan(const QsparseLocalSgd& x, const Tensor& tensor) {
   const Bytes values = count * size_of(tensor.dtype), indices(4 * count);
   const Bytes levels = packed_bits(k, code_width(2 * std::int64_t{x.levels} + 1)), wire = indices + levels + 4_B;
   CodecPlan plan;
-  plan.stages = {{{radix_select(static_cast<double>(tensor.elements())), sweep("compact", tensor.dense(), values + indices, tensor, 2),
-                   {"norm", values, 4_B, Flops(2 * count)}, {"quantize", values, levels, Flops((6 + kRandomFlops) * count)}},
+  plan.stages = {{{select_compact(tensor, values + indices), {"norm", values, 4_B, Flops(2 * count)}, {"quantize", values, levels, Flops((6 + kRandomFlops) * count)}},
                   {{"levels, indices and norm", Primitive::all_gather, wire}}}};
   plan.decode = sparse_decode(wire, k, tensor, Packing::ideal);
   plan.decode_per_peer = true;

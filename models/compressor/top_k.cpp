@@ -7,8 +7,7 @@ CodecPlan plan(const TopK& x, const Tensor& tensor) {
   const std::int64_t k = kept(x.ratio, tensor);
   const Bytes wire = static_cast<double>(k) * (size_of(tensor.dtype) + index_width(x.packing, x.framework));
   CodecPlan plan;
-  plan.stages = {{{radix_select(static_cast<double>(tensor.elements())), sweep("compact", tensor.dense(), wire, tensor, 2)},
-                  {{"values and indices", Primitive::all_gather, wire}}}};
+  plan.stages = {{{select_compact(tensor, wire)}, {{"values and indices", Primitive::all_gather, wire}}}};
   plan.decode = sparse_decode(wire, k, tensor, x.packing);
   plan.decode_per_peer = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);

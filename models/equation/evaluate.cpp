@@ -9,6 +9,7 @@
 #include "models/equation/timed_event_graph.hpp"
 #include "models/report/breakdown.hpp"
 #include "models/scenario/fault.hpp"
+#include "models/scenario/worker_kinds.hpp"
 #include "models/strategy/prices.hpp"
 
 namespace stepcast {
@@ -148,6 +149,7 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
   for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
 
   const auto start = solver.periodic_starts(cycle);
+  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
   std::vector<Interval> timeline;
   for (std::size_t c = 0; c < unfolded.classes().size(); ++c) {
     timeline.clear();
@@ -156,9 +158,13 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
       const auto v = static_cast<std::size_t>(unfolded.vertex(i, c));
       timeline.push_back({graph.tasks[i].phase, start[v], start[v] + unfolded.timed.duration[v]});
     }
-    const double weight = static_cast<double>(unfolded.classes()[c].count) / cluster.workers / graph.local_steps;
-    forecast.breakdown = add(forecast.breakdown, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), weight);
+    const Breakdown one = add({}, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), 1.0 / graph.local_steps);
+    const auto& [count, speed] = unfolded.classes()[c];
+    forecast.breakdown = add(forecast.breakdown, one, static_cast<double>(count) / cluster.workers);
+    for (const WorkerKind& kind : kinds)
+      if (kinds.size() > 1 && kind.speed == speed) forecast.kinds.push_back({kind.first, kind.count, one});
   }
+  std::sort(forecast.kinds.begin(), forecast.kinds.end(), [](const KindBreakdown& a, const KindBreakdown& b) { return a.first < b.first; });
   return forecast;
 }
 

@@ -16,10 +16,10 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 
 /// Evaluates the graph in closed form. Workers of one speed are one vertex per compute task; a communication
 /// task is one vertex for all. Exact for every strategy with like links on the ideal star, and for rings on
-/// nodes and racks. Estimates, which replay refines: unequal shards and unlike links (every message counts as
-/// the slowest), parameter servers with unlike workers (all pushes as if at once: too slow), other algorithms on nodes
-/// and racks (every message as if it left its group: too slow), and fabrics of several hops (no contention inside: too
-/// fast).
+/// nodes and racks, as for co-located shards on every worker there. Estimates, which replay refines: unequal shards and
+/// unlike links (every message counts as the slowest), parameter servers with unlike workers (all pushes as if at once:
+/// too slow), other algorithms on nodes and racks (every message as if it left its group: too slow), and fabrics of
+/// several hops (no contention inside: too fast).
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 

@@ -10,10 +10,10 @@ namespace stepcast {
 namespace {
 
 Seconds step_at(Scenario scenario, Side side) {
-  if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side);
+  if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
   if (scenario.workload && scenario.workload->profile) {
     WorkloadTable table = *scenario.workload;
-    table.profile = at_side(*table.profile, side);
+    table.profile = at_side(*table.profile, side, table.dtype);
     scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
   }
   return evaluate(build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{}), scenario.cluster).step;

@@ -62,7 +62,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
   add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", [](P p) { return si(p.algbw); });
   add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
-  add("forward_s", "breakdown: forward", [](P p) { return si(p.answers.shown().breakdown.forward); });
+  add("forward_s", "breakdown, the mean of all workers: forward", [](P p) { return si(p.answers.shown().breakdown.forward); });
   add("backward_s", "breakdown: backward", [](P p) { return si(p.answers.shown().breakdown.backward); });
   add("update_s", "breakdown: optimizer update on the worker", [](P p) { return si(p.answers.shown().breakdown.update); });
   add("encode_s", "breakdown: compressor's encode", [](P p) { return si(p.answers.shown().breakdown.encode); });

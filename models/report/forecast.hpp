@@ -18,6 +18,12 @@ struct Breakdown {
   [[nodiscard]] Seconds total() const { return forward + backward + update + encode + decode + exposed_communication + waiting; }
 };
 
+/// What workers of one kind (models/scenario/worker_kinds.hpp) spend a step on, their mean.
+struct KindBreakdown {
+  int first = 0, count = 0;  ///< workers first .. first + count - 1
+  Breakdown breakdown;
+};
+
 /// Spread of the step time under jitter, over all steps of all workers in all runs.
 struct Distribution {
   int samples = 0;
@@ -28,6 +34,7 @@ struct StepForecast {
   Seconds first_step{};  ///< from the start until every task of step 0 is done; local SGD: mean of the steps before the first exchange ends
   Seconds step{};        ///< steady-state time per step
   Breakdown breakdown;   ///< mean over workers, of one steady-state step
+  std::vector<KindBreakdown> kinds;      ///< the same of each kind, where there are several; their mean over workers is `breakdown`
   std::string steady_state;              ///< how the evaluator knows that the state is steady
   std::vector<std::string> critical;     ///< equations: tasks of the critical cycle, in order
   int critical_steps = 0;                ///< equations: steps the critical cycle spans

@@ -130,6 +130,8 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
       report.scaling_efficiency = report.samples_per_second / (report.workers * alone);
     }
   }
+  const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
+  for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});
   report.bound = lower_bound(scenario, workload, graph);
   report.gap = report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
 

@@ -10,6 +10,7 @@
 #include "models/report/forecast.hpp"
 #include "models/report/training_run.hpp"
 #include "models/scenario/study.hpp"
+#include "models/scenario/worker_kinds.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {
@@ -29,6 +30,12 @@ struct Answers {
   [[nodiscard]] const StepForecast& shown() const { return replay ? *replay : *equations; }
   /// Relative difference of the replay's step time from the equations', where both were asked.
   [[nodiscard]] std::optional<double> difference() const;
+};
+
+/// What workers of one kind spend a step on, their mean.
+struct KindReport {
+  WorkerKind kind;
+  Breakdown breakdown;
 };
 
 struct PointReport {
@@ -51,6 +58,7 @@ struct PointReport {
   double gap = 0.0;                 ///< step time over the bound, minus 1
   double tolerance = 0.0;           ///< of the difference, when both evaluators were asked
   std::optional<RunReport> run;     ///< of the whole training, where the scenario is a run
+  std::vector<KindReport> kinds;    ///< where workers are of several kinds, each one's part in the breakdown
   std::vector<std::string> notes;   ///< what a reader should know before trusting the number
 };
 

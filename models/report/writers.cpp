@@ -86,6 +86,51 @@ std::string footnotes(const Report& report) {
   return text;
 }
 
+std::string link_text(const Link& link) { return fmt::format("{}, {}", human_text(link.bandwidth), human_text(link.latency)); }
+
+/// Where workers are of several kinds, what each spends the step on; empty where they are of one at all points.
+std::string to_kinds_table(const Report& report) {
+  bool speed = false, link = false, codec = false, waiting = false;
+  for (const PointReport& p : report.points)
+    for (const KindReport& one : p.kinds) {
+      speed |= one.kind.speed != p.kinds.front().kind.speed;
+      link |= one.kind.link != p.kinds.front().kind.link;
+      codec |= one.breakdown.encode + one.breakdown.decode > Seconds{};
+      waiting |= one.breakdown.waiting > Seconds{};
+    }
+  Table table(report.axes.size() + 1);
+  std::vector<std::string> head(report.axes);
+  head.insert(head.end(), {"workers", "alike"});
+  const auto title = [&](bool on, const char* text) {
+    if (on) head.emplace_back(text);
+  };
+  title(speed, "speed");
+  title(link, "link");
+  title(true, "compute");
+  title(codec, "codec");
+  title(true, "exposed comm");
+  title(waiting, "waiting");
+  table.add(head);
+  bool any = false;
+  for (const PointReport& p : report.points)
+    for (const auto& [kind, b] : p.kinds) {
+      any = true;
+      const Seconds step = b.total();
+      std::vector<std::string> row;
+      for (const std::string& axis : report.axes) row.push_back(value_of(p, axis));
+      row.push_back(kind.count == 1 ? std::to_string(kind.first) : fmt::format("{} to {}", kind.first, kind.first + kind.count - 1));
+      row.push_back(std::to_string(kind.count));
+      if (speed) row.push_back(fmt::format("{:.3g}", kind.speed));
+      if (link) row.push_back(link_text(kind.link));
+      row.push_back(share(b.forward + b.backward + b.update, step));
+      if (codec) row.push_back(share(b.encode + b.decode, step));
+      row.push_back(share(b.exposed_communication, step));
+      if (waiting) row.push_back(share(b.waiting, step));
+      table.add(row);
+    }
+  return any ? "above, where the time goes is the mean of all workers; of each kind, by number from 0, it is\n" + table.text() : "";
+}
+
 /// Step time and speedup of every variant side by side, "*" at the fastest.
 std::string to_comparison(const Report& report) {
   std::vector<std::string> axes, variants;
@@ -130,6 +175,15 @@ std::string to_comparison(const Report& report) {
   for (std::size_t v = 0; v < variants.size(); ++v) text += fmt::format("({}) {}\n", v + 1, variants[v]);
   return text + "step time, * the fastest; " + fmt::format("speedup against {}\n\n", report.baseline) + table.text() + footnotes(report) +
          fmt::format("\n{} points; where the time goes is in --csv and --json\n", report.points.size());
+}
+
+Json kinds_json(const std::vector<KindReport>& kinds) {
+  Json json = Json::array();
+  for (const auto& [kind, b] : kinds)
+    json.push_back(Json{{"first_worker", kind.first}, {"workers", kind.count}, {"speed", kind.speed}, {"bandwidth_B_per_s", kind.link.bandwidth.si()}, {"latency_s", kind.link.latency.si()},
+                        {"forward_s", b.forward.si()}, {"backward_s", b.backward.si()}, {"update_s", b.update.si()}, {"encode_s", b.encode.si()}, {"decode_s", b.decode.si()},
+                        {"exposed_communication_s", b.exposed_communication.si()}, {"waiting_s", b.waiting.si()}});
+  return json;
 }
 
 }  // namespace
@@ -211,7 +265,7 @@ std::string to_table(const Report& report) {
   }
   std::string text = table.text();
   if (shown.throughput) text += fmt::format("speedup is against: {}\n", report.baseline);
-  return text + footnotes(report);
+  return text + to_kinds_table(report) + footnotes(report);
 }
 
 std::string to_csv(const Report& report) {
@@ -237,12 +291,14 @@ Json report_document(const Report& report, const Json& manifest) {
   json["axes"] = report.axes;
   json["columns"] = Json::object();
   for (const Column& column : columns) json["columns"][column.name] = column.meaning;
+  json["columns"]["worker_kinds"] = "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
   json["points"] = Json::array();
   for (const PointReport& point : report.points) {
     Json row = Json::object();
     for (const Column& column : columns) {
       row[column.name] = std::visit(JsonValue{}, column.cell(point));
     }
+    if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
     json["points"].push_back(std::move(row));
   }
   json["manifest"] = manifest;

@@ -188,6 +188,26 @@ struct FittedRange {
   bool operator==(const FittedRange&) const = default;
 };
 
+/// How far the roofline itself is from kernels of one type, whatever its constants' own spread; see judge_roofline() in
+/// models/workload/spread.hpp.
+struct RooflineSpread {
+  Dtype dtype = Dtype::fp32;
+  double spread = 0;
+  int parts = 1;
+  Evidence evidence = Evidence::measured;
+  std::string source;
+
+  template <class V>
+  static void describe(V& v, RooflineSpread& x) {
+    v.required("dtype", x.dtype, "type of the operands");
+    v.required("spread", x.spread, "s: times by the roofline lie within a factor 1 + s of the kernels'", kSpread);
+    v.required("parts", x.parts, "times of layers' parts that it rests on", at_least(1));
+    v.required("evidence", x.evidence, "kind of source");
+    v.required("source", x.source, "what was compared");
+  }
+  bool operator==(const RooflineSpread&) const = default;
+};
+
 /// A point at which a kernel's time bends.
 struct RateKnot {
   Bytes bytes{};
@@ -313,6 +333,7 @@ struct DeviceProfile {
   WinogradGain winograd;
   std::vector<LayerEntry> layers;
   std::vector<FittedRange> range;
+  std::vector<RooflineSpread> roofline_spread{};
   std::vector<KernelEntry> kernels;
   std::vector<StepCheck> checks{};
 
@@ -332,6 +353,7 @@ struct DeviceProfile {
     v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");
     v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
     v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
+    v.optional("roofline_spread", x.roofline_spread, "how far the roofline is from layers that were measured, one a type; empty: not known");
     v.optional("kernels", x.kernels, "compressors' kernels whose rates are known");
     v.optional("checks", x.checks, "steps that were also measured whole, which no forecast uses");
   }

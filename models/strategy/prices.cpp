@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "models/collective/direct.hpp"
 
@@ -48,6 +49,31 @@ struct LongestRoute {
     return 2 + (t.groups > 1 ? 2 * local + 1 : local);
   }
 };
+
+/// Bytes over the busiest way between a group of workers and the rest, where shard j is on worker j's host: groups of `size`
+/// workers in a row, each with `ways` that its i-th worker has the i mod ways-th of. What a worker pushes to its group's
+/// shards, its own among them, stays inside:
+///
+///     out   workers of the way · (n - shards of the group)
+///     in    shards of the way's workers · (p - workers of the group)
+Bytes busiest_way_out(std::span<const Bytes> shard_bytes, int p, int size, int ways) {
+  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
+  const int shards = static_cast<int>(shard_bytes.size());
+  Bytes busiest{};
+  // The groups with shards, and the first without.
+  for (int first = 0; first < p && first < shards + size; first += size) {
+    const int workers = std::min(size, p - first);
+    Bytes own{};
+    std::vector<Bytes> of_way(static_cast<std::size_t>(ways));
+    for (int rank = first; rank < std::min(first + workers, shards); ++rank) {
+      own += shard_bytes[static_cast<std::size_t>(rank)];
+      of_way[static_cast<std::size_t>((rank - first) % ways)] += shard_bytes[static_cast<std::size_t>(rank)];
+    }
+    const int of_first_way = (workers + ways - 1) / ways;
+    busiest = std::max({busiest, (total - own) * of_first_way, *std::max_element(of_way.begin(), of_way.end()) * (p - workers)});
+  }
+  return busiest;
+}
 
 }  // namespace
 
@@ -102,7 +128,6 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
   if (terms.empty()) return terms;
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
   const Bytes largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
-  const int shards = static_cast<int>(shard_bytes.size());
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     const int g = nodes->gpus_per_node;
@@ -114,13 +139,14 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
       std::swap(wire, terms.wire[static_cast<int>(Path::inner)]);
       std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(Path::inner)]);
     } else {
-      wire = std::max({largest * (p - 1) * inside, total * per_nic(g), largest * per_nic(shards) * (p - g)});
+      // No worker sends more than a shard receives: total - s_i <= (p - 1) · largest.
+      wire = std::max(largest * (p - 1) * inside, busiest_way_out(shard_bytes, p, g, nodes->nics));
     }
   } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
-    const int m = racks->hosts_per_rack, shards_in_rack = std::min(shards, m);
+    const int m = racks->hosts_per_rack;
     const double uplink = racks->oversubscription / m;  // its time for a byte, in those of a host's link
-    if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * shards_in_rack * uplink)});
-    else if (p > m) wire = std::max({wire, total * (m * uplink), largest * ((p - m) * shards_in_rack * uplink)});
+    if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * std::min(static_cast<int>(shard_bytes.size()), m) * uplink)});
+    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * uplink);
   }
   return terms;
 }

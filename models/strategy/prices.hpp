@@ -17,7 +17,9 @@ namespace stepcast {
 Prices collective_prices(const Cluster& cluster);
 
 /// What a push to (or pull from) shards amounts to on the cluster: shard_exchange_cost (collective/direct.hpp),
-/// and on nodes and racks at least what the busiest NIC or uplink must carry, in bytes of a host's link.
+/// and on nodes and racks at least what the busiest NIC or uplink must carry, in bytes of a host's link. Of co-located shards
+/// on these, that is exact where all workers hold equal ones and latency is no matter: every message between groups then
+/// crosses a way as busy as any. Elsewhere no fair sharing is faster.
 CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
 
 /// Whether collective_prices is exact (star with like links) or an estimate that only replay refines.

@@ -127,6 +127,7 @@ class ShapeChecker {
   void profile(const DeviceProfile& profile) {
     entries(profile);
     ranges(profile);
+    roofline_spreads(profile);
     check_kernels(profile, root_ + "/profile", faults_);
     std::string types;
     for (const PeakRate& peak : profile.peaks) {
@@ -157,6 +158,13 @@ class ShapeChecker {
       if (range.flops.min > range.flops.max) fault(at + "/flops/min", exact_text(range.flops.min), fmt::format("at most max ({})", exact_text(range.flops.max)));
       if (range.bytes.min > range.bytes.max) fault(at + "/bytes/min", exact_text(range.bytes.min), fmt::format("at most max ({})", exact_text(range.bytes.max)));
     }
+  }
+
+  void roofline_spreads(const DeviceProfile& profile) {
+    std::set<Dtype> types;
+    for (std::size_t i = 0; i < profile.roofline_spread.size(); ++i)
+      if (const Dtype dtype = profile.roofline_spread[i].dtype; !types.insert(dtype).second)
+        fault(fmt::format("{}/profile/roofline_spread/{}/dtype", root_, i), fmt::format("{} a second time", name_of(dtype)), "one spread for each type");
   }
 
   const WorkloadTable& table_;

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/workload/layer_times.hpp"
+#include "models/workload/spread.hpp"
 
 namespace stepcast {
 namespace {
@@ -37,6 +38,13 @@ std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile)
   return text;
 }
 
+/// What is known of the roofline's own error.
+std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
+  const RooflineSpread* known = find_roofline_spread(profile, dtype);
+  if (known == nullptr) return "whose own error is not known: an error band leaves it out";
+  return fmt::format("which is off by up to a factor {:.3g} ({}, {} {} parts of layers)", 1 + known->spread, name_of(known->dtype), known->parts, name_of(known->evidence));
+}
+
 }  // namespace
 
 std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
@@ -55,6 +63,25 @@ std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const D
   return names;
 }
 
+TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
+  const WorkloadTable listed = list_gradients(table);
+  TimeByRoofline time;
+  const auto add = [&](Seconds part, bool known) {
+    time.all += part;
+    if (!known) time.by_roofline += part;
+  };
+  for (const Layer& layer : listed.layers) {
+    const LayerTimes times = times_of(profile, *layer.shape, batch, table.dtype);
+    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, table.dtype);
+    add(times.forward, entry && entry->forward);
+    if (&layer != &listed.layers.front()) add(times.data_gradient, entry && entry->data_gradient);
+    add(times.weight_gradient, entry && entry->weight_gradient);
+  }
+  const Update update = update_of(listed, profile);
+  add(roofline(update.work, profile, update.dtype), false);
+  return time;
+}
+
 std::vector<std::string> timing_notes(const WorkloadTable& table) {
   std::vector<std::string> notes;
   if (!gives_shapes(table) || !table.profile) return notes;
@@ -68,6 +95,10 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
     notes.push_back(fmt::format("{} time{} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}{}", layers.size(), layers.size() == 1 ? " is" : "s are", profile.name,
                                 fmt::join(layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(named), ", "), rest));
   }
+  if (profile.layers.empty() && !has_spread(profile)) return notes;
+  if (const TimeByRoofline time = time_by_roofline(table, profile, table.batch); time.by_roofline > Seconds{})
+    notes.push_back(fmt::format("{:.3g} % of forward, backward and update has no entry in the profile \"{}\" but follows from the roofline, {}", 100 * (time.by_roofline / time.all), profile.name,
+                                roofline_text(profile, table.dtype)));
   return notes;
 }
 

@@ -13,8 +13,17 @@ namespace stepcast {
 /// @pre the table passed check_shapes
 std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
+/// Forward, backward and update of a step as the profile times them, and how much of that has no entry of its own but
+/// follows from the roofline.
+struct TimeByRoofline {
+  Seconds all{}, by_roofline{};
+};
+/// @pre the table passed check_shapes
+TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile& profile, int batch);
+
 /// Notes, in whole sentences without capital and full stop, on times that were not measured: which of the profile's
-/// constants are no measurements, and which layers are extrapolated. Empty without shapes or profile.
+/// constants are no measurements, which layers are extrapolated and, where the profile knows a spread or layers, how much of
+/// the time has no entry and what the roofline's spread there is. Empty without shapes or profile.
 /// @pre the table passed check_shapes
 std::vector<std::string> timing_notes(const WorkloadTable& table);
 

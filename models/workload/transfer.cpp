@@ -41,7 +41,12 @@ class Transfer {
     const auto has_peak = [&](Dtype dtype) { return find_peak(result, dtype) != nullptr; };
     std::erase_if(result.layers, [&](const LayerEntry& layer) { return !has_peak(layer.dtype); });
     std::erase_if(result.range, [&](const FittedRange& range) { return !has_peak(range.dtype); });
+    std::erase_if(result.roofline_spread, [&](const RooflineSpread& one) { return !has_peak(one.dtype); });
     for (LayerEntry& layer : result.layers) rescale(layer, result);
+    for (RooflineSpread& one : result.roofline_spread) {
+      one.spread = widened(one.spread, reach(1_s, 1_s * (1 / bandwidth_), {}, ratio_of(one.dtype)));
+      mark(one);
+    }
     for (KernelEntry& kernel : result.kernels) rescale(kernel);
     return result;
   }
@@ -91,10 +96,12 @@ class Transfer {
     mark(kernel);
   }
 
+  static double widened(double spread, double reach) { return std::min(*kSpread.max, (1 + spread) * (1 + reach) - 1); }
+
   /// The band as it was, and as far again on either side. How a time was sampled elsewhere says nothing here.
   template <class Entry>
   static void widen(Entry& entry, double reach) {
-    if (entry.spread || reach > 0) entry.spread = std::min(*kSpread.max, (1 + entry.spread.value_or(0)) * (1 + reach) - 1);
+    if (entry.spread || reach > 0) entry.spread = widened(entry.spread.value_or(0), reach);
     entry.iqr.reset();
     entry.start_spread.reset();
     entry.samples.reset();

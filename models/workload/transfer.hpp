@@ -9,8 +9,8 @@
 //
 // Which of the rates bounds a kernel is not known, only modelled. So the band of every layer and kernel is widened to reach
 // what its time would be if it went with the bandwidth alone, or with the peak alone, a layer's launches with the clock or
-// not: that covers a wrong bound, but not another library's algorithms, cache sizes or clocks under load. The device's own
-// rates keep the band that they had.
+// not: that covers a wrong bound, but not another library's algorithms, cache sizes or clocks under load. The roofline's own
+// spread is widened likewise, by bandwidth against peak. The device's own rates keep the band that they had.
 #pragma once
 
 #include <stdexcept>

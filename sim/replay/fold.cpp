@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
 
+#include "models/scenario/worker_kinds.hpp"
 #include "sim/platform/fabric.hpp"
 #include "sim/platform/host_specs.hpp"
 #include "sim/replay/fingerprint.hpp"
@@ -270,6 +272,11 @@ class DirectFold {
       fold.participants.back().count = result.size[cls];
     }
     const auto number_of = [&](std::size_t participant) { return number[static_cast<std::size_t>(partition.class_of[nodes_[participant]])]; };
+    for (std::size_t i = 0; i < workers_; ++i) {
+      if (partition.first[static_cast<std::size_t>(partition.class_of[nodes_[i]])] == nodes_[i]) continue;
+      std::vector<int>& all = fold.participants[static_cast<std::size_t>(number_of(i))].of_kind;
+      std::transform(all.begin(), all.end(), participants_[i].of_kind.begin(), all.begin(), std::plus<>());
+    }
     for (const std::size_t flow : result.flow) {
       const Ends& ends = ends_[flow];
       fold.direct_flows.push_back({ends.pattern, number_of(ends.sender), number_of(ends.receiver), ends.shard});
@@ -283,7 +290,10 @@ class DirectFold {
   /// Workers that can change places are one node; with collectives alone all of one speed can.
   void add_workers() {
     std::map<std::array<double, 4>, std::size_t> known;
+    const std::vector<WorkerKind> kinds = worker_kinds(cluster_);
+    std::size_t kind_of_rank = 0;
     for (int rank = 0; rank < cluster_.workers; ++rank) {
+      if (rank >= kinds[kind_of_rank].first + kinds[kind_of_rank].count) ++kind_of_rank;
       const HostSpec spec = specs_.of(rank);
       const bool serves = graph_.shards_co_located && rank < graph_.shards;
       if (!has_[2] && !serves) {
@@ -292,10 +302,12 @@ class DirectFold {
         const auto [entry, is_new] = known.try_emplace(kind, participants_.size());
         if (!is_new) {
           ++participants_[entry->second].count;
+          ++participants_[entry->second].of_kind[kind_of_rank];
           continue;
         }
       }
-      participants_.push_back({Role::worker, rank, 1});
+      participants_.push_back({Role::worker, rank, 1, std::vector<int>(kinds.size())});
+      ++participants_.back().of_kind[kind_of_rank];
     }
     for (const ParticipantClass& worker : participants_) nodes_.push_back(system_.add_participant({0.0, specs_.of(worker.index).speed}, worker.count));
     workers_ = participants_.size();

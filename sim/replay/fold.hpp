@@ -59,6 +59,7 @@ struct ParticipantClass {
   Role role = Role::worker;
   int index = 0;  ///< rank or number of the first one
   int count = 1;
+  std::vector<int> of_kind{};  ///< of workers: how many are of each of worker_kinds(cluster), which a class may cross
 };
 
 /// Who of one class sends to whom of another in direct exchanges.

@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "models/equation/evaluate.hpp"
 #include "models/report/breakdown.hpp"
 #include "models/scenario/fault.hpp"
+#include "models/scenario/worker_kinds.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
@@ -91,7 +91,7 @@ class Replay {
  public:
   Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer)
       : engine_(engine), scene_(scene), scenario_(scenario), cluster_(scenario.cluster), graph_(graph), run_(run), observer_(observer), incoming_(graph.tasks.size()),
-        meetings_(graph.tasks.size()), inboxes_(graph.tasks.size()), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
+        meetings_(graph.tasks.size()), inboxes_(graph.tasks.size()), kinds_(worker_kinds(scenario.cluster)), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
     for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
     add_participants();
   }
@@ -162,16 +162,19 @@ class Replay {
   /// kind may differ.
   void choose_records() {
     if (scene_.is_folded()) {
-      for (std::size_t i = 0; i < workers_; ++i) keep_record(i, static_cast<double>(scene_.participants()[i].count) / p_);
+      for (std::size_t i = 0; i < workers_; ++i) {
+        const Scene::Participant& workers = scene_.participants()[i];
+        keep_record(i, static_cast<double>(workers.count) / p_);
+        for (std::size_t k = 0; k < kinds_.size(); ++k) records_.back().of_kind[k] = static_cast<double>(workers.of_kind[k]) / kinds_[k].count;
+      }
       return;
     }
-    std::set<int> borders{0, p_};  // first ranks of the kinds, and the end
-    int first_of_group = p_;
-    for (auto group = cluster_.groups.rbegin(); group != cluster_.groups.rend(); ++group) borders.insert(first_of_group -= group->count);
-    for (auto border = borders.begin(); *border < p_; ++border) {
-      const int first = *border, count = *std::next(border) - first;
-      const int kept = kinds_are_alike() ? 1 : count;
-      for (int i = 0; i < kept; ++i) keep_record(static_cast<std::size_t>(first + i), static_cast<double>(count) / kept / p_);
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      const int kept = kinds_are_alike() ? 1 : kinds_[k].count;
+      for (int i = 0; i < kept; ++i) {
+        keep_record(static_cast<std::size_t>(kinds_[k].first + i), static_cast<double>(kinds_[k].count) / kept / p_);
+        records_.back().of_kind[k] = 1.0 / kept;
+      }
     }
   }
 
@@ -185,7 +188,7 @@ class Replay {
   }
 
   void keep_record(std::size_t worker, double weight) {
-    records_.push_back({weight, {}});
+    records_.push_back({weight, std::vector<double>(kinds_.size()), {}});
     participants_[worker].record = &records_.back().timeline;
   }
 
@@ -465,6 +468,7 @@ class Replay {
     forecast.first_step *= share;
     forecast.step *= share;
     forecast.breakdown = add({}, forecast.breakdown, share);
+    for (KindBreakdown& kind : forecast.kinds) kind.breakdown = add({}, kind.breakdown, share);
     for (double& sample : result.samples) sample *= share;
   }
 
@@ -473,13 +477,12 @@ class Replay {
     forecast.steady_state = fmt::format("all streams repeat every {} step{} to 1e-10", period_->steps, period_->steps == 1 ? "" : "s");
     // Timelines of the steps that the period was seen on, folded into one period.
     const int newest = first_kept_ - 1;  // its end proved the period; later steps only let others end
-    for (const auto& [weight, timeline] : records_) {
+    break_down(forecast, [&](const Record& record) {
       std::vector<Interval> intervals;
-      for (const auto& [step, interval] : timeline)
+      for (const auto& [step, interval] : record.timeline)
         if (step > newest - period_->steps && step <= newest) intervals.push_back(interval);
-      const Breakdown all = attribute(wrap(intervals, period_->seconds), 0.0, period_->seconds);
-      forecast.breakdown = add(forecast.breakdown, all, weight / period_->steps);
-    }
+      return add({}, attribute(wrap(intervals, period_->seconds), 0.0, period_->seconds), 1.0 / period_->steps);
+    });
   }
 
   /// Random or asynchronous: mean over the steps after the first tenth.
@@ -502,15 +505,28 @@ class Replay {
     for (const Participant& worker : participants_)
       for (std::size_t i = 1; worker.role == Role::worker && i < worker.step_ends.size(); ++i)
         if (worker.step_ends[i - 1] >= begin && worker.step_ends[i] <= end) result.samples.push_back(worker.step_ends[i] - worker.step_ends[i - 1]);
-    for (const auto& [weight, timeline] : records_) {
+    break_down(forecast, [&](const Record& record) {
       std::vector<Interval> intervals;
-      for (const auto& entry : timeline) intervals.push_back(entry.second);
-      forecast.breakdown = add(forecast.breakdown, attribute(intervals, begin, window), weight * (forecast.step.si() / window));
+      for (const auto& entry : record.timeline) intervals.push_back(entry.second);
+      return add({}, attribute(intervals, begin, window), forecast.step.si() / window);
+    });
+  }
+
+  /// @param parts_of  a record's parts of one step
+  template <class PartsOf>
+  void break_down(StepForecast& forecast, PartsOf&& parts_of) const {
+    if (kinds_.size() > 1)
+      for (const WorkerKind& kind : kinds_) forecast.kinds.push_back({kind.first, kind.count, {}});
+    for (const Record& record : records_) {
+      const Breakdown parts = parts_of(record);
+      forecast.breakdown = add(forecast.breakdown, parts, record.weight);
+      for (std::size_t k = 0; k < forecast.kinds.size(); ++k) forecast.kinds[k].breakdown = add(forecast.kinds[k].breakdown, parts, record.of_kind[k]);
     }
   }
 
   struct Record {
-    double weight;
+    double weight;                ///< in the mean of all workers
+    std::vector<double> of_kind;  ///< in that of each kind
     std::deque<std::pair<int, Interval>> timeline;
   };
 
@@ -530,6 +546,7 @@ class Replay {
   std::vector<Posted> messages_;                   ///< of the current round
   std::map<std::tuple<Fold::Key, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
   std::vector<s4u::MutexPtr> shard_locks_;
+  std::vector<WorkerKind> kinds_;
   std::deque<Record> records_;
 
   SteadyState steady_;

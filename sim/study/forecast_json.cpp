@@ -11,9 +11,22 @@ Breakdown unpack_breakdown(const Json& json) {
   return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
 }
 
+Json pack(const std::vector<KindBreakdown>& kinds) {
+  Json json = Json::array();
+  for (const KindBreakdown& kind : kinds) json.push_back(Json::array({kind.first, kind.count, pack(kind.breakdown)}));
+  return json;
+}
+
+std::vector<KindBreakdown> unpack_kinds(const Json& json) {
+  std::vector<KindBreakdown> kinds;
+  for (const Json& kind : json) kinds.push_back({kind.at(0).get<int>(), kind.at(1).get<int>(), unpack_breakdown(kind.at(2))});
+  return kinds;
+}
+
 Json pack(const StepForecast& f) {
   Json json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"steady_state", f.steady_state},
             {"critical", f.critical}, {"critical_steps", f.critical_steps}, {"steps", f.steps}, {"fidelity", f.fidelity}};
+  if (!f.kinds.empty()) json["kinds"] = pack(f.kinds);
   if (const auto& d = f.distribution) json["distribution"] = Json{{"samples", d->samples}, {"percentiles", {d->p5.si(), d->p50.si(), d->p95.si(), d->p99.si()}}};
   return json;
 }
@@ -24,6 +37,7 @@ StepForecast unpack_forecast(const Json& json) {
   f.first_step = seconds(json.at("first_step"));
   f.step = seconds(json.at("step"));
   f.breakdown = unpack_breakdown(json.at("breakdown"));
+  if (const auto found = json.find("kinds"); found != json.end()) f.kinds = unpack_kinds(*found);
   f.steady_state = json.at("steady_state").get<std::string>();
   f.critical = json.at("critical").get<std::vector<std::string>>();
   f.critical_steps = json.at("critical_steps").get<int>();

@@ -14,4 +14,7 @@ StepForecast unpack_forecast(const Json& json);
 Json pack(const Breakdown& breakdown);
 Breakdown unpack_breakdown(const Json& json);
 
+Json pack(const std::vector<KindBreakdown>& kinds);
+std::vector<KindBreakdown> unpack_kinds(const Json& json);
+
 }  // namespace stepcast

@@ -21,7 +21,7 @@ Seconds percentile(const std::vector<double>& sorted, double fraction) {
 Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
   const StepForecast& f = result.forecast;
-  return Json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)},
+  return Json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"kinds", pack(f.kinds)},
               {"steady_state", f.steady_state}, {"fidelity", f.fidelity}, {"steps", f.steps}, {"samples", result.samples},
               {"random", job.scenario->cluster.jitter.cv > 0}};
 }
@@ -34,6 +34,10 @@ StepForecast combine(const std::vector<Json>& runs) {
     all.first_step += Seconds(run.at("first_step").get<double>()) * weight;
     all.step += Seconds(run.at("step").get<double>()) * weight;
     all.breakdown = add(all.breakdown, unpack_breakdown(run.at("breakdown")), weight);
+    const std::vector<KindBreakdown> kinds = unpack_kinds(run.at("kinds"));
+    if (all.kinds.empty())
+      for (const KindBreakdown& kind : kinds) all.kinds.push_back({kind.first, kind.count, {}});
+    for (std::size_t i = 0; i < kinds.size(); ++i) all.kinds[i].breakdown = add(all.kinds[i].breakdown, kinds[i].breakdown, weight);
     all.steady_state = run.at("steady_state").get<std::string>();
     all.fidelity = run.at("fidelity").get<std::string>();
     all.steps += run.at("steps").get<int>();

@@ -129,7 +129,7 @@ TEST_CASE("the profile reads back, and its entries price passes") {
   add_own(records);
   add(records, "cast", "fp16-encode", 5e-6, 800e9, 1);
   add(records, "cast", "fp16-decode", 5e-6, 800e9, 2);
-  add(records, "radix-select", "top-k", 20e-6, 400e9, 3);
+  add(records, "radix-select", "dgc", 20e-6, 400e9, 3);
   records.push_back({"norm/qsgd", "norm", "qsgd", 100, 0, 400, 200, {1e-3}, {}, 0, 0, true, true});
   const DeviceProfile made = make_profile("made-up", device(), records, 1);
   const DeviceProfile profile = read_back(made);

@@ -49,7 +49,7 @@ TEST_CASE("nccl-tests: text and JSON say the same") {
     INFO(name);
     const Benchmark benchmark = read_benchmark(data(name), {});
     CHECK(benchmark.operation == Operation::all_reduce);
-    CHECK(benchmark.ranks == 4);
+    CHECK(benchmark.ranks == 4);  // of one process
     REQUIRE(benchmark.rows.size() == 11);
     CHECK(benchmark.rows[0].bytes == 1024);
     require_close(24.26e-6, benchmark.rows[0].seconds, 1e-9, "first time: 24.015 us and 1 %");
@@ -68,9 +68,9 @@ TEST_CASE("nccl-tests: text and JSON say the same") {
   }
 }
 
-TEST_CASE("nccl-tests: older columns, and noise between the lines") {
-  // Without root (11 words) and with it but without redop (12): the last eight are the times.
-  const std::string text = std::string(kNcclHead) + "some other line\n  1024 256 float 20.0 0.05 0.05 0e+00 21.0 0.05 0.05 0e+00\n\n  2048 512 float sum 30.0 0.05 0.05 N/A 31.0 0.05 0.05 N/A\n  4096 1024 float sum -1 40.0 0.1 0.1 2e-07 41.0 0.1 0.1 2e-07\n";
+TEST_CASE("nccl-tests: columns of other versions and options, and noise between the lines") {
+  // Without redop and root (11 words), with one of them (12): the last eight are the times.
+  const std::string text = std::string(kNcclHead) + "[host:1] some other line\n  1024 256 float 20.0 0.05 0.05 0e+00 21.0 0.05 0.05 0e+00\n\n  2048 512 float sum 30.0 0.05 0.05 N/A 31.0 0.05 0.05 N/A\n  4096 1024 float sum -1 40.0 0.1 0.1 2e-07 41.0 0.1 0.1 2e-07\n";
   const Benchmark benchmark = read_nccl_text(text, "a.txt", {Operation::all_gather, 0, false});
   REQUIRE(benchmark.rows.size() == 3);
   CHECK(benchmark.ranks == 2);
@@ -78,6 +78,31 @@ TEST_CASE("nccl-tests: older columns, and noise between the lines") {
   require_close(20e-6, benchmark.rows[0].seconds, 1e-12, "first");
   require_close(30e-6, benchmark.rows[1].seconds, 1e-12, "second");
   require_close(40e-6, benchmark.rows[2].seconds, 1e-12, "third");
+  // A timestamp is two words under one name, figures of single iterations four a group.
+  const std::string plain = "  1024 256 float sum -1 20.0 0.05 0.05 0 21.0 0.05 0.05 0";
+  const std::string stamped = "# nccl-tests version 2.18.3 nccl-headers=1 nccl-library=1\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong timestamp\n# (B) (elements) (us) (GB/s) (GB/s) (us) (GB/s) (GB/s) %Y-%m-%d %H:%M:%S\n" + plain + " 2026-01-01 00:00:00\n";
+  const std::string iterations = "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv%\n  1024 256 float sum -1 20.0 0.05 0.05 0 19 25 24 3.0 21.0 0.05 0.05 0 20 26 25 4.0\n";
+  for (const std::string& table : {std::string(kNcclHead) + plain + "\n", stamped, iterations})
+    for (const bool in_place : {false, true}) {
+      INFO(table);
+      const Benchmark one = read_nccl_text(table, "a.txt", {Operation::all_reduce, 2, in_place});
+      REQUIRE(one.rows.size() == 1);
+      require_close(in_place ? 21e-6 : 20e-6, one.rows[0].seconds, 1e-12, "time");
+    }
+  CHECK(read_nccl_text(stamped, "a.txt", {Operation::all_reduce, 2, false}).program == "nccl-tests 2.18.3");
+}
+
+TEST_CASE("nccl-tests: ranks of one communicator") {
+  const std::string table = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+  const auto of_text = [&](const std::string& ranks) { return read_nccl_text(ranks + table, "all_reduce_perf.txt", {}).ranks; };
+  CHECK(of_text("#   Rank  0 Pid  1 on h device 0 [0x0] X\n#   Rank  1 Pid  1 on h device 1 [0x1] X\n#   Rank  2 Pid  1 on h device 2 [0x2] X\n") == 3);
+  // Split in two of two; each communicator runs by itself.
+  CHECK(of_text("# Rank 0 Group 0 Pid 1\n# Rank 1 Group 1 Pid 1\n# Rank 2 Group 0 Pid 1\n# Rank 3 Group 1 Pid 1\n") == 2);
+  const auto of_json = [](const std::string& config) { return read_nccl_json(R"({"args": ["all_reduce_perf"], "config": )" + config + R"(, "results": []})", "a.json", {}).ranks; };
+  // Two processes of 2 threads of 4 devices; in four groups of one process each, a communicator has 2.
+  CHECK(of_json(R"({"nthreads": 2, "ngpus": 4, "devices": [{"rank": 0, "group": 0}, {"rank": 8, "group": 0}]})") == 16);
+  CHECK(of_json(R"({"nthreads": 1, "ngpus": 2, "devices": [{"group": 0}, {"group": 1}, {"group": 2}, {"group": 3}]})") == 2);
+  CHECK_THAT(message_of([&] { of_json("{}"); }), ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
 }
 
 TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
@@ -87,17 +112,25 @@ TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
   CHECK_THAT(nccl("1024 256 float sum -1 0.0 0.05 0.05 0 21.0 0.05 0.05 0\n"), ContainsSubstring("\"0.0\" as a time"));
   CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 3 21.0 0.05 0.05 0\n"), ContainsSubstring("a.txt:4: found 3 wrong results; allowed: 0"));
   CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 x 21.0 0.05 0.05 0\n"), ContainsSubstring("\"x\" as the number of wrong results"));
+  CHECK_THAT(nccl(kNcclHead), ContainsSubstring("a.txt:6: found a second table; allowed: one run in a file; split the file"));
+  CHECK_THAT(nccl("# size time busbw\n"), ContainsSubstring("fewer than two columns"));
+  CHECK_THAT(nccl("# size cputime busbw cputime busbw\n"), ContainsSubstring("measure without -C"));
+  CHECK_THAT(message_of([] { read_nccl_text("1024 256 float sum -1 20 0.05 0.05 0 21.0 0.05 0.05 0\n", "a.txt", {}); }), ContainsSubstring("no line that names the columns"));
   CHECK_THAT(nccl("", {}), ContainsSubstring("no name of a collective") && ContainsSubstring("--collective"));
-  CHECK_THAT(message_of([] { read_nccl_text("# busbw\n", "all_reduce_perf.txt", {}); }), ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
+  CHECK_THAT(message_of([] { read_nccl_text("# time busbw time busbw\n", "all_reduce_perf.txt", {}); }), ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
   CHECK_THAT(message_of([] { read_nccl_json("{\"results\":\n [", "a.json", {}); }), ContainsSubstring("a.json:2: found text that is no JSON"));
   CHECK_THAT(message_of([] { read_nccl_json("{}", "a.json", {}); }), ContainsSubstring("no list \"results\""));
-  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8}]})", "a.json", {}); }), ContainsSubstring("a.json: /results/0/out_of_place/time"));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8}]})", "a.json", {}); }), ContainsSubstring("a.json: /results/0/out_of_place") && ContainsSubstring("--in-place"));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": null, "in_place": {"time": 5}}]})", "a.json", {}); }), ContainsSubstring("--in-place"));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"time": "nan"}}]})", "a.json", {}); }), ContainsSubstring("/results/0/out_of_place/time"));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"cpu_time": 5}}]})", "a.json", {}); }), ContainsSubstring("measure without -C"));
   CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"time": 5, "nwrong": 2}}]})", "a.json", {}); }), ContainsSubstring("2 wrong results"));
   CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": -8, "out_of_place": {"time": 5}}]})", "a.json", {}); }), ContainsSubstring("/results/0/size"));
 
   const auto osu = [](const std::string& text, ReadOptions options = {}) { return message_of([&] { read_osu_text(text, "o.txt", options); }); };
   CHECK_THAT(osu("# OSU MPI Multi Latency Test v7.3\n"), ContainsSubstring("o.txt:1: found \"# OSU MPI Multi Latency Test v7.3\"; allowed: \"Latency Test\""));
   CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1\n"), ContainsSubstring("o.txt:2: found \"1\"; allowed: a size and microseconds above 0"));
+  CHECK_THAT(osu("# OSU MPI Bandwidth Test v7.5\n# Size Bandwidth (MB/s) Validation\n1 0.9 Pass\n2 1.8 Fail\n"), ContainsSubstring("o.txt:4: found \"2 1.8 Fail\"; allowed: results that passed"));
   CHECK_THAT(osu("# OSU MPI Bandwidth Test v7.3\n1 0\n"), ContainsSubstring("a size and MB/s above 0"));
   CHECK_THAT(osu("# OSU MPI Allreduce Latency Test v7.3\n4 1.0\n"), ContainsSubstring("no number of ranks") && ContainsSubstring("--ranks"));
   CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1 1.0\n# OSU MPI Bandwidth Test v7.3\n"), ContainsSubstring("o.txt:3: found a second benchmark"));
@@ -118,6 +151,9 @@ TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
 }
 
 TEST_CASE("OSU: a gathered buffer is that of all ranks, a bandwidth the time of each message") {
+  const Benchmark nccl = read_osu_text("#Using NCCL\n\n# OSU NCCL-CUDA Allreduce Latency Test v7.5\n# Size       Avg Latency(us)        Validation\n1073741824           8955.18 Pass\n", "o.txt", {{}, 8, false});
+  CHECK(nccl.operation == Operation::all_reduce);
+  require_close(8955.18e-6, nccl.rows.at(0).seconds, 1e-12, "time");
   const Benchmark gather = read_osu_text("# OSU MPI-CUDA Allgather Latency Test v7.3\n# Size  Avg Latency(us)\n0 0.5\n100 2.0\n", "o.txt", {{}, 4, false});
   REQUIRE(gather.rows.size() == 1);  // nothing to gather takes no time of interest
   CHECK(gather.rows[0].bytes == 400);

@@ -32,6 +32,11 @@ for layer in layers:
     assert ("convolution by im2col" in layer["source"]) == (layer["shape"]["kind"] == "conv2d"), layer
 assert len({json.dumps([layer["shape"], layer["batch"], layer["dtype"]]) for layer in layers}) == len(layers), "a kind of work twice"
 assert [(check["workload"], check["variant"]) for check in checks] == [("resnet20-cifar10", "vanilla"), ("vgg19-bn-cifar10", "pufferfish")], checks
+# The roofline takes 1 TB/s at once, the made-up device 0.4 TB/s at first, and neither arithmetic as long as its bytes: at
+# most 2.5 apart, but for 4 us a launch on either side and noise. Small kernels: little apart.
+parts = sum(part in layer and layer[part] is not None for layer in layers for part in ("forward", "data_gradient", "weight_gradient"))
+(roofline,) = profile["roofline_spread"]
+assert roofline["dtype"] == "tf32" and 0.9 * parts <= roofline["parts"] <= parts and 0.1 < roofline["spread"] < 1.7, (roofline, parts)
 units = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 def seconds(text):
     number = text.rstrip("smun")
@@ -42,6 +47,7 @@ for check in checks:
     error = seconds(check["assembled"]) / seconds(check["measured"]) - 1
     assert abs(error) < 0.1, (check, error)
 PYTHON
+grep -q "roofline, tf32: within a factor" out || fail "no line about the roofline"
 grep -q "step resnet20-cifar10 vanilla, batch 8, tf32: assembled" out || fail "no line about the step"
 
 run 1 -o other.json --workload resnet50-v100
@@ -53,5 +59,14 @@ run 2 -o other.json --workload resnet20-cifar10 --dtype fp16
 
 if [[ -n $stepcast ]]; then
   "$stepcast" show workload resnet20-cifar10 --profile "$PWD/profile.json" --batch 8 >out 2>err || fail "show workload by the profile"
+  # All in fp32, of which nothing was measured.
+  grep -q "^note: 100 % of forward, backward and update has no entry .* but follows from the roofline, which is off by up to a factor" out || fail "no note on what was not measured"
+  # In tf32 only the update was not.
+  cat >scenario.json <<END
+{"name": "measured", "workload": {"from": "resnet20-cifar10", "dtype": "tf32", "batch": 8, "profile": "$PWD/profile.json"}, "cluster": {"workers": 2, "link": {"bandwidth": "10Gbps"}}}
+END
+  "$stepcast" run scenario.json >out 2>err || fail "run by the profile"
+  grep -q "error band" out || fail "no error band"
+  grep -Eq "^note: [0-9]{1,2}(\.[0-9]+)? % of forward, backward and update has no entry .* but follows from the roofline, which is off by up to a factor" out || fail "no note on what was not measured"
 fi
 exit "$failed"

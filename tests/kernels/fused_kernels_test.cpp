@@ -104,19 +104,6 @@ TEST_CASE("scales of the fused encoders are those of the sweeps they replace") {
   }
 }
 
-TEST_CASE("top-k at once is top-k in two kernels") {
-  for (const std::int64_t n : kSizes)
-    for (const Input input : kInputs) {
-      const Kernel apart = find_kernel("compact/top-k"), at_once = find_kernel("select-compact/top-k");
-      Workspace a(apart, n, input, 31), b(at_once, n, input, 31);
-      REQUIRE(same(a, 0, b, 0));
-      apart.reference(a.call());
-      at_once.reference(b.call());
-      CHECK(same(a, 2, b, 1));
-      CHECK(same(a, 3, b, 2));
-    }
-}
-
 TEST_CASE("top-k with error feedback: what was sent and what is left are g + e") {
   for (const std::int64_t n : {1, 100, 4097, 99991}) {
     const std::vector<float> g = gradient(n, Input::normal, 5), e = gradient(n, Input::normal, 6), c = sum_of(e, g);

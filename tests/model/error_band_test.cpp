@@ -1,9 +1,14 @@
 // A profile's spread on its way to a step's error band, and a profile's transfer to another device.
+#include <algorithm>
 #include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "models/report/band.hpp"
+#include "models/workload/layer_times.hpp"
 #include "models/workload/spread.hpp"
+#include "models/workload/timing_notes.hpp"
 #include "models/workload/transfer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -63,6 +68,13 @@ AllReduceStrategy whole_model() {
   return strategy;
 }
 
+/// A product of a shape of its own whose forward time is so many times what the roofline says.
+LayerEntry off_by(double factor, int index, const DeviceProfile& profile, Dtype dtype = Dtype::fp32) {
+  LayerEntry entry{Linear{100 + index, 64, 1, false, false}, 8, dtype, {}, {}, {}, Evidence::measured, "test"};
+  entry.forward = roofline(work_of(entry.shape, 8, dtype).forward, profile, dtype) * factor;
+  return entry;
+}
+
 }  // namespace
 
 TEST_CASE("band: computing scales, communication does not") {
@@ -88,7 +100,7 @@ TEST_CASE("band: entries of layers and kernels, each by its own spread") {
   profile.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, {}, 8_us, Evidence::measured, "test", 0.25}};
   profile.kernels = {cast_of(1.0)};
   CHECK(has_spread(profile));
-  const DeviceProfile slow = at_side(profile, Side::slow), fast = at_side(profile, Side::fast);
+  const DeviceProfile slow = at_side(profile, Side::slow, Dtype::fp32), fast = at_side(profile, Side::fast, Dtype::fp32);
   require_close(5_us, *slow.layers[0].forward, 1e-15, "4 us · 1.25");
   require_close(6.4_us, *fast.layers[0].weight_gradient, 1e-15, "8 us / 1.25");
   CHECK_FALSE(slow.layers[0].data_gradient);
@@ -97,6 +109,105 @@ TEST_CASE("band: entries of layers and kernels, each by its own spread") {
   require_close(1_TFLOPS, *slow.kernels[0].peak, 1e-15, "2 TFLOPS / 2");
   require_close(80_us, slow.kernels[0].knots[0].time, 1e-15, "40 us · 2");
   CHECK(slow.memory_bandwidth == profile.memory_bandwidth);
+}
+
+TEST_CASE("roofline: its spread is the rank of the measured factors that covers nine tenths") {
+  DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
+  profile.peaks.push_back({Dtype::bf16, 8_TFLOPS, Evidence::measured, "test", {}});
+  CHECK(judge_roofline(profile).empty());
+  const auto of = [&](int parts, Dtype dtype) {
+    // Factors 1.1, 1.2, ... in no order, every other one below the roofline.
+    for (int i = 1; i <= parts; ++i) {
+      const int at = i * 7 % (parts + 1);  // each of 1 .. parts once, where 7 and parts + 1 have no common divisor
+      const double factor = 1 + 0.1 * at;
+      profile.layers.push_back(off_by(at % 2 == 0 ? 1 / factor : factor, i, profile, dtype));
+    }
+  };
+  of(29, Dtype::fp32);  // rank 0.9 · 30 = 27 of 29
+  of(3, Dtype::bf16);   // rank 3.6, more than there are: the largest
+  const std::vector<RooflineSpread> spreads = judge_roofline(profile);
+  REQUIRE(spreads.size() == 2);
+  CHECK(spreads[0].dtype == Dtype::fp32);
+  CHECK(spreads[0].parts == 29);
+  CHECK(spreads[0].evidence == Evidence::measured);
+  require_close(2.7, spreads[0].spread, 1e-12, "27th of 29");
+  CHECK(spreads[1].dtype == Dtype::bf16);
+  CHECK(spreads[1].parts == 3);
+  require_close(0.3, spreads[1].spread, 1e-12, "the largest of 3");
+
+  // What was not measured tells nothing of the roofline, nor does a part without kernels: a sum has no weights.
+  LayerEntry transferred = off_by(50, 0, profile, Dtype::bf16);
+  transferred.evidence = Evidence::transferred;
+  profile.layers.push_back(transferred);
+  profile.layers.push_back({Add{1000}, 8, Dtype::bf16, {}, {}, 1_s, Evidence::measured, "test"});
+  CHECK(judge_roofline(profile) == spreads);
+  // A factor beyond what a spread can say is cut off there.
+  profile.layers = {off_by(500, 0, profile)};
+  CHECK(judge_roofline(profile)[0].spread == 100);
+
+  profile.roofline_spread = spreads;
+  CHECK(find_roofline_spread(profile, Dtype::bf16)->spread == spreads[1].spread);
+  CHECK(find_roofline_spread(profile, Dtype::tf32)->spread == spreads[0].spread);  // the widest
+  profile.roofline_spread.clear();
+  CHECK(find_roofline_spread(profile, Dtype::tf32) == nullptr);
+}
+
+// Of n + 1 factors of one law each is as likely to be of any rank: the last is within the k-th of the others with
+// probability k/(n + 1), here 19/21 of 20. Of 4,000 trials that is so in 90.5 %, give or take sqrt(0.905 · 0.095/4000) = 0.5 %.
+TEST_CASE("roofline: a further part is within the spread as often as said") {
+  const DeviceProfile device = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
+  std::mt19937_64 random(5);
+  std::lognormal_distribution<double> factor(0.4, 0.5);
+  int within = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    DeviceProfile profile = device;
+    for (int i = 0; i < 20; ++i) profile.layers.push_back(off_by(factor(random), i, device));
+    const double further = factor(random);
+    within += std::max(further, 1 / further) <= 1 + judge_roofline(profile)[0].spread ? 1 : 0;
+  }
+  require_close(19.0 / 21, within / 4000.0, 4 * 0.005 / 0.905, "within the spread");
+}
+
+TEST_CASE("band: parts without an entry move by the roofline's own spread") {
+  property("whole-model ring", [] {
+    const double constants = positive_between(1e-3, 1), own = positive_between(1e-3, 2), entry = positive_between(1e-3, 1);
+    DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, constants);
+    profile.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, {}, 8_us, Evidence::measured, "test", entry}};
+    profile.roofline_spread = {{Dtype::fp32, own, 9, Evidence::measured, "test"}, {Dtype::bf16, 90, 9, Evidence::measured, "test"}};
+    const WorkloadTable table = two_layers(profile);
+    const Workload workload = make_workload(table);
+    const Scenario scenario = scenario_of(table, whole_model(), static_cast<int>(integer_between(1, 9)));
+    // The first layer's 4 + 8 us are known (its data gradient is never computed); the second layer and the update are the
+    // roofline's: its constants' factor times its own.
+    const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()), known = 12e-6, rest = workload.compute().si() - known;
+    const Band band = band_of(scenario, stated_step(scenario, workload), Seconds(known + rest + ring));
+    assert_close(known / (1 + entry) + rest / (1 + constants) / (1 + own) + ring, band.low.si(), 1e-12, "low");
+    assert_close(known * (1 + entry) + rest * (1 + constants) * (1 + own) + ring, band.high.si(), 1e-12, "high");
+  });
+}
+
+TEST_CASE("notes: the share of a step that has no entry, and what is known of the roofline there") {
+  DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 0_s, {});
+  for (Evidence* evidence : {&profile.compute_efficiency.evidence, &profile.memory_efficiency.evidence, &profile.bend.evidence}) *evidence = Evidence::measured;
+  const auto notes = [&] { return timing_notes(two_layers(profile)); };
+  CHECK(notes().empty());  // nothing measured of layers and no spread: all is the roofline's, which constants' evidence says
+  const LayerWork first = work_of(Linear{512, 256, 1, true, false}, 8, Dtype::fp32);
+  const auto by_roofline = [&](const KernelWork& work) { return roofline(work, profile, Dtype::fp32); };
+  const Seconds all = make_workload(two_layers(profile)).compute();
+  // Entries that say what the roofline says leave the whole as it is, and their part of it known.
+  const Seconds known = by_roofline(first.forward) + by_roofline(first.weight_gradient);
+  profile.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, by_roofline(first.forward), {}, by_roofline(first.weight_gradient), Evidence::measured, "test"}};
+  const TimeByRoofline time = time_by_roofline(two_layers(profile), profile, 8);
+  require_close(all, time.all, 1e-12, "the step's computing");
+  require_close(all - known, time.by_roofline, 1e-12, "of it, without an entry");
+  REQUIRE(notes().size() == 1);
+  CHECK_THAT(notes()[0], ContainsSubstring("% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, whose own error is not known: an error band leaves it out"));
+  profile.roofline_spread = {{Dtype::fp32, 0.75, 12, Evidence::measured, "test"}};
+  CHECK_THAT(notes()[0], ContainsSubstring("follows from the roofline, which is off by up to a factor 1.75 (fp32, 12 measured parts of layers)"));
+  // Another batch has no entry: all of it.
+  WorkloadTable table = two_layers(profile);
+  table.batch = 16;
+  CHECK_THAT(timing_notes(table)[0], ContainsSubstring("100 % of forward"));
 }
 
 // Where communication hides all computing, both sides are the step itself.
@@ -119,6 +230,7 @@ TEST_CASE("transfer: to itself nothing changes") {
   DeviceProfile measured = profile_of(1_TFLOPS, 100_GBps, 3_us, 0.05);
   measured.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, 5_us, 8_us, Evidence::measured, "test", 0.1}};
   measured.kernels = {cast_of(0.2)};
+  measured.roofline_spread = {{Dtype::fp32, 0.3, 10, Evidence::measured, "test"}};
   const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
   const DeviceProfile moved = transfer(measured, from, from, "moved");
   require_close(4_us, *moved.layers[0].forward, 1e-12, "layer's forward");
@@ -129,6 +241,8 @@ TEST_CASE("transfer: to itself nothing changes") {
   CHECK(moved.peaks[0].spread == measured.peaks[0].spread);
   CHECK(moved.layers[0].evidence == Evidence::transferred);
   CHECK(moved.bend.evidence == Evidence::assumed);
+  require_close(0.3, moved.roofline_spread.at(0).spread, 1e-12, "roofline's spread");
+  CHECK(moved.roofline_spread[0].evidence == Evidence::transferred);
   CHECK(moved.kernels[0].source == "made-up: test (measured)");
 }
 
@@ -140,6 +254,7 @@ TEST_CASE("transfer: each rate by its own ratio") {
   measured.bend.value = 64;
   measured.layers = {{Linear{8192, 1024, 1, false, false}, 512, Dtype::fp32, 10_ms, {}, {}, Evidence::measured, "test", {}}, {Add{1000000}, 8, Dtype::fp32, 1_ms, {}, {}, Evidence::measured, "test", {}}};
   measured.kernels = {cast_of(0)};
+  measured.roofline_spread = {{Dtype::fp32, 0.2, 10, Evidence::measured, "test"}};
   const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
   DeviceProfile to = from;
   to.peaks[0].rate *= 5;
@@ -158,6 +273,7 @@ TEST_CASE("transfer: each rate by its own ratio") {
   require_close(10_TFLOPS, *moved.kernels[0].peak, 1e-15, "kernel's peak, times 5");
   require_close(15_us, moved.kernels[0].knots[0].time, 1e-15, "kernel's knot: 10 us over 2, and 30 us over 3");
   require_close(5.0 / 3 - 1, *moved.kernels[0].spread, 1e-12, "kernel's spread");
+  require_close(1.0, moved.roofline_spread[0].spread, 1e-12, "roofline's spread: 1.2 · 5/3 - 1");
 
   // Hardly any work: its time is the launch, over 2; that it is not, but goes with the peak, is 5/2 away.
   measured.launch_overhead.value = 3_us;
@@ -187,9 +303,11 @@ TEST_CASE("transfer: types without a peak go, and nothing measured is refused") 
   DeviceProfile measured = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   measured.peaks.push_back({Dtype::bf16, 10_TFLOPS, Evidence::measured, "test", {}});
   measured.layers = {{Linear{}, 1, Dtype::bf16, 1_us, {}, {}, Evidence::measured, "test", {}}};
+  measured.roofline_spread = {{Dtype::bf16, 0.2, 10, Evidence::measured, "test"}};
   const DeviceProfile datasheet = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
   const DeviceProfile moved = transfer(measured, datasheet, datasheet, "moved");
   CHECK(moved.peaks.size() == 1);
+  CHECK(moved.roofline_spread.empty());
   CHECK(moved.layers.empty());
 
   DeviceProfile other = datasheet;

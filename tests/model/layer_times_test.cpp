@@ -330,6 +330,7 @@ TEST_CASE("impossible and double entries of a profile are faults") {
   CHECK_THAT(with([&](DeviceProfile& p) { p.range = {{Dtype::fp32, {Flops(2), Flops(1)}, {0_B, 1_B}}}; }), ContainsSubstring("/workload/profile/range/0/flops/min: found"));
   CHECK_THAT(with([&](DeviceProfile& p) { p.range = {{Dtype::fp32, {Flops(1), Flops(1)}, {2_B, 1_B}}}; }), ContainsSubstring("/workload/profile/range/0/bytes/min: found"));
   CHECK_THAT(with([&](DeviceProfile& p) { p.range.resize(2); }), ContainsSubstring("/workload/profile/range/1/dtype: found fp32 a second time"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.roofline_spread.resize(2); }), ContainsSubstring("/workload/profile/roofline_spread/1/dtype: found fp32 a second time"));
   CHECK_THAT(with([&](DeviceProfile& p) { p.kernels = {{"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"}, {"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"}}; }),
              ContainsSubstring("/workload/profile/kernels/1/name: found \"cast\" a second time"));
 }

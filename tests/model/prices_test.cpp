@@ -182,7 +182,7 @@ TEST_CASE("a push takes no less than its busiest link") {
   property(
       "on nodes and racks, dedicated and co-located", [] {
         const bool co_located = coin();
-        const int size = integer_between(1, 6), groups = integer_between(1, 4), p = size * groups;
+        const int size = integer_between(1, 6), groups = integer_between(1, 4), p = size * groups - integer_between(0, size - 1);  // the last group may be smaller
         Cluster cluster = star_cluster(p, 10_Gbps);
         if (coin()) cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, size)};
         else cluster.topology = Racks{size, real_between(1, 8), 1_us};
@@ -197,8 +197,8 @@ TEST_CASE("a push takes no less than its busiest link") {
         };
         const std::string what = fmt::format("{} shards, {} groups of {}, co-located {}: {} for {}", count, groups, size, co_located, found, least);
         if (in_units_of_links(found) < least * (1 - 1e-9)) RC_FAIL(what);
-        // What stays in a machine or rack is counted as if it left, which is at most half of all.
-        if (equal && co_located && in_units_of_links(found) > 2 * least * (1 + 1e-9)) RC_FAIL(what);
+        // Beside co-located shards no more is counted than crosses that link: not what stays in a machine or rack.
+        if (co_located && in_units_of_links(found) > least * (1 + 1e-9)) RC_FAIL(what);
       },
       3000);
 }

@@ -43,6 +43,18 @@ expect 0 run ../good.json && prints_something
 expect 0 run "$scenarios/quickstart.json" --no-plot && prints_something
 expect 0 run ../good.json --csv - && prints_something
 expect 0 run ../good.json --csv result.csv --json result.json && leaves 'result.csv result.json'
+# Of eight workers one computes at half the speed: what either kind does with a step, in the table and apart in the JSON.
+expect 0 run ../good.json --set /cluster/workers=8 --set '/cluster/groups=[{"count": 1, "speed": 0.5}]' --json kinds.json && prints '0 to 6       7      1'
+python3 -c '
+import json
+(point,) = json.load(open("out/kinds.json"))["points"]
+fast, slow = point["worker_kinds"]
+assert (fast["first_worker"], fast["workers"], fast["speed"], slow["first_worker"], slow["workers"], slow["speed"]) == (0, 7, 1, 7, 1, 0.5), point
+for part in ("forward_s", "backward_s", "update_s", "exposed_communication_s", "waiting_s"):
+    assert abs((7 * fast[part] + slow[part]) / 8 - point[part]) < 1e-12, part
+assert abs(slow["backward_s"] - 2 * fast["backward_s"]) < 1e-12, point
+' || fail "the kinds of workers"
+rm out/kinds.json
 cp good.json stdin
 expect 0 run - && prints_something
 expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times follow from the profile "v100-datasheet", not measured'

@@ -55,6 +55,12 @@ std::string difference(const Both& both) {
   part("backward", &Breakdown::backward);
   part("exposed communication", &Breakdown::exposed_communication);
   part("waiting", &Breakdown::waiting);
+  if (full.kinds.size() != folded.kinds.size()) text += fmt::format("{} and {} kinds of workers; ", full.kinds.size(), folded.kinds.size());
+  for (std::size_t k = 0; k < std::min(full.kinds.size(), folded.kinds.size()); ++k) {
+    const KindBreakdown &a = full.kinds[k], &b = folded.kinds[k];
+    if (a.first != b.first || a.count != b.count) text += fmt::format("kind {}: {} workers from {}, {} from {}; ", k, a.count, a.first, b.count, b.first);
+    for (const auto member : {&Breakdown::forward, &Breakdown::backward, &Breakdown::exposed_communication, &Breakdown::waiting}) compare("a kind's part", a.breakdown.*member, b.breakdown.*member, step, 1e-8);
+  }
   if (!text.empty()) text += fmt::format("({} / {}; {})", full.steady_state, folded.steady_state, folded.fidelity);
   return text;
 }

@@ -3,6 +3,9 @@
 // Why they must: both run the same step graph. With like workers every participant reaches a communication task
 // at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
 // solve as a timed event graph and the replay by running.
+#include <map>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "models/equation/evaluate.hpp"
@@ -77,6 +80,23 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
   require_all_same(cases);
 }
 
+// A shard on every worker's host, in groups of which the last may be smaller: a worker's own share never travels, nor do
+// shares of its machine's or rack's other workers leave it.
+TEST_CASE("co-located shards in machines and racks: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : {1, 2, 3, 5, 8})
+    for (const int size : {1, 2, 3})
+      for (const auto& [name, topology] : std::map<std::string, Topology>{{"one NIC", Nodes{size, {100_GBps, 1_us}, 1}}, {"NICs", Nodes{size, {100_GBps, 1_us}, 2}}, {"racks", Racks{size, 4.0 * size, 0_us}}}) {
+        ParameterServerStrategy strategy;
+        strategy.placement = ServerPlacement::co_located;
+        strategy.shards = p;
+        Scenario scenario = scenario_of(star(p), strategy);
+        scenario.cluster.topology = topology;
+        cases.push_back({fmt::format("p={} by {} {}", p, size, name), scenario});
+      }
+  for (const Comparison& c : evaluate_both(cases)) require_close(c.replay.step, c.equations.step, 1e-9, c.what + ": step");
+}
+
 TEST_CASE("a parameter server's step in closed form") {
   // One dedicated shard, whole model, p = 4, n = 14000040 B, update 1 ms on the server:
   // l_for + l_back + [copy out nh + α + pnβ] + [p·n(γ + 2h) + 1 ms] + [α + pnβ + copy in nh].
@@ -134,6 +154,18 @@ TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
   const Seconds communication = 7_us + 14.0 * 25_us + n * 1.75 * 0.9_ns_per_B + n * 0.875 * 0.05_ns_per_B;
   require_close(50_ms + communication, answers[0].replay.step, 1e-9, "slowest worker + exchange");
   require_close(0.75 * 25_ms, answers[0].replay.breakdown.waiting, 1e-9, "six of eight workers wait 25 ms");
+  for (const StepForecast* f : {&answers[0].equations, &answers[0].replay}) {
+    REQUIRE(f->kinds.size() == 2);
+    const auto& [fast, slow] = std::pair(f->kinds[0], f->kinds[1]);
+    CHECK(fast.first == 0);
+    CHECK(fast.count == 6);
+    CHECK(slow.first == 6);
+    CHECK(slow.count == 2);
+    require_close(25_ms, fast.breakdown.waiting, 1e-9, "a fast worker waits for the slow ones");
+    CHECK(slow.breakdown.waiting < 1_ns);
+    require_close(20_ms, slow.breakdown.forward, 1e-9, "a slow worker's forward, twice 10 ms");
+    require_close(communication, slow.breakdown.exposed_communication, 1e-9, "a slow worker's exchange");
+  }
 }
 
 TEST_CASE("property: replay equals equations on random synchronous and pipelined steps") {

@@ -103,6 +103,17 @@ void require_same(const Comparison& c, double relative, bool like_workers) {
     part(&Breakdown::exposed_communication, "exposed communication");
     part(&Breakdown::waiting, "waiting");
   }
+  REQUIRE(c.equations.kinds.size() == c.replay.kinds.size());
+  for (const StepForecast* f : {&c.equations, &c.replay}) {
+    Seconds waiting{};
+    int workers = 0;
+    for (const KindBreakdown& kind : f->kinds) {
+      require_close(f->step, kind.breakdown.total(), 1e-12, c.what + ": a kind's breakdown adds up");
+      waiting += kind.breakdown.waiting * kind.count;
+      workers += kind.count;
+    }
+    if (workers > 0) REQUIRE(std::abs((waiting / workers - f->breakdown.waiting).si()) <= 1e-12 * f->step.si());
+  }
   require_close(c.replay.step, c.replay.breakdown.total(), 1e-12, c.what + ": the breakdown adds up");
   require_close(c.equations.step, c.equations.breakdown.total(), 1e-12, c.what + ": the breakdown adds up");
 }

@@ -55,7 +55,9 @@ StepForecast random_forecast() {
   StepForecast f;
   f.first_step = time();
   f.step = time();
-  f.breakdown = {time(), time(), time(), time(), time(), time(), time()};
+  const auto parts = [&] { return Breakdown{time(), time(), time(), time(), time(), time(), time()}; };
+  f.breakdown = parts();
+  for (int kinds = integer_between(0, 3); kinds > 0; --kinds) f.kinds.push_back({integer_between(0, 9), integer_between(1, 9), parts()});
   f.steady_state = coin() ? "all streams repeat every 1 step to 1e-10" : "no \"period\" µ";
   if (coin()) f.critical = {"forward", "all-reduce 1/2"};
   f.critical_steps = integer_between(0, 9);
@@ -69,6 +71,8 @@ bool same(const StepForecast& a, const StepForecast& b) {
     return f.distribution ? std::vector<double>{static_cast<double>(f.distribution->samples), f.distribution->p5.si(), f.distribution->p50.si(), f.distribution->p95.si(), f.distribution->p99.si()} : std::vector<double>{};
   };
   const auto parts = [](const Breakdown& p) { return std::vector<Seconds>{p.forward, p.backward, p.update, p.encode, p.decode, p.exposed_communication, p.waiting}; };
+  const auto same_kinds = [&](const KindBreakdown& x, const KindBreakdown& y) { return x.first == y.first && x.count == y.count && parts(x.breakdown) == parts(y.breakdown); };
+  if (!std::equal(a.kinds.begin(), a.kinds.end(), b.kinds.begin(), b.kinds.end(), same_kinds)) return false;
   return a.first_step == b.first_step && a.step == b.step && parts(a.breakdown) == parts(b.breakdown) && a.steady_state == b.steady_state && a.critical == b.critical &&
          a.critical_steps == b.critical_steps && a.steps == b.steps && distribution(a) == distribution(b);
 }

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "models/report/breakdown.hpp"
+#include "models/scenario/worker_kinds.hpp"
+#include "models/unit/units.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -187,4 +189,15 @@ TEST_CASE("adding breakdowns weighs every part") {
   CHECK(sum.exposed_communication == 36_s);
   CHECK(sum.waiting == 42_s);
   CHECK(sum.total() == 168_s);  // 28 + 0.5 * 280
+}
+
+TEST_CASE("kinds of workers: those in no group first, groups at the end") {
+  Cluster cluster;
+  cluster.workers = 8;
+  cluster.link = {10_Gbps, 5_us};
+  CHECK(worker_kinds(cluster) == std::vector<WorkerKind>{{0, 8, 1.0, {10_Gbps, 5_us}}});
+  cluster.groups = {{2, 0.5, {}, {}}, {1, 1.0, 1_Gbps, 9_us}};
+  CHECK(worker_kinds(cluster) == std::vector<WorkerKind>{{0, 5, 1.0, {10_Gbps, 5_us}}, {5, 2, 0.5, {10_Gbps, 5_us}}, {7, 1, 1.0, {1_Gbps, 9_us}}});
+  cluster.groups[0].count = 7;  // nobody is left outside
+  CHECK(worker_kinds(cluster) == std::vector<WorkerKind>{{0, 7, 0.5, {10_Gbps, 5_us}}, {7, 1, 1.0, {1_Gbps, 9_us}}});
 }

@@ -1,0 +1,170 @@
+// How fast the kernels are on this device, as ratios taken in one run:
+//
+//     streaming kernels    least bytes to move over their time, over the rate of a copy on the device    at least 80 %
+//     top-k's selection    its time over that of reading the tensor once at the copy's rate              at most 3
+//     factorized layers    time of the two products that they need, by cuBLAS alone, over theirs         at least 90 %
+//
+//     stepcast_kernel_speed [ELEMENTS]     of the compressors' tensors, by default 2^26
+//
+// A benchmark, not a test: what misses its aim is said, and the exit code is 0; without a GPU that of kernels::skip().
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "calibrate/cuda/device_timer.hpp"
+#include "calibrate/device.hpp"
+#include "calibrate/profile.hpp"
+#include "kernels/cuda/check.hpp"
+#include "kernels/layers.hpp"
+
+namespace {
+
+using namespace stepcast;
+using namespace stepcast::calibrate;
+using kernels::Precision;
+
+constexpr double kStreamingAim = 0.8, kPassesAim = 3, kProductsAim = 0.9;
+constexpr std::uint64_t kSeed = 3;
+
+/// Kernels of which no rate is asked: they address memory at random, sort, or compute more than they move.
+bool is_streaming(const Subject& subject) {
+  constexpr std::array kOthers = {"scatter", "gather", "radix", "random-indices", "sample", "select-compact", "quantile-edges", "segment-means", "matrix-product", "reconstruct-subtract", "gram-schmidt", "svd"};
+  const bool selects = subject.name == "compensate-encode-remember/top-k";
+  return !selects && subject.repeats == 1 && std::none_of(kOthers.begin(), kOthers.end(), [&](const char* other) { return subject.pass.starts_with(other); });
+}
+
+double seconds_of(Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, [] { return false; }};
+  SamplingRules rules;
+  rules.time_limit = 1;
+  return median(sample(work, rules, surroundings).cold.seconds);
+}
+
+/// Prints a line for each kernel, and counts.
+class Table {
+ public:
+  void add(const std::string& name, double seconds, double bytes, const std::string& ratio, std::optional<bool> reached) {
+    if (reached) ++(*reached ? reached_ : missed_);
+    fmt::print("{:<44} {:>10.1f} us {:>9.4g} GB/s  {:>28}  {}\n", name, 1e6 * seconds, bytes / seconds / 1e9, ratio, !reached ? "" : *reached ? "reached" : "MISSED");
+    std::fflush(stdout);
+  }
+  void end() const { fmt::print("{} of {} reach their aim\n", reached_, reached_ + missed_); }
+
+ private:
+  int reached_ = 0, missed_ = 0;
+};
+
+void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elements, double copy_rate, Table& table) {
+  for (const Subject& subject : subjects) {
+    if (subject.pass.empty()) continue;  // the device's own rates
+    const std::int64_t n = std::min(elements, *std::max_element(subject.sizes.begin(), subject.sizes.end()));
+    const double seconds = seconds_of(*subject.prepare(n)) / subject.repeats, bytes = subject.bytes(n), share = bytes / seconds / copy_rate;
+    if (subject.name == "select-compact/top-k") {
+      const double passes = seconds * copy_rate / (4.0 * static_cast<double>(n));
+      table.add(subject.name, seconds, bytes, fmt::format("{:.2f} passes (at most {})", passes, kPassesAim), passes <= kPassesAim);
+    } else if (is_streaming(subject)) {
+      table.add(subject.name, seconds, bytes, fmt::format("{:.1f} % of a copy (at least {:.0f})", 100 * share, 100 * kStreamingAim), share >= kStreamingAim);
+    } else {
+      table.add(subject.name, seconds, bytes, fmt::format("{:.1f} % of a copy", 100 * share), std::nullopt);
+    }
+  }
+}
+
+/// C = A·B: m x k by k x n.
+struct Product {
+  std::int64_t m, n, k;
+};
+
+/// A part of a factorized layer and the products that it needs; of a convolution, those on columns already made.
+struct Part {
+  kernels::Kernel kernel;
+  std::int64_t batch;
+  std::array<Product, 2> products;
+};
+
+std::vector<Part> parts_of(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows, std::int64_t in, std::int64_t rank, std::int64_t out) {
+  return {{*layer.forward, batch, {{{rows, rank, in}, {rows, out, rank}}}},
+          {*layer.data_gradient, batch, {{{rows, rank, out}, {rows, in, rank}}}},
+          {*layer.weight_gradient, batch, {{{rank, in, rows}, {out, rank, rows}}}}};
+}
+
+/// BERT-base's feed-forward layer and three of ResNet-50's convolutions, at a quarter of their rank.
+std::vector<Part> factorized_parts(Precision precision, bool cudnn) {
+  std::vector<Part> all;
+  const auto append = [&](std::vector<Part> parts) { all.insert(all.end(), parts.begin(), parts.end()); };
+  constexpr std::int64_t batch = 32;
+  if (!cudnn) append(parts_of(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch, batch * 128, 768, 192, 3072));
+  for (const auto& [channels, side] : {std::pair<std::int64_t, std::int64_t>{128, 28}, {256, 14}, {512, 7}}) {
+    const kernels::Conv2dShape shape{.in = channels, .out = channels, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = side, .width = side, .rank = channels / 4};
+    append(parts_of(kernels::conv2d_layer(shape, precision, cudnn), batch, batch * side * side, 9 * channels, channels / 4, channels));
+  }
+  return all;
+}
+
+double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision precision, const std::array<Product, 2>& products) {
+  const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+  const cublasComputeType_t compute = precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  std::int64_t most = 0;
+  for (const Product& p : products) most = std::max({most, p.m * p.k, p.k * p.n, p.m * p.n});
+  std::vector<std::shared_ptr<kernels::DeviceMemory>> memory;  // a zero's power is not a number's, but times of these sizes hang on memory
+  for (int i = 0; i < 6; ++i) {
+    memory.push_back(std::make_shared<kernels::DeviceMemory>(4 * static_cast<std::size_t>(most)));
+    kernels::require_cuda(cudaMemset(memory.back()->data(), 0x3c, 4 * static_cast<std::size_t>(most)), "filling a matrix");
+  }
+  DeviceWork work(timer, [=] {
+    const float one = 1, zero = 0;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const auto [m, n, k] = products[i];
+      kernels::require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), &one, memory[3 * i]->data(), type, static_cast<int>(m), memory[3 * i + 1]->data(), type,
+                                           static_cast<int>(k), &zero, memory[3 * i + 2]->data(), type, static_cast<int>(m), compute, CUBLAS_GEMM_DEFAULT),
+                              "multiplying matrices");
+    }
+  });
+  return seconds_of(work);
+}
+
+void measure_factorized(Table& table) {
+  const auto timer = std::make_shared<DeviceTimer>();
+  for (const Precision precision : kernels::kPrecisions)
+    for (const bool cudnn : {false, true}) {
+      if (cudnn && !has_cudnn()) continue;
+      for (const Part& part : factorized_parts(precision, cudnn)) {
+        const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
+        DeviceWork work(timer, [device] { device->run(); });
+        const double seconds = seconds_of(work), ratio = seconds_of_products(timer, precision, part.products) / seconds;
+        table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch), fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim), ratio >= kProductsAim);
+      }
+    }
+}
+
+void measure_all(std::int64_t elements) {
+  const std::unique_ptr<Device> device = open_device();
+  const std::vector<Subject> subjects = device->subjects({.least = 1024, .largest = elements, .count = 2, .seed = kSeed});
+  const auto copy = std::find_if(subjects.begin(), subjects.end(), [](const Subject& subject) { return subject.name == own::kCopy; });
+  const std::int64_t bytes = copy->sizes.front();
+  const double rate = copy->bytes(bytes) / seconds_of(*copy->prepare(bytes));
+  const MeasuredDevice facts = device->facts();
+  fmt::print("{}, CUDA {}; a copy on the device: {:.4g} GB/s read and written; {} elements\n", facts.name, facts.toolkit, rate / 1e9, elements);
+  Table table;
+  measure_compressors(subjects, elements, rate, table);
+  measure_factorized(table);
+  table.end();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (!has_device()) return kernels::skip();
+    measure_all(argc > 1 ? std::stoll(argv[1]) : std::int64_t{1} << 26);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "stepcast_kernel_speed: {}\n", error.what());
+    return 1;
+  }
+}
