@@ -1,10 +1,14 @@
 // The memory of a whole step: laws that hold for every network, by going through its kernels with slots that remember who
 // wrote them; a chain by hand; and how much less it is than a buffer for each.
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <map>
+#include <random>
 #include <set>
 
 #include "calibrate/step_buffers.hpp"
+#include "kernels/code/bfloat.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "tests/support/catch.hpp"
@@ -190,6 +194,68 @@ TEST_CASE("a chain of three layers, by hand") {
   // A tensor of activations has 64 B, a weight 256 B. Filled 2·64 + 4·256. Beside them y1, y3 and dx2 in one, y2, relu's dx, and
   // two gradients of weights, the second of which is made when y2 and dx2 are free, and takes one of these, grown to 256.
   CHECK(plan.bytes() == (2 * 64 + 4 * 256) + (2 * 64 + 2 * 256));
+}
+
+namespace {
+
+/// The step in its slots by the CPU references, filled as fill_on_device does: values of a deviation of 0.1.
+class HostStep {
+ public:
+  explicit HostStep(StepBuffers plan) : plan_(std::move(plan)) {
+    std::mt19937_64 random(5);
+    std::normal_distribution<float> normal(0, 0.1F);
+    for (const Slot& slot : plan_.slots) {
+      std::vector<std::byte>& bytes = memory_.emplace_back(slot.bytes, std::byte{0xff});  // NaN, for whoever reads what was not written
+      for (std::int64_t i = 0; slot.fill && i < slot.fill->count; ++i) {
+        if (slot.fill->fill == Fill::below) put(bytes, i, static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(slot.fill->below)));
+        else if (slot.fill->element == kernels::Element::bf16) put(bytes, i, kernels::bfloat_bits(normal(random)));
+        else put(bytes, i, slot.fill->fill == Fill::values ? normal(random) : 1 + std::abs(normal(random)));
+      }
+    }
+  }
+
+  /// The largest magnitude that a kernel has written; infinity where one is no number.
+  double run() {
+    double largest = 0;
+    for (const StepCall& call : plan_.calls) {
+      std::vector<void*> pointers;
+      for (const std::size_t slot : call.slots) pointers.push_back(slot == StepCall::kNothing ? nullptr : memory_[slot].data());
+      call.kernel->reference({call.n, pointers.data(), call.kernel->parameters.data(), 7});
+      const std::vector<Buffer> buffers = call.kernel->buffers(call.n);
+      for (std::size_t b = 0; b < buffers.size(); ++b)
+        for (std::int64_t i = 0; buffers[b].written && i < buffers[b].count; ++i) {
+          if (buffers[b].element == kernels::Element::u8) continue;
+          const float x = buffers[b].element == kernels::Element::bf16 ? kernels::float_of_bfloat(static_cast<const std::uint16_t*>(pointers[b])[i]) : static_cast<const float*>(pointers[b])[i];
+          largest = std::isfinite(x) ? std::max(largest, std::abs(static_cast<double>(x))) : INFINITY;
+        }
+    }
+    return largest;
+  }
+
+ private:
+  template <class T>
+  static void put(std::vector<std::byte>& bytes, std::int64_t i, T value) {
+    std::memcpy(bytes.data() + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+  }
+  StepBuffers plan_;
+  std::vector<std::vector<std::byte>> memory_;
+};
+
+}  // namespace
+
+TEST_CASE("steps in these slots compute with numbers that were written, and stay finite") {
+  struct Case {
+    const char *workload, *variant, *dtype;
+  };
+  for (const Case& one : {Case{"resnet20-cifar10", "vanilla", "fp32"}, Case{"resnet20-cifar10", "vanilla", "bf16"}, Case{"transformer-multi30k", "pufferfish", "fp32"}}) {
+    const StepToMeasure step = step_of(one.workload, one.variant, one.dtype, 1);
+    HostStep host(plan_buffers(step));
+    INFO(one.workload << " " << one.variant << " " << one.dtype);
+    const double first = host.run(), second = host.run();
+    CHECK(first > 0);
+    CHECK(first < 1e30);
+    CHECK(second < 1e30);
+  }
 }
 
 TEST_CASE("every buffer of a layer has its role") {
