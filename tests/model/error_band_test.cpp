@@ -3,6 +3,7 @@
 #include <string>
 
 #include "models/report/band.hpp"
+#include "models/workload/layer_times.hpp"
 #include "models/workload/spread.hpp"
 #include "models/workload/transfer.hpp"
 #include "tests/support/catch.hpp"
@@ -97,6 +98,24 @@ TEST_CASE("band: entries of layers and kernels, each by its own spread") {
   require_close(1_TFLOPS, *slow.kernels[0].peak, 1e-15, "2 TFLOPS / 2");
   require_close(80_us, slow.kernels[0].knots[0].time, 1e-15, "40 us · 2");
   CHECK(slow.memory_bandwidth == profile.memory_bandwidth);
+}
+
+TEST_CASE("band: a measured update by its own spread, and transferred by bandwidth and clock") {
+  DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
+  profile.kernels = {{"sgd_momentum-update/fp32", 4_us, 50_GBps, {}, Evidence::measured, "test"}};
+  profile.kernels[0].spread = 0.25;
+  const WorkloadTable table = two_layers(profile);
+  const auto update_by = [&](const DeviceProfile& by) { return time_layers(table, by, table.batch).update; };
+  // Tensors of 256, 512·256, 1024 and 256·1024 elements, 20 bytes each: 4 launches and 7,889,920 B at 50 GB/s.
+  const Seconds stated = 16_us + Seconds(7889920 / 50e9);
+  require_close(stated, update_by(profile), 1e-12, "stated");
+  require_close(stated * 1.25, update_by(at_side(profile, Side::slow)), 1e-12, "slow");
+  require_close(stated * 0.8, update_by(at_side(profile, Side::fast)), 1e-12, "fast");
+  const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
+  DeviceProfile to = from;
+  to.memory_bandwidth.value *= 3;
+  to.clock->value *= 2;
+  require_close(8_us + Seconds(7889920 / 150e9), update_by(transfer(profile, from, to, "moved")), 1e-12, "launches over 2, bytes over 3");
 }
 
 // Where communication hides all computing, both sides are the step itself.
