@@ -16,9 +16,11 @@ EventOverhead event_overhead(double single, double chain, double n) {
 }
 
 std::vector<Record> without_events(std::vector<Record> records, const EventOverhead& overhead) {
-  for (Record& record : records)
+  for (Record& record : records) {
+    const double events = overhead.events / record.repeats, launch = overhead.launch / record.repeats;
     for (std::vector<double>* series : {&record.cold, &record.warm})
-      for (double& seconds : *series) seconds = std::max(seconds - overhead.events / record.repeats, overhead.launch / record.repeats);
+      for (double& seconds : *series) seconds = std::max(seconds - events, std::min(seconds, launch));
+  }
   return records;
 }
 

@@ -28,11 +28,11 @@ double warm_share(const std::string& pass, const std::map<std::string, std::map<
 std::string memory_rate(BytesPerSecond rate) { return fmt::format("{:.4g} GB/s", rate.si() / 1e9); }
 
 std::string profile_table(const DeviceProfile& profile, const std::vector<Record>& records) {
-  const std::optional<Seconds> events = profile.device ? profile.device->event_overhead : std::nullopt;
-  const auto pooled = pool(without_events(records, {events.value_or(Seconds{}).si(), profile.launch_overhead.value.si()}));
+  const Seconds events = profile.device ? profile.device->event_overhead.value_or(Seconds{}) : Seconds{};
+  const auto pooled = pool(without_events(records, {events.si(), profile.launch_overhead.value.si()}));
   std::string text = fmt::format("{}\n", profile.description);
   text += fmt::format("memory {}, launch {}", memory_rate(profile.memory_bandwidth.value), human_text(profile.launch_overhead.value));
-  if (events) text += fmt::format(", events {} (taken from each sample)", human_text(*events));
+  if (events > Seconds{}) text += fmt::format(", events {} (taken from each sample)", human_text(events));
   for (const PeakRate& peak : profile.peaks) text += fmt::format(", {} {}", name_of(peak.dtype), human_text(peak.rate));
   text += fmt::format("\n\n{:<24} {:>10} {:>12}  {:<22} {:>26} {:>9} {:>8} {:>8} {:>9} {:>9}\n", "kernel", "launch", "bandwidth", "bends at", "error median, p90, largest", "quartiles", "starts", "samples", "discarded", "warm/cold");
   for (const KernelEntry& kernel : profile.kernels) {

@@ -399,6 +399,11 @@ def event_overhead(single, chain, count):
     return events, (chain - events) / count
 
 
+def without_events(time, events, launch):
+    """At least a launch, or the time itself where that is less."""
+    return max(time - events, min(time, launch))
+
+
 def read_samples(path):
     """The device's name, {kernel: [(size, median of cold samples without the events' share)] by size}, and event_overhead."""
     if not os.path.exists(path) and os.path.exists(path + ".gz"):
@@ -429,7 +434,7 @@ def read_samples(path):
             raise PeerError(f"{path}: there are no samples of {name}, without which it is not known what the events add to a time; run the calibration again")
     count = repeats["device/launch"]
     events, launch = event_overhead(medians["device/single"][-1][1], count * medians["device/launch"][-1][1], count)
-    return device, {name: [(size, max(time - events / repeats[name], launch / repeats[name])) for size, time in points] for name, points in medians.items()}, (events, launch)
+    return device, {name: [(size, without_events(time, events / repeats[name], launch / repeats[name])) for size, time in points] for name, points in medians.items()}, (events, launch)
 
 
 def time_at(points, n):
@@ -491,7 +496,7 @@ class Timer:
 def part(timer, run, times, overhead, kernels, n):
     """One direction of a method at one size."""
     events, launch = overhead
-    seconds = [max(one - events, launch) for one in timer.seconds(run)]
+    seconds = [without_events(one, events, launch) for one in timer.seconds(run)]
     quartiles = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else seconds * 3
     result = {"torch_s": statistics.median(seconds), "quartiles_s": [quartiles[0], quartiles[2]], "ours_s": None, "ratio": None, "kernels": [kernel.name for kernel in kernels], "samples_s": seconds}
     if times is None:

@@ -55,7 +55,7 @@ def read_samples(profile_path, profile):
     """Cold samples of all starts by pass, method and size, without what the events added (calibrate/event_overhead.hpp),
     and the work of that size."""
     events = (profile.get("device") or {}).get("event_overhead")
-    events, launch = (si(events), si(profile["launch_overhead"]["value"])) if events else (0.0, 0.0)
+    events, launch = si(events) if events else 0.0, si(profile["launch_overhead"]["value"])
     stem = os.path.splitext(profile_path)[0] + ".samples.jsonl"
     if os.path.exists(stem):
         file = open(stem, encoding="utf-8")
@@ -71,7 +71,7 @@ def read_samples(profile_path, profile):
             if record["pass"]:
                 group = found[record["pass"], record["method"], record["size"]]
                 group["bytes"], group["flops"] = record["bytes"], record["flops"]
-                group["seconds"] += [max(seconds - events / record["repeats"], launch / record["repeats"]) for seconds in record["cold_s"]]
+                group["seconds"] += [max(seconds - events / record["repeats"], min(seconds, launch / record["repeats"])) for seconds in record["cold_s"]]
     return found
 
 

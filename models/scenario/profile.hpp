@@ -236,7 +236,7 @@ struct KernelEntry {
 
   template <class V>
   static void describe(V& v, KernelEntry& x) {
-    v.required("name", x.name, "the kernel, as compressors call it; an update with its type: sgd-update, sgd_momentum-update, adam-update/fp32 or /bf16");
+    v.required("name", x.name, "the kernel, as compressors call it, or an update and its type, such as sgd_momentum-update/bf16");
     v.required("launch", x.launch, "time it takes whatever it does", non_negative);
     v.required("bandwidth", x.bandwidth, "bytes read and written per second, large tensors", positive);
     v.optional("peak", x.peak, "operations per second, their time added; null: the device's, the longer time taken", positive);

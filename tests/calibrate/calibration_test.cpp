@@ -152,10 +152,11 @@ TEST_CASE("the events' share is taken from each time, and leaves at least a laun
     REQUIRE(got.size() == expected.size());
     for (std::size_t i = 0; i < got.size(); ++i) require_close(expected[i], got[i], 1e-12, "time");
   };
-  require({7e-6, 1.5e-6, 1.5e-6}, taken[0].cold);        // 4.4 us would leave 1.4 us, 1 us nothing
+  require({7e-6, 1.5e-6, 1e-6}, taken[0].cold);           // 4.4 us would leave 1.4 us; 1 us is less than a launch already
   require({2e-6}, taken[0].warm);
   require({9.25e-6, 0.375e-6, 0.375e-6}, taken[1].cold);  // four passes a sample: 0.75 us of each, at least 0.375 us
   require({4.25e-6}, taken[1].warm);
+  CHECK(without_events({of(1, {1e-6})}, {0, 1.5e-6})[0].cold == std::vector<double>{1e-6});  // nothing to take off
 }
 
 TEST_CASE("no time of a profile holds what the events add") {
