@@ -11,11 +11,14 @@
 
 namespace stepcast::calibrate {
 
-/// Which sizes compressors' kernels are measured at.
+/// Which sizes kernels of compressors and updates are measured at.
 struct Sizes {
   std::int64_t least = 1 << 10, largest = 1 << 26;  ///< elements
   int count = 24;
   std::uint64_t seed = 0;
+
+  /// Updates begin at one element: norms and biases are tensors of their own.
+  [[nodiscard]] Sizes of_updates() const { return {1, largest, count, seed}; }
 };
 
 class Device {
@@ -23,7 +26,7 @@ class Device {
   virtual ~Device() = default;
   /// All but clocks under load, date and state of the sources.
   [[nodiscard]] virtual MeasuredDevice facts() const = 0;
-  /// The device's own rates and every kernel of the compressors.
+  /// The device's own rates, every kernel of the compressors and every update.
   [[nodiscard]] virtual std::vector<Subject> subjects(const Sizes& sizes) const = 0;
   /// A layer's kernel on a batch; checked on its own shape, on one sample of it (kernels/check_shape.hpp).
   [[nodiscard]] virtual Subject subject(const kernels::Kernel& kernel, int batch) const = 0;

@@ -14,9 +14,10 @@ if grep -q "no CUDA device here" "$folder/log"; then
   exit 77
 fi
 [[ $code == 0 ]] || { cat "$folder/log"; exit 1; }
-for pass in cast add quantize decode decode-add compact radix-select; do
+for pass in cast add quantize decode decode-add compact radix-select sgd-update/fp32 sgd_momentum-update/bf16 adam-update/fp32; do
   grep -q "\"name\": \"$pass\"" "$folder/profile.json" || { echo "no entry for $pass"; exit 1; }
 done
+grep -q '"event_overhead": "' "$folder/profile.json" || { echo "events add nothing to a sample"; exit 1; }
 compgen -G "$folder/profile.samples.jsonl*" >/dev/null || { echo "no samples"; exit 1; }
 
 # All is there: the same profile again, in no time.

@@ -66,6 +66,23 @@ Precision precision_of(Dtype dtype) {
   throw std::invalid_argument("no kernel computes in fp16; allowed: fp32, tf32, bf16");
 }
 
+kernels::Kernel kernel_of(Optimizer optimizer, Dtype dtype) {
+  const Precision precision = precision_of(dtype);
+  switch (optimizer) {
+    case Optimizer::sgd: return kernels::sgd_update(precision);
+    case Optimizer::momentum: return kernels::sgd_momentum_update(precision);
+    case Optimizer::adam: break;
+  }
+  return kernels::adam_update(precision);
+}
+
+std::vector<UpdateToMeasure> updates_to_measure() {
+  std::vector<UpdateToMeasure> all;
+  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam})
+    for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) all.push_back({kernel_of(optimizer, dtype), update_kernel(optimizer, dtype)});
+  return all;
+}
+
 std::string subject_name(const kernels::Kernel& kernel) { return "layer/" + kernel.described(); }
 
 std::string StepToMeasure::name() const {
@@ -102,11 +119,7 @@ StepToMeasure step_of(const WorkloadTable& table, ConvolutionPath path) {
     step.layers.push_back(kernels_of(*layer.shape, precision, path));
     for (const GradientTensor& tensor : layer.gradients) step.tensors.push_back(tensor.elements);
   }
-  switch (table.optimizer) {
-    case Optimizer::sgd: step.update = kernels::sgd_update(precision); break;
-    case Optimizer::momentum: step.update = kernels::sgd_momentum_update(precision); break;
-    case Optimizer::adam: step.update = kernels::adam_update(precision); break;
-  }
+  step.update = kernel_of(table.optimizer, table.dtype);
   return step;
 }
 

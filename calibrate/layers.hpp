@@ -29,6 +29,20 @@ struct LayerToMeasure {
   kernels::LayerKernels kernels;
 };
 
+/// The update of one tensor.
+/// @throws std::invalid_argument as precision_of
+kernels::Kernel kernel_of(Optimizer optimizer, Dtype dtype);
+
+/// An update to measure over tensors' sizes.
+struct UpdateToMeasure {
+  kernels::Kernel kernel;
+  std::string entry;  ///< the profile's name for it
+};
+
+/// Every optimizer's, of each type that one computes in: few kernels, and whatever network the profile is used for then has
+/// its update's time.
+std::vector<UpdateToMeasure> updates_to_measure();
+
 /// A whole step to measure: all layers of a table forward, back in reverse order, and the update of each tensor.
 struct StepToMeasure {
   WorkloadTable table;  ///< in the form with shapes, its variant applied

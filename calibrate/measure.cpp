@@ -45,7 +45,7 @@ Record measure_one(const Task& task, const MeasureOptions& options, const Surrou
   for (std::vector<double>* series : {&sampled.cold.seconds, &sampled.warm.seconds})
     for (double& seconds : *series) seconds /= subject.repeats;
   return {subject.name, subject.pass, subject.method, task.size, options.start, subject.bytes(task.size), subject.flops(task.size), std::move(sampled.cold.seconds), std::move(sampled.warm.seconds),
-          sampled.cold.clock, sampled.cold.discarded, sampled.steady, sampled.cold.settled};
+          sampled.cold.clock, sampled.cold.discarded, sampled.steady, sampled.cold.settled, subject.repeats};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "calibrate/error.hpp"
+#include "calibrate/event_overhead.hpp"
 #include "calibrate/piecewise.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/workload/layer_times.hpp"
@@ -36,6 +37,11 @@ const Pooled& own_rate(const ByName& pooled, const std::string& name) {
   const auto found = pooled.find(name);
   if (found == pooled.end() || found->second.empty()) throw CalibrationError("there are no samples of " + name + ", without which no profile can be written: run the same command again");
   return std::prev(found->second.end())->second;
+}
+
+EventOverhead overhead_in(const ByName& raw) {
+  const Pooled &single = own_rate(raw, own::kSingle), &chain = own_rate(raw, own::kLaunch);
+  return event_overhead(single.median, chain.repeats * chain.median, chain.repeats);
 }
 
 /// The timings and figures of a pass.
@@ -167,7 +173,7 @@ ByName pool(const std::vector<Record>& records) {
   ByName result;
   for (const auto& [name, sizes] : groups)
     for (const auto& [size, starts] : sizes) {
-      Pooled one{starts.front()->pass, starts.front()->method, starts.front()->bytes, starts.front()->flops};
+      Pooled one{starts.front()->pass, starts.front()->method, starts.front()->bytes, starts.front()->flops, starts.front()->repeats};
       std::vector<double> cold, warm, medians, clocks;
       for (const Record* start : starts) {
         cold.insert(cold.end(), start->cold.begin(), start->cold.end());
@@ -189,12 +195,14 @@ ByName pool(const std::vector<Record>& records) {
 }
 
 DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps) {
-  const ByName pooled = pool(records);
+  const EventOverhead overhead = overhead_in(pool(records));
+  const ByName pooled = pool(without_events(records, overhead));
   DeviceProfile profile;
   profile.schema_version = kProfileVersion;
   profile.name = name;
   profile.description = fmt::format("{}, measured {} by stepcast-calibrate", device.name, device.date);
   profile.device = device;
+  if (overhead.events > 0) profile.device->event_overhead = rounded(Seconds(overhead.events));
   if (const double clock = median_clock(pooled); clock > 0) profile.device->sm_clock = rounded(Hertz(clock));
 
   constexpr Dtype kDtypes[] = {Dtype::fp32, Dtype::tf32, Dtype::fp16, Dtype::bf16};
@@ -205,7 +213,7 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   const Pooled& copy = own_rate(pooled, own::kCopy);
   profile.memory_bandwidth = {rounded(BytesPerSecond(copy.bytes / copy.median)), Evidence::measured, "a copy on the device, bytes read and written, median", spread_of(copy)};
   const Pooled& launch = own_rate(pooled, own::kLaunch);
-  profile.launch_overhead = {rounded(Seconds(launch.median)), Evidence::measured, "an empty kernel between two events, median", spread_of(launch)};
+  profile.launch_overhead = {rounded(Seconds(launch.median)), Evidence::measured, fmt::format("an empty kernel of a chain of {:.0f}, median", launch.repeats), spread_of(launch)};
   profile.compute_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what large matrix products do"};
   profile.memory_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what a large copy does"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};

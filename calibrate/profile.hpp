@@ -14,7 +14,9 @@ namespace stepcast::calibrate {
 
 /// Names of the subjects that are the device's own rates.
 namespace own {
-inline constexpr const char* kLaunch = "device/launch";              ///< an empty kernel
+inline constexpr const char* kLaunch = "device/launch";              ///< an empty kernel of a chain of kChain
+inline constexpr const char* kSingle = "device/single";              ///< an empty kernel alone between the events
+inline constexpr int kChain = 64;
 inline constexpr const char* kCopy = "device/copy";                  ///< a copy on the device
 inline constexpr const char* kProducts[] = {"device/product-fp32", "device/product-tf32", "device/product-fp16", "device/product-bf16"};
 }  // namespace own
@@ -23,6 +25,7 @@ inline constexpr const char* kProducts[] = {"device/product-fp32", "device/produ
 struct Pooled {
   std::string pass, method;
   double bytes = 0, flops = 0;
+  double repeats = 1;       ///< passes of a sample
   double median = 0;        ///< s
   double iqr = 0;           ///< distance of the quartiles of single times over the median
   double start_spread = 0;  ///< largest less least median of a process start, over the median
@@ -38,8 +41,8 @@ Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
 /// By name and size.
 std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
 
-/// The profile: the device's own rates, and an entry for each pass, its methods' times pooled since the simulator knows
-/// passes by name alone, fitted to 70 % of the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of
+/// The profile, what the events add taken from every sample (calibrate/event_overhead.hpp): the device's own rates, and an
+/// entry for each pass, its methods' times pooled since the simulator knows passes by name alone, fitted to 70 % of the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of
 /// its error together, half of each of these and the fit's median error on sizes held out. Passes with fewer
 /// than ten sizes get no entry. Numbers are rounded to six digits, more than a clock has.
 /// An entry for each kind of layer of `steps`, how far the roofline is from these, and a check for each step that was

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "calibrate/event_overhead.hpp"
 #include "calibrate/profile.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/unit/format.hpp"
@@ -27,16 +28,18 @@ double warm_share(const std::string& pass, const std::map<std::string, std::map<
 std::string memory_rate(BytesPerSecond rate) { return fmt::format("{:.4g} GB/s", rate.si() / 1e9); }
 
 std::string profile_table(const DeviceProfile& profile, const std::vector<Record>& records) {
-  const auto pooled = pool(records);
+  const Seconds events = profile.device ? profile.device->event_overhead.value_or(Seconds{}) : Seconds{};
+  const auto pooled = pool(without_events(records, {events.si(), profile.launch_overhead.value.si()}));
   std::string text = fmt::format("{}\n", profile.description);
   text += fmt::format("memory {}, launch {}", memory_rate(profile.memory_bandwidth.value), human_text(profile.launch_overhead.value));
+  if (events > Seconds{}) text += fmt::format(", events {} (taken from each sample)", human_text(events));
   for (const PeakRate& peak : profile.peaks) text += fmt::format(", {} {}", name_of(peak.dtype), human_text(peak.rate));
-  text += fmt::format("\n\n{:<16} {:>10} {:>12}  {:<22} {:>26} {:>9} {:>8} {:>8} {:>9} {:>9}\n", "kernel", "launch", "bandwidth", "bends at", "error median, p90, largest", "quartiles", "starts", "samples", "discarded", "warm/cold");
+  text += fmt::format("\n\n{:<24} {:>10} {:>12}  {:<22} {:>26} {:>9} {:>8} {:>8} {:>9} {:>9}\n", "kernel", "launch", "bandwidth", "bends at", "error median, p90, largest", "quartiles", "starts", "samples", "discarded", "warm/cold");
   for (const KernelEntry& kernel : profile.kernels) {
     std::vector<std::string> bends;
     for (const RateKnot& knot : kernel.knots) bends.push_back(human_text(knot.bytes, 3));
     const double warm = warm_share(kernel.name, pooled);
-    text += fmt::format("{:<16} {:>10} {:>12}  {:<22} {:>26} {:>9} {:>8} {:>8} {:>9} {:>9}\n", kernel.name, human_text(kernel.launch, 3), memory_rate(kernel.bandwidth),
+    text += fmt::format("{:<24} {:>10} {:>12}  {:<22} {:>26} {:>9} {:>8} {:>8} {:>9} {:>9}\n", kernel.name, human_text(kernel.launch, 3), memory_rate(kernel.bandwidth),
                         bends.empty() ? "-" : fmt::format("{}", fmt::join(bends, ", ")),
                         kernel.errors ? fmt::format("{}, {}, {}", percent(kernel.errors->median), percent(kernel.errors->p90), percent(kernel.errors->largest)) : "-",
                         percent(kernel.iqr.value_or(0)), percent(kernel.start_spread.value_or(0)), kernel.samples.value_or(0), kernel.discarded.value_or(0),

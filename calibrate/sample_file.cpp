@@ -67,6 +67,8 @@ Samples parse(const std::string& text, const fs::path& path) {
     }
     if (number == 1 && (!samples.header.is_object() || samples.header.value("format", "") != "stepcast-samples"))
       throw CalibrationError(fmt::format("{}:1: found \"{}\"; allowed: the header of a samples file; choose another output or move the file away", path.string(), line.substr(0, 40)));
+    if (number == 1 && samples.header.value("version", 0) != kSamplesVersion)
+      throw CalibrationError(fmt::format("{}:1: found samples of version {}; allowed: {}. Older ones lack what the events' share of a time is told by: write to another path, or begin anew with --fresh", path.string(), samples.header.value("version", 0), kSamplesVersion));
   }
   return samples;
 }
@@ -88,7 +90,7 @@ std::string first_difference(const Json& found, const Json& here, const std::str
 }  // namespace
 
 Json to_json(const Record& r) {
-  return {{"name", r.name}, {"pass", r.pass}, {"method", r.method}, {"size", r.size}, {"start", r.start}, {"bytes", r.bytes}, {"flops", r.flops}, {"clock_hz", r.clock},
+  return {{"name", r.name}, {"pass", r.pass}, {"method", r.method}, {"size", r.size}, {"start", r.start}, {"repeats", r.repeats}, {"bytes", r.bytes}, {"flops", r.flops}, {"clock_hz", r.clock},
           {"discarded", r.discarded}, {"steady", r.steady}, {"settled", r.settled}, {"cold_s", r.cold}, {"warm_s", r.warm}};
 }
 
@@ -99,6 +101,7 @@ Record record_of(const Json& json) {
   json.at("method").get_to(r.method);
   json.at("size").get_to(r.size);
   json.at("start").get_to(r.start);
+  json.at("repeats").get_to(r.repeats);
   json.at("bytes").get_to(r.bytes);
   json.at("flops").get_to(r.flops);
   json.at("clock_hz").get_to(r.clock);

@@ -16,7 +16,11 @@
 
 namespace stepcast::calibrate {
 
-/// Samples of one subject at one size in one process start; times are those of one pass.
+/// Of the file's format. Version 1 had no repeats, and its device/launch was one kernel between the events.
+inline constexpr int kSamplesVersion = 2;
+
+/// Samples of one subject at one size in one process start; times are those of one pass, and hold their share of what the
+/// events around a sample add to it.
 struct Record {
   std::string name, pass, method;
   std::int64_t size = 0;
@@ -26,6 +30,7 @@ struct Record {
   double clock = 0;                ///< Hz, median during the cold samples; 0: not known
   int discarded = 0;               ///< cold samples left out
   bool steady = false, settled = false;
+  double repeats = 1;              ///< passes of a sample
 };
 
 nlohmann::ordered_json to_json(const Record& record);

@@ -15,7 +15,7 @@ namespace stepcast::calibrate {
 
 struct Subject {
   std::string name;    ///< unique: with a size, the key of its samples
-  std::string pass;    ///< of a compressor's kernel, the pass whose profile entry it feeds; otherwise empty
+  std::string pass;    ///< the profile's entry that it feeds, a compressor's pass or an update; otherwise empty
   std::string method;  ///< tells it from others of that pass
   std::vector<std::int64_t> sizes;
   std::function<double(std::int64_t size)> bytes;  ///< read and written by one pass

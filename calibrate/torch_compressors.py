@@ -9,6 +9,7 @@ no custom kernel, no compiler. Times are the device's, by CUDA events, L2 flushe
 until PyTorch has queued its kernels, so launches cost nothing except where a method needs a count on the host
 (threshold, DGC, adaptive, 3LC, ATOMO). Ours are the medians of the calibration's cold samples, interpolated between its
 sizes in logarithms and added up over a method's kernels, each of which began with a cold L2: to their disadvantage.
+With samples, what the events around a sample add (calibrate/event_overhead.hpp) is taken from all times, PyTorch's too.
 
     --samples PATH        samples of a calibration on this device; without them PyTorch alone is timed
     --sizes N,N,...       elements, by default 65536,1048576,16777216,67108864
@@ -392,8 +393,19 @@ METHODS = {
 }
 
 
+def event_overhead(single, chain, count):
+    """Seconds that the events add to a sample, and those of a launch: as calibrate/event_overhead.hpp has it."""
+    events = max(0.0, (count * single - chain) / (count - 1))
+    return events, (chain - events) / count
+
+
+def without_events(time, events, launch):
+    """At least a launch, or the time itself where that is less."""
+    return max(time - events, min(time, launch))
+
+
 def read_samples(path):
-    """The device's name, and {kernel: [(size, median of cold samples)] by size}."""
+    """The device's name, {kernel: [(size, median of cold samples without the events' share)] by size}, and event_overhead."""
     if not os.path.exists(path) and os.path.exists(path + ".gz"):
         path += ".gz"
     try:
@@ -401,7 +413,7 @@ def read_samples(path):
             lines = file.read().split("\n")[:-1]  # a last line without its end was not written whole
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise PeerError(f"{path}: {error}; --samples wants the file that stepcast-calibrate device leaves beside its profile")
-    device, cold = None, {}
+    device, cold, repeats = None, {}, {}
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
@@ -411,11 +423,18 @@ def read_samples(path):
                 device = record["device"]["name"]
             else:
                 cold.setdefault(record["name"], {}).setdefault(record["size"], []).extend(record["cold_s"])
+                repeats[record["name"]] = record["repeats"]
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise PeerError(f"{path}:{number}: found \"{line[:40]}\"; allowed: a line of a calibration's samples ({error!r}); calibrate anew")
     if device is None:
         raise PeerError(f"{path}: found nothing; allowed: the samples of a calibration")
-    return device, {name: sorted((size, statistics.median(times)) for size, times in sizes.items() if times) for name, sizes in cold.items()}
+    medians = {name: sorted((size, statistics.median(times)) for size, times in sizes.items() if times) for name, sizes in cold.items()}
+    for name in ("device/single", "device/launch"):
+        if not medians.get(name):
+            raise PeerError(f"{path}: there are no samples of {name}, without which it is not known what the events add to a time; run the calibration again")
+    count = repeats["device/launch"]
+    events, launch = event_overhead(medians["device/single"][-1][1], count * medians["device/launch"][-1][1], count)
+    return device, {name: [(size, without_events(time, events / repeats[name], launch / repeats[name])) for size, time in points] for name, points in medians.items()}, (events, launch)
 
 
 def time_at(points, n):
@@ -474,9 +493,10 @@ class Timer:
         return begin.elapsed_time(end) / 1e3
 
 
-def part(timer, run, times, kernels, n):
+def part(timer, run, times, overhead, kernels, n):
     """One direction of a method at one size."""
-    seconds = timer.seconds(run)
+    events, launch = overhead
+    seconds = [without_events(one, events, launch) for one in timer.seconds(run)]
     quartiles = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else seconds * 3
     result = {"torch_s": statistics.median(seconds), "quartiles_s": [quartiles[0], quartiles[2]], "ours_s": None, "ratio": None, "kernels": [kernel.name for kernel in kernels], "samples_s": seconds}
     if times is None:
@@ -492,7 +512,7 @@ def part(timer, run, times, kernels, n):
     return result
 
 
-def compare(options, times):
+def compare(options, times, overhead):
     timer, results = Timer(options.device, options.samples_each), []
     for name in options.methods:
         method = METHODS[name]
@@ -504,9 +524,9 @@ def compare(options, times):
                 torch.manual_seed(1)
                 x, state = torch.randn(n, device=options.device), SimpleNamespace(n=n)
                 method.start(x, state)
-                result["encode"] = part(timer, lambda: method.encode(x, state), times, method.encode_kernels, n)
+                result["encode"] = part(timer, lambda: method.encode(x, state), times, overhead, method.encode_kernels, n)
                 message = method.encode(x, state)
-                result["decode"] = part(timer, lambda: method.decode(message, state), times, method.decode_kernels, n)
+                result["decode"] = part(timer, lambda: method.decode(message, state), times, overhead, method.decode_kernels, n)
             except torch.cuda.OutOfMemoryError:
                 result["why"] = "the device's memory does not suffice"
             results.append(result)
@@ -555,12 +575,14 @@ def main(arguments):
     if options.device == "cuda" and not torch.cuda.is_available():
         raise PeerError("PyTorch sees no CUDA device; --device cpu tries the script without one")
     device = torch.cuda.get_device_name() if options.device == "cuda" else "cpu"
-    calibrated, times = read_samples(options.samples) if options.samples else (None, None)
+    calibrated, times, overhead = read_samples(options.samples) if options.samples else (None, None, (0.0, 0.0))
+    if options.device == "cpu":
+        overhead = (0.0, 0.0)  # no events there
     if options.device == "cuda" and calibrated not in (None, device):
         raise PeerError(f"{options.samples} is of \"{calibrated}\", PyTorch runs on \"{device}\"; take samples of this device")
     document = {
         "format": "stepcast-torch-compressors", "device": device, "torch": torch.__version__, "samples": options.samples, "calibrated": calibrated,
-        "note": "" if options.device == "cuda" else "PyTorch on a CPU: these times mean nothing", "results": compare(options, times)}
+        "note": "" if options.device == "cuda" else "PyTorch on a CPU: these times mean nothing", "results": compare(options, times, overhead)}
     text = json.dumps(document, indent=1) + "\n"
     if options.output:
         try:

@@ -5,7 +5,7 @@
 
 PROFILE.json is what `stepcast-calibrate device` wrote; its samples are read from beside it
 (PROFILE.samples.jsonl.gz, or .jsonl where they are not compressed). Points are medians of cold samples over all
-process starts with their quartiles, a colour for each method; the line is the profile's.
+process starts with their quartiles, what the events add taken off, a colour for each method; the line is the profile's.
 
 Needs matplotlib (Debian: python3-matplotlib, seen by /usr/bin/python3).
 """
@@ -51,8 +51,11 @@ def fitted_time(kernel, size, flops):
     return time_before + (size - size_before) / si(kernel["bandwidth"]) + arithmetic
 
 
-def read_samples(profile_path):
-    """Cold samples of all starts by pass, method and size, with the work of that size."""
+def read_samples(profile_path, profile):
+    """Cold samples of all starts by pass, method and size, without what the events added (calibrate/event_overhead.hpp),
+    and the work of that size."""
+    events = (profile.get("device") or {}).get("event_overhead")
+    events, launch = si(events) if events else 0.0, si(profile["launch_overhead"]["value"])
     stem = os.path.splitext(profile_path)[0] + ".samples.jsonl"
     if os.path.exists(stem):
         file = open(stem, encoding="utf-8")
@@ -68,7 +71,7 @@ def read_samples(profile_path):
             if record["pass"]:
                 group = found[record["pass"], record["method"], record["size"]]
                 group["bytes"], group["flops"] = record["bytes"], record["flops"]
-                group["seconds"] += record["cold_s"]
+                group["seconds"] += [max(seconds - events / record["repeats"], min(seconds, launch / record["repeats"])) for seconds in record["cold_s"]]
     return found
 
 
@@ -95,7 +98,7 @@ def draw(axes, kernel, groups):
 def main(profile_path, picture_path):
     with open(profile_path, encoding="utf-8") as file:
         profile = json.load(file)
-    samples = read_samples(profile_path)
+    samples = read_samples(profile_path, profile)
     kernels = [kernel for kernel in profile.get("kernels", []) if any(key[0] == kernel["name"] for key in samples)]
     if not kernels:
         sys.exit(f"plot_calibration.py: {profile_path} has no kernel with samples beside it")

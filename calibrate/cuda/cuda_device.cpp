@@ -1,4 +1,4 @@
-// A CUDA device: its facts, its own rates, every kernel of the compressors, layers and whole steps.
+// A CUDA device: its facts, its own rates, every kernel of the compressors, updates, layers and whole steps.
 #include <algorithm>
 #include <random>
 
@@ -24,10 +24,15 @@ using Timer = std::shared_ptr<DeviceTimer>;
 /// "13.0" of 13000.
 std::string version_of(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
-Subject launch_subject(const Timer& timer) {
-  const auto prepare = [timer](std::int64_t) { return std::make_unique<DeviceWork>(timer, [timer] { kernels::launch_empty(timer->context().stream()); }); };
+/// `count` empty kernels, one after the other.
+Subject empty_subject(const Timer& timer, const char* name, int count) {
+  const auto prepare = [timer, count](std::int64_t) {
+    return std::make_unique<DeviceWork>(timer, [timer, count] {
+      for (int i = 0; i < count; ++i) kernels::launch_empty(timer->context().stream());
+    });
+  };
   const auto nothing = [](std::int64_t) { return 0.0; };
-  return {own::kLaunch, "", "", {1}, nothing, nothing, 1, {}, prepare};
+  return {name, "", "", {1}, nothing, nothing, static_cast<double>(count), {}, prepare};
 }
 
 Subject copy_subject(const Timer& timer) {
@@ -98,6 +103,12 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
   return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), sizes.count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare};
 }
 
+Subject update_subject(const Timer& timer, const UpdateToMeasure& update, const Sizes& sizes) {
+  Subject subject = kernel_subject(timer, update.kernel, sizes.of_updates());
+  subject.pass = update.entry;
+  return subject;
+}
+
 /// Checked on its own shape.
 Subject layer_subject(const Timer& timer, const kernels::Kernel& kernel, int batch) {
   const auto check = [timer, kernel]() -> std::optional<std::string> {
@@ -156,10 +167,11 @@ class CudaDevice : public Device {
   }
 
   [[nodiscard]] std::vector<Subject> subjects(const Sizes& sizes) const override {
-    std::vector<Subject> all = {launch_subject(timer_), copy_subject(timer_), product_subject(timer_, own::kProducts[0], CUDA_R_32F), product_subject(timer_, own::kProducts[1], CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32), product_subject(timer_, own::kProducts[2], CUDA_R_16F),
+    std::vector<Subject> all = {empty_subject(timer_, own::kSingle, 1), empty_subject(timer_, own::kLaunch, own::kChain), copy_subject(timer_), product_subject(timer_, own::kProducts[0], CUDA_R_32F), product_subject(timer_, own::kProducts[1], CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32), product_subject(timer_, own::kProducts[2], CUDA_R_16F),
                                 product_subject(timer_, own::kProducts[3], CUDA_R_16BF)};
     for (const kernels::Kernel& kernel : kernels::compressor_kernels())
       if (kernels::has_launch(kernel.name())) all.push_back(kernel_subject(timer_, kernel, sizes));  // some need libraries that may be missing
+    for (const UpdateToMeasure& update : updates_to_measure()) all.push_back(update_subject(timer_, update, sizes));
     return all;
   }
   [[nodiscard]] Subject subject(const kernels::Kernel& kernel, int batch) const override { return layer_subject(timer_, kernel, batch); }

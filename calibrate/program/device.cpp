@@ -30,7 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kSeed = 20261121;
-constexpr int kSamplesVersion = 1;
 
 struct DeviceOptions {
   std::string output;

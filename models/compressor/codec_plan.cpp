@@ -1,6 +1,6 @@
 #include "models/compressor/codec_plan.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace stepcast {
 namespace {
@@ -40,21 +40,6 @@ std::vector<Pass> decode_passes(const CodecPlan& plan, int p) {
   append(passes, plan.decode.finish);
   append(passes, plan.remember);
   return passes;
-}
-
-Seconds KernelRates::memory_time(Bytes bytes) const {
-  Knot from{{}, launch};
-  for (const Knot& knot : knots) {
-    if (bytes < knot.bytes) return from.time + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.time - from.time);
-    from = knot;
-  }
-  return from.time + (bytes - from.bytes) / bandwidth;
-}
-
-Seconds KernelRates::time(Bytes bytes, Flops flops) const {
-  const Seconds memory = memory_time(bytes);
-  if (flops == Flops{}) return memory;
-  return adds_arithmetic ? memory + flops / peak : std::max(memory, launch + flops / peak);
 }
 
 Seconds price(const std::vector<Pass>& passes, const CodecRates& rates) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/unit/quantity.hpp"
+#include "models/workload/kernel_rates.hpp"
 
 namespace stepcast {
 
@@ -81,26 +82,6 @@ Bytes payload(const CodecPlan& plan);
 std::vector<Pass> encode_passes(const CodecPlan& plan);
 /// Passes after the messages of p workers have come.
 std::vector<Pass> decode_passes(const CodecPlan& plan, int p);
-
-/// How fast a device runs a kernel.
-struct KernelRates {
-  /// A point at which the time of the bytes bends.
-  struct Knot {
-    Bytes bytes{};
-    Seconds time{};
-  };
-
-  Seconds launch{};
-  BytesPerSecond bandwidth{};  ///< after the last knot
-  FlopsPerSecond peak{};
-  std::vector<Knot> knots{};   ///< ascending
-  bool adds_arithmetic = false;  ///< flops/peak are added; otherwise the longer time is taken
-
-  /// m(b): linear from (0, launch) by the knots, then at `bandwidth`.
-  [[nodiscard]] Seconds memory_time(Bytes bytes) const;
-  /// m(b) + flops/peak, or else max(m(b), launch + flops/peak).
-  [[nodiscard]] Seconds time(Bytes bytes, Flops flops) const;
-};
 
 /// A device for codecs: one set of rates, and others for kernels that were measured.
 struct CodecRates {

@@ -6,9 +6,7 @@
 
 namespace stepcast {
 
-/// Of each kernel that the profile lists, its rates and knots; a peak of its own adds its arithmetic. Of all others, the rates of kernels that only sweep memory: the
-/// profile's launch overhead, memory bandwidth times efficiency, and its fp32 peak (the first peak where it has none)
-/// times efficiency; that peak also holds for listed kernels without one.
+/// rates_of each kernel that the profile lists; of all others device_rates.
 /// @throws ModelError when the profile has no peak
 CodecRates codec_rates(const DeviceProfile& profile);
 

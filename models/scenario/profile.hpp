@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/scenario/describe.hpp"
@@ -237,7 +238,7 @@ struct FitErrors {
   bool operator==(const FitErrors&) const = default;
 };
 
-/// Rates of one of a compressor's kernels. Its time is linear in the bytes from (0, launch) by the knots, and after the
+/// Rates of one of a compressor's kernels, or of an optimizer's update of one tensor. Its time is linear in the bytes from (0, launch) by the knots, and after the
 /// last of them grows at `bandwidth`: without knots, launch + bytes/bandwidth. Arithmetic: with a peak of its own,
 /// flops/peak are added; without, the part after `launch` is at least flops over the device's peak.
 struct KernelEntry {
@@ -255,7 +256,7 @@ struct KernelEntry {
 
   template <class V>
   static void describe(V& v, KernelEntry& x) {
-    v.required("name", x.name, "the kernel, as compressors call it");
+    v.required("name", x.name, "the kernel, as compressors call it, or an update and its type, such as sgd_momentum-update/bf16");
     v.required("launch", x.launch, "time it takes whatever it does", non_negative);
     v.required("bandwidth", x.bandwidth, "bytes read and written per second, large tensors", positive);
     v.optional("peak", x.peak, "operations per second, their time added; null: the device's, the longer time taken", positive);
@@ -299,6 +300,7 @@ struct MeasuredDevice {
   std::string flags;
   std::string git;
   std::string date;
+  std::optional<Seconds> event_overhead{};
 
   template <class V>
   static void describe(V& v, MeasuredDevice& x) {
@@ -311,6 +313,7 @@ struct MeasuredDevice {
     v.required("flags", x.flags, "how the kernels were compiled and called");
     v.required("git", x.git, "state of stepcast's sources");
     v.required("date", x.date, "first day of the measurement, YYYY-MM-DD");
+    v.optional("event_overhead", x.event_overhead, "what the events around a sample added to it, and no time of the profile holds; null: nothing was taken off", positive);
   }
   bool operator==(const MeasuredDevice&) const = default;
 };
@@ -354,7 +357,7 @@ struct DeviceProfile {
     v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
     v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
     v.optional("roofline_spread", x.roofline_spread, "how far the roofline is from layers that were measured, one a type; empty: not known");
-    v.optional("kernels", x.kernels, "compressors' kernels whose rates are known");
+    v.optional("kernels", x.kernels, "kernels of compressors and of updates whose rates are known");
     v.optional("checks", x.checks, "steps that were also measured whole, which no forecast uses");
   }
   bool operator==(const DeviceProfile&) const = default;
@@ -364,6 +367,12 @@ struct DeviceProfile {
 inline const PeakRate* find_peak(const DeviceProfile& profile, Dtype dtype) {
   const auto found = std::find_if(profile.peaks.begin(), profile.peaks.end(), [&](const PeakRate& peak) { return peak.dtype == dtype; });
   return found == profile.peaks.end() ? nullptr : &*found;
+}
+
+/// The profile's entry for a kernel; null without one.
+inline const KernelEntry* find_kernel(const DeviceProfile& profile, std::string_view name) {
+  const auto found = std::find_if(profile.kernels.begin(), profile.kernels.end(), [&](const KernelEntry& kernel) { return kernel.name == name; });
+  return found == profile.kernels.end() ? nullptr : &*found;
 }
 
 }  // namespace stepcast

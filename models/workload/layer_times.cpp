@@ -7,6 +7,7 @@
 
 #include "models/scenario/fault.hpp"
 #include "models/workload/factorize.hpp"
+#include "models/workload/kernel_rates.hpp"
 
 namespace stepcast {
 namespace {
@@ -74,12 +75,23 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
 }
 
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
-  double elements = 0, tensors = 0;
-  for (const Layer& layer : listed.layers) {
-    for (const GradientTensor& tensor : layer.gradients) elements += static_cast<double>(tensor.elements);
-    tensors += static_cast<double>(layer.gradients.size());
-  }
-  return {update_work(elements, tensors, listed.optimizer, listed.dtype), find_peak(profile, Dtype::fp32) ? Dtype::fp32 : listed.dtype};
+  Update update;
+  for (const Layer& layer : listed.layers)
+    for (const GradientTensor& tensor : layer.gradients) {
+      update.tensors.push_back(update_work(static_cast<double>(tensor.elements), 1, listed.optimizer, listed.dtype));
+      update.work += update.tensors.back();
+    }
+  update.dtype = find_peak(profile, Dtype::fp32) ? Dtype::fp32 : listed.dtype;
+  update.entry = find_kernel(profile, update_kernel(listed.optimizer, listed.dtype));
+  return update;
+}
+
+Seconds time_of(const Update& update, const DeviceProfile& profile) {
+  if (update.entry == nullptr) return roofline(update.work, profile, update.dtype);
+  const KernelRates rates = rates_of(*update.entry, device_rates(profile));
+  Seconds sum{};
+  for (const KernelWork& tensor : update.tensors) sum += rates.time(tensor.bytes, tensor.flops);
+  return sum;
 }
 
 WorkloadTable list_gradients(const WorkloadTable& table) {
@@ -93,7 +105,7 @@ WorkloadTable list_gradients(const WorkloadTable& table) {
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
   if (!gives_shapes(table)) return table;
   WorkloadTable timed = list_gradients(table);
-  const Update update = update_of(timed, profile);
+  timed.update = time_of(update_of(timed, profile), profile);
   for (Layer& layer : timed.layers) {
     const LayerTimes times = times_of(profile, *layer.shape, batch, table.dtype);
     layer.forward = times.forward;
@@ -101,7 +113,6 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
     if (&layer != &timed.layers.front()) layer.backward += times.data_gradient;
     layer.shape.reset();
   }
-  timed.update = roofline(update.work, profile, update.dtype);
   timed.batch = batch;
   timed.profile.reset();
   timed.variants.clear();

@@ -1,6 +1,8 @@
 // Layer times from shapes and a device profile.
 #pragma once
 
+#include <vector>
+
 #include "models/workload/layer_work.hpp"
 
 namespace stepcast {
@@ -40,17 +42,23 @@ struct LayerTimes {
 /// @throws ModelError when the profile has no peak for the type and a part needs it
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
-/// The update of all the table's parameters. Weights and state are fp32 whatever the gradients are: `dtype` is fp32
-/// where the profile has a peak for it, else the table's.
+/// The update of all the table's parameters, a kernel for each gradient tensor. Weights and state are fp32 whatever the
+/// gradients are: `dtype` is fp32 where the profile has a peak for it, else the table's.
 struct Update {
   KernelWork work;
   Dtype dtype = Dtype::fp32;
+  std::vector<KernelWork> tensors;     ///< what `work` consists of
+  const KernelEntry* entry = nullptr;  ///< the profile's, for the optimizer and the type; null without one
 };
 /// @pre the table passed list_gradients
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile);
 
+/// The sum over tensors of the entry's time where the profile has it, else the roofline.
+/// @throws ModelError when the profile has no peak
+Seconds time_of(const Update& update, const DeviceProfile& profile);
+
 /// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update
-/// time from the optimizer. The first layer needs no data gradient, since nothing before it learns. A variant is
+/// time from the optimizer and the profile. The first layer needs no data gradient, since nothing before it learns. A variant is
 /// applied first. A table that gives times is returned as it is.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace stepcast {
 namespace {
 
@@ -255,6 +257,11 @@ KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dty
   const double states = optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
   const Bytes copy = size_of(dtype) == 4_B ? 0_B : size_of(dtype);
   return {Flops((2 + 4 * states) * elements), (size_of(dtype) + 8_B * (1 + states) + copy) * elements, tensors};
+}
+
+std::string update_kernel(Optimizer optimizer, Dtype dtype) {
+  const char* update = optimizer == Optimizer::sgd ? "sgd-update" : optimizer == Optimizer::momentum ? "sgd_momentum-update" : "adam-update";
+  return fmt::format("{}/{}", update, name_of(dtype == Dtype::tf32 ? Dtype::fp32 : dtype));
 }
 
 }  // namespace stepcast

@@ -56,4 +56,8 @@ LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype);
 /// another gradient type the weights have a copy in it.
 KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype);
 
+/// The kernel that updates one tensor, as device profiles name it and calibrate/ measures it: "sgd_momentum-update/bf16".
+/// tf32 is fp32 in memory.
+std::string update_kernel(Optimizer optimizer, Dtype dtype);
+
 }  // namespace stepcast

@@ -14,6 +14,17 @@ namespace {
 /// How many layers a note names; it counts the rest.
 constexpr std::size_t kNamed = 3;
 
+constexpr Evidence kUnmeasured[] = {Evidence::transferred, Evidence::datasheet, Evidence::recalled, Evidence::assumed};
+
+/// "conv1, bn1, relu and 172 more"
+std::string few_of(const std::vector<std::string>& names) {
+  const std::size_t named = std::min(kNamed, names.size());
+  const std::string rest = names.size() > named ? fmt::format(" and {} more", names.size() - named) : "";
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "), rest);
+}
+
+std::string_view times_are(std::size_t count) { return count == 1 ? "time is" : "times are"; }
+
 /// "peak, memory bandwidth datasheet; launch overhead assumed" of the constants that the roofline takes for the table.
 std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile) {
   struct Constant {
@@ -29,7 +40,7 @@ std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile)
   // The default, no gain, is nobody's claim.
   if (table.dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
   std::string text;
-  for (const Evidence evidence : {Evidence::transferred, Evidence::datasheet, Evidence::recalled, Evidence::assumed}) {
+  for (const Evidence evidence : kUnmeasured) {
     std::vector<std::string_view> names;
     for (const Constant& constant : constants)
       if (constant.evidence == evidence) names.push_back(constant.name);
@@ -45,21 +56,56 @@ std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   return fmt::format("which is off by up to a factor {:.3g} ({}, {} {} parts of layers)", 1 + known->spread, name_of(known->dtype), known->parts, name_of(known->evidence));
 }
 
+/// A part of a layer's time, or the update, that the roofline prices.
+struct RooflinePart {
+  std::string_view layer;
+  KernelWork work;
+  Dtype dtype = Dtype::fp32;
+};
+
+/// In the table's order, the update last. @pre the table passed list_gradients
+std::vector<RooflinePart> roofline_parts(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
+  std::vector<RooflinePart> parts;
+  for (const Layer& layer : listed.layers) {
+    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, listed.dtype);
+    const LayerWork work = work_on(profile, *layer.shape, batch, listed.dtype);
+    const auto look = [&](bool known, const KernelWork& part) {
+      if (!known && part.kernels > 0) parts.push_back({layer.name, part, listed.dtype});
+    };
+    look(entry && entry->forward, work.forward);
+    // The first layer's is never computed.
+    look(&layer == &listed.layers.front() || (entry && entry->data_gradient), work.data_gradient);
+    look(entry && entry->weight_gradient, work.weight_gradient);
+  }
+  if (const Update update = update_of(listed, profile); update.entry == nullptr) parts.push_back({"update", update.work, update.dtype});
+  return parts;
+}
+
+/// Whether the update's entry is used for a tensor of a size that it was not fitted on.
+bool is_beyond_entry(const Update& update) {
+  if (update.entry == nullptr || !update.entry->range) return false;
+  const BytesRange& range = *update.entry->range;
+  return std::any_of(update.tensors.begin(), update.tensors.end(), [&](const KernelWork& tensor) { return tensor.bytes < range.min || tensor.bytes > range.max; });
+}
+
+/// Layers that an entry of this evidence times, a layer once; "update" last.
+std::vector<std::string> timed_by(Evidence evidence, const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
+  std::vector<std::string> names;
+  for (const Layer& layer : listed.layers)
+    if (const LayerEntry* entry = find_entry(profile, *layer.shape, batch, listed.dtype); entry != nullptr && entry->evidence == evidence) names.push_back(layer.name);
+  if (const Update update = update_of(listed, profile); update.entry != nullptr && update.entry->evidence == evidence) names.emplace_back("update");
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
   std::vector<std::string> names;
-  if (!gives_shapes(table) || profile.range.empty()) return names;
+  if (!gives_shapes(table)) return names;
   const WorkloadTable listed = list_gradients(table);
-  for (const Layer& layer : listed.layers) {
-    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, table.dtype);
-    const LayerWork work = work_on(profile, *layer.shape, batch, table.dtype);
-    const auto beyond = [&](bool known, const KernelWork& part) { return !known && !covers(profile, part, table.dtype); };
-    const bool first = &layer == &listed.layers.front();
-    if (beyond(entry && entry->forward, work.forward) || beyond(first || (entry && entry->data_gradient), work.data_gradient) || beyond(entry && entry->weight_gradient, work.weight_gradient))
-      names.push_back(layer.name);
-  }
-  if (const Update update = update_of(listed, profile); !covers(profile, update.work, update.dtype)) names.emplace_back("update");
+  for (const RooflinePart& part : roofline_parts(listed, profile, batch))
+    if (!covers(profile, part.work, part.dtype) && (names.empty() || names.back() != part.layer)) names.emplace_back(part.layer);
+  if (is_beyond_entry(update_of(listed, profile))) names.emplace_back("update");
   return names;
 }
 
@@ -78,7 +124,7 @@ TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile&
     add(times.weight_gradient, entry && entry->weight_gradient);
   }
   const Update update = update_of(listed, profile);
-  add(roofline(update.work, profile, update.dtype), false);
+  add(time_of(update, profile), update.entry != nullptr);
   return time;
 }
 
@@ -86,15 +132,15 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
   std::vector<std::string> notes;
   if (!gives_shapes(table) || !table.profile) return notes;
   const DeviceProfile& profile = *table.profile;
-  if (const std::string constants = unmeasured(table, profile); !constants.empty())
+  const WorkloadTable listed = list_gradients(table);
+  for (const Evidence evidence : kUnmeasured)
+    if (const std::vector<std::string> names = timed_by(evidence, listed, profile, table.batch); !names.empty())
+      notes.push_back(fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}", names.size(), times_are(names.size()), profile.name, name_of(evidence), few_of(names)));
+  if (const std::string constants = roofline_parts(listed, profile, table.batch).empty() ? "" : unmeasured(table, profile); !constants.empty())
     notes.push_back(fmt::format("layer times follow from the profile \"{}\", not measured: {}", profile.name, constants));
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
-  if (!layers.empty()) {
-    const std::size_t named = std::min(kNamed, layers.size());
-    const std::string rest = layers.size() > named ? fmt::format(" and {} more", layers.size() - named) : "";
-    notes.push_back(fmt::format("{} time{} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}{}", layers.size(), layers.size() == 1 ? " is" : "s are", profile.name,
-                                fmt::join(layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(named), ", "), rest));
-  }
+  if (!layers.empty())
+    notes.push_back(fmt::format("{} {} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}", layers.size(), times_are(layers.size()), profile.name, few_of(layers)));
   if (profile.layers.empty() && !has_spread(profile)) return notes;
   if (const TimeByRoofline time = time_by_roofline(table, profile, table.batch); time.by_roofline > Seconds{})
     notes.push_back(fmt::format("{:.3g} % of forward, backward and update has no entry in the profile \"{}\" but follows from the roofline, {}", 100 * (time.by_roofline / time.all), profile.name,

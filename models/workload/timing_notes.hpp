@@ -9,7 +9,8 @@
 namespace stepcast {
 
 /// Layers with a part that the profile has no entry for and whose work the roofline was not fitted on; "update" last
-/// where that is so of the update. In the table's order, a layer once.
+/// where that is so of the update, or where its entry was not fitted on tensors as small or as large. In the table's
+/// order, a layer once.
 /// @pre the table passed check_shapes
 std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
@@ -22,8 +23,9 @@ struct TimeByRoofline {
 TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
 /// Notes, in whole sentences without capital and full stop, on times that were not measured: which of the profile's
-/// constants are no measurements, which layers are extrapolated and, where the profile knows a spread or layers, how much of
-/// the time has no entry and what the roofline's spread there is. Empty without shapes or profile.
+/// entries, and where its roofline prices anything which of its constants, are no measurements, which layers are
+/// extrapolated and, where the profile knows a spread or layers, how much of the time has no entry and what the roofline's
+/// spread there is. Empty without shapes or profile.
 /// @pre the table passed check_shapes
 std::vector<std::string> timing_notes(const WorkloadTable& table);
 

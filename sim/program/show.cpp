@@ -74,14 +74,15 @@ std::optional<std::filesystem::path> workload_file(const std::string& name) {
 
 /// What to change in a workload before it is shown.
 struct WorkloadOptions {
-  std::string variant, profile;
+  std::string variant, profile, dtype;
   int batch = 0;
 
-  [[nodiscard]] bool any() const { return !variant.empty() || !profile.empty() || batch > 0; }
+  [[nodiscard]] bool any() const { return !variant.empty() || !profile.empty() || !dtype.empty() || batch > 0; }
   [[nodiscard]] Json over() const {
     Json json = Json::object();
     if (!variant.empty()) json["variant"] = variant;
     if (!profile.empty()) json["profile"] = profile;
+    if (!dtype.empty()) json["dtype"] = dtype;
     if (batch > 0) json["batch"] = batch;
     return json;
   }
@@ -100,6 +101,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
   command->add_option("--variant", options->variant, "network: one of its variants")->type_name("NAME");
   command->add_option("--profile", options->profile, "network: the device whose layer times to show")->type_name("NAME");
   command->add_option("--batch", options->batch, "network: samples per worker and step")->type_name("N")->check(CLI::PositiveNumber);
+  command->add_option("--dtype", options->dtype, "network: type of the operands and gradients")->type_name("NAME");
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
   command->footer("Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
   command->callback([words, sets, json, options, &invocation] {
@@ -107,7 +109,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
     const std::string& name = words->back();
     const std::string target = json->empty() ? "-" : *json;
     const auto file = shelf.empty() || shelf == "workloads" ? workload_file(name) : std::nullopt;
-    if (options->any() && !file) throw CLI::ValidationError(name, "--variant, --profile and --batch are for workloads; see stepcast list workloads");
+    if (options->any() && !file) throw CLI::ValidationError(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
     if (file) {
       const WorkloadTable table = load_workload(*file, options->over(), default_library());
       if (gives_shapes(table)) {
@@ -115,7 +117,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
         invocation.exit_code = kOk;
         return;
       }
-      if (options->any()) throw CLI::ValidationError(name, "--variant, --profile and --batch are for layer tables with shapes; this one gives times");
+      if (options->any()) throw CLI::ValidationError(name, "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
     }
     if (name.ends_with(".json") || name == "-") {
       write_output(target, resolved(name, *sets).dump(1) + "\n");

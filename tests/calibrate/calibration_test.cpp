@@ -3,6 +3,7 @@
 #include <random>
 #include <set>
 
+#include "calibrate/event_overhead.hpp"
 #include "calibrate/profile.hpp"
 #include "calibrate/report.hpp"
 #include "calibrate/statistics.hpp"
@@ -11,6 +12,7 @@
 #include "models/scenario/profile.hpp"
 #include "models/scenario/reader.hpp"
 #include "models/scenario/writer.hpp"
+#include "models/workload/layer_work.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -33,7 +35,9 @@ void add(std::vector<Record>& records, const std::string& pass, const std::strin
 
 void add_own(std::vector<Record>& records) {
   const auto one = [&](const char* name, double bytes, double flops, double seconds) { records.push_back({name, "", "", 1, 0, bytes, flops, {seconds}, {}, 1.5e9, 0, true, true}); };
+  one(own::kSingle, 0, 0, 4e-6);  // as in the chain: the events add nothing
   one(own::kLaunch, 0, 0, 4e-6);
+  records.back().repeats = own::kChain;
   one(own::kCopy, 1e9, 0, 1e-3);                 // 1 TB/s
   one(own::kProducts[0], 0, 20e9, 1e-3);         // 20 TFLOPS
   for (int i = 1; i < 4; ++i) one(own::kProducts[i], 0, 200e9, 1e-3);
@@ -124,6 +128,86 @@ TEST_CASE("samples of one size are pooled over starts, whose spread is told apar
   CHECK(one.clock == 1.5e9);
 }
 
+TEST_CASE("what the events add follows from one empty kernel and a chain of them") {
+  // 3 us and 1.5 us a kernel: 4.5 us, and 99 us for 64.
+  const EventOverhead overhead = event_overhead(4.5e-6, 99e-6, 64);
+  require_close(3e-6, overhead.events, 1e-12, "events");
+  require_close(1.5e-6, overhead.launch, 1e-12, "launch");
+  // A chain that is dearer than its kernels one by one: nothing is taken off, and its kernel costs what it takes.
+  CHECK(event_overhead(2e-6, 256e-6, 64).events == 0);
+  require_close(4e-6, event_overhead(2e-6, 256e-6, 64).launch, 1e-15, "launch: 256 us of 64");
+  CHECK_THROWS_WITH(event_overhead(100e-6, 99e-6, 64), ContainsSubstring("one empty kernel takes 100 us and 64 of them 99 us") && ContainsSubstring("--fresh"));
+  property("both come back", [] {
+    const double events = positive_between(1e-8, 1e-4), launch = positive_between(1e-7, 1e-5), n = integer_between(2, 100);
+    const EventOverhead found = event_overhead(events + launch, events + n * launch, n);
+    assert_close(events, found.events, 1e-9, "events");
+    assert_close(launch, found.launch, 1e-9, "launch");
+  });
+}
+
+TEST_CASE("the events' share is taken from each time, and leaves at least a launch") {
+  const auto of = [](double repeats, std::vector<double> cold) { return Record{"a", "", "", 1, 0, 0, 0, std::move(cold), {5e-6}, 0, 0, true, true, repeats}; };
+  const auto taken = without_events({of(1, {10e-6, 4.4e-6, 1e-6}), of(4, {10e-6, 1e-6, 0.5e-6})}, {3e-6, 1.5e-6});
+  const auto require = [&](const std::vector<double>& expected, const std::vector<double>& got) {
+    REQUIRE(got.size() == expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) require_close(expected[i], got[i], 1e-12, "time");
+  };
+  require({7e-6, 1.5e-6, 1e-6}, taken[0].cold);           // 4.4 us would leave 1.4 us; 1 us is less than a launch already
+  require({2e-6}, taken[0].warm);
+  require({9.25e-6, 0.375e-6, 0.375e-6}, taken[1].cold);  // four passes a sample: 0.75 us of each, at least 0.375 us
+  require({4.25e-6}, taken[1].warm);
+  CHECK(without_events({of(1, {1e-6})}, {0, 1.5e-6})[0].cold == std::vector<double>{1e-6});  // nothing to take off
+}
+
+TEST_CASE("no time of a profile holds what the events add") {
+  // The truth, and the samples with 3 us of events in each.
+  const auto time = [](double bytes) { return 1.5e-6 + bytes / 800e9; };
+  constexpr double kEvents = 3e-6;
+  std::vector<Record> records;
+  const auto one = [&](const std::string& name, const std::string& pass, std::int64_t size, double bytes, double flops, double seconds, double repeats = 1) {
+    records.push_back({name, pass, pass, size, 0, bytes, flops, {seconds + kEvents / repeats}, {}, 1.5e9, 0, true, true, repeats});
+  };
+  one(own::kSingle, "", 1, 0, 0, 1.5e-6);
+  one(own::kLaunch, "", 1, 0, 0, 1.5e-6, own::kChain);
+  one(own::kCopy, "", 1, 1e9, 0, 1e-3);
+  for (const char* product : own::kProducts) one(product, "", 1, 0, 20e9, 1e-3);
+  for (const std::int64_t size : log_spaced_sizes(1000, 1000000, 20, 1)) {
+    const double bytes = 8.0 * static_cast<double>(size);
+    one("cast/a", "cast", size, bytes, 0, time(bytes));
+    one("radix-select/a", "radix-select", size, bytes, 0, time(bytes), 4);
+  }
+  WorkloadTable table;
+  table.name = "one layer";
+  table.batch = 8;
+  table.layers = {{"layer", {}, {}, {}, Linear{64, 32, 1, false, false}}};
+  const StepToMeasure step = step_of(table, ConvolutionPath::im2col);
+  for (const kernels::Kernel* part : step.layers[0].parts()) one(subject_name(*part), "", 8, part->bytes(8), part->flops(8), 2e-6);
+  for (const std::int64_t size : log_spaced_sizes(1, 1000000, 20, 2)) {
+    const double bytes = step.update.bytes(size);
+    one(step.update.name(), update_kernel(table.optimizer, table.dtype), size, bytes, step.update.flops(size), time(bytes));
+  }
+  // Forward, the parameters' gradients and the update of 2048 elements.
+  const double whole = 2 * 2e-6 + time(step.update.bytes(2048));
+  one(step.name(), "", 8, 0, 0, whole);
+
+  const DeviceProfile profile = read_back(make_profile("made-up", device(), records, 1, {step}));
+  require_close(3e-6, profile.device->event_overhead->si(), 1e-5, "events");
+  require_close(1.5e-6, profile.launch_overhead.value.si(), 1e-5, "launch");
+  require_close(1e12, profile.memory_bandwidth.value.si(), 1e-5, "copy");
+  require_close(20e12, profile.peaks[0].rate.si(), 1e-5, "product");
+  REQUIRE(profile.kernels.size() == 3);
+  for (const KernelEntry& kernel : profile.kernels) {
+    require_close(1.5e-6, kernel.launch.si(), 1e-4, kernel.name + ": launch");
+    require_close(800e9, kernel.bandwidth.si(), 1e-4, kernel.name + ": bandwidth");
+  }
+  REQUIRE(profile.layers.size() == 1);
+  require_close(2e-6, profile.layers[0].forward->si(), 1e-5, "layer");
+  REQUIRE(profile.checks.size() == 1);
+  require_close(whole, profile.checks[0].measured.si(), 1e-5, "step, measured");
+  require_close(whole, profile.checks[0].assembled.si(), 1e-4, "step, assembled");
+  CHECK_THAT(profile_table(profile, records), ContainsSubstring("launch 1.5 us, events 3 us (taken from each sample)"));
+}
+
 TEST_CASE("the profile reads back, and its entries price passes") {
   std::vector<Record> records;
   add_own(records);
@@ -138,6 +222,7 @@ TEST_CASE("the profile reads back, and its entries price passes") {
   REQUIRE(profile.device);
   CHECK(profile.device->sm_clock == Hertz(1.5e9));
   CHECK(profile.device->memory_clock == Hertz(2.6e9));
+  CHECK_FALSE(profile.device->event_overhead);  // they add nothing
   REQUIRE(profile.kernels.size() == 2);  // cast once, and norm has too few sizes
   const KernelEntry& cast = profile.kernels[0];
   CHECK(cast.name == "cast");
@@ -184,7 +269,12 @@ TEST_CASE("a bend in the samples is a knot in the profile, priced alike") {
 
 TEST_CASE("a profile needs the device's own rates, and passes that grow") {
   std::vector<Record> records;
-  CHECK_THROWS_WITH(make_profile("made-up", device(), records, 1), ContainsSubstring("device/product-fp32"));
+  for (const char* missing : {own::kSingle, own::kLaunch, own::kCopy, own::kProducts[2]}) {
+    std::vector<Record> most;
+    add_own(most);
+    std::erase_if(most, [&](const Record& record) { return record.name == missing; });
+    CHECK_THROWS_WITH(make_profile("made-up", device(), most, 1), ContainsSubstring(std::string("no samples of ") + missing));
+  }
   add_own(records);
   CHECK(make_profile("made-up", device(), records, 1).kernels.empty());
   for (int size = 1; size <= 20; ++size) records.push_back({"cast/a", "cast", "a", size, 0, 8.0 * size, 0, {1.0 / size}, {}, 0, 0, true, true});

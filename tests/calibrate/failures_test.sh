@@ -37,6 +37,33 @@ grep -q '"start_spread": 0\.0' two.json || fail "no spread of starts"
 run 1 -o two.json --largest 1000000; has err "options/largest: found 16777216, here 1000000"; has err "--fresh"
 run 0 -o two.json --largest 1000000 --fresh
 
+# What lacks one subject measures that alone.
+python3 - <<'PYTHON' || fail "samples without device/single"
+import gzip, os
+packed = os.path.exists("two.samples.jsonl.gz")
+with (gzip.open("two.samples.jsonl.gz", "rt") if packed else open("two.samples.jsonl")) as file:
+    lines = file.readlines()
+kept = [line for line in lines if '"device/single"' not in line]
+assert len(kept) == len(lines) - 1, (len(kept), len(lines))
+with open("two.samples.jsonl", "w") as file:
+    file.writelines(kept)
+if packed:
+    os.remove("two.samples.jsonl.gz")
+PYTHON
+cp two.samples.jsonl before
+run 0 -o two.json --largest 1000000
+python3 - <<'PYTHON' || fail "more than device/single was measured"
+import gzip, json, os
+packed = os.path.exists("two.samples.jsonl.gz")
+with (gzip.open("two.samples.jsonl.gz", "rt") if packed else open("two.samples.jsonl")) as file:
+    lines = file.readlines()
+with open("before") as file:
+    before = file.readlines()
+assert lines[:-1] == before and json.loads(lines[-1])["name"] == "device/single", lines[-1]
+PYTHON
+sed '1s/"version":2/"version":1/' before >old.samples.jsonl
+run 1 -o old.json --largest 1000000; has err "old.samples.jsonl:1: found samples of version 1; allowed: 2"; has err "--fresh"
+
 run 1 -o missing/profile.json; has err "missing/profile.json.partial cannot be written: No such file or directory"
 if [[ $EUID != 0 ]]; then
   mkdir locked && chmod a-w locked

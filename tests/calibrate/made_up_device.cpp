@@ -18,6 +18,11 @@ bool fails(const char* fault) {
   return wanted != nullptr && std::string(wanted) == fault;
 }
 
+/// What the events add to each sample.
+constexpr double kEvents = 2e-6;
+/// Standard deviation of a time: little, so that what is missing in a sum of many shows.
+constexpr double kNoise = 0.002;
+
 class MadeUpWork : public Work {
  public:
   explicit MadeUpWork(double seconds) : seconds_(seconds) {}
@@ -36,22 +41,28 @@ class MadeUpWork : public Work {
  private:
   Sample run(double factor) {
     const bool drops = fails("clock") && random_() % 3 != 0;
-    return {factor * seconds_ * std::normal_distribution<double>(1, 0.01)(random_), drops ? 1e9 : 1.7e9};
+    return {kEvents + factor * seconds_ * std::normal_distribution<double>(1, kNoise)(random_), drops ? 1e9 : 1.7e9};
   }
   double seconds_;
   std::mt19937_64 random_{std::random_device{}()};
 };
 
-/// 4 us, then 400 GB/s up to 8 MB, 1 TB/s beyond.
-double seconds_of(double bytes) { return 4e-6 + std::min(bytes, 8e6) / 400e9 + std::max(0.0, bytes - 8e6) / 1e12; }
+constexpr double kLaunch = 4e-6;
+/// 400 GB/s up to 8 MB, 1 TB/s beyond.
+double seconds_of(double bytes) { return kLaunch + std::min(bytes, 8e6) / 400e9 + std::max(0.0, bytes - 8e6) / 1e12; }
+/// An update: 200 GB/s, a fifth of what the device copies at, so that no roofline hits it.
+double update_seconds(double bytes) { return kLaunch + bytes / 200e9; }
 
 class MadeUpDevice : public Device {
  public:
   [[nodiscard]] MeasuredDevice facts() const override { return {"A made-up device", "0.0", "13.0", "13.0", {}, {}, "", "", ""}; }
   [[nodiscard]] std::vector<Subject> subjects(const Sizes& sizes) const override {
-    std::vector<Subject> all = {own_rate(own::kLaunch, 0, 0, 4e-6), own_rate(own::kCopy, 512e6, 0, 512e-6)};
+    std::vector<Subject> all = {own_rate(own::kSingle, 0, 0, kLaunch), own_rate(own::kLaunch, 0, 0, own::kChain * kLaunch), own_rate(own::kCopy, 512e6, 0, 512e-6)};
+    all[1].repeats = own::kChain;
     for (const char* product : own::kProducts) all.push_back(own_rate(product, 0, 1e12, 50e-3));
-    for (const char* pass : {"cast", "add", "quantize", "decode", "decode-add", "compact", "radix-select"}) all.push_back(kernel(pass, sizes));
+    for (const char* pass : {"cast", "add", "quantize", "decode", "decode-add", "compact", "radix-select"})
+      all.push_back(kernel(pass, sizes, [](std::int64_t n) { return 12.0 * static_cast<double>(n); }, seconds_of));
+    for (const UpdateToMeasure& update : updates_to_measure()) all.push_back(kernel(update.entry, sizes.of_updates(), update.kernel.bytes, update_seconds));
     return all;
   }
   /// As everything here: its bytes by seconds_of.
@@ -62,7 +73,7 @@ class MadeUpDevice : public Device {
   /// The sum of its kernels' times.
   [[nodiscard]] Subject subject(const StepToMeasure& step) const override {
     double seconds = 0;
-    for (const std::int64_t elements : step.tensors) seconds += seconds_of(step.update.bytes(elements));
+    for (const std::int64_t elements : step.tensors) seconds += update_seconds(step.update.bytes(elements));
     for (const kernels::LayerKernels& layer : step.layers) {
       if (layer.forward) seconds += seconds_of(layer.forward->bytes(step.table.batch));
       if (layer.data_gradient && &layer != &step.layers.front()) seconds += seconds_of(layer.data_gradient->bytes(step.table.batch));
@@ -76,14 +87,15 @@ class MadeUpDevice : public Device {
   static Subject own_rate(const char* name, double bytes, double flops, double seconds) {
     return {name, "", "", {1}, [bytes](std::int64_t) { return bytes; }, [flops](std::int64_t) { return flops; }, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
   }
-  static Subject kernel(const std::string& pass, const Sizes& sizes) {
-    const auto bytes = [](std::int64_t n) { return 12.0 * static_cast<double>(n); };
+  static Subject kernel(const std::string& pass, const Sizes& sizes, const std::function<double(std::int64_t)>& bytes, double (*seconds)(double)) {
     const auto check = [pass]() -> std::optional<std::string> { return pass == "quantize" && fails("wrong") ? std::optional<std::string>("y[0]: expected 1, got 2") : std::nullopt; };
-    const auto prepare = [bytes, sizes](std::int64_t n) {
+    // Radix select sweeps four times, as on a real device.
+    const double repeats = pass == "radix-select" ? 4 : 1;
+    const auto prepare = [bytes, sizes, seconds, repeats](std::int64_t n) {
       if (n == sizes.largest && fails("memory")) throw std::runtime_error("allocating device memory: cudaErrorMemoryAllocation (out of memory)");
-      return std::make_unique<MadeUpWork>(seconds_of(bytes(n)));
+      return std::make_unique<MadeUpWork>(repeats * seconds(bytes(n)));
     };
-    return {pass + "/made-up", pass, "made-up", log_spaced_sizes(sizes.least, sizes.largest, sizes.count, sizes.seed), bytes, [](std::int64_t) { return 0.0; }, 1, check, prepare};
+    return {pass + "/made-up", pass, "made-up", log_spaced_sizes(sizes.least, sizes.largest, sizes.count, sizes.seed), bytes, [](std::int64_t) { return 0.0; }, repeats, check, prepare};
   }
 };
 

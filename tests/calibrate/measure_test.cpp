@@ -66,7 +66,7 @@ class Folder {
   fs::path path_;
 };
 
-const nlohmann::ordered_json kHeader{{"format", "stepcast-samples"}, {"version", 1}, {"device", {{"name", "made up"}, {"date", "2026-11-21"}}}};
+const nlohmann::ordered_json kHeader{{"format", "stepcast-samples"}, {"version", kSamplesVersion}, {"device", {{"name", "made up"}, {"date", "2026-11-21"}}}};
 
 Subject subject_of(World& world, const std::string& name, std::vector<std::int64_t> sizes) {
   return {name, "pass", name, std::move(sizes), [](std::int64_t n) { return 8.0 * static_cast<double>(n); }, [](std::int64_t n) { return static_cast<double>(n); }, 2, {},
@@ -171,6 +171,7 @@ TEST_CASE("what is measured is in the file, and is not measured again") {
   CHECK(samples->records.size() == 6);
   for (const Record& record : samples->records) {
     CHECK(record.cold == std::vector<double>(5, 1e-3));  // 2 ms of two passes
+    CHECK(record.repeats == 2);
     CHECK(record.bytes == 8.0 * static_cast<double>(record.size));
     CHECK(to_json(record_of(to_json(record))) == to_json(record));
   }
@@ -205,6 +206,8 @@ TEST_CASE("a line without its end is dropped, other samples are refused") {
   CHECK_THROWS_WITH(SampleFile(folder / "b.jsonl", kHeader), ContainsSubstring("b.jsonl:1: found \"no samples\""));
   std::ofstream(folder / "c.jsonl") << "{\"format\": \"other\"}\n";
   CHECK_THROWS_WITH(SampleFile(folder / "c.jsonl", kHeader), ContainsSubstring("c.jsonl:1:"));
+  std::ofstream(folder / "old.jsonl") << R"({"format": "stepcast-samples", "version": 1})" << "\n" << R"({"name": "device/launch", "size": 1})" << "\n";
+  CHECK_THROWS_WITH(SampleFile(folder / "old.jsonl", kHeader), ContainsSubstring("old.jsonl:1: found samples of version 1; allowed: 2") && ContainsSubstring("--fresh"));
   CHECK_THROWS_WITH(SampleFile(folder / "missing/d.jsonl", kHeader), ContainsSubstring("cannot be written"));
   CHECK_FALSE(read_samples(folder / "e.jsonl"));
 }

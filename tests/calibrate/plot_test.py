@@ -38,8 +38,9 @@ close(35e-6, plot.fitted_time({**kernel, "peak": "2TFLOPS"}, 6e6, 1e7))  # 10 Mf
 with tempfile.TemporaryDirectory() as folder:
     profile = os.path.join(folder, "made-up.json")
     picture = os.path.join(folder, "made-up.png")
+    document = {"name": "made-up", "device": {"event_overhead": "2us"}, "launch_overhead": {"value": "9us"}, "kernels": [{**kernel, "errors": {"median": 0.01, "p90": 0.02, "largest": 0.03}}]}
     with open(profile, "w", encoding="utf-8") as file:
-        json.dump({"name": "made-up", "kernels": [{**kernel, "errors": {"median": 0.01, "p90": 0.02, "largest": 0.03}}]}, file)
+        json.dump(document, file)
     run = [sys.executable, sys.argv[1], profile, picture]
     without = subprocess.run(run, capture_output=True, text=True)
     assert without.returncode == 1 and "no samples beside the profile" in without.stderr, without.stderr
@@ -48,12 +49,24 @@ with tempfile.TemporaryDirectory() as folder:
         for size in (1000, 100000, 1000000):
             for start in (0, 1):
                 time = plot.fitted_time(kernel, 8 * size, 0)
-                lines.append(json.dumps({"name": "cast/" + method, "pass": "cast", "method": method, "size": size, "start": start, "bytes": 8 * size, "flops": 0, "cold_s": [time, 1.01 * time, 0.99 * time]}))
+                # Method b takes two passes a sample, so that each holds half of the events' 2 us.
+                repeats = 1 if method == "a" else 2
+                lines.append(json.dumps({"name": "cast/" + method, "pass": "cast", "method": method, "size": size, "start": start, "repeats": repeats, "bytes": 8 * size, "flops": 0,
+                                         "cold_s": [factor * time + 2e-6 / repeats for factor in (1, 1.01, 0.99)]}))
     with gzip.open(os.path.join(folder, "made-up.samples.jsonl.gz"), "wt", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     subprocess.run(run, check=True)
     with open(picture, "rb") as file:
         assert file.read(8) == b"\x89PNG\r\n\x1a\n"
-    found = plot.read_samples(profile)
+    found = plot.read_samples(profile, document)
     assert len(found) == 6 and all(len(group["seconds"]) == 6 for group in found.values())
+    for group in found.values():
+        close(plot.fitted_time(kernel, group["bytes"], 0), sorted(group["seconds"])[2])  # of twice 0.99, 1, 1.01
+    # 8 kB take 9.008 us: with less than 2 us more than a launch of 10 us, that remains; of two passes half of it is enough.
+    document["launch_overhead"]["value"] = "10us"
+    found = plot.read_samples(profile, document)
+    close(10e-6, sorted(found["cast", "a", 1000]["seconds"])[2])
+    close(plot.fitted_time(kernel, 8000, 0), sorted(found["cast", "b", 1000]["seconds"])[2])
+    del document["device"]["event_overhead"]     # nothing was taken off
+    close(plot.fitted_time(kernel, 8000, 0) + 2e-6, sorted(plot.read_samples(profile, document)["cast", "a", 1000]["seconds"])[2])
 print("plot_calibration.py: ok")

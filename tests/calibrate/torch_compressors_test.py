@@ -22,6 +22,10 @@ peers = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(peers)
 NAMES = sys.argv.pop() if len(sys.argv) > 1 else None
 
+HEADER = {"format": "stepcast-samples", "device": {"name": "A device"}}
+# A device whose events add nothing: an empty kernel takes 1 ns alone and in a chain.
+OWN = [{"name": "device/single", "size": 1, "repeats": 1, "cold_s": [1e-9]}, {"name": "device/launch", "size": 1, "repeats": 64, "cold_s": [1e-9]}]
+
 
 def kernels_of(method):
     return [*method.encode_kernels, *method.decode_kernels]
@@ -63,14 +67,30 @@ class Samples(unittest.TestCase):
         self.path = os.path.join(self.folder.name, "profile.samples.jsonl")
 
     def write(self, records, tail=""):
-        header = {"format": "stepcast-samples", "device": {"name": "A device"}}
         with open(self.path, "w", encoding="utf-8") as file:
-            file.write("".join(json.dumps(line) + "\n" for line in [header, *records]) + tail)
+            file.write("".join(json.dumps(line) + "\n" for line in [HEADER, *OWN, *({"repeats": 1, **record} for record in records)]) + tail)
+
+    def read(self):
+        """The device, and the times of all but its own rates."""
+        device, times, _ = peers.read_samples(self.path)
+        return device, {name: points for name, points in times.items() if not name.startswith("device/")}
 
     def test_starts_are_pooled_and_an_unfinished_line_left_out(self):
         # Cold times 1, 3 and 8 of two starts: median 3.
         self.write([{"name": "a/b", "size": 200, "cold_s": [7.0]}, {"name": "a/b", "size": 100, "cold_s": [1.0, 8.0]}, {"name": "a/b", "size": 100, "cold_s": [3.0]}], '{"name": "a/b", "si')
-        self.assertEqual(peers.read_samples(self.path), ("A device", {"a/b": [(100, 3.0), (200, 7.0)]}))
+        self.assertEqual(self.read(), ("A device", {"a/b": [(100, 3.0), (200, 7.0)]}))
+
+    def test_what_the_events_add_is_taken_off(self):
+        # One empty kernel takes 5 s, four 11 s: events (4·5 - 11)/3 = 3 s, a launch (11 - 3)/4 = 2 s.
+        own = [{"name": "device/single", "size": 1, "repeats": 1, "cold_s": [5.0]}, {"name": "device/launch", "size": 1, "repeats": 4, "cold_s": [2.75]}]
+        self.write([*own, {"name": "a/b", "size": 1, "cold_s": [10.0]}, {"name": "c/d", "size": 1, "cold_s": [10.0], "repeats": 2}, {"name": "e/f", "size": 1, "cold_s": [1.0]}, {"name": "g/h", "size": 1, "cold_s": [2.0], "repeats": 2}, {"name": "i/j", "size": 1, "cold_s": [4.5]}])
+        text = Path(self.path).read_text().split("\n")
+        Path(self.path).write_text("\n".join(text[:1] + text[1 + len(OWN):]))
+        # 3 s of one pass, half of them of each of two; at least a launch, or half of one, but no more than it took.
+        self.assertEqual(self.read()[1], {"a/b": [(1, 7.0)], "c/d": [(1, 8.5)], "e/f": [(1, 1.0)], "g/h": [(1, 1.0)], "i/j": [(1, 2.0)]})
+        self.assertEqual(peers.read_samples(self.path)[2], (3.0, 2.0))
+        Path(self.path).write_text("\n".join(text[:1] + text[2 + len(OWN):]))
+        with self.assertRaisesRegex(peers.PeerError, "no samples of device/single"): peers.read_samples(self.path)
 
     def test_compressed(self):
         self.write([{"name": "a/b", "size": 1, "cold_s": [2.0]}])
@@ -78,14 +98,14 @@ class Samples(unittest.TestCase):
             packed.write(plain.read())
         os.remove(self.path)
         for path in (self.path, self.path + ".gz"):
-            self.assertEqual(peers.read_samples(path)[1], {"a/b": [(1, 2.0)]})
+            self.assertEqual(peers.read_samples(path)[1]["a/b"], [(1, 2.0)])
         with open(self.path + ".gz", "r+b") as packed:
             packed.truncate(20)
         with self.assertRaisesRegex(peers.PeerError, "samples.jsonl.gz: "): peers.read_samples(self.path)
 
     def test_faults_name_file_and_line(self):
         self.write([{"name": "a/b", "size": 1}])
-        with self.assertRaisesRegex(peers.PeerError, "jsonl:2: found .*cold_s"): peers.read_samples(self.path)
+        with self.assertRaisesRegex(peers.PeerError, "jsonl:4: found .*cold_s"): peers.read_samples(self.path)
         Path(self.path).write_text('{"format": "other"}\n')
         with self.assertRaisesRegex(peers.PeerError, "jsonl:1: found"): peers.read_samples(self.path)
         Path(self.path).write_text("")
@@ -138,7 +158,7 @@ class Program(unittest.TestCase):
             output = os.path.join(folder, "peers.json")
             samples = os.path.join(folder, "profile.samples.jsonl")
             kernels = [kernel.name for kernel in kernels_of(peers.METHODS["fp16"])]
-            Path(samples).write_text("\n".join(json.dumps(line) for line in [{"format": "stepcast-samples", "device": {"name": "A device"}}, *({"name": name, "size": size, "cold_s": [1e-6 * size]} for name in kernels for size in (1000, 10000))]) + "\n")
+            Path(samples).write_text("\n".join(json.dumps(line) for line in [HEADER, *OWN, *({"name": name, "size": size, "repeats": 1, "cold_s": [1e-6 * size]} for name in kernels for size in (1000, 10000))]) + "\n")
             done = self.run_with("--device", "cpu", "--sizes", "5000", "--methods", "fp16,qsgd", "--samples-each", "3", "--samples", samples, "--output", output)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("these times mean nothing", done.stdout)

@@ -580,5 +580,7 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
       const stepcast::KernelWork work = stepcast::update_work(1000, 1, optimizer, dtype);
       require_close(work.flops.si(), kernel.flops(1000), 1e-12, kernel.name() + ": operations");
       require_close(work.bytes.si(), kernel.bytes(1000), 1e-12, kernel.name() + ": bytes");
+      CHECK(stepcast::update_kernel(optimizer, dtype) == kernel.name());
     }
+  CHECK(stepcast::update_kernel(stepcast::Optimizer::momentum, Dtype::tf32) == sgd_momentum_update(Precision::tf32).name());
 }

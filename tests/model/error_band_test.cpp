@@ -210,6 +210,24 @@ TEST_CASE("notes: the share of a step that has no entry, and what is known of th
   CHECK_THAT(timing_notes(table)[0], ContainsSubstring("100 % of forward"));
 }
 
+TEST_CASE("band: a measured update by its own spread, and transferred by bandwidth and clock") {
+  DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
+  profile.kernels = {{"sgd_momentum-update/fp32", 4_us, 50_GBps, {}, Evidence::measured, "test"}};
+  profile.kernels[0].spread = 0.25;
+  const WorkloadTable table = two_layers(profile);
+  const auto update_by = [&](const DeviceProfile& by) { return time_layers(table, by, table.batch).update; };
+  // Tensors of 256, 512·256, 1024 and 256·1024 elements, 20 bytes each: 4 launches and 7,889,920 B at 50 GB/s.
+  const Seconds stated = 16_us + Seconds(7889920 / 50e9);
+  require_close(stated, update_by(profile), 1e-12, "stated");
+  require_close(stated * 1.25, update_by(at_side(profile, Side::slow, Dtype::fp32)), 1e-12, "slow");
+  require_close(stated * 0.8, update_by(at_side(profile, Side::fast, Dtype::fp32)), 1e-12, "fast");
+  const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
+  DeviceProfile to = from;
+  to.memory_bandwidth.value *= 3;
+  to.clock->value *= 2;
+  require_close(8_us + Seconds(7889920 / 150e9), update_by(transfer(profile, from, to, "moved")), 1e-12, "launches over 2, bytes over 3");
+}
+
 // Where communication hides all computing, both sides are the step itself.
 TEST_CASE("band: contains the step, for any strategy, and is nothing without a spread") {
   property("bucketed, pipelined and served", [] {

@@ -177,6 +177,28 @@ TEST_CASE("the update reads and writes what its optimizer keeps") {
   CHECK(update_work(1000, 3, Optimizer::momentum, Dtype::fp32).kernels == 3);
 }
 
+TEST_CASE("an update that the profile lists is priced tensor by tensor, others by the roofline") {
+  DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
+  WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
+  const Seconds by_roofline = time_layers(table, profile, 1).update;
+  profile.kernels = {{"adam-update/fp32", 1_s, 1_GBps, {}, Evidence::measured, "test"}, {"sgd_momentum-update/bf16", 1_s, 1_GBps, {}, Evidence::measured, "test"}};
+  CHECK(time_layers(table, profile, 1).update == by_roofline);  // of another optimizer, of another type
+  profile.kernels.push_back({"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}});
+  // 20 bytes an element. 20,000 elements: 400 kB, 6 us and 300 kB at 50 GB/s. 300: 6 kB, 2 us and 6/100 of the 4 us to the
+  // knot. 60,000: 1.2 MB, 6 us and 1.1 MB at 50 GB/s.
+  require_close(12_us + 2.24_us + 28_us, time_layers(table, profile, 1).update, 1e-12, "update");
+  table.dtype = Dtype::tf32;
+  profile.peaks.push_back({Dtype::tf32, 1_TFLOPS, Evidence::assumed, "test"});
+  require_close(42.24_us, time_layers(table, profile, 1).update, 1e-12, "tf32 is fp32 in memory");
+  // 6 operations an element at a peak of 1 GFLOPS of its own: 481.8 us for 80,300, added.
+  profile.kernels.back().peak = FlopsPerSecond(1e9);
+  require_close(42.24_us + 481.8_us, time_layers(table, profile, 1).update, 1e-12, "with arithmetic");
+  // At the device's 1 GFLOPS instead, arithmetic takes longer than the bytes: three launches, and those 481.8 us.
+  profile.kernels.back().peak.reset();
+  profile.peaks[0].rate = FlopsPerSecond(1e9);
+  require_close(3 * 2_us + 481.8_us, time_layers(table, profile, 1).update, 1e-12, "bound by the device's arithmetic");
+}
+
 TEST_CASE("the first layer has no data gradient, and the timed table is the workload's") {
   const DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
@@ -268,6 +290,19 @@ TEST_CASE("layers beyond the fitted range are named, each once, and only where t
 
   profile.range[0].dtype = Dtype::fp16;
   CHECK(beyond() == std::vector<std::string>{"large", "update"});  // no range for fp32: all that has no entry
+
+  // The update's own entry, by its own range: tensors of 1280 B, 400 kB and 180 MB.
+  profile.kernels = {{"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
+  CHECK(beyond() == std::vector<std::string>{"large"});  // no range: not known
+  const auto fitted_from = [&](Bytes least, Bytes most) {
+    profile.kernels[0].range = BytesRange{least, most};
+    return beyond();
+  };
+  CHECK(fitted_from(1280_B, 180_MB) == std::vector<std::string>{"large"});
+  CHECK(fitted_from(1281_B, 180_MB) == std::vector<std::string>{"large", "update"});
+  CHECK(fitted_from(1280_B, 179_MB) == std::vector<std::string>{"large", "update"});
+  profile.range.clear();
+  CHECK(beyond() == std::vector<std::string>{"update"});  // an entry's range holds without one of the roofline
 }
 
 TEST_CASE("a fitted range is of one kernel, several alike ones being as many times it") {
@@ -308,6 +343,22 @@ TEST_CASE("notes say what was not measured, and name a few of the extrapolated l
   table.profile->range = {{Dtype::fp16, {Flops(0), Flops(1)}, {0_B, 1_B}}};
   REQUIRE(table.layers.size() == 175);
   CHECK(notes(table) == "176 times are extrapolated beyond the kernels that the profile \"device\" was fitted on: conv1, bn1, relu and 173 more\n");
+  table.profile->range.clear();
+  table.profile->memory_bandwidth.evidence = Evidence::assumed;
+  CHECK(notes(table) == "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n");
+  // With an entry for everything the constants price nothing.
+  for (const Layer& layer : table.layers)
+    if (find_entry(*table.profile, *layer.shape, 32, Dtype::fp32) == nullptr) table.profile->layers.push_back({*layer.shape, 32, Dtype::fp32, 1_us, 1_us, 1_us, Evidence::measured, "test"});
+  // But the update: 25,557,032 parameters of 20 B at 100 GB/s and 161 launches, 5.27 ms, beside 175 layers of 3 us.
+  CHECK(notes(table) == "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
+                        "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, whose own error is not known: an error band leaves it out\n");
+  table.profile->kernels = {{"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
+  CHECK(notes(table).empty());
+  // But an entry may be no measurement either.
+  table.profile->kernels[0].evidence = Evidence::transferred;
+  CHECK(notes(table) == "1 time is from entries of the profile \"device\" that are transferred, not measured: update\n");
+  for (LayerEntry& entry : table.profile->layers) entry.evidence = Evidence::transferred;
+  CHECK(notes(table) == "176 times are from entries of the profile \"device\" that are transferred, not measured: conv1, bn1, relu and 173 more\n");
   table.profile.reset();
   CHECK(notes(table).empty());
   CHECK(timing_notes(load_workload(default_library() / "workloads" / "resnet50-v100.json", Json::object(), default_library())).empty());

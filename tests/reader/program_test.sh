@@ -60,6 +60,9 @@ expect 0 run - && prints_something
 expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
 expect 0 show resnet50 --profile v100-datasheet && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
 expect 0 show workload resnet50 --variant pufferfish && prints '15,202,344 parameters'
+expect 0 show workload resnet50 --dtype bf16 && prints '51.11 MB of gradients (bf16)'  # 25,557,032 parameters of 2 bytes
+expect 3 show workload resnet50 --dtype bf17 && says 'found "bf17"'
+expect 2 show ring --dtype bf16 && says '--dtype are for workloads'
 expect 0 show compressor top-k && prints '8k, k = max(1, floor(ratio·d))'
 expect 2 show gadget top-k && says 'no kind of thing; allowed: scenario, workload'
 expect 0 show ../good.json && prints_something

@@ -1,0 +1,37 @@
+#include "models/workload/kernel_rates.hpp"
+
+#include <algorithm>
+
+#include "models/scenario/fault.hpp"
+
+namespace stepcast {
+
+Seconds KernelRates::memory_time(Bytes bytes) const {
+  Knot from{{}, launch};
+  for (const Knot& knot : knots) {
+    if (bytes < knot.bytes) return from.time + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.time - from.time);
+    from = knot;
+  }
+  return from.time + (bytes - from.bytes) / bandwidth;
+}
+
+Seconds KernelRates::time(Bytes bytes, Flops flops) const {
+  const Seconds memory = memory_time(bytes);
+  if (flops == Flops{}) return memory;
+  return adds_arithmetic ? memory + flops / peak : std::max(memory, launch + flops / peak);
+}
+
+KernelRates device_rates(const DeviceProfile& profile) {
+  if (profile.peaks.empty()) throw ModelError("the device profile \"" + profile.name + "\" has no peak rate");
+  const PeakRate* fp32 = find_peak(profile, Dtype::fp32);
+  const PeakRate& peak = fp32 == nullptr ? profile.peaks.front() : *fp32;
+  return {profile.launch_overhead.value, profile.memory_bandwidth.value * profile.memory_efficiency.value, peak.rate * profile.compute_efficiency.value};
+}
+
+KernelRates rates_of(const KernelEntry& kernel, const KernelRates& device) {
+  KernelRates rates{kernel.launch, kernel.bandwidth, kernel.peak.value_or(device.peak), {}, kernel.peak.has_value()};
+  for (const RateKnot& knot : kernel.knots) rates.knots.push_back({knot.bytes, knot.time});
+  return rates;
+}
+
+}  // namespace stepcast
