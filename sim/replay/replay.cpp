@@ -56,10 +56,12 @@ struct Lane {
   std::vector<TaskId> tasks;
   s4u::SemaphorePtr wake = s4u::Semaphore::create(0);
   bool waiting = false;
+  TaskId awaited = kNoTask;  ///< of its participant's, while it waits for one
   std::size_t number = 0;
 
-  void wait() {
+  void wait(TaskId task = kNoTask) {
     waiting = true;
+    awaited = task;
     wake->acquire();
   }
   void notify() {
@@ -225,7 +227,7 @@ class Replay {
       if (step < d.lag || (d.until && step >= *d.until)) continue;
       const auto before = static_cast<std::size_t>(d.before);
       if (stream_of(graph_.tasks[before], self.role) == kNoStream) continue;  // another role's task
-      while (self.done[before] < step - d.lag + 1) lane.wait();
+      while (self.done[before] < step - d.lag + 1) lane.wait(d.before);
     }
     const bool begins_step = &lane == self.lanes.front() && id == lane.tasks.front();
     if (graph_.staleness && begins_step)
@@ -239,7 +241,8 @@ class Replay {
     Participant& self = *lane.participant;
     if (id == lane.tasks.back()) end_of_lane(lane, step);
     ++self.done[static_cast<std::size_t>(id)];
-    for (Lane* other : self.lanes) other->notify();
+    for (Lane* other : self.lanes)
+      if (other->awaited == id) other->notify();
     const auto s = static_cast<std::size_t>(step);
     if (finished_.size() <= s) finished_.resize(s + 1, 0);
     total_finished_ += 1;
