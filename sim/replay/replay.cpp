@@ -438,18 +438,29 @@ class Replay {
     const SceneMessage message = scene_.transfer(transfer, lane.participant->number);
     std::vector<Posted> outgoing{{message, nullptr}};
     for (const auto& comm : this->start(outgoing, 1.0)) comm->wait();
-    if (message.from != message.to) sleep(transfer.bytes.si() * cluster_.host_cost.si());
     return start;
   }
 
-  double perform(const ShardServe& serve, Lane&, TaskId, int) {
+  double perform(const ShardServe& serve, Lane& lane, TaskId, int) {
     const auto& lock = shard_locks_[static_cast<std::size_t>(serve.shard)];
     lock->lock();
     const double start = now();
-    sleep(serve.time.si());
+    sleep((serve.time + (beside(lane, serve.shard) ? Bytes{} : serve.copied) * cluster_.host_cost).si());
     lock->unlock();
     return start;
   }
+
+  double perform(const ShardCopy& copy, Lane& lane, TaskId, int) {
+    const double start = now();
+    Bytes copied{};
+    for (std::size_t j = 0; j < copy.shard_bytes.size(); ++j)
+      if (!beside(lane, static_cast<int>(j))) copied += copy.shard_bytes[j];
+    sleep((copied * cluster_.host_cost).si());
+    return start;
+  }
+
+  /// Whether a worker's lane is on the shard's own host.
+  [[nodiscard]] bool beside(const Lane& lane, int shard) const { return graph_.shards_co_located && lane.participant->index == shard; }
 
   // ---- results
 
