@@ -1,6 +1,9 @@
 // Asynchronous and stale-synchronous parameter servers, whose order only time decides.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "models/report/report.hpp"
+#include "models/strategy/builder.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -156,4 +159,27 @@ TEST_CASE("property: one asynchronous worker takes as long as a synchronous one"
     assert_close(answers[0].first_step, answers[1].first_step, 1e-9, "first step");
     assert_close(answers[0].breakdown.exposed_communication, answers[1].breakdown.exposed_communication, 1e-7, "exposed communication");
   }, 100);
+}
+
+TEST_CASE("workers that stay in step are announced, with the remedy") {
+  // Two workers share the server's link: 50 + 16 + 16 ms in step. Spread, each mostly has it alone: towards 50 + 8 + 8 ms.
+  const auto notes_of = [](const Scenario& scenario) {
+    const Workload workload = make_workload(*scenario.workload);
+    const StepGraph graph = build_step_graph(scenario, workload);
+    const Answers answers{{}, StepForecast{}};
+    return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}}, {{workload, graph, answers}}).notes, "; "));
+  };
+  Scenario scenario = server(2, Consistency::asynchronous);
+  require_close(82_ms, step(scenario), 1e-9, "in step");
+  CHECK_THAT(notes_of(scenario), ContainsSubstring("/cluster/jitter"));
+  scenario.cluster.jitter = {JitterDistribution::lognormal, 0.05};
+  const Seconds spread = step(scenario);
+  INFO(spread.si());
+  CHECK(spread >= 66_ms * 0.99);
+  CHECK(spread <= 74_ms);
+  CHECK(notes_of(scenario).empty());
+  CHECK(notes_of(server(1, Consistency::asynchronous)).empty());
+  CHECK(notes_of(server(2, Consistency::stale_synchronous, 0.5)).empty());
+  CHECK_THAT(notes_of(server(3, Consistency::stale_synchronous, 0.5)), ContainsSubstring("stay in step"));
+  CHECK(notes_of(server(2, Consistency::synchronous)).empty());
 }
