@@ -519,10 +519,14 @@ class Replay {
     for (const Participant& worker : participants_)
       for (std::size_t i = 1; worker.role == Role::worker && i < worker.step_ends.size(); ++i)
         if (worker.step_ends[i - 1] >= begin && worker.step_ends[i] <= end) result.samples.push_back(worker.step_ends[i] - worker.step_ends[i - 1]);
+    // What belongs to these steps may have run long before they ended (a wide pipeline's computing): counted with them, it is
+    // as often in the window as they are. Asynchronous workers do different numbers of steps in it.
     break_down(forecast, [&](const Record& record) {
       std::vector<Interval> intervals;
-      for (const auto& entry : record.timeline) intervals.push_back(entry.second);
-      return add({}, attribute(intervals, begin, window), forecast.step.si() / window);
+      for (const auto& [step, interval] : record.timeline)
+        if (graph_.asynchronous || (step > static_cast<int>(skipped) && step <= static_cast<int>(measured_last))) intervals.push_back(interval);
+      const Breakdown parts = graph_.asynchronous ? attribute(intervals, begin, window) : attribute(wrap(intervals, window), 0.0, window);
+      return add({}, parts, forecast.step.si() / window);
     });
   }
 
