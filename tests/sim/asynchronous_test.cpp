@@ -148,6 +148,8 @@ TEST_CASE("property: one asynchronous worker takes as long as a synchronous one"
     strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
     strategy.shards = strategy.placement == ServerPlacement::dedicated ? integer_between(1, 4) : 1;
     strategy.two_way = coin();
+    // Greedy synchronous shards each hold a buffer for as long as the worker would copy if all were there: the same without copies.
+    if (cluster.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
     strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, 3_MB, coin(), real_between(1.0, 1.2)};
     Scenario synchronous = scenario_of(cluster, strategy);
     if (coin()) synchronous.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};
@@ -157,7 +159,8 @@ TEST_CASE("property: one asynchronous worker takes as long as a synchronous one"
     const auto answers = replay_all({{"synchronous", synchronous}, {"asynchronous", asynchronous}});
     assert_close(answers[0].step, answers[1].step, 1e-9, "step");
     assert_close(answers[0].first_step, answers[1].first_step, 1e-9, "first step");
-    assert_close(answers[0].breakdown.exposed_communication, answers[1].breakdown.exposed_communication, 1e-7, "exposed communication");
+    // Unlike shards answer one after the other; a synchronous pull counts as waiting until the last one has begun.
+    if (strategy.balance == ShardBalance::split) assert_close(answers[0].breakdown.exposed_communication, answers[1].breakdown.exposed_communication, 1e-7, "exposed communication");
   }, 100);
 }
 
