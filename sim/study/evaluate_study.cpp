@@ -1,6 +1,5 @@
 #include "sim/study/evaluate_study.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
