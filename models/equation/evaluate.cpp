@@ -127,7 +127,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 }
 
 PricedCost communication_price(const Work& work, const StepGraph& graph, const Cluster& cluster) {
-  if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work)) refuse_asynchronous(graph);
+  if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work) || std::holds_alternative<ShardCopy>(work)) refuse_asynchronous(graph);
   return exchange_price(work, graph, cluster, collective_prices(cluster));
 }
 

@@ -54,6 +54,12 @@ std::string why_estimate(const Scenario& scenario) {
   return "";
 }
 
+/// Whether nothing but queues tells some workers of asynchronous servers apart.
+bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
+  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
+  return graph.asynchronous && cluster.jitter.cv == 0 && std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
+}
+
 ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
   ExchangeSummary all;
   for (const Task& task : graph.tasks) {
@@ -166,6 +172,8 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   }
   if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
+  if (may_stay_in_step(graph, scenario.cluster))
+    report.notes.push_back("workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
   if (scenario.workload && !benchmark)
     for (std::string& note : timing_notes(*scenario.workload)) report.notes.push_back(std::move(note));
   return report;

@@ -4,9 +4,14 @@
 // Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over
 // dedicated servers' links, so they have a stream each; co-located shards share their worker's link, so all
 // pushes of a step go before its pulls on one stream.
-// Asynchronous and stale-synchronous: each worker deals with each shard on its own.
+// Asynchronous and stale-synchronous: each worker deals with each shard on its own. It pushes bucket after bucket and
+// copies as synchronous workers do, so that one worker alone takes as long either way.
+//
+// Hosts copy one message after the other: a worker's all of a bucket's messages before they leave and once they have
+// come, out and in side by side; a shard's as part of its serving, in and out, so that the copies of all workers add up.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -166,38 +171,61 @@ class Builder {
     graph_.asynchronous = true;
     if (strategy_.consistency == Consistency::stale_synchronous) graph_.staleness = strategy_.bound;
     const std::size_t count = buckets_.size();
-    std::vector<StreamId> streams;
-    for (int shard = 0; shard < strategy_.shards; ++shard) streams.push_back(graph_.add_stream(fmt::format("shard {}", shard + 1)));
-    std::vector<TaskId> pulls;
-    for (std::size_t b = 0; b < count; ++b) {
-      for (int shard = 0; shard < strategy_.shards; ++shard) {
-        const auto j = static_cast<std::size_t>(shard);
-        const Bytes raw = parts_[b][j].bytes;
-        const CodedPart& part = coded_[b].parts[j];
-        if (raw == Bytes{}) continue;
-        const auto name = [&](const char* what) { return fmt::format("{}, shard {}", numbered(what, b, count), shard + 1); };
-        const TaskId push = graph_.add_task({name("push"), Phase::exchange, ShardTransfer{shard, part.push, true}, streams[j]});
-        depend_on_ready(push, b);
-        const TaskId serve = graph_.add_task({name("serve"), Phase::serve, ShardServe{shard, part.sum + update_time(raw)}, streams[j]});
-        graph_.depend(serve, push);
-        pulls.push_back(graph_.add_task({name("pull"), Phase::exchange, ShardTransfer{shard, part.pull, false}, streams[j]}));
-        graph_.depend(pulls.back(), serve);
-        if (!strategy_.two_way) graph_.depend(forward_, pulls.back(), 1);
-      }
+    const StreamId copy_out = graph_.add_stream("copy out"), copy_in = graph_.add_stream("copy in");
+    for (int shard = 0; shard < strategy_.shards; ++shard) {
+      const auto stream = [&](const char* what) { return graph_.add_stream(fmt::format("{}, shard {}", what, shard)); };
+      lines_.push_back({stream("push"), stream("serve"), stream("pull")});
     }
-    if (strategy_.two_way) update_asynchronously(pulls);
+    std::vector<TaskId> pushed_before, copied_in;
+    for (std::size_t b = 0; b < count; ++b) {
+      ShardCopy out, in;
+      for (const CodedPart& part : coded_[b].parts) {
+        out.shard_bytes.push_back(part.push);
+        in.shard_bytes.push_back(part.pull);
+      }
+      const TaskId copied_out = graph_.add_task({numbered("copy out", b, count), Phase::exchange, std::move(out), copy_out});
+      depend_on_ready(copied_out, b);
+      for (const TaskId push : pushed_before) graph_.depend(copied_out, push);
+      auto [pushed, pulled] = exchange_with_each(b, copied_out);
+      pushed_before = std::move(pushed);
+      copied_in.push_back(graph_.add_task({numbered("copy in", b, count), Phase::exchange, std::move(in), copy_in}));
+      for (const TaskId pull : pulled) graph_.depend(copied_in.back(), pull);
+      for (std::size_t j = 0; j < lines_.size(); ++j)
+        if (holds(b, j)) lines_[j].copied_in = copied_in.back();
+    }
+    finish(copied_in);
   }
 
-  /// All that was pulled is decoded at once before the update.
-  void update_asynchronously(const std::vector<TaskId>& pulls) {
-    Seconds decode{};
-    for (const CodedBucket& bucket : coded_) decode += bucket.decode;
-    std::vector<TaskId> inputs = pulls;
-    if (decode > Seconds{}) {
-      inputs = {graph_.add_task({"decode", Phase::decode, ComputeWork{decode}, codec_})};
-      for (const TaskId pull : pulls) graph_.depend(inputs.front(), pull);
+  /// What an asynchronous worker has going with one shard.
+  struct Line {
+    StreamId push, serve, pull;
+    TaskId copied_in = kNoTask;  ///< of the latest bucket
+  };
+  struct Transfers {
+    std::vector<TaskId> pushed, pulled;
+  };
+
+  [[nodiscard]] bool holds(std::size_t bucket, std::size_t shard) const { return parts_[bucket][shard].bytes > Bytes{}; }
+
+  /// Adds a bucket's pushes to all shards, their work and their answers.
+  Transfers exchange_with_each(std::size_t b, TaskId copied_out) {
+    Transfers all;
+    for (std::size_t j = 0; j < lines_.size(); ++j) {
+      if (!holds(b, j)) continue;
+      const auto add = [&](const char* what, Phase phase, Work work, StreamId stream, TaskId before) {
+        const TaskId task = graph_.add_task({fmt::format("{}, shard {}", numbered(what, b, buckets_.size()), j), phase, std::move(work), stream});
+        graph_.depend(task, before);
+        return task;
+      };
+      const CodedPart& part = coded_[b].parts[j];
+      const int shard = static_cast<int>(j);
+      all.pushed.push_back(add("push", Phase::exchange, ShardTransfer{shard, part.push, true}, lines_[j].push, copied_out));
+      const TaskId served = add("serve", Phase::serve, ShardServe{shard, part.sum + update_time(parts_[b][j].bytes), part.push + part.pull}, lines_[j].serve, all.pushed.back());
+      all.pulled.push_back(add("pull", Phase::exchange, ShardTransfer{shard, part.pull, false}, lines_[j].pull, served));
+      // A shard's buffer is in use until the worker has copied what is in it.
+      if (lines_[j].copied_in != kNoTask) graph_.depend(all.pulled.back(), lines_[j].copied_in);
     }
-    add_update(graph_, compute_, input_.workload, inputs, forward_);
+    return all;
   }
 
   const ParameterServerStrategy& strategy_;
@@ -205,6 +233,7 @@ class Builder {
   std::vector<Bucket> buckets_;
   std::vector<std::vector<ShardPart>> parts_;
   std::vector<CodedBucket> coded_;
+  std::vector<Line> lines_;  ///< by shard, asynchronous
   bool overlap_ = false;
   StepGraph graph_;
   StreamId compute_ = kNoStream, codec_ = kNoStream;

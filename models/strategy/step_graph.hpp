@@ -65,9 +65,16 @@ struct ShardTransfer {
 struct ShardServe {
   int shard = 0;
   Seconds time{};
+  Bytes copied{};  ///< in and out by the shard's host besides, where the worker is on another
 };
 
-using Work = std::variant<ComputeWork, CollectiveWork, DirectWork, ServeWork, ShardTransfer, ShardServe>;
+/// A worker's host copies its messages to (or from) asynchronous shards on other hosts, shard_bytes[j] each, one after
+/// the other.
+struct ShardCopy {
+  std::vector<Bytes> shard_bytes;
+};
+
+using Work = std::variant<ComputeWork, CollectiveWork, DirectWork, ServeWork, ShardTransfer, ShardServe, ShardCopy>;
 
 using TaskId = int;
 using StreamId = int;

@@ -13,6 +13,7 @@
 #include "sim/program/output.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
+#include "sim/study/replay_effort.hpp"
 
 namespace stepcast {
 namespace {
@@ -34,16 +35,6 @@ std::vector<Override> overrides(const RunOptions& options) {
   if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
   if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
   return changes;
-}
-
-/// Full replay takes a few seconds for each million messages: says so before a long silence.
-void announce_long_replays(const Study& study) {
-  constexpr double kMessagesPerSecond = 3e5;  // measured on one core at p = 64 to 512, SimGrid 3.32
-  double messages = 0;
-  for (const StudyPoint& point : study.points)
-    if (point.scenario.evaluation.evaluator != Evaluator::equations) messages += messages_per_step(point.scenario) * kStepsToSteadyState * point.scenario.evaluation.runs;
-  if (messages > 10 * kMessagesPerSecond)
-    fmt::print(stderr, "stepcast: replaying about {:.2g} million messages, some {:.0f} s on one core; --evaluator equations answers at once\n", messages / 1e6, messages / kMessagesPerSecond);
 }
 
 /// The largest difference between the evaluators, if both were asked somewhere.
@@ -70,7 +61,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError("output", error.what());
   }
-  announce_long_replays(study);
+  if (const std::string announcement = announce_long_replays(study); !announcement.empty()) fmt::print(stderr, "stepcast: {}\n", announcement);
   const Report report = evaluate_study(study, options.jobs);
 
   Json document;

@@ -56,10 +56,12 @@ struct Lane {
   std::vector<TaskId> tasks;
   s4u::SemaphorePtr wake = s4u::Semaphore::create(0);
   bool waiting = false;
+  TaskId awaited = kNoTask;  ///< of its participant's, while it waits for one
   std::size_t number = 0;
 
-  void wait() {
+  void wait(TaskId task = kNoTask) {
     waiting = true;
+    awaited = task;
     wake->acquire();
   }
   void notify() {
@@ -225,7 +227,7 @@ class Replay {
       if (step < d.lag || (d.until && step >= *d.until)) continue;
       const auto before = static_cast<std::size_t>(d.before);
       if (stream_of(graph_.tasks[before], self.role) == kNoStream) continue;  // another role's task
-      while (self.done[before] < step - d.lag + 1) lane.wait();
+      while (self.done[before] < step - d.lag + 1) lane.wait(d.before);
     }
     const bool begins_step = &lane == self.lanes.front() && id == lane.tasks.front();
     if (graph_.staleness && begins_step)
@@ -239,7 +241,8 @@ class Replay {
     Participant& self = *lane.participant;
     if (id == lane.tasks.back()) end_of_lane(lane, step);
     ++self.done[static_cast<std::size_t>(id)];
-    for (Lane* other : self.lanes) other->notify();
+    for (Lane* other : self.lanes)
+      if (other->awaited == id) other->notify();
     const auto s = static_cast<std::size_t>(step);
     if (finished_.size() <= s) finished_.resize(s + 1, 0);
     total_finished_ += 1;
@@ -435,18 +438,29 @@ class Replay {
     const SceneMessage message = scene_.transfer(transfer, lane.participant->number);
     std::vector<Posted> outgoing{{message, nullptr}};
     for (const auto& comm : this->start(outgoing, 1.0)) comm->wait();
-    if (message.from != message.to) sleep(transfer.bytes.si() * cluster_.host_cost.si());
     return start;
   }
 
-  double perform(const ShardServe& serve, Lane&, TaskId, int) {
+  double perform(const ShardServe& serve, Lane& lane, TaskId, int) {
     const auto& lock = shard_locks_[static_cast<std::size_t>(serve.shard)];
     lock->lock();
     const double start = now();
-    sleep(serve.time.si());
+    sleep((serve.time + (beside(lane, serve.shard) ? Bytes{} : serve.copied) * cluster_.host_cost).si());
     lock->unlock();
     return start;
   }
+
+  double perform(const ShardCopy& copy, Lane& lane, TaskId, int) {
+    const double start = now();
+    Bytes copied{};
+    for (std::size_t j = 0; j < copy.shard_bytes.size(); ++j)
+      if (!beside(lane, static_cast<int>(j))) copied += copy.shard_bytes[j];
+    sleep((copied * cluster_.host_cost).si());
+    return start;
+  }
+
+  /// Whether a worker's lane is on the shard's own host.
+  [[nodiscard]] bool beside(const Lane& lane, int shard) const { return graph_.shards_co_located && lane.participant->index == shard; }
 
   // ---- results
 
@@ -505,10 +519,14 @@ class Replay {
     for (const Participant& worker : participants_)
       for (std::size_t i = 1; worker.role == Role::worker && i < worker.step_ends.size(); ++i)
         if (worker.step_ends[i - 1] >= begin && worker.step_ends[i] <= end) result.samples.push_back(worker.step_ends[i] - worker.step_ends[i - 1]);
+    // What belongs to these steps may have run long before they ended (a wide pipeline's computing): counted with them, it is
+    // as often in the window as they are. Asynchronous workers do different numbers of steps in it.
     break_down(forecast, [&](const Record& record) {
       std::vector<Interval> intervals;
-      for (const auto& entry : record.timeline) intervals.push_back(entry.second);
-      return add({}, attribute(intervals, begin, window), forecast.step.si() / window);
+      for (const auto& [step, interval] : record.timeline)
+        if (graph_.asynchronous || (step > static_cast<int>(skipped) && step <= static_cast<int>(measured_last))) intervals.push_back(interval);
+      const Breakdown parts = graph_.asynchronous ? attribute(intervals, begin, window) : attribute(wrap(intervals, window), 0.0, window);
+      return add({}, parts, forecast.step.si() / window);
     });
   }
 

@@ -1,6 +1,5 @@
 #include "sim/study/evaluate_study.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/fault.hpp"
 #include "models/strategy/builder.hpp"
-#include "sim/replay/fidelity.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_job.hpp"
 
@@ -107,19 +105,6 @@ void answer_by_replay(std::vector<Question>& questions, int jobs) {
 }
 
 }  // namespace
-
-double messages_per_step(const Scenario& scenario) {
-  const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
-  if (decide_fidelity(scenario, graph).folds) return 0;
-  const double p = scenario.cluster.workers;
-  double messages = 0;
-  for (const Task& task : graph.tasks) {
-    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) messages += p * collective->call.algorithm->schedule(scenario.cluster.workers, collective->call.parameters).rounds;
-    else if (const auto* direct = std::get_if<DirectWork>(&task.work)) messages += p * std::max<double>(2.0, static_cast<double>(direct->shard_bytes.size()));
-    else if (std::holds_alternative<ShardTransfer>(task.work)) messages += p;
-  }
-  return messages;
-}
 
 Report evaluate_study(const Study& study, int jobs) {
   Questions questions;

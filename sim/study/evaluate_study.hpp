@@ -13,8 +13,4 @@ namespace stepcast {
 /// @throws std::runtime_error when a replay process fails
 Report evaluate_study(const Study& study, int jobs);
 
-/// Messages that a full replay of one step sends (0: it is folded), and steps until a steady state is usually proven.
-double messages_per_step(const Scenario& scenario);
-inline constexpr double kStepsToSteadyState = 4;
-
 }  // namespace stepcast

@@ -264,6 +264,12 @@ TEST_CASE("asynchronous servers are refused, with the remedy") {
     const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), server);
     const StepGraph graph = build_step_graph(scenario, w);
     CHECK(graph.staleness.has_value() == (consistency == Consistency::stale_synchronous));
+    // A trace calls its threads by streams; shards count from 0 there, as workers do.
+    for (const std::string name : {"push, shard 0", "serve, shard 0", "pull, shard 0"}) {
+      INFO(name);
+      CHECK(std::any_of(graph.streams.begin(), graph.streams.end(), [&](const Stream& s) { return s.name == name; }));
+      CHECK(std::any_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& t) { return t.name == name; }));
+    }
     CHECK_THROWS_AS(evaluate(graph, scenario.cluster), ModelError);
     CHECK_THROWS_AS(makespan(graph, scenario.cluster, 3), ModelError);
     CHECK_THROWS_WITH(evaluate(graph, scenario.cluster), ContainsSubstring("--evaluator replay"));

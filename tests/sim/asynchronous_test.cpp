@@ -1,8 +1,13 @@
 // Asynchronous and stale-synchronous parameter servers, whose order only time decides.
-#include "tests/sim/support.hpp"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "models/report/report.hpp"
+#include "models/strategy/builder.hpp"
+#include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;
@@ -25,6 +30,19 @@ Scenario server(int p, Consistency consistency, double slow_speed = 1.0) {
   scenario.workload = std::make_shared<const WorkloadTable>(table);
   scenario.evaluation.evaluator = Evaluator::replay;
   scenario.evaluation.max_steps = 300;
+  return scenario;
+}
+
+ParameterServerStrategy& strategy_of(Scenario& scenario) { return std::get<ParameterServerStrategy>(scenario.strategy); }
+
+/// Two tensors of 10 MB, ready 30 and 35 ms after the step's begin, each exchanged on its own over 1 GB/s: 10 ms a way.
+Scenario two_tensors(Consistency consistency) {
+  Scenario scenario = server(1, consistency);
+  scenario.cluster.link.bandwidth = 1_GBps;
+  WorkloadTable table = *scenario.workload;
+  table.gradients = {{"a", 2500000, 10_ms}, {"b", 2500000, 5_ms}};
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  strategy_of(scenario).exchange.grouping = Grouping::per_tensor;
   return scenario;
 }
 
@@ -71,4 +89,100 @@ TEST_CASE("stale-synchronous workers end up at the straggler's pace") {
 TEST_CASE("an asynchronous step's breakdown adds up") {
   const auto forecast = replay_all({{"", server(3, Consistency::asynchronous, 0.7)}}).front();
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
+}
+
+TEST_CASE("hosts' copies add up, whoever waits for whom") {
+  // h = 1 ns/B: n·h = 10 ms; wires of no length and 50 ms of computing. A worker copies n out and n in; a shard's host
+  // n/M in and n/M out for each worker, one after the other. Synchronous: n + p·2n/M + n.
+  struct Expected {
+    int p, shards;
+    Seconds synchronous, asynchronous;
+  };
+  for (const auto& [p, shards, synchronous, asynchronous] : {
+           Expected{1, 1, 90_ms, 90_ms},    // n + 2n + n = 4n
+           Expected{1, 4, 75_ms, 75_ms},    // n + 2n/4 + n = 2.5n
+           Expected{4, 1, 150_ms, 90_ms},   // n + 8n + n; spread out, each finds the shard idle: its 80 ms a round fit into 90
+           Expected{4, 4, 90_ms, 75_ms},    // n + 8n/4 + n
+           Expected{8, 1, 230_ms, 160_ms},  // n + 16n + n; the shard's host is never idle, 8·2n
+       })
+    for (const Consistency consistency : {Consistency::synchronous, Consistency::asynchronous, Consistency::stale_synchronous}) {
+      Scenario scenario = server(p, consistency);
+      scenario.cluster.link.bandwidth = BytesPerSecond(1e20);
+      scenario.cluster.host_cost = 1_ns_per_B;
+      strategy_of(scenario).shards = shards;
+      require_close(consistency == Consistency::synchronous ? synchronous : asynchronous, step(scenario), 1e-9, fmt::format("p={} M={} {}", p, shards, name_of(consistency)));
+    }
+}
+
+TEST_CASE("nothing is copied for the shard on a worker's own host") {
+  // Two workers with a shard each, half of n: 5 ms out, 5 + 5 ms on the other's host, 5 ms in.
+  for (const Consistency consistency : {Consistency::synchronous, Consistency::asynchronous}) {
+    Scenario scenario = server(2, consistency);
+    scenario.cluster.link.bandwidth = BytesPerSecond(1e20);
+    scenario.cluster.host_cost = 1_ns_per_B;
+    strategy_of(scenario).shards = 2;
+    strategy_of(scenario).placement = ServerPlacement::co_located;
+    require_close(70_ms, step(scenario), 1e-9, fmt::format("co-located, {}", name_of(consistency)));
+  }
+}
+
+TEST_CASE("an asynchronous worker pushes one bucket while it pulls the other") {
+  // a: pushed from 30 to 40 ms, pulled to 50; b: pushed from 40 to 50, pulled to 60.
+  for (const Consistency consistency : {Consistency::synchronous, Consistency::asynchronous}) {
+    Scenario scenario = two_tensors(consistency);
+    require_close(60_ms, step(scenario), 1e-9, fmt::format("{}", name_of(consistency)));
+    // h = 0.1 ns/B: 1 ms a copy. a: out at 31, there at 41, copied in and out by the shard's host at 43, back at 53, in at
+    // 54. b: out from 41, when a has left, to 42, there at 52, served at 54, back at 64, in at 65.
+    scenario.cluster.host_cost = 0.1_ns_per_B;
+    require_close(65_ms, step(scenario), 1e-9, fmt::format("{}, with copies", name_of(consistency)));
+  }
+}
+
+// One worker's order of pushes is no question of time: both kinds of servers are one algorithm.
+TEST_CASE("property: one asynchronous worker takes as long as a synchronous one") {
+  property("same step", [] {
+    Cluster cluster = star(1);
+    cluster.link = {BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3))};
+    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+    ParameterServerStrategy strategy;
+    strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+    strategy.shards = strategy.placement == ServerPlacement::dedicated ? integer_between(1, 4) : 1;
+    strategy.two_way = coin();
+    // Greedy synchronous shards each hold a buffer for as long as the worker would copy if all were there: the same without copies.
+    if (cluster.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
+    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, 3_MB, coin(), real_between(1.0, 1.2)};
+    Scenario synchronous = scenario_of(cluster, strategy);
+    if (coin()) synchronous.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};
+    Scenario asynchronous = synchronous;
+    strategy_of(asynchronous).consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
+    asynchronous.evaluation.max_steps = 20;
+    const auto answers = replay_all({{"synchronous", synchronous}, {"asynchronous", asynchronous}});
+    assert_close(answers[0].step, answers[1].step, 1e-9, "step");
+    assert_close(answers[0].first_step, answers[1].first_step, 1e-9, "first step");
+    // Unlike shards answer one after the other; a synchronous pull counts as waiting until the last one has begun.
+    if (strategy.balance == ShardBalance::split) assert_close(answers[0].breakdown.exposed_communication, answers[1].breakdown.exposed_communication, 1e-7, "exposed communication");
+  }, 100);
+}
+
+TEST_CASE("workers that stay in step are announced, with the remedy") {
+  // Two workers share the server's link: 50 + 16 + 16 ms in step. Spread, each mostly has it alone: towards 50 + 8 + 8 ms.
+  const auto notes_of = [](const Scenario& scenario) {
+    const Workload workload = make_workload(*scenario.workload);
+    const StepGraph graph = build_step_graph(scenario, workload);
+    const Answers answers{{}, StepForecast{}};
+    return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}}, {{workload, graph, answers}}).notes, "; "));
+  };
+  Scenario scenario = server(2, Consistency::asynchronous);
+  require_close(82_ms, step(scenario), 1e-9, "in step");
+  CHECK_THAT(notes_of(scenario), ContainsSubstring("/cluster/jitter"));
+  scenario.cluster.jitter = {JitterDistribution::lognormal, 0.05};
+  const Seconds spread = step(scenario);
+  INFO(spread.si());
+  CHECK(spread >= 66_ms * 0.99);
+  CHECK(spread <= 74_ms);
+  CHECK(notes_of(scenario).empty());
+  CHECK(notes_of(server(1, Consistency::asynchronous)).empty());
+  CHECK(notes_of(server(2, Consistency::stale_synchronous, 0.5)).empty());
+  CHECK_THAT(notes_of(server(3, Consistency::stale_synchronous, 0.5)), ContainsSubstring("stay in step"));
+  CHECK(notes_of(server(2, Consistency::synchronous)).empty());
 }

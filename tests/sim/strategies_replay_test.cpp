@@ -121,6 +121,28 @@ TEST_CASE("pipelined SGD: replay equals equations") {
   require_all_same(cases);
 }
 
+TEST_CASE("a very wide pipeline's breakdown is of the steps that are counted, though they were computed long before") {
+  // Ring, p = 4, 5 Gb/s, n = 14000040 B: S + 6α + 1.5 n(β + h) + 0.75 nγ = 36.4 ms against 25 ms of computing. With 256
+  // iterations in flight computing runs ahead for 256·36.4/(36.4 - 25) = 817 steps: no period in the 1028 allowed.
+  PipelinedStrategy strategy;
+  strategy.width = 256;
+  strategy.collective.algorithm = Algorithm::ring;
+  Scenario scenario = scenario_of(star(4), strategy);
+  scenario.cluster.link.bandwidth = 5_Gbps;
+  scenario.evaluation.max_steps = 1028;
+  const auto answers = evaluate_both({{"K=256", scenario}});
+  const Bytes n = 14000040_B;
+  const Seconds exchange = 7_us + 6.0 * 25_us + n * 1.5 * (1.6_ns_per_B + 0.1_ns_per_B) + n * 0.75 * 0.05_ns_per_B;
+  for (const StepForecast* f : {&answers[0].equations, &answers[0].replay}) {
+    require_close(exchange, f->step, 1e-9, "the exchange bounds the step");
+    require_close(10_ms, f->breakdown.forward, 1e-8, "forward");
+    require_close(14_ms, f->breakdown.backward, 1e-8, "backward");
+    require_close(1_ms, f->breakdown.update, 1e-8, "update");
+    require_close(exchange - 25_ms, f->breakdown.exposed_communication, 1e-8, "the rest of the exchange");
+  }
+  CHECK(answers[0].replay.steady_state.rfind("no period", 0) == 0);
+}
+
 TEST_CASE("pipelined SGD with compressors and warm-up steps") {
   std::vector<Case> cases;
   for (const int warmup : {0, 1, 4}) {

@@ -1,0 +1,80 @@
+// What is said before a long replay: how many messages, how long, and what would shorten it.
+#include "sim/study/replay_effort.hpp"
+
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+Scenario replayed(int p, const Strategy& strategy) {
+  Scenario scenario = scenario_of(star(p), strategy);
+  scenario.evaluation.evaluator = Evaluator::replay;
+  return scenario;
+}
+
+Scenario asynchronous(int p, int shards) {
+  ParameterServerStrategy strategy;
+  strategy.shards = shards;
+  strategy.consistency = Consistency::asynchronous;
+  return replayed(p, strategy);
+}
+
+std::string announcement_of(const Scenario& scenario) {
+  Study study;
+  study.points = {{{}, scenario, {}, {}, {}}};
+  return announce_long_replays(study);
+}
+
+}  // namespace
+
+TEST_CASE("messages of a replay are those of all its steps and runs") {
+  // 3 pushes and 3 pulls of each of 64 workers, in each of 200 steps; 4 us + 64·0.2 us each.
+  const ReplayEffort servers = replay_effort(asynchronous(64, 3));
+  require_close(76800, servers.messages, 1e-12, "asynchronous servers");
+  require_close(76800 * 16.8e-6, servers.seconds, 1e-12, "asynchronous servers");
+
+  // A ring of 8: 14 rounds of 8 messages, in the 4 steps until the steady state is proven.
+  AllReduceStrategy ring;
+  ring.collective.algorithm = Algorithm::ring;
+  Scenario scenario = replayed(8, ring);
+  require_close(448, replay_effort(scenario).messages, 1e-12, "ring");
+  require_close(448 / 3e5, replay_effort(scenario).seconds, 1e-12, "ring");
+  // With jitter in 50 steps of each of 3 runs.
+  scenario.cluster.jitter = {JitterDistribution::gamma, 0.1};
+  scenario.evaluation.max_steps = 50;
+  scenario.evaluation.runs = 3;
+  require_close(16800, replay_effort(scenario).messages, 1e-12, "ring with jitter");
+
+  // A ring of gossip: two messages a worker, 4 steps. Folded: none.
+  scenario = replayed(8, GossipStrategy{});
+  require_close(64, replay_effort(scenario).messages, 1e-12, "gossip");
+  scenario.evaluation.fidelity = Fidelity::automatic;
+  CHECK(replay_effort(scenario).messages == 0);
+}
+
+TEST_CASE("a long replay is announced with what shortens it") {
+  // 256 workers: 2·4·256·200 = 409600 messages of 55.2 us, 22.6 s; a quarter of the workers: 1.7 s.
+  CHECK(announcement_of(asynchronous(64, 4)).empty());
+  Scenario scenario = asynchronous(256, 4);
+  CHECK(announcement_of(scenario) == "replaying about 0.41 million messages, some 23 s on one core; equations cannot answer it; less of /evaluation/max_steps (now 200) or /strategy/shards (now 4) or /cluster/workers (now 256) shortens it");
+  scenario.evaluation.max_steps = 20;  // 2.3 s
+  CHECK(announcement_of(scenario).empty());
+
+  // A ring of 1024 in full: 4·2046·1024 messages, 27.9 s, which equations know.
+  AllReduceStrategy ring;
+  ring.collective.algorithm = Algorithm::ring;
+  scenario = replayed(1024, ring);
+  CHECK(announcement_of(scenario) == "replaying about 8.4 million messages, some 28 s on one core; --evaluator equations answers at once");
+  // Of jitter they know nothing: 60 steps of 16 workers, 30 rounds each, in 1000 runs: 28.8 million messages.
+  scenario = replayed(16, ring);
+  scenario.cluster.jitter = {JitterDistribution::gamma, 0.1};
+  scenario.evaluation.max_steps = 60;
+  scenario.evaluation.runs = 1000;
+  CHECK(announcement_of(scenario) == "replaying about 29 million messages, some 96 s on one core; equations cannot answer it; less of /evaluation/max_steps (now 60) or /evaluation/runs (now 1000) or /cluster/workers (now 16) shortens it");
+  scenario.evaluation.evaluator = Evaluator::equations;
+  CHECK(announcement_of(scenario).empty());
+}
