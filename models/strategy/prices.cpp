@@ -136,6 +136,8 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
   const Bytes largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
+  // Dedicated shards and uplinks have the plain link, which all workers' own may be faster than.
+  const double plain = std::max(1.0, 1.0 / (worst_link(cluster).beta * cluster.link.bandwidth));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     const int g = nodes->gpus_per_node;
     const auto per_nic = [&](int ranks) { return std::ceil(static_cast<double>(std::min(ranks, g)) / nodes->nics); };
@@ -153,8 +155,9 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
     const int m = racks->hosts_per_rack;
     const double uplink = racks->oversubscription / m;  // its time for a byte, in those of a host's link
     if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * std::min(static_cast<int>(shard_bytes.size()), m) * uplink)});
-    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * uplink);
+    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * (uplink * plain));
   }
+  if (!co_located) wire *= plain;
   return terms;
 }
 

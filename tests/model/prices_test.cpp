@@ -175,6 +175,13 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   // One co-located: 15 n into its link; 8 n over the uplink: 4 n.
   require_close(15e6, shard_wire({1_MB}, cluster, true), 1e-12, "one co-located server");
 
+  // All workers have links of 40 Gb/s, four times the shard's: in bytes of theirs 64 n go into it.
+  cluster.groups = {{16, 1.0, 40_Gbps, {}}};
+  require_close(64e6, shard_wire({1_MB}, cluster, false), 1e-12, "a server with a slower link than all workers");
+  // Co-located it has theirs: 15 n; 8 n over the uplink are 4 n of a plain link's time, 16 n of theirs.
+  require_close(16e6, shard_wire({1_MB}, cluster, true), 1e-12, "a co-located server with a faster link than the uplink counts by");
+  cluster.groups.clear();
+
   // A star has nothing to share but hosts' links.
   cluster.topology = Star{};
   require_close(16e6, shard_wire({1_MB}, cluster, false), 1e-12, "star");
