@@ -240,7 +240,8 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);
   const SecondsPerByte gamma = server ? server->server_reduction_cost.value_or(cluster.reduction_cost) : cluster.reduction_cost;
   bound.reduction = traffic.recode > Seconds{} ? traffic.recode : terms.reduced * gamma;
-  if (!std::holds_alternative<SimGridXml>(cluster.topology)) {
+  bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
+  if (bound.communication) {
     const PathPrice link = best_link(cluster);
     const Seconds wire = std::max(terms.total_wire() * link.beta, std::visit(Ways{cluster, traffic}, scenario.strategy)), copies = terms.copied * cluster.host_cost;
     bound.latency = link.alpha * (terms.total_messages() / graph.local_steps);

@@ -15,6 +15,7 @@ struct Bound {
   Seconds bandwidth{};  ///< bytes that must pass the busiest host's links or the ways out of machines and racks, or be copied by a host
   Seconds reduction{};  ///< bytes that the busiest participant must add, or encode again inside a collective
   Seconds step{};       ///< the largest that applies
+  bool communication = true;  ///< whether communication is bounded; not on a platform file
 };
 
 /// All-reduce (Chan et al. 2007): ceil(lg p)·α, 2(p-1)/p·n(β + h), (p-1)/p·nγ. Gossip: α, 2n(β + h), 2nγ.

@@ -49,7 +49,6 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const bool unlike_speeds = std::any_of(scenario.cluster.groups.begin(), scenario.cluster.groups.end(), [](const WorkerGroup& g) { return g.speed != 1.0; });
   const Cluster& cluster = scenario.cluster;
-  if (!std::holds_alternative<IdealTransport>(cluster.transport)) return "without its transport's effects";
   const bool by_paths = !prices_are_exact(cluster) && std::any_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
     const auto* collective = std::get_if<CollectiveWork>(&task.work);
     return collective ? !routes_are_priced(cluster, collective->call.algorithm->operation) : std::holds_alternative<DirectWork>(task.work);
@@ -143,7 +142,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});
   report.bound = lower_bound(scenario, workload, graph);
-  report.gap = report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
+  report.gap = report.bound.communication && report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
 
   if (scenario.run) {
     const auto run_of = [&](const Scenario& whole, const std::vector<Scenario>& phases, std::size_t first) {
