@@ -57,7 +57,7 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
   throw std::invalid_argument(fmt::format("{} has no algorithm {}", name_of(operation), name_of(algorithm)));
 }
 
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group) {
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group, const CallTime& time_of) {
   const auto with_parameters = [&](const CollectiveAlgorithm& entry) {
     CollectiveCall call{&entry, {}, n};
     call.parameters.group_size = choice.group_size.value.value_or(topology_group >= p ? p : p % std::max(1, topology_group) == 0 ? std::max(1, topology_group) : 1);
@@ -80,7 +80,7 @@ CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes
     // One group, or groups of one, is the plain ring over again.
     const int g = call.parameters.group_size;
     if (entry.algorithm == Algorithm::hierarchical && (g == 1 || g >= p || p % g != 0)) continue;
-    const Seconds time = price(entry.cost(n, p, call.parameters), prices).total();
+    const Seconds time = time_of ? time_of(call) : price(entry.cost(n, p, call.parameters), prices).total();
     if (!best.algorithm || time < best_time) {
       best = call;
       best_time = time;

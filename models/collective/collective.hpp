@@ -4,6 +4,7 @@
 // gathered result (m = n/p from each participant), of an all-to-all what each participant starts with.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "models/collective/cost.hpp"
@@ -45,10 +46,14 @@ struct CollectiveCall {
   Seconds recode{};  ///< above 0: compression inside the collective takes so long in each reducing round, instead of γ
 };
 
-/// Decides "auto": the algorithm with the lowest closed form among all that fit p, and the parameters.
+/// What a call takes, where that is not its closed form.
+using CallTime = std::function<Seconds(const CollectiveCall&)>;
+
+/// Decides "auto": the algorithm of the lowest time among all that fit p, and the parameters by the closed forms.
+/// @param time_of  empty: the closed form
 /// @param topology_group  machine or rack size of the topology, group size of `hierarchical` when "auto"
 /// @throws std::invalid_argument when the chosen group size does not divide p
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group);
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group, const CallTime& time_of = {});
 
 /// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:
 /// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations likewise.

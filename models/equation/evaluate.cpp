@@ -37,19 +37,22 @@ std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
 }
 
 /// S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
-PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluster& cluster, Prices prices) {
-  const auto* collective = std::get_if<CollectiveWork>(&work);
-  if (!collective) prices.setup = Seconds{};
-  PricedCost cost = price(communication_terms(work, graph, cluster), prices);
-  if (collective && collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (cluster.workers - 1.0);
-  return cost;
+PricedCost exchange_price(const Work& work, const StepGraph& graph, const CollectivePrices& prices) {
+  if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
+    PricedCost cost = prices(collective->call);
+    if (collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
+    return cost;
+  }
+  Prices paths = prices.paths();
+  paths.setup = Seconds{};
+  return price(communication_terms(work, graph, prices.cluster()), paths);
 }
 
 /// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
 class Unfolded {
  public:
   Unfolded(const StepGraph& graph, const Cluster& cluster) : graph_(graph), classes_(worker_classes(cluster)), first_(graph.tasks.size()) {
-    const auto prices = collective_prices(cluster);
+    const CollectivePrices prices(cluster);
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       first_[i] = static_cast<int>(timed.duration.size());
       const Work& work = graph.tasks[i].work;
@@ -60,7 +63,7 @@ class Unfolded {
         for (const Seconds time : serve->time) longest = std::max(longest, time);
         timed.duration.push_back(longest.si());
       } else {
-        timed.duration.push_back(exchange_price(work, graph, cluster, prices).total().si());
+        timed.duration.push_back(exchange_price(work, graph, prices).total().si());
       }
     }
     for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
@@ -126,9 +129,9 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
   return {};
 }
 
-PricedCost communication_price(const Work& work, const StepGraph& graph, const Cluster& cluster) {
+PricedCost communication_price(const Work& work, const StepGraph& graph, const CollectivePrices& prices) {
   if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work) || std::holds_alternative<ShardCopy>(work)) refuse_asynchronous(graph);
-  return exchange_price(work, graph, cluster, collective_prices(cluster));
+  return exchange_price(work, graph, prices);
 }
 
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {

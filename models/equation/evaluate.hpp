@@ -3,23 +3,25 @@
 
 #include "models/report/forecast.hpp"
 #include "models/scenario/cluster.hpp"
+#include "models/strategy/prices.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {
 
-/// α-β-γ price of a communication task among all of the cluster's workers.
+/// α-β-γ price of a communication task among all of the prices' cluster's workers.
 /// @throws ModelError for tasks of asynchronous servers, whose order depends on time
-PricedCost communication_price(const Work& work, const StepGraph& graph, const Cluster& cluster);
+PricedCost communication_price(const Work& work, const StepGraph& graph, const CollectivePrices& prices);
 
 /// Messages, bytes and reductions of a communication task.
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cluster& cluster);
 
 /// Evaluates the graph in closed form. Workers of one speed are one vertex per compute task; a communication
-/// task is one vertex for all. Exact for every strategy with like links on the ideal star, and for rings on
-/// nodes and racks, as for co-located shards on every worker there. Estimates, which replay refines: unequal shards and
-/// unlike links (every message counts as the slowest), parameter servers with unlike workers (all pushes as if at once:
-/// too slow), other algorithms on nodes and racks (every message as if it left its group: too slow), and fabrics of
-/// several hops (no contention inside: too fast).
+/// task is one vertex for all. Exact for every strategy with like links on the ideal star, for collectives on any other
+/// topology and links as far as their routes are priced (CollectivePrices), and for co-located shards on every worker of
+/// nodes and racks. Estimates, which replay refines: parameter servers with unequal shards or unlike workers (all pushes as
+/// if at once: too slow); direct messages over unlike links (every one counts as the slowest) and in fabrics of several
+/// hops (no contention inside: too fast); of more workers, collectives on nodes and racks (every message but a ring's as if
+/// it left its group: too slow) and in fabrics (too fast).
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
@@ -38,6 +39,77 @@ PathPrice best_link(const Cluster& cluster) {
   return best;
 }
 
+/// Workers and shards behind a way out that they share: a machine's NICs, a rack's uplink.
+struct Branch {
+  int workers = 0, shards = 0;
+  BytesPerSecond way{};  ///< in each direction
+};
+
+/// Numbers of [first, last) that are also in [from, to).
+int overlap(int first, int last, int from, int to) { return std::max(0, std::min(last, to) - std::max(first, from)); }
+
+/// The branches of the cluster: co-located shard j is on worker j's host, dedicated ones follow the workers. None where
+/// nothing but hosts' own links is shared, or where ways differ by destination.
+std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located) {
+  const int p = cluster.workers, dedicated = co_located ? 0 : shards;
+  std::vector<Branch> all;
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
+    for (int first = 0; first < p; first += nodes->gpus_per_node) {
+      const int workers = std::min(nodes->gpus_per_node, p - first);
+      all.push_back({workers, co_located ? overlap(first, first + workers, 0, shards) : 0, cluster.link.bandwidth * std::min(workers, nodes->nics)});
+    }
+    all.insert(all.end(), static_cast<std::size_t>(dedicated), Branch{0, 1, cluster.link.bandwidth});
+  } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
+    const int m = racks->hosts_per_rack;
+    for (int first = 0; first < p + dedicated; first += m)
+      all.push_back({overlap(first, first + m, 0, p), co_located ? overlap(first, first + m, 0, shards) : overlap(first, first + m, p, p + dedicated), cluster.link.bandwidth * (m / racks->oversubscription)});
+  }
+  return all;
+}
+
+/// What the ways of G branches must at least carry for a collective of n bytes.
+///
+/// All-reduce: to bring each byte's sum to G branches takes 2(G-1) messages between them, G-1 to have it somewhere and G-1
+/// to have it everywhere: 2(G-1)·n over all ways together. All-gather and reduce-scatter: G-1. A broadcast brings n to each
+/// branch but the root's; an all-to-all sends w·(p-w)·n/p out of w workers.
+Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
+  if (all.size() < 2) return {};
+  BytesPerSecond together{}, widest{};
+  Seconds busiest{};
+  for (const Branch& branch : all) {
+    together = together + branch.way;
+    widest = std::max(widest, branch.way);
+    busiest = std::max(busiest, n * (static_cast<double>(branch.workers) * (p - branch.workers) / p) / branch.way);
+  }
+  const double others = static_cast<double>(all.size()) - 1;
+  switch (operation) {
+    case Operation::all_reduce: return n * (2 * others) / together;
+    case Operation::all_gather:
+    case Operation::reduce_scatter: return n * others / together;
+    case Operation::broadcast: return n / widest;
+    case Operation::all_to_all: return busiest;
+  }
+  return {};
+}
+
+/// The same of n bytes from every worker to equal shards, or back: what stays in a branch takes no way.
+Seconds shards_through_ways(Bytes n, const std::vector<Branch>& all, int p, int shards) {
+  Seconds busiest{};
+  for (const Branch& branch : all) {
+    const double own = static_cast<double>(branch.shards) / shards;
+    busiest = std::max(busiest, n * std::max(branch.workers * (1 - own), (p - branch.workers) * own) / branch.way);
+  }
+  return busiest;
+}
+
+/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice.
+Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
+  Seconds busiest{};
+  if (all.size() > 1)
+    for (const Branch& branch : all) busiest = std::max(busiest, n * (p == 2 ? 1.0 : 2.0) / branch.way);
+  return busiest;
+}
+
 bool is_asynchronous(const ParameterServerStrategy& s) { return s.consistency != Consistency::synchronous; }
 
 /// Bytes that a step's exchanges move, and the GPU time of its compressor.
@@ -64,6 +136,32 @@ Traffic traffic_of(const StepGraph& graph, int p) {
   }
   return all;
 }
+
+/// Of a step's exchanges: what passes the ways out of machines and racks.
+struct Ways {
+  const Cluster& cluster;
+  const Traffic& traffic;
+
+  [[nodiscard]] int p() const { return cluster.workers; }
+
+  Seconds operator()(const AllReduceStrategy&) const { return collectives(); }
+  Seconds operator()(const PipelinedStrategy&) const { return collectives(); }
+  Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
+  Seconds operator()(const GossipStrategy&) const { return neighbours_through_ways(traffic.push, branches(cluster, 0, false), p()); }
+  Seconds operator()(const ParameterServerStrategy& s) const {
+    // Of asynchronous workers some may do all the work; where unequal shards are is not looked at.
+    if (is_asynchronous(s) || (s.balance == ShardBalance::greedy && s.shards > 1)) return {};
+    return shards_through_ways(std::max(traffic.push, traffic.pull), branches(cluster, s.shards, s.placement == ServerPlacement::co_located), p(), s.shards);
+  }
+
+ private:
+  [[nodiscard]] Seconds collectives() const {
+    Seconds sum{};
+    const std::vector<Branch> all = branches(cluster, 0, false);
+    for (const auto& [operation, bytes] : traffic.collective) sum += through_ways(operation, bytes, all, p());
+    return sum;
+  }
+};
 
 struct Terms {
   const Scenario& scenario;
@@ -142,9 +240,10 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);
   const SecondsPerByte gamma = server ? server->server_reduction_cost.value_or(cluster.reduction_cost) : cluster.reduction_cost;
   bound.reduction = traffic.recode > Seconds{} ? traffic.recode : terms.reduced * gamma;
-  if (!std::holds_alternative<SimGridXml>(cluster.topology)) {
+  bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
+  if (bound.communication) {
     const PathPrice link = best_link(cluster);
-    const Seconds wire = terms.total_wire() * link.beta, copies = terms.copied * cluster.host_cost;
+    const Seconds wire = std::max(terms.total_wire() * link.beta, std::visit(Ways{cluster, traffic}, scenario.strategy)), copies = terms.copied * cluster.host_cost;
     bound.latency = link.alpha * (terms.total_messages() / graph.local_steps);
     // A collective's hosts copy after each round; a server's copies overlap with other messages.
     bound.bandwidth = server ? std::max(wire, copies) : wire + copies;

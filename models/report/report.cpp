@@ -45,10 +45,18 @@ std::string describe(const CollectiveCall& call) {
 }
 
 /// Why the equations' answer is an estimate; empty where it is exact.
-std::string why_estimate(const Scenario& scenario) {
+std::string why_estimate(const Scenario& scenario, const StepGraph& graph) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const bool unlike_speeds = std::any_of(scenario.cluster.groups.begin(), scenario.cluster.groups.end(), [](const WorkerGroup& g) { return g.speed != 1.0; });
-  if (!prices_are_exact(scenario.cluster)) return "from its slowest links and longest routes";
+  const Cluster& cluster = scenario.cluster;
+  const bool by_paths = !prices_are_exact(cluster) && std::any_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
+    const auto* collective = std::get_if<CollectiveWork>(&task.work);
+    return collective ? !routes_are_priced(cluster, collective->call.algorithm->operation) : std::holds_alternative<DirectWork>(task.work);
+  });
+  const bool has_hops = std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
+  if (by_paths && has_hops) return "without the contention of messages on its inner links, and can be several times too fast";
+  if (by_paths) return "from its slowest links and longest routes";
+  if (!prices_are_exact(cluster) && cluster.workers > RoundFlows::kMostFollowed) return "as if all messages of a round had its longest route's latency";
   if (server && server->balance == ShardBalance::greedy && server->shards > 1) return "as if all shards were as late as the largest";
   if (server && unlike_speeds) return "as if all workers pushed at once";
   return "";
@@ -61,6 +69,7 @@ bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
 }
 
 ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
+  const CollectivePrices prices(cluster);
   ExchangeSummary all;
   for (const Task& task : graph.tasks) {
     if (task.phase != Phase::exchange) continue;
@@ -78,7 +87,7 @@ ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
       all.size += transfer->bytes;
     }
     if (graph.asynchronous) all.time.reset();
-    else *all.time += communication_price(task.work, graph, cluster).total();
+    else *all.time += communication_price(task.work, graph, prices).total();
   }
   const double share = 1.0 / graph.local_steps;
   all.size *= share;
@@ -139,7 +148,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});
   report.bound = lower_bound(scenario, workload, graph);
-  report.gap = report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
+  report.gap = report.bound.communication && report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
 
   if (scenario.run) {
     const auto run_of = [&](const Scenario& whole, const std::vector<Scenario>& phases, std::size_t first) {
@@ -163,7 +172,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   }
 
   report.tolerance = scenario.evaluation.tolerance;
-  if (const std::string estimate = why_estimate(scenario); answers.equations && !estimate.empty())
+  if (const std::string estimate = why_estimate(scenario, graph); answers.equations && !estimate.empty())
     report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", estimate));
   if (const auto& w = scenario.workload; w && !gives_shapes(*w)) {
     const bool axis = std::any_of(point.coordinates.begin(), point.coordinates.end(), [](const Coordinate& c) { return c.axis == "batch" || c.axis.ends_with("/batch"); });

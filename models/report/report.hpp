@@ -55,7 +55,7 @@ struct PointReport {
   std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
   std::optional<Band> band;         ///< of the step time, where a profile knows its spread
   Bound bound;
-  double gap = 0.0;                 ///< step time over the bound, minus 1
+  double gap = 0.0;                 ///< step time over the bound, minus 1; 0 where the bound leaves communication out
   double tolerance = 0.0;           ///< of the difference, when both evaluators were asked
   std::optional<RunReport> run;     ///< of the whole training, where the scenario is a run
   std::vector<KindReport> kinds;    ///< where workers are of several kinds, each one's part in the breakdown

@@ -168,14 +168,22 @@ class Checker {
 
   void check_collective(const CollectiveChoice& choice, Operation operation, const std::string& pointer) {
     using enum Algorithm;
-    std::vector<Algorithm> allowed{automatic};
+    // "auto" compares prices by the cluster's link, of which a platform file's hosts know nothing.
+    const bool no_prices = std::holds_alternative<SimGridXml>(s_.cluster.topology);
+    std::vector<Algorithm> allowed;
+    if (!no_prices) allowed.push_back(automatic);
     for (const CollectiveAlgorithm& entry : collective_algorithms())
       if (entry.operation == operation) allowed.push_back(entry.algorithm);
     if (std::find(allowed.begin(), allowed.end(), choice.algorithm) == allowed.end()) {
       std::string names;
       for (const Algorithm a : allowed) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(a));
-      fault(pointer + "/algorithm", fmt::format("\"{}\" for {}", name_of(choice.algorithm), name_of(operation)), names);
+      if (no_prices && choice.algorithm == automatic)
+        fault(pointer + "/algorithm", fmt::format("\"auto\" for {} with topology simgrid-xml", name_of(operation)), names, "name one: which is the cheapest there, only replays tell");
+      else
+        fault(pointer + "/algorithm", fmt::format("\"{}\" for {}", name_of(choice.algorithm), name_of(operation)), names);
     }
+    if (no_prices && choice.algorithm == double_binary_tree && !choice.pipeline_segments.value)
+      fault(pointer + "/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
     if (choice.algorithm != hierarchical) return;
     int group = 0;
     if (const auto* nodes = std::get_if<Nodes>(&s_.cluster.topology)) group = nodes->gpus_per_node;

@@ -71,7 +71,8 @@ std::optional<CodecRates> rates_of(const Scenario& scenario) {
 }  // namespace
 
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) {
-  const GraphInput input{workload, scenario.cluster, scenario.compressor, scenario.codec, collective_prices(scenario.cluster), rates_of(scenario)};
+  const CollectivePrices prices(scenario.cluster);
+  const GraphInput input{workload, scenario.cluster, scenario.compressor, scenario.codec, prices, rates_of(scenario)};
   struct {
     const GraphInput& input;
     StepGraph operator()(const AllReduceStrategy& s) const { return build_all_reduce(s, input); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/scenario/scenario.hpp"
+#include "models/strategy/prices.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/workload/workload.hpp"
 
@@ -18,7 +19,7 @@ struct GraphInput {
   const Cluster& cluster;
   const Compressor& compressor;
   const CodecSettings& codec;
-  Prices prices;
+  const CollectivePrices& prices;
   std::optional<CodecRates> rates;  ///< of the compressor's kernels; empty where it has none
 };
 

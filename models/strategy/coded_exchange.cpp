@@ -19,7 +19,7 @@ std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
 CollectiveCall call(const GraphInput& input, Operation operation, const CollectiveChoice& choice, Bytes bytes) {
   CollectiveChoice fitting = choice;
   if (!carries_out(choice.algorithm, operation)) fitting.algorithm = Algorithm::automatic;
-  return decide(operation, fitting, bytes, input.cluster.workers, input.prices, natural_group(input.cluster));
+  return input.prices.decide(operation, fitting, bytes);
 }
 
 /// The p-th part of a group of tensors, flat.

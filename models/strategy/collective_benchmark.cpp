@@ -9,7 +9,7 @@ StepGraph build_collective(const CollectiveBenchmark& strategy, const GraphInput
   const StreamId communication = graph.add_stream("communication");
   const auto* ratio = std::get_if<RatioCompressor>(&input.compressor);
   const Bytes bytes = ratio ? strategy.size / ratio->ratio : strategy.size;
-  const CollectiveCall call = decide(strategy.operation, strategy.collective, bytes, input.cluster.workers, input.prices, natural_group(input.cluster));
+  const CollectiveCall call = input.prices.decide(strategy.operation, strategy.collective, bytes);
   graph.add_task({std::string(name_of(strategy.operation)), Phase::exchange, CollectiveWork{call}, communication});
   return graph;
 }

@@ -33,6 +33,11 @@ PathPrice worst_link(const Cluster& cluster) {
   return {halves[0] + second, inverse(bandwidth)};
 }
 
+/// A star whose hosts all have the same link.
+bool is_plain_star(const Cluster& cluster) {
+  return std::holds_alternative<Star>(cluster.topology) && std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+}
+
 /// Hops of the longest minimal route, host cables included.
 struct LongestRoute {
   const Cluster& cluster;
@@ -111,9 +116,11 @@ Prices collective_prices(const Cluster& cluster) {
   return prices;
 }
 
-bool prices_are_exact(const Cluster& cluster) {
-  const bool like_links = std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
-  return std::holds_alternative<Star>(cluster.topology) && like_links && std::holds_alternative<IdealTransport>(cluster.transport);
+bool prices_are_exact(const Cluster& cluster) { return is_plain_star(cluster) && std::holds_alternative<IdealTransport>(cluster.transport); }
+
+bool routes_are_priced(const Cluster& cluster, Operation operation) {
+  const int most = operation == Operation::all_to_all ? 512 : 4096;
+  return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology) && cluster.workers <= most;
 }
 
 int natural_group(const Cluster& cluster) {
@@ -129,6 +136,8 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
   const Bytes largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
+  // Dedicated shards and uplinks have the plain link, which all workers' own may be faster than.
+  const double plain = std::max(1.0, 1.0 / (worst_link(cluster).beta * cluster.link.bandwidth));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     const int g = nodes->gpus_per_node;
     const auto per_nic = [&](int ranks) { return std::ceil(static_cast<double>(std::min(ranks, g)) / nodes->nics); };
@@ -146,9 +155,86 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
     const int m = racks->hosts_per_rack;
     const double uplink = racks->oversubscription / m;  // its time for a byte, in those of a host's link
     if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * std::min(static_cast<int>(shard_bytes.size()), m) * uplink)});
-    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * uplink);
+    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * (uplink * plain));
   }
+  if (!co_located) wire *= plain;
   return terms;
+}
+
+CollectivePrices::PricedRound CollectivePrices::priced(const Round& round) const {
+  PricedRound found;
+  // Rounds that differ in how much all their messages carry are one, scaled.
+  if (std::all_of(round.begin(), round.end(), [&](const Message& m) { return m.slice.count == round.front().slice.count; })) found.blocks = round.front().slice.count;
+  if (found.blocks == 0) found.blocks = 1;
+  Round scaled = round;
+  std::vector<std::array<int, 3>> messages;
+  messages.reserve(round.size());
+  for (Message& message : scaled) {
+    message.slice.count /= found.blocks;
+    messages.push_back({message.from, message.to, message.slice.count});
+  }
+  auto& flows = known_[std::move(messages)];
+  if (!flows) {
+    if (!fabric_) fabric_.emplace(cluster_, 0);
+    flows = std::make_shared<const RoundFlows>(scaled, *fabric_);
+  }
+  found.flows = flows;
+  return found;
+}
+
+const CollectivePrices::PricedRounds& CollectivePrices::rounds_of(const CollectiveCall& call) const {
+  const auto [entry, is_new] = rounds_.try_emplace(Key{call.algorithm, call.parameters.group_size, call.parameters.segments});
+  PricedRounds& all = entry->second;
+  if (!is_new) return all;
+  const Schedule schedule = call.algorithm->schedule(cluster_.workers, call.parameters);
+  all.blocks = schedule.blocks;
+  std::map<int, std::size_t> number;
+  for (int r = 0; r < schedule.rounds; ++r) {
+    const auto [like, is_first] = number.try_emplace(schedule.like_round(r), all.rounds.size());
+    if (is_first) all.rounds.push_back(priced(schedule.round(r)));
+    else ++all.rounds[like->second].times;
+  }
+  return all;
+}
+
+PricedCost CollectivePrices::operator()(const CollectiveCall& call) const {
+  const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
+  PricedCost cost = price(terms, paths_);
+  if (terms.empty() || !routes_are_priced(cluster_, call.algorithm->operation)) return cost;
+  const auto [entry, is_new] = prices_.try_emplace({Key{call.algorithm, call.parameters.group_size, call.parameters.segments}, call.bytes});
+  if (!is_new) return entry->second;
+  const PricedRounds& all = rounds_of(call);
+  cost.latency = Seconds{};
+  cost.bandwidth = terms.copied * paths_.host;
+  for (const PricedRound& round : all.rounds) {
+    const RoundFlows::Duration one = round.flows->duration(call.bytes * (static_cast<double>(round.blocks) / all.blocks));
+    cost.latency += one.latency * round.times;
+    cost.bandwidth += one.bandwidth * round.times;
+  }
+  return entry->second = cost;
+}
+
+/// What the call cannot take less than, without following its rounds.
+Seconds CollectivePrices::least(const CollectiveCall& call) const {
+  const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
+  if (terms.empty()) return {};
+  Seconds sum = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
+  const PricedRounds& all = rounds_of(call);
+  for (const PricedRound& round : all.rounds) sum += round.flows->least(call.bytes * (static_cast<double>(round.blocks) / all.blocks)) * round.times;
+  return sum;
+}
+
+CollectiveCall CollectivePrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const {
+  const bool by_routes = routes_are_priced(cluster_, operation);
+  Seconds best(std::numeric_limits<double>::infinity());
+  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, natural_group(cluster_), [&](const CollectiveCall& call) {
+    // Following rounds takes long; those of a call that cannot be the best are not worth it.
+    if (by_routes)
+      if (const Seconds at_least = least(call); at_least >= best) return at_least;
+    const Seconds time = (*this)(call).total();
+    best = std::min(best, time);
+    return time;
+  });
 }
 
 }  // namespace stepcast

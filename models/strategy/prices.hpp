@@ -1,9 +1,17 @@
 // What a cluster's topology charges for the paths of collectives: α and β as the closed forms see them.
 #pragma once
 
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
 #include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "models/collective/cost.hpp"
+#include "models/collective/collective.hpp"
+#include "models/fabric/round_flows.hpp"
 #include "models/scenario/cluster.hpp"
 
 namespace stepcast {
@@ -22,10 +30,56 @@ Prices collective_prices(const Cluster& cluster);
 /// crosses a way as busy as any. Elsewhere no fair sharing is faster.
 CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
 
-/// Whether collective_prices is exact (star with like links) or an estimate that only replay refines.
+/// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.
 bool prices_are_exact(const Cluster& cluster);
+
+/// Whether collectives of that operation are priced by the routes of their messages, round by round, instead of
+/// collective_prices: wherever that one is an estimate for the shape of the cluster, up to 4096 workers, and 512 for
+/// all-to-all, whose p - 1 rounds are all unlike. A platform file's routes are SimGrid's alone.
+bool routes_are_priced(const Cluster& cluster, Operation operation);
 
 /// Workers on one machine or in one rack, the natural group of a hierarchical collective; 1 otherwise.
 int natural_group(const Cluster& cluster);
+
+/// Prices of collectives among all of a cluster's workers: by the closed forms and collective_prices, or where routes are
+/// priced, round by round (fabric/round_flows.hpp), contention on every link included. The latter equals the replay on
+/// ideal transport, whatever algorithm and topology, up to RoundFlows::kMostFollowed workers; of more, each round may be
+/// as much too long as its routes' latencies differ. What the hosts copy and add is the closed form's in both.
+///
+/// Keeps what it found out about rounds; not for several threads.
+class CollectivePrices {
+ public:
+  /// @pre `cluster` outlives this
+  explicit CollectivePrices(const Cluster& cluster) : cluster_(cluster), paths_(collective_prices(cluster)) {}
+
+  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+  [[nodiscard]] const Prices& paths() const { return paths_; }
+  [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const;
+
+  /// Decides "auto": the algorithm of the lowest price, its segments by the closed form.
+  [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const;
+
+ private:
+  using Key = std::tuple<const CollectiveAlgorithm*, int, int>;
+  struct PricedRound {
+    std::shared_ptr<const RoundFlows> flows;
+    int blocks = 1;  ///< of the collective, in one of the flows'
+    int times = 1;   ///< rounds that are alike
+  };
+  struct PricedRounds {
+    int blocks = 1;  ///< that the buffer is cut into
+    std::vector<PricedRound> rounds;
+  };
+  [[nodiscard]] Seconds least(const CollectiveCall& call) const;
+  [[nodiscard]] const PricedRounds& rounds_of(const CollectiveCall& call) const;
+  [[nodiscard]] PricedRound priced(const Round& round) const;
+
+  const Cluster& cluster_;
+  Prices paths_;
+  mutable std::optional<Fabric> fabric_;
+  mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;  ///< by {from, to, blocks} of its messages
+  mutable std::map<Key, PricedRounds> rounds_;
+  mutable std::map<std::pair<Key, Bytes>, PricedCost> prices_;
+};
 
 }  // namespace stepcast

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/fabric/host_specs.hpp"
 #include "models/scenario/fault.hpp"
-#include "sim/platform/host_specs.hpp"
 
 namespace stepcast {
 namespace {

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
+#include "models/fabric/fabric.hpp"
+#include "models/fabric/host_specs.hpp"
 #include "models/scenario/worker_kinds.hpp"
-#include "sim/platform/fabric.hpp"
-#include "sim/platform/host_specs.hpp"
 #include "sim/replay/fingerprint.hpp"
 #include "sim/replay/partition.hpp"
 

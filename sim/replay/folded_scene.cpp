@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "sim/platform/host_specs.hpp"
+#include "models/fabric/host_specs.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/scene.hpp"
 

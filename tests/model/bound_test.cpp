@@ -18,7 +18,7 @@ using namespace stepcast::test;
 namespace {
 
 Cluster random_cluster() {
-  const int size = integer_between(1, 6), p = size * integer_between(1, 4);
+  const int size = integer_between(1, 6), p = size * integer_between(1, 4) - integer_between(0, size - 1);  // the last machine or rack may be smaller
   Cluster cluster = star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3)));
   switch (integer_between(0, 2)) {
     case 0: cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-8, 1e-4))}, integer_between(1, size)}; break;
@@ -59,7 +59,7 @@ Strategy random_strategy(int p) {
     case 2: return GossipStrategy{coin()};
     case 3: {
       CollectiveBenchmark benchmark;
-      benchmark.operation = static_cast<Operation>(integer_between(0, 3));
+      benchmark.operation = static_cast<Operation>(integer_between(0, 4));
       benchmark.size = Bytes(positive_between(1, 1e9));
       return benchmark;
     }
@@ -106,6 +106,50 @@ TEST_CASE("bounds by hand") {
   // Asynchronous servers: each worker at its own pace, 90 ms · 4/(3 + 0.5); n β at the server for each of 4 workers.
   server.consistency = Consistency::asynchronous;
   check(scenario_of(cluster, server), 0.090 * 4 / 3.5, 10e-6, 0.320, 0.040, 0.320, "asynchronous");
+}
+
+TEST_CASE("what must leave a machine or rack, by hand") {
+  // 32 workers, 100 Gb/s (12.5 GB/s), inner links of 120 GB/s; n = 100 MB.
+  Cluster cluster = star_cluster(32, 100_Gbps);
+  const Workload w = simple_workload(0_s, 0_s, 0_s, 100_MB);
+  const auto check = [&](const Strategy& strategy, double bandwidth, const std::string& what) {
+    const Scenario scenario = scenario_of(cluster, strategy);
+    require_close(bandwidth, lower_bound(scenario, w, build_step_graph(scenario, w)).bandwidth.si(), 1e-12, what);
+  };
+  const auto benchmark = [](Operation operation) { return CollectiveBenchmark{operation, 100_MB, {}}; };
+  // 4 machines of 8 with a NIC each: 2·3·100 MB over 4·12.5 GB/s = 12 ms; half of it to gather or scatter.
+  cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 1};
+  check(AllReduceStrategy{}, 12e-3, "all-reduce");
+  check(benchmark(Operation::all_gather), 6e-3, "all-gather");
+  check(benchmark(Operation::reduce_scatter), 6e-3, "reduce-scatter");
+  // 100 MB into a machine; 8·24 of 32·32 parts of 32·100 MB out of one: 8·24/32·100 MB / 12.5 GB/s.
+  check(benchmark(Operation::broadcast), 8e-3, "broadcast");
+  check(benchmark(Operation::all_to_all), 48e-3, "all-to-all");
+  // Two neighbours are on other machines: 2·100 MB / 12.5 GB/s.
+  check(GossipStrategy{true}, 16e-3, "gossip");
+  // One co-located server: 24 workers push 100 MB each into its machine: 192 ms. 32 of them: 8·100 MB·24/32 out of each: 48 ms.
+  ParameterServerStrategy server;
+  server.placement = ServerPlacement::co_located;
+  server.shards = 1;
+  check(server, 192e-3, "one co-located server");
+  server.shards = 32;
+  check(server, 48e-3, "a server on every host");
+  // 64 dedicated ones have 1/2 of 100 MB into each: 4 ms; 8·100 MB leave each machine: 64 ms.
+  server.placement = ServerPlacement::dedicated;
+  server.shards = 64;
+  check(server, 64e-3, "many dedicated servers");
+  // 4 NICs each: 3 ms, still more than the inner links' 2·31/32·100 MB / 120 GB/s = 1.6 ms.
+  cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
+  check(AllReduceStrategy{}, 3e-3, "4 NICs");
+  // Racks of 8 with uplinks of 2 links' worth: 2·3·100 MB over 4·25 GB/s = 6 ms, but 2·31/32·100 MB / 12.5 GB/s into a host.
+  cluster.topology = Racks{8, 4.0, 0_us};
+  check(AllReduceStrategy{}, 15.5e-3, "racks");
+  cluster.topology = Racks{8, 16.0, 0_us};
+  check(AllReduceStrategy{}, 24e-3, "uplinks of half a link's worth");
+  // The last machine has one worker and so one of its NICs: 2·4·100 MB over (4·4 + 1)·12.5 GB/s.
+  cluster.workers = 33;
+  cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
+  check(AllReduceStrategy{}, 0.8 / (17 * 12.5), "a machine of one");
 }
 
 TEST_CASE("the equations never undercut the bound") {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "models/collective/collective.hpp"
+#include "models/fabric/round_flows.hpp"
 #include "models/strategy/prices.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -173,6 +175,13 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   // One co-located: 15 n into its link; 8 n over the uplink: 4 n.
   require_close(15e6, shard_wire({1_MB}, cluster, true), 1e-12, "one co-located server");
 
+  // All workers have links of 40 Gb/s, four times the shard's: in bytes of theirs 64 n go into it.
+  cluster.groups = {{16, 1.0, 40_Gbps, {}}};
+  require_close(64e6, shard_wire({1_MB}, cluster, false), 1e-12, "a server with a slower link than all workers");
+  // Co-located it has theirs: 15 n; 8 n over the uplink are 4 n of a plain link's time, 16 n of theirs.
+  require_close(16e6, shard_wire({1_MB}, cluster, true), 1e-12, "a co-located server with a faster link than the uplink counts by");
+  cluster.groups.clear();
+
   // A star has nothing to share but hosts' links.
   cluster.topology = Star{};
   require_close(16e6, shard_wire({1_MB}, cluster, false), 1e-12, "star");
@@ -201,4 +210,91 @@ TEST_CASE("a push takes no less than its busiest link") {
         if (co_located && in_units_of_links(found) > least * (1 + 1e-9)) RC_FAIL(what);
       },
       3000);
+}
+
+TEST_CASE("a round in a fabric takes as long as its most loaded link") {
+  // Two groups of 2 chassis of 4 routers of 2 hosts, one cable between the groups. In halving-doubling's first round of
+  // 100 MB all 16 hosts of a group send 50 MB to the other one: 16·50 MB / 12.5 GB/s = 64 ms, and once more in the last.
+  Cluster cluster = star_cluster(32, 100_Gbps);
+  cluster.topology = Dragonfly{2, 1, 2, 1, 4, 1, 2};
+  const Schedule schedule = find_algorithm(Operation::all_reduce, Algorithm::halving_doubling).schedule(32, {});
+  const Fabric fabric(cluster, 0);
+  const RoundFlows first(schedule.round(0), fabric);
+  require_close(0.064, first.duration(100_MB / schedule.blocks).bandwidth.si(), 1e-12, "16 flows over the cable between groups");
+  require_close(0.064, first.least(100_MB / schedule.blocks).si(), 1e-12, "none is faster");
+
+  // The ring sends one message of 100/32 MB each way between the groups, and elsewhere no two over one cable: 62 rounds of
+  // 3.125 MB / 12.5 GB/s = 0.25 ms.
+  const CollectivePrices prices(cluster);
+  CHECK(prices.decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::ring);
+  const CollectiveCall ring = prices.decide(Operation::all_reduce, {Algorithm::ring, {}, {}}, 100_MB);
+  require_close(62 * 0.25e-3, prices(ring).total().si(), 1e-12, "ring");
+  // On the star halving-doubling sends as many bytes in fewer messages.
+  Cluster star = star_cluster(32, 100_Gbps, 5_us);
+  CHECK(CollectivePrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::halving_doubling);
+}
+
+TEST_CASE("messages of unlike latencies share a link while both are on it") {
+  // Two racks of two hosts, each with an uplink worth one link of 1 GB/s. A, 0 → 2, has 2/2 + 2/2 = 2 us of latency, B, 1 → 3,
+  // 2/2 + 6/2 = 4 us; 4 kB each. A is alone on the uplink from 2 to 4 us and has 2 kB through; both have half of it until A
+  // ends after 4 us more, at 8 us; then B, 2 kB of it through, is alone: it ends at 10 us.
+  Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 2_us);
+  cluster.topology = Racks{2, 2.0, 0_us};
+  cluster.groups = {{1, 1.0, {}, 6_us}};
+  const Round round = {{0, 2, {0, 4}, false}, {1, 3, {0, 4}, false}};
+  const RoundFlows flows(round, Fabric(cluster, 0));
+  const RoundFlows::Duration time = flows.duration(1_kB);
+  require_close(4e-6, time.latency.si(), 1e-12, "the longer route");
+  require_close(6e-6, time.bandwidth.si(), 1e-12, "the rest");
+  require_close(10e-6, flows.least(1_kB).si(), 1e-12, "from 2 us on the uplink is never idle: 2 us + 8 kB / 1 GB/s");
+  // With B's latency the same as A's: 2 us + 8 kB / 1 GB/s.
+  cluster.groups.clear();
+  require_close(10e-6, (RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).latency + RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).bandwidth).si(), 1e-12, "alike");
+  // Unlike sizes: B of 1 kB. Both at 0.5 GB/s until B ends after 2 us, A then has 3 kB left: 2 + 2 + 3 us.
+  const RoundFlows unlike({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, Fabric(cluster, 0));
+  require_close(5e-6, unlike.duration(1_kB).bandwidth.si(), 1e-12, "unlike sizes");
+}
+
+TEST_CASE("auto takes the algorithm of the least price wherever routes are priced") {
+  property(
+      "any topology, size and number of workers", [] {
+        const int p = 4 * integer_between(1, 8);
+        Cluster cluster = star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-4)));
+        switch (integer_between(0, 4)) {
+          case 0: cluster.topology = Nodes{4, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, 4)}; break;
+          case 1: cluster.topology = Racks{4, real_between(1, 8), 1_us}; break;
+          case 2: cluster.topology = FatTree{{4, p / 4}, {1, 2}, {1, 1}}; break;
+          case 3: cluster.topology = Torus{{4, p / 4}}; break;
+          default: cluster.groups = {{1, 1.0, BytesPerSecond(positive_between(1e8, 1e11)), 1_us}}; break;
+        }
+        const Bytes n(positive_between(1, 1e9));
+        const CollectivePrices prices(cluster);
+        const auto operation = static_cast<Operation>(integer_between(0, 4));
+        const Seconds chosen = prices(prices.decide(operation, {}, n)).total();
+        for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+          if (entry.operation != operation) continue;
+          const CollectiveCall other = prices.decide(operation, {entry.algorithm, {}, {}}, n);
+          if (prices(other).total() < chosen * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, the chosen one {} s", name_of(entry.algorithm), prices(other).total().si(), chosen.si()));
+        }
+      },
+      300);
+}
+
+TEST_CASE("a round of very many messages takes as much too long as its latencies differ, and no more") {
+  // The two racks above, once for every two messages; the last one's B is the slow one, so the round takes 10 us. The formula
+  // says 4 us + 8 kB / 1 GB/s.
+  const auto time_of = [](int pairs) {
+    Cluster cluster = star_cluster(4 * pairs, BytesPerSecond(1e9), 2_us);
+    cluster.topology = Racks{2, 2.0, 0_us};
+    cluster.groups = {{1, 1.0, {}, 6_us}};
+    Round round;
+    for (int first = 0; first < 4 * pairs; first += 4) {
+      round.push_back({first, first + 2, {0, 4}, false});
+      round.push_back({first + 1, first + 3, {0, 4}, false});
+    }
+    const RoundFlows::Duration time = RoundFlows(round, Fabric(cluster, 0)).duration(1_kB);
+    return (time.latency + time.bandwidth).si();
+  };
+  require_close(10e-6, time_of(RoundFlows::kMostFollowed / 2), 1e-12, "followed");
+  require_close(12e-6, time_of(RoundFlows::kMostFollowed / 2 + 1), 1e-12, "by the formula");
 }

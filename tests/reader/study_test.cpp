@@ -325,7 +325,7 @@ TEST_CASE("a platform file is relative to the file that names it") {
   const Folder folder;
   const std::string platform = folder.write("clusters/grid.xml", "<platform/>");
   folder.write("clusters/grid.json", R"({"workers": 4, "link": {"bandwidth": "1Gbps"}, "topology": {"kind": "simgrid-xml", "file": "grid.xml"}})");
-  const std::string file = folder.write("s.json", R"({"name": "s", "cluster": "grid", "strategy": {"kind": "collective", "size": "1MB"}, "evaluation": {"evaluator": "replay"}})");
+  const std::string file = folder.write("s.json", R"({"name": "s", "cluster": "grid", "strategy": {"kind": "collective", "size": "1MB", "collective": {"algorithm": "ring"}}, "evaluation": {"evaluator": "replay"}})");
   const Study study = load_study(file, {}, default_library());
   CHECK(std::get<SimGridXml>(study.points[0].scenario.cluster.topology).file == platform);
 }

@@ -86,3 +86,37 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
   require_close(6.0 * (3_us + 20_MB / 100_GBps) + 2.0 * (28_us + 20_MB / 10_Gbps), answers[0].replay.step, 1e-9, "hierarchical, 2 NICs");
   require_same(answers[0], 1e-9);
 }
+
+TEST_CASE("replay of a collective equals its price by routes, on every topology") {
+  // Rounds of unlike latencies, contention inside fabrics, unlike links: for every algorithm, and numbers of workers that are
+  // no power of two. The equations walk the same routes and share links by the same max-min fairness.
+  std::vector<std::pair<std::string, Cluster>> clusters;
+  const auto on = [&](const std::string& name, int p, const Topology& topology) -> Cluster& {
+    clusters.emplace_back(name, star(p));
+    clusters.back().second.topology = topology;
+    return clusters.back().second;
+  };
+  on("nodes", 16, Nodes{8, Link{100_GBps, 3_us}, 3});
+  on("nodes, the last not full", 14, Nodes{4, Link{1_GBps, 3_us}, 2});
+  on("racks", 18, Racks{4, 6.0, 2_us});
+  on("fat tree", 16, FatTree{{4, 4}, {1, 2}, {1, 1}});
+  on("fat tree of three levels", 24, FatTree{{4, 3, 2}, {1, 2, 3}, {1, 2, 1}});
+  on("torus", 12, Torus{{3, 4}});
+  on("torus of three dimensions", 32, Torus{{4, 4, 2}});
+  on("dragonfly", 32, Dragonfly{2, 1, 2, 1, 4, 1, 2});
+  on("dragonfly with cables", 18, Dragonfly{3, 2, 1, 1, 3, 1, 2});
+  on("unlike links", 9, Star{}).groups = {{2, 1.0, 4_Gbps, 60_us}, {1, 0.5, 25_Gbps, 2_us}};
+  on("racks of unlike links", 10, Racks{4, 3.0, 2_us}).groups = {{3, 1.0, 4_Gbps, 60_us}};
+  std::vector<Case> cases;
+  for (const auto& [name, cluster] : clusters)
+    for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+      // Where the latency is most of a round, where neither is, and where the bytes are.
+      for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
+        Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, size);
+        auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
+        if (entry.algorithm == Algorithm::hierarchical) choice.group_size = {cluster.workers % 4 == 0 ? 4 : cluster.workers % 3 == 0 ? 3 : 2};
+        cases.push_back({fmt::format("{}: {} {} {} B", name, name_of(entry.operation), name_of(entry.algorithm), size.si()), scenario});
+      }
+    }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "models/fabric/fabric.hpp"
 #include "models/scenario/json.hpp"
-#include "sim/platform/fabric.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/sim/support.hpp"

@@ -1,10 +1,9 @@
-#include "sim/platform/fabric.hpp"
+#include "models/fabric/fabric.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "sim/platform/compat.hpp"
-#include "sim/platform/host_specs.hpp"
+#include "models/fabric/host_specs.hpp"
 
 namespace stepcast {
 namespace {
