@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/choose_points.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
@@ -168,7 +169,6 @@ TEST_CASE("--set changes, adds, and makes axes") {
   }
 }
 
-TEST_CASE("the baseline is the point with its set applied") {
 namespace {
 
 /// Two variants that set all of the strategy.
@@ -282,6 +282,7 @@ TEST_CASE("no jitter is the natural first point of a study of jitter") {
   CHECK(runs_of(study.points[1].scenario) == 4);
 }
 
+TEST_CASE("the baseline is the point with its set applied") {
   const Study study = study_of(Changes{{"/cluster/workers", {4, 8}}, {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}}, {"/baseline", Json::parse(R"({"name": "two, ring", "set": {"/cluster/workers": 2, "/strategy": {"kind": "gossip"}}})")}});
   REQUIRE(study.points.size() == 4);
   for (const StudyPoint& point : study.points) {
