@@ -55,6 +55,8 @@ class Checker {
     if (w.forward) fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
     if (w.backward) fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
     if (!w.profile) fault("/workload/profile", "nothing, and layers give shapes", "a device profile, inline or by name", "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
+    if (w.timed_batch) fault("/workload/timed_batch", "a batch beside shapes", "null: times follow the batch", "remove it");
+    if (w.timed_dtype) fault("/workload/timed_dtype", "a dtype beside shapes", "null: times follow the dtype", "remove it");
     check_shapes(w, "/workload", faults_);
     if (faults_.size() == before) listed_ = list_gradients(w);
   }
