@@ -104,6 +104,7 @@ void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
 
 std::optional<double> Answers::difference() const {
   if (!equations || !replay) return {};
+  if (replay->step == equations->step) return 0.0;  // also where both are 0
   return (replay->step - equations->step) / equations->step;
 }
 
