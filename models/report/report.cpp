@@ -108,6 +108,24 @@ std::optional<double> Answers::difference() const {
   return (replay->step - equations->step) / equations->step;
 }
 
+std::string default_baseline(const std::vector<StudyPoint>& points) {
+  bool networks = false, batches = false;
+  std::set<const WorkloadTable*> seen;
+  const WorkloadTable* first = nullptr;
+  for (const StudyPoint& point : points) {
+    const WorkloadTable* table = point.scenario.workload.get();
+    if (!table || !seen.insert(table).second) continue;
+    if (!first) first = table;
+    WorkloadTable alike = *table;
+    alike.batch = first->batch;
+    alike.timed_batch = first->timed_batch;
+    networks |= alike != *first;
+    batches |= table->batch != first->batch;
+  }
+  const std::string_view whose = networks ? ", each row's own network" : batches ? ", at each row's own batch" : "";
+  return fmt::format("one worker computing alone{}", whose);
+}
+
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step) {
   const bool trains = scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
   if (!trains || step <= Seconds{}) return 0.0;
