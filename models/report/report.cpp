@@ -184,7 +184,9 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     if (point.baseline && point.baseline->run) report.run->speedup = run_of(*point.baseline, point.baseline_phases, baseline_at + 1).time / report.run->time;
   }
 
-  if (has_spread(scenario)) {
+  if (has_spread(scenario) && graph.asynchronous) {
+    report.notes.push_back("the profile's spread puts no band on the step time: that takes the equations, which cannot tell an asynchronous server's");
+  } else if (has_spread(scenario)) {
     try {
       // A band without width would read as certainty: nothing that takes time here has a spread.
       const Seconds stated = answers.equations ? answers.equations->step : evaluate(graph, scenario.cluster).step;

@@ -264,11 +264,10 @@ void apply(const Override& change, Document& document) {
     throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
   }
   *value = change.value;
-  if (!made.empty()) {
-    // Where the place is the pointer itself (--set), that of its beginning is known too.
-    const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size()));
-    document.origins.add(made, change.file, change.place.ends_with(rest) ? change.place.substr(0, change.place.size() - rest.size()) : change.place);
-  }
+  // Where the place is the pointer itself (--set), that of its beginning is known too. What an option or a variant's
+  // change makes on the way stays the document's: it says nothing of the fields beside its own.
+  if (const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size())); !made.empty() && change.place.ends_with(rest))
+    document.origins.add(made, change.file, change.place.substr(0, change.place.size() - rest.size()));
   document.origins.add(change.pointer, change.file, change.place);
 }
 
