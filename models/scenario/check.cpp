@@ -164,8 +164,6 @@ class Checker {
       fault("/cluster/groups", "a group with links of its own", "that only with topology star or racks", "give the group a speed only");
     if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
-    if (c.jitter.cv == 0 && c.jitter.distribution != JitterDistribution::none)
-      fault("/cluster/jitter/cv", "0 with a distribution", "a cv above 0, or distribution none");
   }
 
   void check_collective(const CollectiveChoice& choice, Operation operation, const std::string& pointer) {
@@ -256,7 +254,7 @@ class Checker {
       fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)), "\"replay\": the equations know no randomness");
     if (s_.evaluation.fidelity == Fidelity::folded)
       if (const auto refusal = folding_refusal(s_)) fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");
-    if (s_.evaluation.runs > 1 && s_.cluster.jitter.cv == 0)
+    if (s_.evaluation.runs > 1 && s_.cluster.jitter.distribution == JitterDistribution::none)
       fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs), "1: every run would be the same", "add /cluster/jitter");
   }
 
