@@ -28,7 +28,7 @@ void expect_value(const Study& study, const std::string& axis, const std::string
   for (const StudyPoint& point : study.points)
     if (const std::string* has = value_on(point, axis); has && std::find(values.begin(), values.end(), *has) == values.end()) values.push_back(*has);
   if (std::find(values.begin(), values.end(), value) != values.end()) return;
-  const std::string near = nearest(value, values);
+  const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
   throw std::invalid_argument(fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
 }
 
