@@ -96,11 +96,49 @@ ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
   return all;
 }
 
+/// Notes where batch or dtype are not those that a table's times are for.
+void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
+  const auto axis = [&](std::string_view name) {
+    return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == name || c.axis.ends_with(fmt::format("/{}", name)); });
+  };
+  const auto add = [&](std::string note) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  };
+  for (const Scenario* scenario : questions_of(point)) {
+    const auto& w = scenario->workload;
+    if (!w || gives_shapes(*w) || std::holds_alternative<CollectiveBenchmark>(scenario->strategy)) continue;
+    constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
+    if (w->timed_batch && *w->timed_batch != w->batch) add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch, kFollows));
+    else if (!w->timed_batch && axis("batch")) add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
+    if (w->timed_dtype && *w->timed_dtype != w->dtype) add(fmt::format("the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, name_of(*w->timed_dtype), kFollows));
+    else if (!w->timed_dtype && axis("dtype")) add(fmt::format("the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, kFollows));
+  }
+}
+
 }  // namespace
 
 std::optional<double> Answers::difference() const {
   if (!equations || !replay) return {};
+  if (replay->step == equations->step) return 0.0;  // also where both are 0
   return (replay->step - equations->step) / equations->step;
+}
+
+std::string default_baseline(const std::vector<StudyPoint>& points) {
+  bool networks = false, batches = false;
+  std::set<const WorkloadTable*> seen;
+  const WorkloadTable* first = nullptr;
+  for (const StudyPoint& point : points) {
+    const WorkloadTable* table = point.scenario.workload.get();
+    if (!table || !seen.insert(table).second) continue;
+    if (!first) first = table;
+    WorkloadTable alike = *table;
+    alike.batch = first->batch;
+    alike.timed_batch = first->timed_batch;
+    networks |= alike != *first;
+    batches |= table->batch != first->batch;
+  }
+  const std::string_view whose = networks ? ", each row's own network" : batches ? ", at each row's own batch" : "";
+  return fmt::format("one worker computing alone{}", whose);
 }
 
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step) {
@@ -161,7 +199,9 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     if (point.baseline && point.baseline->run) report.run->speedup = run_of(*point.baseline, point.baseline_phases, baseline_at + 1).time / report.run->time;
   }
 
-  if (has_spread(scenario)) {
+  if (has_spread(scenario) && graph.asynchronous) {
+    report.notes.push_back("the profile's spread puts no band on the step time: that takes the equations, which cannot tell an asynchronous server's");
+  } else if (has_spread(scenario)) {
     try {
       // A band without width would read as certainty: nothing that takes time here has a spread.
       const Seconds stated = answers.equations ? answers.equations->step : evaluate(graph, scenario.cluster).step;
@@ -174,10 +214,12 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   report.tolerance = scenario.evaluation.tolerance;
   if (const std::string estimate = why_estimate(scenario, graph); answers.equations && !estimate.empty())
     report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", estimate));
-  if (const auto& w = scenario.workload; w && !gives_shapes(*w)) {
-    const bool axis = std::any_of(point.coordinates.begin(), point.coordinates.end(), [](const Coordinate& c) { return c.axis == "batch" || c.axis.ends_with("/batch"); });
-    const bool phase = std::any_of(point.phases.begin(), point.phases.end(), [&](const Scenario& s) { return s.workload && !gives_shapes(*s.workload) && s.workload->batch != w->batch; });
-    if (axis || phase) report.notes.push_back(fmt::format("the times of {} are as given, whatever the batch; only layer shapes with a profile follow it", w->name));
+  add_given_times(point, report.notes);
+  if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
+    // Factors are independent with coefficient of variation cv, so the mean of N has cv/sqrt(N).
+    const double steps = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers;
+    report.notes.push_back(fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
+                                       100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
   if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);

@@ -66,6 +66,7 @@ struct Report {
   std::string name;
   std::string description;
   std::string baseline;           ///< what speedups are against
+  bool given_baseline = false;    ///< whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains
   std::vector<std::string> axes;
   std::vector<PointReport> points;
 };
@@ -80,6 +81,10 @@ struct Answered {
 /// Assembles a point's report.
 /// @param answered  one for each of questions_of(point), in that order
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered);
+
+/// What speedups are against where no baseline is given: "one worker computing alone", and whose network or batch
+/// where points differ in that, since then speedups do not rank them.
+std::string default_baseline(const std::vector<StudyPoint>& points);
 
 /// Throughput of all workers, p·batch / step; 0 where nothing is trained.
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step);

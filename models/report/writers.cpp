@@ -288,6 +288,7 @@ Json report_document(const Report& report, const Json& manifest) {
   json["name"] = report.name;
   json["description"] = report.description;
   json["baseline"] = report.baseline;
+  json["baseline_given"] = report.given_baseline;
   json["axes"] = report.axes;
   json["columns"] = Json::object();
   for (const Column& column : columns) json["columns"][column.name] = column.meaning;

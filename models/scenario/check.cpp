@@ -55,6 +55,8 @@ class Checker {
     if (w.forward) fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
     if (w.backward) fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
     if (!w.profile) fault("/workload/profile", "nothing, and layers give shapes", "a device profile, inline or by name", "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
+    if (w.timed_batch) fault("/workload/timed_batch", "a batch beside shapes", "null: times follow the batch", "remove it");
+    if (w.timed_dtype) fault("/workload/timed_dtype", "a dtype beside shapes", "null: times follow the dtype", "remove it");
     check_shapes(w, "/workload", faults_);
     if (faults_.size() == before) listed_ = list_gradients(w);
   }
@@ -162,8 +164,6 @@ class Checker {
       fault("/cluster/groups", "a group with links of its own", "that only with topology star or racks", "give the group a speed only");
     if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
-    if (c.jitter.cv == 0 && c.jitter.distribution != JitterDistribution::none)
-      fault("/cluster/jitter/cv", "0 with a distribution", "a cv above 0, or distribution none");
   }
 
   void check_collective(const CollectiveChoice& choice, Operation operation, const std::string& pointer) {
@@ -262,7 +262,7 @@ class Checker {
       fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)), "\"replay\": the equations know no randomness");
     if (s_.evaluation.fidelity == Fidelity::folded)
       if (const auto refusal = folding_refusal(s_)) fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");
-    if (s_.evaluation.runs > 1 && s_.cluster.jitter.cv == 0)
+    if (s_.evaluation.runs > 1 && s_.cluster.jitter.distribution == JitterDistribution::none)
       fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs), "1: every run would be the same", "add /cluster/jitter");
   }
 

@@ -78,7 +78,18 @@ class Checker {
     }
     const bool gathers = carrier == Carrier::all_gather || carrier == Carrier::all_to_all || (carrier == Carrier::automatic && !traits_.summable);
     if (gathers && choice.algorithm != Algorithm::automatic && !carries_out(choice.algorithm, Operation::all_gather))
-      fault("/strategy/collective/algorithm", fmt::format("\"{}\", and messages of \"{}\" are all-gathered", name_of(choice.algorithm), kind_), "auto, ring or recursive-doubling");
+      fault("/strategy/collective/algorithm", fmt::format("\"{}\", and messages of \"{}\" are all-gathered", name_of(choice.algorithm), kind_), gathering_algorithms());
+  }
+
+  /// What /strategy/collective may name, which is an all-reduce's algorithm, and all-gathers as well.
+  static std::string gathering_algorithms() {
+    std::string named = "auto", others;
+    for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+      if (entry.operation != Operation::all_gather) continue;
+      std::string& list = carries_out(entry.algorithm, Operation::all_reduce) ? named : others;
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", name_of(entry.algorithm));
+    }
+    return others.empty() ? named : fmt::format("{} (auto takes {} too, which all-reduces nothing and has no name here)", named, others);
   }
 
   void check_strategy(const AllReduceStrategy& x) { check_carrier(x.carrier, x.collective); }

@@ -182,7 +182,7 @@ struct Jitter {
   template <class V>
   static void describe(V& v, Jitter& x) {
     v.optional("distribution", x.distribution, "shape of the factor");
-    v.optional("cv", x.cv, "coefficient of variation: standard deviation over mean", between(0, 10));
+    v.optional("cv", x.cv, "coefficient of variation: standard deviation over mean; 0 is no jitter", between(0, 10));
   }
   bool operator==(const Jitter&) const = default;
 };

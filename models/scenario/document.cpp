@@ -45,6 +45,19 @@ bool is_part(std::string_view pointer) {
   return is_named(pointer.substr(1, slash == std::string_view::npos ? slash : slash - 1)) && (slash == std::string_view::npos || is_index(pointer.substr(slash + 1)));
 }
 
+/// Given times do not follow batch and dtype: where one is about to change in a layer table, the table keeps what its
+/// times are for.
+void keep_timing(Json& table, std::string_view key, const Json& value) {
+  if (!table.is_object() || table.contains("from")) return;
+  const std::string timed = fmt::format("timed_{}", key);
+  const auto own = table.find(std::string(key));
+  if (own == table.end() || own->is_structured() || *own == value || table.contains(timed)) return;
+  if (const auto layers = table.find("layers"); layers != table.end() && layers->is_array() && !layers->empty() && layers->front().is_object() && layers->front().contains("shape")) return;
+  const Json before = *own;  // a new key may move the others
+  table[timed] = before;
+}
+constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
+
 /// Lays `over` on `base`: objects merge key by key, anything else replaces. An object whose "kind" changes
 /// replaces as a whole, since its old keys mean nothing under the new kind.
 void lay_over(Json& base, const Json& over, const std::string& pointer, const Origins& written, Origins& origins) {
@@ -55,6 +68,9 @@ void lay_over(Json& base, const Json& over, const std::string& pointer, const Or
     origins.add(pointer, at.file, at.pointer);
     return;
   }
+  if (pointer == "/workload")
+    for (const std::string_view key : kTimedFor)
+      if (const auto value = over.find(std::string(key)); value != over.end()) keep_timing(base, key, *value);
   for (const auto& [key, value] : over.items()) lay_over(base[key], value, pointer_to(pointer, key), written, origins);
 }
 
@@ -230,6 +246,8 @@ void apply(const Override& change, Document& document) {
     std::string here;
     for (auto token = tokens.rbegin(); token != tokens.rend(); ++token) {
       if (value->is_string() && is_part(here)) *value = Json::object({{"from", *value}});
+      for (const std::string_view key : kTimedFor)
+        if (here == "/workload" && *token == key) keep_timing(*value, key, change.value);
       const bool is_new = value->is_object() && !value->contains(*token);
       if (value->is_null() && made.empty()) made = here;
       if (value->is_array() && is_index(*token) && std::stoul(*token) < value->size()) {
@@ -246,11 +264,10 @@ void apply(const Override& change, Document& document) {
     throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
   }
   *value = change.value;
-  if (!made.empty()) {
-    // Where the place is the pointer itself (--set), that of its beginning is known too.
-    const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size()));
-    document.origins.add(made, change.file, change.place.ends_with(rest) ? change.place.substr(0, change.place.size() - rest.size()) : change.place);
-  }
+  // Where the place is the pointer itself (--set), that of its beginning is known too. What an option or a variant's
+  // change makes on the way stays the document's: it says nothing of the fields beside its own.
+  if (const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size())); !made.empty() && change.place.ends_with(rest))
+    document.origins.add(made, change.file, change.place.substr(0, change.place.size() - rest.size()));
   document.origins.add(change.pointer, change.file, change.place);
 }
 

@@ -1,5 +1,6 @@
 #include "models/scenario/reader.hpp"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -37,7 +38,10 @@ std::string unquoted(const Json& json) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number)) return "";
-  return fmt::format("write {}", std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
+  const std::string_view read(text.data(), static_cast<std::size_t>(end - text.data())), rest = std::string_view(text).substr(read.size());
+  // "64" and "64 workers" mean 64; what goes on otherwise ("2..4", "2,4", "1,000") means several numbers or another.
+  if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' && std::isalpha(static_cast<unsigned char>(rest.front())) == 0) return "write one number, or a list such as [2, 4]";
+  return fmt::format("write {}", read);
 }
 
 }  // namespace detail

@@ -69,7 +69,7 @@ class ObjectReader {
   std::vector<std::string> known_;
 };
 
-/// "write 64" for the text "64" or "64 workers" where a number is wanted.
+/// "write 64" for the text "64" or "64 workers" where a number is wanted, "write one number, or a list" for "2..4".
 std::string unquoted(const Json& json);
 
 template <class T>

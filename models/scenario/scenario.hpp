@@ -100,6 +100,9 @@ struct Scenario {
   Output output;
 };
 
+/// Replays of it that have to be run: where nothing is random every one would be the same.
+inline int runs_of(const Scenario& scenario) { return scenario.cluster.jitter.cv > 0 ? scenario.evaluation.runs : 1; }
+
 /// The scenario without what cannot change a forecast of its step (name, description, baseline, run, output), and without
 /// the workload, which is large and shared: whoever tells scenarios apart has its own way to tell workloads.
 Scenario without_labels(Scenario scenario);

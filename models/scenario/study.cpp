@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/axes.hpp"
 #include "models/scenario/check.hpp"
@@ -105,7 +106,7 @@ class Expansion {
     for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
     study_.source = document.json.dump() + "\n";
     resolve(document);
-    if (document.json.is_object()) expand_variants(document);
+    if (document.json.is_object()) expand_variants(document, overrides);
     else if (document.given_up.empty()) add_fault(document, "", describe_value(document.json), "an object");
     if (faults_.size() >= kMaxFaults) faults_.push_back({document.origins.file_of(""), "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
     if (!faults_.empty()) throw ScenarioError(std::move(faults_));
@@ -115,18 +116,80 @@ class Expansion {
   }
 
  private:
-  void expand_variants(const Document& document) {
+  void expand_variants(const Document& document, const std::vector<Override>& overrides) {
     std::vector<Fault> faults;
     std::vector<Variant> variants;
     if (const auto found = document.json.find("variants"); found != document.json.end()) read_value(*found, "/variants", variants, {}, faults);
     if (faults.empty()) check_variants(variants, faults);
     add_faults(document, std::move(faults));
     if (variants.empty()) return expand_axes(document, {});
+    for (const Override& change : overrides) find_lost(change, variants);
     for (std::size_t i = 0; i < variants.size() && !full(); ++i) {
       Document copy = document;
-      apply_set(variants[i].set, fmt::format("/variants/{}/set", i), copy);
+      const std::string place = fmt::format("/variants/{}/set", i);
+      apply_set(variants[i].set, place, copy);
+      apply_below(variants[i], place, overrides, copy);
       expand_axes(std::move(copy), {{"variant", variants[i].name}});
     }
+    changed_after_.clear();
+  }
+
+  /// What a variant sets as a whole, an override of one of its fields changes after it.
+  void apply_below(const Variant& variant, const std::string& place, const std::vector<Override>& overrides, Document& document) {
+    changed_after_.clear();
+    for (const Override& change : overrides) {
+      if (!variant.set.is_object()) return;
+      for (const auto& [target, value] : variant.set.items()) {
+        if (change.pointer == target || !is_at_or_below(change.pointer, target)) continue;
+        attempt([&] { stepcast::apply(change, document); });
+        changed_after_.push_back({change.pointer, variant.name, pointer_to(place, target) + change.pointer.substr(target.size())});
+        break;
+      }
+    }
+    if (!changed_after_.empty()) resolve(document);
+  }
+
+  /// What a variant makes of an override: sets it, or a part of it, itself; and to another value.
+  struct Undone {
+    std::string by;  ///< the first pointer of the variant's that does; empty: none does
+    bool other_value = false;
+  };
+  static Undone undone(const Override& change, const Json& set) {
+    if (!set.is_object()) return {};
+    for (const auto& [target, value] : set.items()) {
+      if (!is_at_or_below(target, change.pointer)) continue;
+      try {
+        const Json::json_pointer rest(target.substr(change.pointer.size()));
+        if (change.value.contains(rest)) return {target, change.value[rest] != value};
+      } catch (const Json::exception&) {  // a malformed pointer, which is a fault where it is applied
+      }
+    }
+    return {};
+  }
+
+  /// An override that no variant leaves standing is a fault; one that some undo, a note.
+  void find_lost(const Override& change, const std::vector<Variant>& variants) {
+    std::size_t setting = 0;
+    std::vector<std::string> names;
+    std::string place, target;  // of the first that sets another value
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      const Undone found = undone(change, variants[i].set);
+      if (found.by.empty()) continue;
+      ++setting;
+      if (!found.other_value) continue;
+      if (names.empty()) {
+        place = pointer_to(fmt::format("/variants/{}/set", i), found.by);
+        target = found.by;
+      }
+      names.push_back(describe_value(variants[i].name));
+    }
+    if (names.empty()) return;
+    if (setting == variants.size())
+      return add({{change.file, change.place, fmt::format("{}, but every variant sets {} itself", describe_value(change.value), target), "a field that some variant leaves as it is", fmt::format("change {} and its like, a field below it, or leave the variants out: --set '/variants=[]'", place)}});
+    constexpr std::size_t kNamed = 3;
+    const std::size_t named = std::min(names.size(), kNamed);
+    study_.notes.push_back(fmt::format("{}: {} has no effect in {} of {} variants, which set {} themselves ({}{}); change {} and its like there", change.file, change.pointer, names.size(), variants.size(), target,
+                                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "), names.size() > named ? ", ..." : "", place));
   }
 
   static void check_variants(const std::vector<Variant>& variants, std::vector<Fault>& faults) {
@@ -361,8 +424,21 @@ class Expansion {
     std::erase_if(faults, [&](const Fault& fault) {
       return fault.file.empty() && std::any_of(document.given_up.begin(), document.given_up.end(), [&](const std::string& pointer) { return is_at_or_below(fault.pointer, pointer); });
     });
-    for (Fault& fault : faults) fault = locate(document, std::move(fault));
+    for (Fault& fault : faults) {
+      fault = locate(document, std::move(fault));
+      if (fault.file == "--set") tell_variant(fault);
+    }
     add(std::move(faults));
+  }
+
+  /// A value that was laid over a variant may fit another one.
+  void tell_variant(Fault& fault) const {
+    for (const auto& [pointer, variant, place] : changed_after_) {
+      if (!is_at_or_below(pointer, fault.pointer) && !is_at_or_below(fault.pointer, pointer)) continue;
+      fault.found += fmt::format(" (over what variant {} sets)", describe_value(variant));
+      if (fault.remedy.empty()) fault.remedy = fmt::format("here it is {}; set it so in the variants that have it", place);
+      return;
+    }
   }
 
   void add(const std::vector<Fault>& faults) {
@@ -390,8 +466,14 @@ class Expansion {
       for (Coordinate& c : point.coordinates) c.axis = names[c.axis];
   }
 
+  /// An override of a field of what the variant being expanded sets.
+  struct ChangedAfter {
+    std::string pointer, variant, place;
+  };
+
   PartFiles files_;
   std::size_t max_points_;
+  std::vector<ChangedAfter> changed_after_;
   std::map<std::string, std::shared_ptr<const WorkloadTable>> workloads_;
   Study study_;
   std::vector<Fault> faults_;

@@ -39,13 +39,16 @@ struct Study {
   std::vector<std::string> axes;  ///< names, in order; "variant" first if there are variants
   std::vector<std::string> axis_pointers;  ///< where each axis stands in the document; "variant" for the variants
   std::string source;  ///< all that it was made from (document, overrides, part files): tells studies apart
+  std::vector<std::string> notes;  ///< what whoever gave the overrides should know
   std::vector<StudyPoint> points;
 };
 
 inline constexpr std::size_t kMaxPoints = 1000000;
 inline constexpr std::size_t kMaxAxes = 64;
 
-/// Reads, overrides, resolves, expands and checks.
+/// Reads, overrides, resolves, expands and checks. An override is applied before the variants, and again after each
+/// that sets a value around it: so it changes a field of what variants set as a whole. One of which no variant leaves
+/// anything is a fault; where only some undo it, a note says so.
 /// @param library  folder with workloads/, clusters/, ... for parts given by bare name
 /// @throws ScenarioError with every fault of every point, each once (the first kMaxFaults)
 Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);

@@ -124,6 +124,8 @@ struct WorkloadTable {
   std::optional<DeviceProfile> profile;
   std::optional<WorkloadVariant> variant;
   std::vector<WorkloadVariant> variants;
+  std::optional<int> timed_batch;
+  std::optional<Dtype> timed_dtype;
   std::vector<Layer> layers;
   std::vector<GradientTensor> gradients;
 
@@ -144,6 +146,8 @@ struct WorkloadTable {
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");
+    v.optional("timed_batch", x.timed_batch, "with times: the batch they are for; null: `batch`. Filled in where a scenario changes a table's batch", at_least(1));
+    v.optional("timed_dtype", x.timed_dtype, "with times: the dtype they are for; null: `dtype`. Filled in where a scenario changes a table's dtype");
     v.optional("layers", x.layers, "layers in forward order, with times or with shapes");
     v.optional("gradients", x.gradients, "gradient tensors in the order back-propagation finishes them");
   }

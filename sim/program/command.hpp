@@ -7,8 +7,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "models/scenario/document.hpp"
-
 namespace stepcast {
 
 /// What the program's exit status says.
@@ -25,9 +23,6 @@ struct Invocation {
   std::vector<std::string> arguments;
   int exit_code = kOk;
 };
-
-/// --set options as overrides. @throws CLI::ValidationError for one that is not POINTER=VALUE
-std::vector<Override> parse_sets(const std::vector<std::string>& sets);
 
 void add_run(CLI::App& app, Invocation& invocation);
 void add_sweep(CLI::App& app, Invocation& invocation);

@@ -1,26 +1,21 @@
 #include <iostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/fault.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/version.hpp"
 
-namespace stepcast {
+namespace {
 
-std::vector<Override> parse_sets(const std::vector<std::string>& sets) {
-  std::vector<Override> changes;
-  for (const std::string& text : sets) {
-    try {
-      changes.push_back(parse_override(text));
-    } catch (const ScenarioError& error) {
-      throw CLI::ValidationError("--set", error.what());
-    }
-  }
-  return changes;
+std::string names_of_subcommands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
-}  // namespace stepcast
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace stepcast;
@@ -45,7 +40,7 @@ int main(int argc, char** argv) {
     return app.exit(done);
   } catch (const CLI::RequiredError& error) {
     const auto called_so = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty()) fmt::print(stderr, "stepcast: there is no subcommand {}; there are run, sweep, merge, list, show and schema\n", argv[1]);
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty()) fmt::print(stderr, "stepcast: there is no subcommand {}; there are {}\n", argv[1], names_of_subcommands(app));
     else app.exit(error, std::cerr, std::cerr);
     return kUsage;
   } catch (const CLI::ParseError& error) {

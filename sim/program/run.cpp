@@ -6,11 +6,10 @@
 #include <fmt/format.h>
 
 #include "models/report/writers.hpp"
-#include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
 #include "sim/study/replay_effort.hpp"
@@ -19,23 +18,11 @@ namespace stepcast {
 namespace {
 
 struct RunOptions {
-  std::string scenario;
-  std::vector<std::string> sets;
-  std::string evaluator, fidelity;
-  std::optional<double> tolerance;
+  StudyOptions study;
   std::string csv, json, plot;
   bool no_plot = false;
   int jobs = available_cores();
 };
-
-/// --evaluator, --fidelity and --tolerance are short for --set.
-std::vector<Override> overrides(const RunOptions& options) {
-  std::vector<Override> changes = parse_sets(options.sets);
-  if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
-  if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
-  if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
-  return changes;
-}
 
 /// The largest difference between the evaluators, if both were asked somewhere.
 int judge(const Report& report) {
@@ -54,7 +41,8 @@ int judge(const Report& report) {
 }
 
 int run(const RunOptions& options, const Invocation& invocation) {
-  const Study study = load_study(options.scenario, overrides(options), default_library());
+  const Study study = load(options.study);
+  print_notes(study);
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
   try {
     check_outputs({options.csv, options.json}, plot);
@@ -82,11 +70,10 @@ int run(const RunOptions& options, const Invocation& invocation) {
 void add_run(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("run", "Predict: how long a step takes, and why");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("scenario", options->scenario, "scenario or study (JSON); - is standard input")->required();
-  command->add_option("--set", options->sets, "change a field: /json/pointer=value (repeatable)")->type_name("POINTER=VALUE")->allow_extra_args(false);
-  command->add_option("--evaluator", options->evaluator, "equations, replay or both")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
-  command->add_option("--fidelity", options->fidelity, "of replays: full, folded (one of each kind) or auto (folded where that is exact)")->check(CLI::IsMember({"full", "folded", "auto"}))->type_name("NAME");
-  command->add_option("--tolerance", options->tolerance, "with both: largest relative difference before exit code 4")->check(CLI::NonNegativeNumber)->type_name("NUMBER");
+  command->add_option("scenario", options->study.file, "scenario or study (JSON); - is standard input")->required();
+  add_sets(*command, options->study);
+  add_points(*command, options->study);
+  add_evaluation(*command, options->study);
   command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
   command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")->type_name("PATH");
   command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");

@@ -6,12 +6,12 @@
 #include <fmt/ranges.h>
 
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/layer_table.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/study_options.hpp"
 
 namespace stepcast {
 namespace {
@@ -56,8 +56,9 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
 }
 
 /// The canonical document of every point, defaults written out.
-Json resolved(const std::string& file, const std::vector<std::string>& sets) {
-  const Study study = load_study(file, parse_sets(sets), default_library());
+Json resolved(const StudyOptions& options) {
+  const Study study = load(options);
+  print_notes(study);
   if (study.points.size() == 1) return to_json(study.points.front().scenario);
   Json all = Json::array();
   for (const StudyPoint& point : study.points) all.push_back(to_json(point.scenario));
@@ -93,10 +94,11 @@ struct WorkloadOptions {
 void add_show(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("show", "Show what a name means, or the scenario that a file resolves to");
   auto words = std::make_shared<std::vector<std::string>>();
-  auto sets = std::make_shared<std::vector<std::string>>();
+  auto study = std::make_shared<StudyOptions>();
   auto json = std::make_shared<std::string>();
   command->add_option("name", *words, "a name that `stepcast list` prints, before it what it is of if you like (workload resnet50), or a scenario file (.json)")->required()->expected(1, 2);
-  command->add_option("--set", *sets, "scenario file: change a field first")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  add_sets(*command, *study);
+  add_points(*command, *study);
   auto options = std::make_shared<WorkloadOptions>();
   command->add_option("--variant", options->variant, "network: one of its variants")->type_name("NAME");
   command->add_option("--profile", options->profile, "network: the device whose layer times to show")->type_name("NAME");
@@ -104,7 +106,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
   command->add_option("--dtype", options->dtype, "network: type of the operands and gradients")->type_name("NAME");
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
   command->footer("Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
-  command->callback([words, sets, json, options, &invocation] {
+  command->callback([words, study, json, options, &invocation] {
     const std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
     const std::string& name = words->back();
     const std::string target = json->empty() ? "-" : *json;
@@ -120,9 +122,11 @@ void add_show(CLI::App& app, Invocation& invocation) {
       if (options->any()) throw CLI::ValidationError(name, "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
     }
     if (name.ends_with(".json") || name == "-") {
-      write_output(target, resolved(name, *sets).dump(1) + "\n");
+      study->file = name;
+      write_output(target, resolved(*study).dump(1) + "\n");
     } else {
-      if (!sets->empty()) throw CLI::ValidationError("--set", "only a scenario file has fields to change");
+      if (!study->sets.empty()) throw CLI::ValidationError("--set", "only a scenario file has fields to change");
+      if (!study->points.empty()) throw CLI::ValidationError("--point", "only a scenario file has points to choose from");
       std::string text;
       Json all = Json::array();
       for (const CatalogueEntry& entry : find(name, shelf)) {

@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/progress.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/program/streamed_output.hpp"
+#include "sim/program/study_options.hpp"
 #include "sim/program/version.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/sweep.hpp"
@@ -21,9 +20,7 @@ namespace stepcast {
 namespace {
 
 struct SweepOptions {
-  std::string study;
-  std::vector<std::string> sets;
-  std::string evaluator;
+  StudyOptions study;
   std::string csv, json_lines, shard, shard_file, cache;
   bool no_cache = false;
   int jobs = 0;
@@ -38,7 +35,7 @@ struct OutputFile {
 std::vector<OutputFile> output_files(const SweepOptions& options, const std::optional<Shard>& shard) {
   std::vector<OutputFile> files;
   if (shard) {
-    const std::string stem = options.study == "-" ? "study" : std::filesystem::path(options.study).stem().string();
+    const std::string stem = options.study.file == "-" ? "study" : std::filesystem::path(options.study.file).stem().string();
     files.push_back({RowFormat::shard, options.shard_file.empty() ? fmt::format("{}.shard-{}-of-{}.jsonl", stem, shard->index, shard->count) : options.shard_file});
     return files;
   }
@@ -146,7 +143,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   events.write = [&](std::size_t format, std::string_view row) { outputs[format].write(row); };
   events.failed = [&](std::size_t point, const std::string& error) {
     progress.clear();
-    fmt::print(stderr, "stepcast: {}: {} failed: {}\n", options.study, point_text(study, point), error);
+    fmt::print(stderr, "stepcast: {}: {} failed: {}\n", options.study.file, point_text(study, point), error);
   };
   events.progress = [&](const SweepCount& count) { progress.show(count.done, count.points, count.failed); };
   events.stop = [] { return stop_signal != 0; };
@@ -165,9 +162,8 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
 
 int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
   const auto start = Clock::now();
-  std::vector<Override> changes = parse_sets(options.sets);
-  if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
-  const Study study = load_study(options.study, changes, default_library());
+  const Study study = load(options.study);
+  if (ranks.rank() == 0) print_notes(study);
   SweepSettings settings;
   settings.program = program_identity();
   settings.jobs = options.jobs > 0 ? options.jobs : std::max(1, available_cores() / ranks.beside());
@@ -182,7 +178,7 @@ int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) 
 
 /// One rank that fails ends all; what makes every rank fail alike (a bad scenario) is told once, by the first.
 int sweep_among_ranks(const SweepOptions& options) {
-  if (options.study == "-") throw CLI::ValidationError("study", "standard input reaches one rank only; give a file");
+  if (options.study.file == "-") throw CLI::ValidationError("study", "standard input reaches one rank only; give a file");
   const auto ranks = mpi_ranks();
   try {
     return sweep_with(options, {}, *ranks);
@@ -201,9 +197,9 @@ int sweep_among_ranks(const SweepOptions& options) {
 void add_sweep(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("sweep", "Predict many points: one row each, in parallel, continued where it was stopped");
   auto options = std::make_shared<SweepOptions>();
-  command->add_option("study", options->study, "scenario with lists or variants (JSON); - is standard input")->required();
-  command->add_option("--set", options->sets, "change a field: /json/pointer=value (repeatable)")->type_name("POINTER=VALUE")->allow_extra_args(false);
-  command->add_option("--evaluator", options->evaluator, "equations, replay or both")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
+  command->add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")->required();
+  add_sets(*command, options->study);
+  add_evaluation(*command, options->study);
   command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")->type_name("PATH");
   command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
   command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")->check(CLI::Range(1, 1024));

@@ -4,20 +4,20 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/streamed_output.hpp"
+#include "sim/program/study_options.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace stepcast {
 namespace {
 
 struct TraceOptions {
-  std::string scenario, output;
-  std::vector<std::string> sets;
+  StudyOptions study;
+  std::string output;
 };
 
 constexpr std::string_view name_of(Phase phase) {
@@ -49,12 +49,18 @@ class EventLines {
   std::map<std::pair<std::size_t, std::string_view>, std::size_t> threads_;
 };
 
+/// The --point options that choose a study's first point.
+std::string example_choice(const Study& study) {
+  std::string text;
+  for (const Coordinate& c : study.points.front().coordinates) text += fmt::format("{}--point '{}={}'", text.empty() ? "" : " ", c.axis, c.value);
+  return text;
+}
+
 int trace(const TraceOptions& options) {
-  std::vector<Override> changes = parse_sets(options.sets);
-  changes.push_back({"/evaluation/evaluator", "replay", "stepcast trace", ""});
-  const Study study = load_study(options.scenario, changes, default_library());
+  const Study study = load(options.study, {{"/evaluation/evaluator", "replay", "stepcast trace", ""}});
   if (study.points.size() != 1)
-    throw CLI::ValidationError("scenario", fmt::format("{} points, and a trace is of one; choose with --set", study.points.size()));
+    throw CLI::ValidationError("scenario", fmt::format("{} points, and a trace is of one; choose by axis ({}), such as {}", study.points.size(), fmt::join(study.axes, ", "), example_choice(study)));
+  print_notes(study);
   const Scenario& scenario = study.points.front().scenario;
   const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
   StreamedOutput output(options.output);
@@ -73,10 +79,11 @@ int trace(const TraceOptions& options) {
 void add_trace(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("trace", "Write the timeline of a replay, for Perfetto or chrome://tracing");
   auto options = std::make_shared<TraceOptions>();
-  command->add_option("scenario", options->scenario, "scenario of one point (JSON); - is standard input")->required();
-  command->add_option("--set", options->sets, "change a field: /json/pointer=value (repeatable)")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  command->add_option("scenario", options->study.file, "scenario (JSON); - is standard input")->required();
+  add_sets(*command, options->study);
+  add_points(*command, options->study);
   command->add_option("-o,--output", options->output, "where to; - is standard output")->required()->type_name("PATH");
-  command->footer("Example: stepcast trace scenarios/pipelining.json --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
+  command->footer("Examples: stepcast trace scenarios/stragglers.json --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace scenarios/pipelining.json --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
   command->callback([options, &invocation] { invocation.exit_code = trace(*options); });
 }
 

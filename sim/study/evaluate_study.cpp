@@ -86,7 +86,7 @@ void answer_by_replay(std::vector<Question>& questions, int jobs) {
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Question& q = questions[i];
     if (q.scenario->evaluation.evaluator == Evaluator::equations) continue;
-    for (int run = 0; run < q.scenario->evaluation.runs; ++run) {
+    for (int run = 0; run < runs_of(*q.scenario); ++run) {
       work.push_back({q.scenario, &q.graph, run});
       owner.push_back(i);
     }
@@ -120,7 +120,7 @@ Report evaluate_study(const Study& study, int jobs) {
   report.name = study.name;
   report.description = study.description;
   report.axes = study.axes;
-  report.baseline = "one worker computing alone";
+  report.baseline = default_baseline(study.points);
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const StudyPoint& point = study.points[i];
     std::vector<Answered> answered;
@@ -128,7 +128,10 @@ Report evaluate_study(const Study& study, int jobs) {
       const Question& q = questions.all()[question];
       answered.push_back({*q.workload, q.graph, q.answers});
     }
-    if (point.scenario.baseline) report.baseline = point.scenario.baseline->name;
+    if (point.scenario.baseline) {
+      report.baseline = point.scenario.baseline->name;
+      report.given_baseline = true;
+    }
     report.points.push_back(make_point_report(point, answered));
   }
   return report;

@@ -34,7 +34,7 @@ std::string advice(const Scenario& scenario) {
     if (count > 1) fewer.push_back(fmt::format("{} (now {})", what, count));
   };
   if (!has_steady_state(scenario)) add("/evaluation/max_steps", scenario.evaluation.max_steps);
-  add("/evaluation/runs", scenario.evaluation.runs);
+  add("/evaluation/runs", runs_of(scenario));
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) add("/strategy/shards", server->shards);
   add("/cluster/workers", scenario.cluster.workers);
   return fmt::format("equations cannot answer it; less of {} shortens it", fmt::join(fewer, " or "));
@@ -53,7 +53,7 @@ ReplayEffort replay_effort(const Scenario& scenario) {
     else if (direct) with_shards += p * static_cast<double>(direct->shard_bytes.size());
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }
-  const double steps = scenario.evaluation.runs * (has_steady_state(scenario) ? kStepsToSteadyState : scenario.evaluation.max_steps);
+  const double steps = runs_of(scenario) * (has_steady_state(scenario) ? kStepsToSteadyState : scenario.evaluation.max_steps);
   return {steps * (in_rounds + with_shards), steps * (in_rounds * kRoundMessage + with_shards * (kShardMessage + p * kShardMessagePerWorker))};
 }
 

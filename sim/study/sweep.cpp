@@ -158,7 +158,7 @@ class Sweep {
     Runs& runs = runs_[task.question];
     if (answer.error.empty()) runs.answers.push_back({task.run, Json::parse(answer.bytes)});
     else if (runs.error.empty()) runs.error = answer.is_model_error ? answer.error : "replay failed: " + answer.error;
-    if (++runs.ended < question.scenario->evaluation.runs) return;
+    if (++runs.ended < runs_of(*question.scenario)) return;
     if (runs.error.empty()) {
       std::sort(runs.answers.begin(), runs.answers.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       std::vector<Json> in_order;

@@ -38,7 +38,7 @@ std::vector<SweepTask> list_tasks(const SweepPlan& plan, const std::vector<bool>
   const auto ask = [&](std::size_t question) {
     if (question == kNone || asked[question]) return;
     asked[question] = true;
-    for (int run = 0; run < plan.questions[question].scenario->evaluation.runs; ++run) tasks.push_back({question, run, {}});
+    for (int run = 0; run < runs_of(*plan.questions[question].scenario); ++run) tasks.push_back({question, run, {}});
   };
   for (std::size_t at = 0; at < plan.points.size(); ++at) {
     const PlannedPoint& point = plan.points[at];

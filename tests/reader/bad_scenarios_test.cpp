@@ -122,6 +122,22 @@ TEST_CASE("all faults of a document are reported at once") {
   CHECK(has(faults, "--set", "/name/x", "where /name is"));
 }
 
+TEST_CASE("a fault beside a field that an option sets is the document's") {
+  // Width 60 wants at least 4·61 steps in a replay, more than the default of 200, which the document leaves as it is.
+  const std::string text = good_scenario({{"/strategy", Json{{"kind", "pipelined"}, {"width", 60}}}});
+  const auto where = [&](const Override& change) {
+    try {
+      parse_study(text, "bad.json", {change}, default_library());
+    } catch (const ScenarioError& error) {
+      return error.faults().at(0).file + ": " + error.faults().at(0).pointer;
+    }
+    return std::string("accepted");
+  };
+  CHECK(where({"/evaluation/evaluator", "replay", "--evaluator", ""}) == "bad.json: /evaluation/max_steps");
+  CHECK(where({"/evaluation/max_steps", 100, "--set", "/evaluation/max_steps"}) == "accepted");
+  CHECK(faults_of_text(text, {"/evaluation/evaluator=replay"}).at(0).pointer == "/evaluation/max_steps");
+}
+
 TEST_CASE("all broken rules are reported at once") {
   const auto faults = faults_of_text(good_scenario({{"/workload/parameters", 7},
                                                     {"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {2, 2}}}},

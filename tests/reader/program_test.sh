@@ -76,7 +76,31 @@ assert {e["cat"] for e in steps} == {"forward", "backward", "update", "exchange"
 assert all(e["dur"] >= 0 for e in steps)
 ' || fail 'no trace that a viewer reads'
 expect 2 trace ../good.json --output two-points.json && leaves 'result.csv result.json trace.json'
+says "such as --point 'workers=1'"
+expect 0 trace ../good.json --point workers=4 --output trace.json
 rm out/trace.json
+# Points by their coordinates, a variant by its name.
+expect 0 run "$scenarios/stragglers.json" --point 'variant=gossip on a ring' --csv - && prints 'gossip on a ring,'
+[[ $(wc -l <"$work/stdout") == 2 ]] || fail 'not one row'
+expect 0 show ../good.json --point workers=4 && prints '"workers": 4'
+expect 2 run ../good.json --point workers=5 && prints_nothing
+says '"5" is no value of workers; it has 1; 4'
+# What --set cannot change is said, not lost.
+for set in /strategy/kind=nonsense /strategy/bogus=1; do
+  expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
+  says 'over what variant "AllReduce, overlapped buckets" sets'
+done
+expect 3 run "$scenarios/topologies.json" --set '/cluster/topology={"kind":"star"}' && prints_nothing
+says 'every variant sets /cluster/topology itself'
+variants='[{"name":"a","set":{}},{"name":"b","set":{"/cluster/link/latency":"1us"}}]'
+for command in run sweep show; do
+  expect 0 $command ../good.json --set "/variants=$variants" --set /cluster/link/latency=5us
+  says 'note: --set: /cluster/link/latency has no effect in 1 of 2 variants'
+done
+# One worker exchanges nothing in no time, by both evaluators.
+alone=(--set '/strategy={"kind":"collective","size":"1MB"}' --evaluator both)
+expect 0 run ../good.json "${alone[@]}" && says 'differ by at most'
+expect 0 sweep ../good.json "${alone[@]}" --fidelity full --tolerance 1e-9 --no-cache
 expect 0 --help && prints_something
 expect 0 --version && prints_something
 
@@ -115,6 +139,7 @@ says 'a folder'
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
+says 'there are run, sweep, merge, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing

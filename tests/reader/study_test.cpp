@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/choose_points.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
@@ -166,6 +167,120 @@ TEST_CASE("--set changes, adds, and makes axes") {
     CHECK(study.points[0].scenario.cluster.workers == 16);
     CHECK(study.points[1].scenario.cluster.workers == 2);
   }
+}
+
+namespace {
+
+/// Two variants that set all of the strategy.
+const Changes kWholeStrategies{{"/variants", Json::parse(R"([
+    {"name": "ring", "set": {"/strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}}}},
+    {"name": "servers", "set": {"/strategy": {"kind": "parameter-server", "shards": 2}}}])")}};
+
+/// What is said when the study is refused.
+std::string refusal_of(const Changes& changes, const std::vector<std::string>& sets) {
+  try {
+    study_of(changes, sets);
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("--set changes a field of what each variant sets as a whole") {
+  const Study study = study_of(kWholeStrategies, {"/strategy/exchange/grouping=per-tensor"});
+  REQUIRE(study.points.size() == 2);
+  const auto& ring = std::get<AllReduceStrategy>(study.points[0].scenario.strategy);
+  CHECK(ring.exchange.grouping == Grouping::per_tensor);
+  CHECK(ring.collective.algorithm == Algorithm::ring);
+  const auto& servers = std::get<ParameterServerStrategy>(study.points[1].scenario.strategy);
+  CHECK(servers.exchange.grouping == Grouping::per_tensor);
+  CHECK(servers.shards == 2);
+  CHECK(study.notes.empty());
+  // A list there is an axis, as anywhere.
+  CHECK(points(study_of(kWholeStrategies, {R"(/strategy/exchange/grouping=["per-tensor", "bucketed"])"})).size() == 4);
+}
+
+TEST_CASE("--set of what a variant's kind does not have is refused, naming the variant") {
+  for (const char* set : {"/strategy/kind=nonsense", "/strategy/bogus=1", "/strategy/shards=8"}) {
+    const std::string refusal = refusal_of(kWholeStrategies, {set});
+    INFO(refusal);
+    CHECK(refusal.find("--set: /strategy/") == 0);
+    CHECK(refusal.find("over what variant \"ring\" sets") != std::string::npos);
+    CHECK(refusal.find("/variants/0/set/~1strategy/") != std::string::npos);
+  }
+  // The way that the message names.
+  CHECK(std::get<ParameterServerStrategy>(study_of(kWholeStrategies, {"/variants/1/set/~1strategy/shards=8"}).points[1].scenario.strategy).shards == 8);
+}
+
+TEST_CASE("--set of what every variant sets itself is refused") {
+  const Changes topologies{{"/variants", Json::parse(R"([{"name": "a", "set": {"/cluster/topology": {"kind": "star"}}}, {"name": "b", "set": {"/cluster/topology": {"kind": "racks", "hosts_per_rack": 4}}}])")}};
+  SECTION("at their pointer") {
+    const std::string refusal = refusal_of(topologies, {R"(/cluster/topology={"kind":"star"})"});
+    INFO(refusal);
+    CHECK(refusal.find("--set: /cluster/topology: found an object, but every variant sets /cluster/topology itself") == 0);
+    CHECK(refusal.find("/variants/1/set/~1cluster~1topology") != std::string::npos);
+  }
+  SECTION("above it") {
+    CHECK(refusal_of(topologies, {R"(/cluster={"workers": 8, "link": {"bandwidth": "1Gbps"}, "topology": {"kind": "star"}})"}).find("every variant sets /cluster/topology itself") != std::string::npos);
+    const Study study = study_of(topologies, {R"(/cluster={"workers": 8, "link": {"bandwidth": "1Gbps"}})"});
+    CHECK(study.points[1].scenario.cluster.link.bandwidth == 1_Gbps);
+    CHECK(study.notes.empty());
+  }
+  SECTION("but not where all set the same") {
+    const Changes alike{{"/variants", Json::parse(R"([{"name": "a", "set": {"/cluster/workers": 4}}, {"name": "b", "set": {"/cluster/workers": 4}}])")}};
+    CHECK(study_of(alike, {"/cluster/workers=4"}).notes.empty());
+  }
+  SECTION("and can be had without the variants") {
+    CHECK(study_of(topologies, {"/variants=[]", R"(/cluster/topology={"kind":"star"})"}).points.size() == 1);
+  }
+}
+
+TEST_CASE("--set of what some variants set is noted") {
+  const Study study = study_of(Changes{{"/variants", Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": 2}}])")}}, {"/cluster/workers=16"});
+  REQUIRE(study.notes.size() == 1);
+  CHECK(study.notes[0] == "--set: /cluster/workers has no effect in 1 of 2 variants, which set /cluster/workers themselves (\"b\"); change /variants/1/set/~1cluster~1workers and its like there");
+}
+
+TEST_CASE("points are chosen by their coordinates") {
+  const auto chosen = [](const std::vector<std::string>& choices) {
+    Study study = study_of(Changes{{"/cluster/workers", {2, 4, 8}}, {"/variants", Json::parse(R"([{"name": "K = 2", "set": {}}, {"name": "b", "set": {"/cluster/link/latency": ["1us", "2us"]}}])")}});
+    choose_points(study, choices);
+    return points(study);
+  };
+  CHECK(chosen({}).size() == 9);
+  CHECK(chosen({"variant=K = 2", "workers=4"}) == Texts{"variant=K = 2 workers=4"});
+  CHECK(chosen({"/cluster/workers=4", "latency=2us"}) == Texts{"variant=b workers=4 latency=2us"});
+  CHECK(chosen({"workers=2", "workers=8", "variant=K = 2"}) == Texts{"variant=K = 2 workers=2", "variant=K = 2 workers=8"});
+  CHECK_THROWS_WITH(chosen({"batch=4"}), "batch: no axis of the study; it has variant, workers, latency");
+  CHECK_THROWS_WITH(chosen({"workers=5"}), "\"5\" is no value of workers; it has 2; 4; 8");
+  CHECK_THROWS_WITH(chosen({"variant=K=2"}), "\"K=2\" is no value of variant; it has K = 2; b; did you mean \"K = 2\"?");
+  CHECK_THROWS_WITH(chosen({"workers"}), "\"workers\" is not AXIS=VALUE");
+  CHECK_THROWS_WITH(chosen({"variant=K = 2", "latency=1us"}), "no point has all of variant=K = 2, latency=1us");
+}
+
+TEST_CASE("a table with times keeps the batch and dtype that they are for") {
+  const auto timed = [](const Study& study) { return study.points.at(0).scenario.workload->timed_batch; };
+  CHECK(timed(study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=64"})) == 32);
+  CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")}})) == 32);
+  CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")}}, {"/workload/batch=128"})) == 32);
+  CHECK(timed(study_of(Changes{{"/workload", "resnet50-v100"}, {"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 64}}])")}})) == 32);
+  CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")}, {"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 128}}])")}})) == 32);
+  CHECK(timed(study_of(Changes{{"/workload/batch", 8}}, {"/workload/batch=16"})) == 8);
+  const Study study = study_of(Changes{{"/workload", "resnet50-v100"}, {"/baseline", Json::parse(R"({"name": "fp16", "set": {"/workload/dtype": "fp16"}})")}});
+  CHECK_FALSE(study.points[0].scenario.workload->timed_dtype);
+  CHECK(study.points[0].baseline->workload->timed_dtype == Dtype::fp32);
+  // What is not changed, or follows from shapes, needs no keeping.
+  CHECK_FALSE(timed(study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=32"})));
+  CHECK_FALSE(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "batch": 64})")}})));
+}
+
+TEST_CASE("no jitter is the natural first point of a study of jitter") {
+  const Study study = study_of(Changes{{"/cluster/jitter", Json::parse(R"({"distribution": "gamma", "cv": [0, 0.1]})")}, {"/evaluation", Json::parse(R"({"evaluator": "replay", "runs": 4})")}});
+  CHECK(points(study) == Texts{"cv=0", "cv=0.1"});
+  CHECK(runs_of(study.points[0].scenario) == 1);
+  CHECK(runs_of(study.points[1].scenario) == 4);
 }
 
 TEST_CASE("the baseline is the point with its set applied") {

@@ -42,6 +42,41 @@ TEST_CASE("factors depend on seed, run, worker and step, and on nothing else") {
   CHECK(jitter_factor({JitterDistribution::none, 0.0}, 1, 2, 3, 4) == 1.0);
 }
 
+TEST_CASE("a distribution of cv 0 is no jitter") {
+  Scenario none = scenario_of(star(4), AllReduceStrategy{});
+  none.evaluation.evaluator = Evaluator::replay;
+  Scenario zero = none;
+  zero.cluster.jitter = {JitterDistribution::gamma, 0.0};
+  const auto forecasts = replay_all({{"none", none}, {"cv 0", zero}});
+  CHECK(forecasts[0].step == forecasts[1].step);
+  CHECK(forecasts[0].steady_state == forecasts[1].steady_state);
+  CHECK_FALSE(forecasts[1].distribution);
+}
+
+TEST_CASE("one worker's sampled mean lies within the standard error that the report notes") {
+  // p = 1 computes alone, so its step is the mean of N factors times 25 ms: 1 ± cv/sqrt(N). Of 20 seeds some lie below
+  // the bound of 25 ms; five standard errors hold all of them.
+  Scenario scenario = scenario_of(star(1), AllReduceStrategy{});
+  scenario.evaluation.evaluator = Evaluator::replay;
+  scenario.evaluation.max_steps = 100;
+  scenario.cluster.jitter = {JitterDistribution::gamma, 0.1};
+  std::vector<Case> cases;
+  for (int seed = 1; seed <= 20; ++seed) {
+    scenario.evaluation.seed = seed;
+    cases.push_back({"seed", scenario});
+  }
+  int below = 0;
+  for (const StepForecast& forecast : replay_all(cases)) {
+    const double mean = forecast.step / 25_ms;
+    below += mean < 1;
+    REQUIRE(forecast.distribution);
+    const double standard_error = 0.1 / std::sqrt(forecast.distribution->samples);
+    INFO("mean " << mean << ", standard error " << standard_error);
+    CHECK(std::abs(mean - 1) < 5 * standard_error);
+  }
+  CHECK(below > 0);
+}
+
 TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   // Whole-model exchange without cost (1e12 Gb/s): a step is the largest of p factors times 25 ms. The replay
   // has drawn exactly these factors, so the expectation is their mean over the measured steps: of 50 steps the

@@ -1,0 +1,55 @@
+#include "models/scenario/choose_points.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stepcast {
+namespace {
+
+std::string axis_of(const Study& study, const std::string& name) {
+  for (std::size_t i = 0; i < study.axes.size(); ++i)
+    if (study.axes[i] == name || study.axis_pointers[i] == name) return study.axes[i];
+  if (study.axes.empty()) throw std::invalid_argument(fmt::format("{}: the study is one point and has no axes", name));
+  throw std::invalid_argument(fmt::format("{}: no axis of the study; it has {}", name, fmt::join(study.axes, ", ")));
+}
+
+const std::string* value_on(const StudyPoint& point, const std::string& axis) {
+  const auto found = std::find_if(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
+  return found == point.coordinates.end() ? nullptr : &found->value;
+}
+
+void expect_value(const Study& study, const std::string& axis, const std::string& value) {
+  std::vector<std::string> values;
+  for (const StudyPoint& point : study.points)
+    if (const std::string* has = value_on(point, axis); has && std::find(values.begin(), values.end(), *has) == values.end()) values.push_back(*has);
+  if (std::find(values.begin(), values.end(), value) != values.end()) return;
+  const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
+  throw std::invalid_argument(fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+}
+
+}  // namespace
+
+void choose_points(Study& study, const std::vector<std::string>& choices) {
+  std::map<std::string, std::set<std::string>> chosen;
+  for (const std::string& choice : choices) {
+    const auto equals = choice.find('=');
+    if (equals == std::string::npos) throw std::invalid_argument(fmt::format("\"{}\" is not AXIS=VALUE", choice));
+    const std::string axis = axis_of(study, choice.substr(0, equals)), value = choice.substr(equals + 1);
+    expect_value(study, axis, value);
+    chosen[axis].insert(value);
+  }
+  std::erase_if(study.points, [&](const StudyPoint& point) {
+    return std::any_of(chosen.begin(), chosen.end(), [&](const auto& one) {
+      const std::string* value = value_on(point, one.first);
+      return !value || !one.second.contains(*value);
+    });
+  });
+  if (study.points.empty()) throw std::invalid_argument(fmt::format("no point has all of {}", fmt::join(choices, ", ")));
+}
+
+}  // namespace stepcast

@@ -1,0 +1,58 @@
+#include "sim/program/study_options.hpp"
+
+#include <fmt/format.h>
+
+#include "models/scenario/choose_points.hpp"
+#include "models/scenario/library.hpp"
+
+namespace stepcast {
+namespace {
+
+std::vector<Override> overrides(const StudyOptions& options) {
+  std::vector<Override> changes;
+  for (const std::string& text : options.sets) {
+    try {
+      changes.push_back(parse_override(text));
+    } catch (const ScenarioError& error) {
+      throw CLI::ValidationError("--set", error.what());
+    }
+  }
+  if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
+  if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
+  if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
+  return changes;
+}
+
+}  // namespace
+
+void add_sets(CLI::App& command, StudyOptions& options) {
+  command.add_option("--set", options.sets, "change a field: /json/pointer=value (repeatable); also a field of what variants set as a whole")->type_name("POINTER=VALUE")->allow_extra_args(false);
+}
+
+void add_points(CLI::App& command, StudyOptions& options) {
+  command.add_option("--point", options.points, "only points with this value on that axis, as the table shows them (repeatable): variant=NAME, workers=4")->type_name("AXIS=VALUE")->allow_extra_args(false);
+}
+
+void add_evaluation(CLI::App& command, StudyOptions& options) {
+  command.add_option("--evaluator", options.evaluator, "equations, replay or both")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
+  command.add_option("--fidelity", options.fidelity, "of replays: full, folded (one of each kind) or auto (folded where that is exact)")->check(CLI::IsMember({"full", "folded", "auto"}))->type_name("NAME");
+  command.add_option("--tolerance", options.tolerance, "with both: largest relative difference before exit code 4")->check(CLI::NonNegativeNumber)->type_name("NUMBER");
+}
+
+Study load(const StudyOptions& options, const std::vector<Override>& more) {
+  std::vector<Override> changes = overrides(options);
+  changes.insert(changes.end(), more.begin(), more.end());
+  Study study = load_study(options.file, changes, default_library());
+  try {
+    choose_points(study, options.points);
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("--point", error.what());
+  }
+  return study;
+}
+
+void print_notes(const Study& study) {
+  for (const std::string& note : study.notes) fmt::print(stderr, "stepcast: note: {}\n", note);
+}
+
+}  // namespace stepcast

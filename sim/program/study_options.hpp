@@ -1,0 +1,36 @@
+// What run, sweep, trace and show have in common: a study, and what the command line makes of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "models/scenario/study.hpp"
+
+namespace stepcast {
+
+struct StudyOptions {
+  std::string file;
+  std::vector<std::string> sets, points;
+  std::string evaluator, fidelity;
+  std::optional<double> tolerance;
+};
+
+/// --set
+void add_sets(CLI::App& command, StudyOptions& options);
+/// --point
+void add_points(CLI::App& command, StudyOptions& options);
+/// --evaluator, --fidelity and --tolerance, which are short for --set.
+void add_evaluation(CLI::App& command, StudyOptions& options);
+
+/// The study with what the options change and choose.
+/// @param more  overrides of the subcommand's own
+/// @throws CLI::ValidationError for an option that does not say what it should; ScenarioError
+Study load(const StudyOptions& options, const std::vector<Override>& more = {});
+
+/// The study's notes, on standard error.
+void print_notes(const Study& study);
+
+}  // namespace stepcast

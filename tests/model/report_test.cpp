@@ -1,0 +1,110 @@
+// What a report says beside its numbers: the baseline, the difference of the evaluators, and notes.
+#include <algorithm>
+#include <deque>
+
+#include "models/equation/evaluate.hpp"
+#include "models/report/report.hpp"
+#include "models/scenario/library.hpp"
+#include "models/strategy/builder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+
+namespace {
+
+Study study_of(const std::string& text, const std::vector<std::string>& sets = {}) {
+  std::vector<Override> changes;
+  for (const std::string& set : sets) changes.push_back(parse_override(set));
+  return parse_study(text, "report.json", changes, default_library());
+}
+
+/// A point's report; where equations cannot tell, of a step of 1 s.
+PointReport report_of(const StudyPoint& point, bool random = false) {
+  std::deque<Workload> workloads;
+  std::deque<StepGraph> graphs;
+  std::deque<Answers> answers;
+  std::vector<Answered> answered;
+  for (const Scenario* scenario : questions_of(point)) {
+    workloads.push_back(scenario->workload ? make_workload(*scenario->workload) : Workload{});
+    graphs.push_back(build_step_graph(*scenario, workloads.back()));
+    Answers one;
+    if (graphs.back().asynchronous) {
+      one.replay = StepForecast{};
+      one.replay->step = Seconds(1);
+    } else {
+      one.equations = evaluate(graphs.back(), scenario->cluster);
+    }
+    if (random) one.equations->distribution = Distribution{400, Seconds(1), Seconds(1), Seconds(1), Seconds(1)};
+    answers.push_back(one);
+    answered.push_back({workloads.back(), graphs.back(), answers.back()});
+  }
+  return make_point_report(point, answered);
+}
+
+bool notes(const PointReport& report, const std::string& text) {
+  return std::any_of(report.notes.begin(), report.notes.end(), [&](const std::string& note) { return note.find(text) != std::string::npos; });
+}
+
+constexpr const char* kMeasured = R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
+constexpr const char* kShapes = R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet", "batch": 32}, "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
+
+}  // namespace
+
+TEST_CASE("steps that are equal do not differ, also where both are 0") {
+  const auto difference = [](double equations, double replay) {
+    Answers answers;
+    answers.equations = StepForecast{};
+    answers.replay = StepForecast{};
+    answers.equations->step = Seconds(equations);
+    answers.replay->step = Seconds(replay);
+    return *answers.difference();
+  };
+  CHECK(difference(0, 0) == 0);
+  CHECK(difference(2, 2) == 0);
+  CHECK(difference(2, 3) == 0.5);
+}
+
+TEST_CASE("the default baseline says whose network computes alone") {
+  CHECK(default_baseline(study_of(kMeasured, {"/cluster/workers=[1, 2]"}).points) == "one worker computing alone");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload=[\"resnet50-v100\", \"vgg16-v100\"]"}).points) == "one worker computing alone, each row's own network");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload/dtype=[\"fp32\", \"fp16\"]"}).points) == "one worker computing alone, each row's own network");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/variant=[\"vanilla\", \"pufferfish\"]"}).points) == "one worker computing alone, each row's own network");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch");
+}
+
+TEST_CASE("times as given are noted wherever batch or dtype are others") {
+  const std::string batch = "the times of resnet50-v100 are those of batch 32, whatever the batch", dtype = "the compute times of resnet50-v100 are those of fp32, whatever the dtype";
+  const PointReport as_given = report_of(study_of(kMeasured).points[0]), larger = report_of(study_of(kMeasured, {"/workload/batch=64"}).points[0]);
+  CHECK_FALSE(notes(as_given, "the times of"));
+  CHECK(notes(larger, batch));
+  // What the note is about: twice the batch in the same time.
+  CHECK(std::abs(larger.samples_per_second / as_given.samples_per_second - 2) < 1e-12);
+  CHECK(notes(report_of(study_of(kMeasured, {"/workload={\"from\": \"resnet50-v100\", \"batch\": 64}"}).points[0]), batch));
+  CHECK(notes(report_of(study_of(kMeasured, {"/variants=[{\"name\": \"a\", \"set\": {\"/workload/batch\": 64}}]"}).points[0]), batch));
+  CHECK(notes(report_of(study_of(kMeasured, {"/baseline={\"name\": \"a\", \"set\": {\"/workload/batch\": 64}}"}).points[0]), batch));
+  CHECK(notes(report_of(study_of(kMeasured, {"/workload/dtype=fp16"}).points[0]), dtype));
+  const Study axis = study_of(kMeasured, {"/workload/batch=[32, 64]"});
+  CHECK_FALSE(notes(report_of(axis.points[0]), batch));
+  CHECK(notes(report_of(axis.points[1]), batch));
+  CHECK_FALSE(notes(report_of(study_of(kShapes, {"/workload/batch=64", "/workload/dtype=fp16"}).points[0]), "the times of"));
+}
+
+TEST_CASE("jitter's note has the standard error of a worker's mean compute time") {
+  // 400 samples of 4 workers are 100 steps: 0.2 / sqrt(100) = 2 %.
+  StudyPoint point = study_of(kMeasured).points[0];
+  point.scenario.cluster.jitter = {JitterDistribution::gamma, 0.2};
+  CHECK(notes(report_of(point, true), "by a standard error of 2 %"));
+  CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "standard error"));
+}
+
+TEST_CASE("no band of an asynchronous server, and no advice to do what is done") {
+  Study study = study_of(kShapes, {"/strategy={\"kind\": \"parameter-server\", \"consistency\": \"asynchronous\"}", "/evaluation/evaluator=replay"});
+  WorkloadTable table = *study.points[0].scenario.workload;
+  table.profile->launch_overhead.spread = 0.1;
+  study.points[0].scenario.workload = std::make_shared<const WorkloadTable>(table);
+  const PointReport report = report_of(study.points[0]);
+  CHECK_FALSE(report.band);
+  CHECK(notes(report, "puts no band on the step time"));
+  CHECK_FALSE(notes(report, "use --evaluator"));
+}
