@@ -10,8 +10,8 @@ class CalibrationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The device's memory does not suffice for one subject.
-class OutOfMemory : public CalibrationError {
+/// One subject cannot be measured, others can: the device's memory does not suffice for it, or a library refuses it.
+class LeftOut : public CalibrationError {
  public:
   using CalibrationError::CalibrationError;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -19,23 +20,29 @@ struct Task {
 /// What this start still has to measure, in random order.
 std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const MeasureOptions& options, const SampleFile& file) {
   std::vector<Task> tasks;
+  // What the first start has left out, the others leave out too.
+  const auto is_left_out = [&](const Subject& subject, std::int64_t size) { return options.start > 0 && !file.has(subject.name, size, 0); };
   for (const Subject& subject : subjects)
     for (const std::int64_t size : subject.sizes)
-      if (!file.has(subject.name, size, options.start)) tasks.push_back({&subject, size});
+      if (!file.has(subject.name, size, options.start) && !is_left_out(subject, size)) tasks.push_back({&subject, size});
   std::mt19937_64 random(options.seed + static_cast<std::uint64_t>(options.start));
   std::shuffle(tasks.begin(), tasks.end(), random);
   return tasks;
 }
 
-void check(const std::vector<Task>& tasks, Progress& progress, const SampleFile& file, const Surroundings& surroundings) {
-  std::vector<const Subject*> checked;
+/// The subjects of which no time is to be taken.
+std::set<const Subject*> find_wrong(const std::vector<Task>& tasks, Progress& progress, const SampleFile& file, const Surroundings& surroundings) {
+  std::set<const Subject*> checked, found;
   for (const Task& task : tasks) {
-    if (!task.subject->check || std::find(checked.begin(), checked.end(), task.subject) != checked.end()) continue;
-    checked.push_back(task.subject);
+    if (!task.subject->check || !checked.insert(task.subject).second) continue;
     progress.show(file.count(), "checking " + task.subject->name);
-    if (const auto wrong = task.subject->check()) throw CalibrationError(fmt::format("{} gives a wrong result, so no time is taken: {}", task.subject->name, *wrong));
+    if (const auto wrong = task.subject->check()) {
+      found.insert(task.subject);
+      progress.note(fmt::format("{} gives a wrong result, so no time is taken: {}", task.subject->name, *wrong));
+    }
     if (surroundings.is_interrupted()) throw Interrupted("interrupted");
   }
+  return found;
 }
 
 Record measure_one(const Task& task, const MeasureOptions& options, const Surroundings& surroundings) {
@@ -50,24 +57,27 @@ Record measure_one(const Task& task, const MeasureOptions& options, const Surrou
 
 }  // namespace
 
-void measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file, const Surroundings& surroundings) {
+int measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file, const Surroundings& surroundings) {
   std::size_t all = 0;
   for (const Subject& subject : subjects) all += subject.sizes.size() * static_cast<std::size_t>(options.starts);
   const std::vector<Task> tasks = list_tasks(subjects, options, file);
   Progress progress(file.count(), all);
-  if (options.start == 0) check(tasks, progress, file, surroundings);  // later starts run the same program on the same device
+  std::set<const Subject*> wrong;
+  if (options.start == 0) wrong = find_wrong(tasks, progress, file, surroundings);  // later starts run the same program on the same device
   for (const Task& task : tasks) {
+    if (wrong.contains(task.subject)) continue;
     progress.show(file.count(), fmt::format("start {} of {}, {}, size {}", options.start + 1, options.starts, task.subject->name, task.size));
     try {
       file.append(measure_one(task, options, surroundings));
     } catch (const Interrupted&) {
       throw;
-    } catch (const OutOfMemory& error) {
+    } catch (const LeftOut& error) {
       progress.note(fmt::format("{}, size {}, is left out: {}", task.subject->name, task.size, error.what()));
     } catch (const std::exception& error) {
       throw CalibrationError(fmt::format("{}, size {}: {}", task.subject->name, task.size, error.what()));
     }
   }
+  return static_cast<int>(wrong.size());
 }
 
 }  // namespace stepcast::calibrate

@@ -20,8 +20,10 @@ struct MeasureOptions {
   int starts = 1;  ///< of which there will be so many: for the time left
 };
 
-/// @throws CalibrationError for a subject that differs from its reference, before any time is taken; Interrupted; what
-///         checks, preparation and file throw. What was measured until then is in the file.
-void measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file, const Surroundings& surroundings);
+/// Of a subject that differs from its reference no time is taken, in this start and in later ones; it is told on the
+/// terminal.
+/// @return how many subjects those were
+/// @throws Interrupted; CalibrationError; what checks and file throw. What was measured until then is in the file.
+int measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file, const Surroundings& surroundings);
 
 }  // namespace stepcast::calibrate

@@ -23,7 +23,7 @@ struct Subject {
   double repeats = 1;  ///< passes of one run; times are divided by it
   /// What differs from the reference; empty function: nothing to check. No time is taken of a subject that differs.
   std::function<std::optional<std::string>()> check;
-  /// Allocates and fills. @throws what the device throws; OutOfMemory where only this subject need be left out
+  /// Allocates and fills. @throws what the device throws; LeftOut where that concerns this subject alone
   std::function<std::unique_ptr<Work>(std::int64_t size)> prepare;
 };
 

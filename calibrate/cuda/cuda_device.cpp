@@ -126,7 +126,7 @@ Subject layer_subject(const Timer& timer, const kernels::Kernel& kernel, int bat
   return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, check, prepare};
 }
 
-/// `make()`, whose lack of memory concerns its subject alone: a network that does not fit the device.
+/// `make()`, of a network that may not fit the device or need what a library refuses: that concerns its subject alone.
 template <class Make>
 auto or_left_out(const Make& make) {
   try {
@@ -134,13 +134,19 @@ auto or_left_out(const Make& make) {
   } catch (const kernels::CudaError& error) {
     if (error.code() != cudaErrorMemoryAllocation) throw;
     cudaGetLastError();  // not sticky
-    throw OutOfMemory(error.what());
+    throw LeftOut(error.what());
+  } catch (const kernels::LibraryError& error) {
+    throw LeftOut(error.what());
   }
 }
 
 Subject step_subject(const Timer& timer, const StepToMeasure& step) {
   const auto prepare = [timer, step](std::int64_t) {
-    const auto whole = or_left_out([&] { return std::make_shared<WholeStep>(step, timer->context()); });
+    const auto whole = or_left_out([&] {
+      auto made = std::make_shared<WholeStep>(step, timer->context());
+      made->run();
+      return made;
+    });
     return std::make_unique<DeviceWork>(timer, [whole] { whole->run(); });
   };
   const auto nothing = [](std::int64_t) { return 0.0; };

@@ -12,6 +12,7 @@ enum ExitCode : int {
   kFailed = 1,
   kUsage = 2,
   kBadInput = 3,
+  kWrongKernels = 4,  ///< of a process start: all the rest was measured
 };
 
 void add_device(CLI::App& app, int& exit_code);

@@ -137,14 +137,14 @@ std::vector<Subject> subjects_of(const Device& device, const DeviceOptions& opti
   return subjects;
 }
 
-void run_start(const DeviceOptions& options) {
+int run_start(const DeviceOptions& options) {
   catch_stop_signals();
   const std::unique_ptr<Device> device = open_device();
   SampleFile file(options.samples(), header_of(*device, options));
   const auto begin = std::chrono::steady_clock::now();
   const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, stop_requested};
   try {
-    measure(subjects_of(*device, options), {options.rules(), kSeed, options.start, options.starts}, file, surroundings);
+    return measure(subjects_of(*device, options), {options.rules(), kSeed, options.start, options.starts}, file, surroundings) == 0 ? kOk : kWrongKernels;
   } catch (const std::exception& error) {
     throw CalibrationError(fmt::format("{}; {} measurements are kept in {}: the same command goes on from there", error.what(), file.count(), options.samples().string()));
   }
@@ -235,10 +235,7 @@ int calibrate(const DeviceOptions& options) {
     fmt::print(stderr, "stepcast-calibrate: no CUDA device here; shipped profiles: {}\n", shipped_profiles());
     return kFailed;
   }
-  if (options.start >= 0) {
-    run_start(options);
-    return kOk;
-  }
+  if (options.start >= 0) return run_start(options);
   catch_stop_signals();
   // What is wrong with a table or a path is known before anything is measured.
   const std::vector<StepToMeasure> steps = steps_of(options);
@@ -247,12 +244,17 @@ int calibrate(const DeviceOptions& options) {
   if (!options.tables.empty()) write_tables(options.tables, steps);
   if (options.fresh)
     for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
+  bool all_right = true;
   for (int start = 0; start < options.starts; ++start) {
     if (stop_requested()) throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() + ": the same command goes on from there");
-    if (const int code = run_self(options.arguments(start)); code != kOk) return code;
+    const int code = run_self(options.arguments(start));
+    if (code != kOk && code != kWrongKernels) return code;
+    all_right &= code == kOk;
   }
   write_profile(options, steps, pairs, file);
-  return kOk;
+  if (all_right) return kOk;
+  fmt::print(stderr, "stepcast-calibrate: the profile is without the kernels that give wrong results, which are named above\n");
+  return kFailed;
 }
 
 }  // namespace

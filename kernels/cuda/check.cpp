@@ -69,27 +69,38 @@ std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
   return bytes;
 }
 
-std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
+namespace {
+
+std::optional<std::string> compare(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
   Workspace host(kernel, n, input, seed);
   const DeviceWorkspace device(find_launch(kernel.name()), host, context);
   device.run();
   kernel.reference(host.call());
-  const auto named = [&](const std::string& wrong) { return kernel.described() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + wrong; };
   if (kernel.compare) {
     std::vector<std::vector<std::byte>> got;
     std::vector<void*> pointers;
     for (std::size_t i = 0; i < host.buffers().size(); ++i) pointers.push_back(got.emplace_back(device.read(i)).data());
     Call call = host.call();
     call.buffers = pointers.data();
-    if (const auto wrong = kernel.compare(host.call(), call)) return named(*wrong);
-    return std::nullopt;
+    return kernel.compare(host.call(), call);
   }
   for (std::size_t i = 0; i < host.buffers().size(); ++i) {
     const std::vector<std::byte> got = device.read(i);
-    if (const auto wrong = difference(host.buffers()[i], host.data(i), got.data()))
-      return named(*wrong);
+    if (const auto wrong = difference(host.buffers()[i], host.data(i), got.data())) return wrong;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
+  const auto named = [&](const std::string& wrong) { return kernel.described() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + wrong; };
+  try {
+    const auto wrong = compare(context, kernel, n, input, seed);
+    return wrong ? std::optional(named(*wrong)) : std::nullopt;
+  } catch (const LibraryError& error) {
+    return named(error.what());
+  }
 }
 
 }  // namespace stepcast::kernels

@@ -45,7 +45,7 @@ class DeviceWorkspace {
 /// Scratch of a launch. @throws CudaError
 std::size_t scratch_bytes(const Launch& launch, const Kernel& kernel, std::int64_t n, const Context& context);
 
-/// What differs first from the reference; nothing if the kernel is right on this input.
+/// What differs first from the reference, or which library refuses it; nothing if the kernel is right on this input.
 /// @throws CudaError
 std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed);
 

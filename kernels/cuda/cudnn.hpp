@@ -3,18 +3,18 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/error.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace stepcast::kernels {
 
-class CudnnError : public std::runtime_error {
+class CudnnError : public LibraryError {
  public:
-  using std::runtime_error::runtime_error;
+  using LibraryError::LibraryError;
 };
 
 struct DeleteCudnn {

@@ -22,9 +22,15 @@ class CudaError : public std::runtime_error {
 /// @throws CudaError naming `what` unless `code` is success
 void require_cuda(cudaError_t code, const char* what);
 
-class CublasError : public std::runtime_error {
+/// A library refuses one call; the device is as fit as before.
+class LibraryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+class CublasError : public LibraryError {
+ public:
+  using LibraryError::LibraryError;
 };
 
 /// @throws CublasError naming `what` unless `status` is success

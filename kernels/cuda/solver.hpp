@@ -1,16 +1,17 @@
 // cuSOLVER, which not every toolkit has: STEPCAST_HAS_CUSOLVER tells (kernels/CMakeLists.txt).
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
 #include <cusolverDn.h>
 
+#include "kernels/cuda/error.hpp"
+
 namespace stepcast::kernels {
 
-class CusolverError : public std::runtime_error {
+class CusolverError : public LibraryError {
  public:
-  using std::runtime_error::runtime_error;
+  using LibraryError::LibraryError;
 };
 
 /// @throws CusolverError naming `what` unless `status` is success
