@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # On a machine with a GPU, nvcc and CMake, from the repository's root: builds kernels/ and calibrate/ alone, checks every
-# kernel against its reference (also under compute-sanitizer, small sizes), measures their speed (speed.log), and calibrates. Profile and logs go to $OUT
-# (default build/gpu/out). Options are passed on to stepcast-calibrate device, such as --quick.
+# kernel against its reference (also under compute-sanitizer, small sizes), measures their speed (speed.log), and
+# calibrates. Profile and logs go to $OUT (default build/gpu/out). Options are passed on to stepcast-calibrate device, such
+# as --quick. $PARTS are the parts to do, of which all is the default: check sanitizer speed calibrate torch.
 #
-#     OUT=results calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
+#     OUT=results PARTS="check calibrate" calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
 #
 # Where python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json), and for each
 # workload PyTorch's training step (torch-step-*.json), which the profile then has among its checks: written anew from the
@@ -46,20 +47,27 @@ step() {
   if "$@" >"$out/$log" 2>&1; then tail -n 1 "$out/$log"; else failed=1; echo "FAILED"; grep -v '^ok ' "$out/$log" | head -n 40; fi
 }
 export REQUIRE_GPU=1
-step check.log "$build/kernels/stepcast_kernel_check" 16777216
-if command -v compute-sanitizer >/dev/null; then
+has_part() { [[ " ${PARTS:-check sanitizer speed calibrate torch} " == *" $1 "* ]]; }
+if has_part check; then step check.log "$build/kernels/stepcast_kernel_check" 16777216; fi
+if ! has_part sanitizer; then
+  :
+elif command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck initcheck; do
     step "sanitizer-$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/kernels/stepcast_kernel_check" 4097 1
   done
 else
   echo "compute-sanitizer is not here: out-of-bounds accesses are not checked"
 fi
-step speed.log "$build/calibrate/stepcast_kernel_speed"
+if has_part speed; then step speed.log "$build/calibrate/stepcast_kernel_speed"; fi
 calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
-rm -f "$out"/tables/*.json "$out"/torch-step-*.json
-step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
+if has_part calibrate; then
+  rm -f "$out"/tables/*.json "$out"/torch-step-*.json
+  step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
+fi
 
-if python3 -c "import torch" 2>/dev/null; then
+if ! has_part torch; then
+  :
+elif python3 -c "import torch" 2>/dev/null; then
   step torch-compressors.log python3 calibrate/torch_compressors.py --samples "$out/profile.samples.jsonl" --output "$out/torch-compressors.json"
   torch_steps=()
   for table in "$out"/tables/*.json; do

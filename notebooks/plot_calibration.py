@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measured against fitted times of a device profile's kernels, a panel for each.
 
-    plot_calibration.py PROFILE.json PICTURE.{png,svg,pdf}
+    plot_calibration.py PROFILE.json PICTURE.{png,svg,pdf} [KERNEL...]      all kernels if none is named
 
 PROFILE.json is what `stepcast-calibrate device` wrote; its samples are read from beside it
 (PROFILE.samples.jsonl.gz, or .jsonl where they are not compressed). Points are medians of cold samples over all
@@ -75,6 +75,16 @@ def read_samples(profile_path, profile):
     return found
 
 
+def work_between(points, steps=12):
+    """(bytes, flops) of the points and of `steps` sizes between each two, evenly in the logarithm; flops between theirs."""
+    line = []
+    for a, b in zip(points, points[1:]):
+        for i in range(steps):
+            size = a["bytes"] * (b["bytes"] / a["bytes"]) ** (i / steps)
+            line.append((size, a["flops"] + (size - a["bytes"]) / (b["bytes"] - a["bytes"]) * (b["flops"] - a["flops"]) if b["bytes"] > a["bytes"] else a["flops"]))
+    return line + [(points[-1]["bytes"], points[-1]["flops"])]
+
+
 def draw(axes, kernel, groups):
     methods = sorted({method for (_, method, _) in groups})
     for i, method in enumerate(methods):
@@ -84,22 +94,27 @@ def draw(axes, kernel, groups):
         quartiles = [statistics.quantiles(point["seconds"], n=4, method="inclusive") if len(point["seconds"]) > 1 else [middle] * 3 for point, middle in zip(points, middles)]
         bars = [[middle - quartile[0] for middle, quartile in zip(middles, quartiles)], [quartile[2] - middle for middle, quartile in zip(middles, quartiles)]]
         axes.errorbar(sizes, middles, yerr=bars, fmt="o", markersize=3, linewidth=0.8, color=f"C{i % 10}", label=method)
-        axes.plot(sizes, [fitted_time(kernel, point["bytes"], point["flops"]) for point in points], "-", linewidth=1, color="black" if not kernel.get("peak") else f"C{i % 10}")
+        line = work_between(points)
+        axes.plot([size for size, _ in line], [fitted_time(kernel, size, flops) for size, flops in line], "-", linewidth=1, color="black" if not kernel.get("peak") else f"C{i % 10}")
     for knot in kernel.get("knots", []):
         axes.axvline(si(knot["bytes"]), color="grey", linewidth=0.6, linestyle=":")
     axes.set_xscale("log")
     axes.set_yscale("log")
     errors = kernel.get("errors")
-    axes.set_title(kernel["name"] + (f": held out, median {100 * errors['median']:.1f} %, largest {100 * errors['largest']:.1f} %" if errors else ""), fontsize=8)
+    axes.set_title(kernel["name"] + (f"\nheld out: median {100 * errors['median']:.1f} %, largest {100 * errors['largest']:.1f} %" if errors else ""), fontsize=8)
     axes.legend(fontsize=6)
     axes.grid(True, which="major", alpha=0.3)
 
 
-def main(profile_path, picture_path):
+def main(profile_path, picture_path, *names):
     with open(profile_path, encoding="utf-8") as file:
         profile = json.load(file)
     samples = read_samples(profile_path, profile)
     kernels = [kernel for kernel in profile.get("kernels", []) if any(key[0] == kernel["name"] for key in samples)]
+    if unknown := sorted(set(names) - {kernel["name"] for kernel in kernels}):
+        sys.exit(f"plot_calibration.py: {profile_path} has no samples of {', '.join(unknown)}; it has those of {', '.join(kernel['name'] for kernel in kernels)}")
+    if names:
+        kernels = [kernel for kernel in kernels if kernel["name"] in names]
     if not kernels:
         sys.exit(f"plot_calibration.py: {profile_path} has no kernel with samples beside it")
     columns = min(4, len(kernels))
@@ -117,6 +132,6 @@ def main(profile_path, picture_path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])
