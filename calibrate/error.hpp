@@ -16,6 +16,12 @@ class LeftOut : public CalibrationError {
   using CalibrationError::CalibrationError;
 };
 
+/// The processors' clock dropped in most of one subject's samples.
+class UnsteadyClock : public CalibrationError {
+ public:
+  using CalibrationError::CalibrationError;
+};
+
 /// SIGINT or SIGTERM came; what was measured is in the samples file.
 class Interrupted : public CalibrationError {
  public:

@@ -17,6 +17,8 @@ struct Task {
   std::int64_t size;
 };
 
+constexpr int kMostUnsteady = 5;
+
 /// What this start still has to measure, in random order.
 std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const MeasureOptions& options, const SampleFile& file) {
   std::vector<Task> tasks;
@@ -36,9 +38,13 @@ std::set<const Subject*> find_wrong(const std::vector<Task>& tasks, Progress& pr
   for (const Task& task : tasks) {
     if (!task.subject->check || !checked.insert(task.subject).second) continue;
     progress.show(file.count(), "checking " + task.subject->name);
-    if (const auto wrong = task.subject->check()) {
-      found.insert(task.subject);
-      progress.note(fmt::format("{} gives a wrong result, so no time is taken: {}", task.subject->name, *wrong));
+    try {
+      if (const auto wrong = task.subject->check()) {
+        found.insert(task.subject);
+        progress.note(fmt::format("{} gives a wrong result, so no time is taken: {}", task.subject->name, *wrong));
+      }
+    } catch (const std::exception& error) {
+      throw CalibrationError(fmt::format("checking {}: {}", task.subject->name, error.what()));
     }
     if (surroundings.is_interrupted()) throw Interrupted("interrupted");
   }
@@ -62,6 +68,7 @@ int measure(const std::vector<Subject>& subjects, const MeasureOptions& options,
   for (const Subject& subject : subjects) all += subject.sizes.size() * static_cast<std::size_t>(options.starts);
   const std::vector<Task> tasks = list_tasks(subjects, options, file);
   Progress progress(file.count(), all);
+  int unsteady = 0;
   std::set<const Subject*> wrong;
   if (options.start == 0) wrong = find_wrong(tasks, progress, file, surroundings);  // later starts run the same program on the same device
   for (const Task& task : tasks) {
@@ -71,6 +78,10 @@ int measure(const std::vector<Subject>& subjects, const MeasureOptions& options,
       file.append(measure_one(task, options, surroundings));
     } catch (const Interrupted&) {
       throw;
+    } catch (const UnsteadyClock& error) {
+      // One may be too much for the device's power; of several, none can be trusted.
+      if (++unsteady > kMostUnsteady) throw CalibrationError(fmt::format("{}, size {}: {}", task.subject->name, task.size, error.what()));
+      progress.note(fmt::format("{}, size {}, is left out: {}", task.subject->name, task.size, error.what()));
     } catch (const LeftOut& error) {
       progress.note(fmt::format("{}, size {}, is left out: {}", task.subject->name, task.size, error.what()));
     } catch (const std::exception& error) {

@@ -27,15 +27,28 @@ if [[ ${1:-} == --collect ]]; then
   exit
 fi
 
+all_parts="check sanitizer speed calibrate torch"
+parts=${PARTS:-$all_parts}
+for part in $parts; do
+  [[ " $all_parts " == *" $part "* ]] || { echo "run_on_gpu.sh: found \"$part\" in PARTS; allowed: $all_parts" >&2; exit 2; }
+done
+has_part() { [[ " $parts " == *" $1 "* ]]; }
+
 out=${OUT:-build/gpu/out}
 mkdir -p "$out"
 build=build/gpu
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
 nvidia-smi >"$out/nvidia-smi.txt"
 
+# PyTorch brings cuDNN along, where CMake does not look.
+if [[ -z ${CUDNN_PATH:-} ]]; then
+  CUDNN_PATH=$(python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])' 2>/dev/null || true)
+  export CUDNN_PATH
+fi
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEPCAST_MODELS=OFF -DSTEPCAST_CUDA=ON \
   -DCMAKE_CUDA_ARCHITECTURES="$architecture" -DCMAKE_PREFIX_PATH="$PWD/.gpu-deps" >"$out/configure.log" 2>&1 ||
   { tail -n 30 "$out/configure.log"; exit 1; }
+grep -E 'cuDNN|CUDA:' "$out/configure.log" || true
 cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; exit 1; }
 
 failed=0
@@ -44,10 +57,9 @@ step() {
   local log=$1
   shift
   echo "== $log"
-  if "$@" >"$out/$log" 2>&1; then tail -n 1 "$out/$log"; else failed=1; echo "FAILED"; grep -v '^ok ' "$out/$log" | head -n 40; fi
+  if "$@" >"$out/$log" 2>&1; then tail -n 1 "$out/$log"; else failed=1; echo "FAILED"; { grep -v '^ok ' "$out/$log" || true; } | sed -n 1,40p; fi
 }
 export REQUIRE_GPU=1
-has_part() { [[ " ${PARTS:-check sanitizer speed calibrate torch} " == *" $1 "* ]]; }
 if has_part check; then step check.log "$build/kernels/stepcast_kernel_check" 16777216; fi
 if ! has_part sanitizer; then
   :
@@ -67,6 +79,9 @@ fi
 
 if ! has_part torch; then
   :
+elif ! compgen -G "$out/profile.samples.jsonl*" >/dev/null; then
+  echo "run_on_gpu.sh: there are no samples in $out, which the part torch compares with; the part calibrate makes them" >&2
+  failed=1
 elif python3 -c "import torch" 2>/dev/null; then
   step torch-compressors.log python3 calibrate/torch_compressors.py --samples "$out/profile.samples.jsonl" --output "$out/torch-compressors.json"
   torch_steps=()

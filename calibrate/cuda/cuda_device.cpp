@@ -84,6 +84,21 @@ std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   return seed;
 }
 
+/// `make()`, which may not fit the device or need what a library refuses: that concerns its subject alone.
+template <class Make>
+auto or_left_out(const Make& make) {
+  try {
+    return make();
+  } catch (const kernels::CudaError& error) {
+    if (error.code() != cudaErrorMemoryAllocation) throw;
+    cudaGetLastError();  // not sticky
+    throw LeftOut(error.what());
+  } catch (const kernels::LibraryError& error) {
+    cudaGetLastError();
+    throw LeftOut(error.what());
+  }
+}
+
 Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const Sizes& sizes) {
   const std::uint64_t seed = seed_of(kernel.name(), sizes.seed);
   const auto check = [timer, kernel, seed]() -> std::optional<std::string> {
@@ -96,9 +111,11 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
     const kernels::Launch launch = kernels::find_launch(kernel.name());
     const kernels::Context& context = timer->context();
     // The host takes seconds to fill large vectors, so it does only where what is prepared has to fit the input.
-    const auto device = kernel.prepare ? std::make_shared<kernels::DeviceWorkspace>(launch, kernels::Workspace(kernel, n, kernels::Input::normal, seed), context)
-                                       : std::make_shared<kernels::DeviceWorkspace>(launch, kernel, n, seed, context);
-    return std::make_unique<DeviceWork>(timer, [device] { device->run(); });
+    return or_left_out([&] {
+      const auto device = kernel.prepare ? std::make_shared<kernels::DeviceWorkspace>(launch, kernels::Workspace(kernel, n, kernels::Input::normal, seed), context)
+                                         : std::make_shared<kernels::DeviceWorkspace>(launch, kernel, n, seed, context);
+      return std::make_unique<DeviceWork>(timer, [device] { device->run(); });
+    });
   };
   return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), sizes.count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare};
 }
@@ -120,34 +137,20 @@ Subject layer_subject(const Timer& timer, const kernels::Kernel& kernel, int bat
     return std::nullopt;
   };
   const auto prepare = [timer, kernel](std::int64_t n) {
-    const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), kernel, n, 5, timer->context());
-    return std::make_unique<DeviceWork>(timer, [device] { device->run(); });
+    return or_left_out([&] {
+      const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), kernel, n, 5, timer->context());
+      return std::make_unique<DeviceWork>(timer, [device] { device->run(); });
+    });
   };
   return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, check, prepare};
 }
 
-/// `make()`, of a network that may not fit the device or need what a library refuses: that concerns its subject alone.
-template <class Make>
-auto or_left_out(const Make& make) {
-  try {
-    return make();
-  } catch (const kernels::CudaError& error) {
-    if (error.code() != cudaErrorMemoryAllocation) throw;
-    cudaGetLastError();  // not sticky
-    throw LeftOut(error.what());
-  } catch (const kernels::LibraryError& error) {
-    throw LeftOut(error.what());
-  }
-}
-
 Subject step_subject(const Timer& timer, const StepToMeasure& step) {
   const auto prepare = [timer, step](std::int64_t) {
-    const auto whole = or_left_out([&] {
-      auto made = std::make_shared<WholeStep>(step, timer->context());
-      made->run();
-      return made;
+    return or_left_out([&] {
+      const auto whole = std::make_shared<WholeStep>(step, timer->context());
+      return std::make_unique<DeviceWork>(timer, [whole] { whole->run(); });
     });
-    return std::make_unique<DeviceWork>(timer, [whole] { whole->run(); });
   };
   const auto nothing = [](std::int64_t) { return 0.0; };
   return {step.name(), "", "", {step.table.batch}, nothing, nothing, 1, {}, prepare};

@@ -99,6 +99,13 @@ std::optional<std::string> check_kernel(const Context& context, const Kernel& ke
     const auto wrong = compare(context, kernel, n, input, seed);
     return wrong ? std::optional(named(*wrong)) : std::nullopt;
   } catch (const LibraryError& error) {
+    cudaGetLastError();  // not to be taken for the next kernel's
+    return named(error.what());
+  } catch (const CudaError& error) {
+    cudaGetLastError();
+    if (cudaDeviceSynchronize() == cudaSuccess) return named(error.what());  // the device is as fit as before
+    throw CudaError(error.code(), named(error.what()));
+  } catch (const std::logic_error& error) {
     return named(error.what());
   }
 }

@@ -72,6 +72,7 @@ class Findings {
     checks_ += checks;
     if (wrong) ++wrong_;
     std::printf("%s %s\n", wrong ? "WRONG" : "ok   ", wrong ? wrong->c_str() : kernel.described().c_str());
+    std::fflush(stdout);
   }
   void add_none(const Kernel& kernel) {
     const std::lock_guard lock(mutex_);
@@ -92,9 +93,15 @@ void check(const Context& context, const Task& task, std::uint64_t seed, Finding
   if (!has_launch(task.kernel.name())) return findings.add_none(task.kernel);
   std::optional<std::string> first;
   int checks = 0;
-  for (const std::int64_t n : task.sizes)
-    for (const Input input : task.inputs)
-      if (const auto found = check_kernel(context, task.kernel, n, input, seed + static_cast<std::uint64_t>(++checks)); found && !first) first = found;
+  try {
+    for (const std::int64_t n : task.sizes)
+      for (const Input input : task.inputs)
+        if (const auto found = check_kernel(context, task.kernel, n, input, seed + static_cast<std::uint64_t>(++checks)); found && !first) first = found;
+  } catch (const std::exception& error) {
+    // A device that is lost fails all threads: what each was at is named.
+    findings.add(task.kernel, error.what(), checks);
+    throw;
+  }
   findings.add(task.kernel, first, checks);
 }
 

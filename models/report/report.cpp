@@ -86,7 +86,8 @@ ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
     } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->push) {
       all.size += transfer->bytes;
     }
-    if (graph.asynchronous) all.time.reset();
+    // Of a platform file's links nothing is known here.
+    if (graph.asynchronous || std::holds_alternative<SimGridXml>(cluster.topology)) all.time.reset();
     else *all.time += communication_price(task.work, graph, prices).total();
   }
   const double share = 1.0 / graph.local_steps;

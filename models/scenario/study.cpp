@@ -139,9 +139,14 @@ class Expansion {
     changed_after_.clear();
     for (const Override& change : overrides) {
       if (!variant.set.is_object()) return;
+      Json own = Json::object();  // what the variant sets there itself, which stands
+      for (const auto& [target, value] : variant.set.items())
+        if (is_at_or_below(target, change.pointer)) own[target] = value;
+      if (own.contains(change.pointer)) continue;
       for (const auto& [target, value] : variant.set.items()) {
         if (change.pointer == target || !is_at_or_below(change.pointer, target)) continue;
         attempt([&] { stepcast::apply(change, document); });
+        apply_set(own, place, document);
         changed_after_.push_back({change.pointer, variant.name, pointer_to(place, target) + change.pointer.substr(target.size())});
         break;
       }

@@ -5,7 +5,7 @@
 // dedicated servers' links, so they have a stream each; co-located shards share their worker's link, so all
 // pushes of a step go before its pulls on one stream.
 // Asynchronous and stale-synchronous: each worker deals with each shard on its own. It pushes bucket after bucket and
-// copies as synchronous workers do, so that one worker alone takes as long either way.
+// copies as synchronous workers do, so that one worker alone takes as long either way where shards are of one size.
 //
 // Hosts copy one message after the other: a worker's all of a bucket's messages before they leave and once they have
 // come, out and in side by side; a shard's as part of its serving, in and out, so that the copies of all workers add up.

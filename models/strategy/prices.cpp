@@ -136,14 +136,15 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
   const Bytes largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
-  // Dedicated shards and uplinks have the plain link, which all workers' own may be faster than.
-  const double plain = std::max(1.0, 1.0 / (worst_link(cluster).beta * cluster.link.bandwidth));
+  // All is priced by the slowest worker's link, while dedicated shards and uplinks have the plain one.
+  const double of_plain = 1.0 / (worst_link(cluster).beta * cluster.link.bandwidth), shard_link = std::max(1.0, of_plain);
+  if (!co_located) wire *= shard_link;
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     const int g = nodes->gpus_per_node;
     const auto per_nic = [&](int ranks) { return std::ceil(static_cast<double>(std::min(ranks, g)) / nodes->nics); };
     const double inside = cluster.link.bandwidth / nodes->inner.bandwidth;  // an inner link's time for a byte
     if (!co_located) {
-      wire = std::max({wire, total * per_nic(p), total * inside});
+      wire = std::max({wire, total * (per_nic(p) * shard_link), total * (inside * shard_link)});
     } else if (p <= g) {
       std::swap(wire, terms.wire[static_cast<int>(Path::inner)]);
       std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(Path::inner)]);
@@ -153,11 +154,10 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
     }
   } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
     const int m = racks->hosts_per_rack;
-    const double uplink = racks->oversubscription / m;  // its time for a byte, in those of a host's link
+    const double uplink = racks->oversubscription / m * of_plain;  // its time for a byte, in those of the slowest worker's link
     if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * std::min(static_cast<int>(shard_bytes.size()), m) * uplink)});
-    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * (uplink * plain));
+    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * uplink);
   }
-  if (!co_located) wire *= plain;
   return terms;
 }
 

@@ -53,7 +53,7 @@ std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile)
 std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
   if (known == nullptr) return "whose own error is not known: an error band leaves it out";
-  return fmt::format("which is off by up to a factor {:.3g} ({}, {} {} parts of layers)", 1 + known->spread, name_of(known->dtype), known->parts, name_of(known->evidence));
+  return fmt::format("which is within a factor {:.3g} of {} {} {} {} of layers", 1 + known->spread, known->parts >= 9 ? "nine tenths of" : "all", known->parts, name_of(known->evidence), known->parts == 1 ? "part" : "parts") + fmt::format(" in {}", name_of(known->dtype));
 }
 
 /// A part of a layer's time, or the update, that the roofline prices.

@@ -203,7 +203,7 @@ TEST_CASE("notes: the share of a step that has no entry, and what is known of th
   REQUIRE(notes().size() == 1);
   CHECK_THAT(notes()[0], ContainsSubstring("% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, whose own error is not known: an error band leaves it out"));
   profile.roofline_spread = {{Dtype::fp32, 0.75, 12, Evidence::measured, "test"}};
-  CHECK_THAT(notes()[0], ContainsSubstring("follows from the roofline, which is off by up to a factor 1.75 (fp32, 12 measured parts of layers)"));
+  CHECK_THAT(notes()[0], ContainsSubstring("follows from the roofline, which is within a factor 1.75 of nine tenths of 12 measured parts of layers in fp32"));
   // Another batch has no entry: all of it.
   WorkloadTable table = two_layers(profile);
   table.batch = 16;

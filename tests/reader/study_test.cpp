@@ -243,6 +243,16 @@ TEST_CASE("--set of what some variants set is noted") {
   CHECK(study.notes[0] == "--set: /cluster/workers has no effect in 1 of 2 variants, which set /cluster/workers themselves (\"b\"); change /variants/1/set/~1cluster~1workers and its like there");
 }
 
+TEST_CASE("--set never replaces what a variant sets itself, also beside the whole of it") {
+  const Changes both{{"/variants", Json::parse(R"([{"name": "own", "set": {"/strategy": {"kind": "parameter-server", "shards": 1}, "/strategy/shards": 2}},
+                                                   {"name": "whole", "set": {"/strategy": {"kind": "parameter-server", "shards": 1}}}])")}};
+  const Study study = study_of(both, {"/strategy/shards=4"});
+  CHECK(std::get<ParameterServerStrategy>(study.points[0].scenario.strategy).shards == 2);
+  CHECK(std::get<ParameterServerStrategy>(study.points[1].scenario.strategy).shards == 4);
+  REQUIRE(study.notes.size() == 1);
+  CHECK(study.notes[0].find("(\"own\")") != std::string::npos);
+}
+
 TEST_CASE("points are chosen by their coordinates") {
   const auto chosen = [](const std::vector<std::string>& choices) {
     Study study = study_of(Changes{{"/cluster/workers", {2, 4, 8}}, {"/variants", Json::parse(R"([{"name": "K = 2", "set": {}}, {"name": "b", "set": {"/cluster/link/latency": ["1us", "2us"]}}])")}});
