@@ -180,6 +180,11 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   require_close(64e6, shard_wire({1_MB}, cluster, false), 1e-12, "a server with a slower link than all workers");
   // Co-located it has theirs: 15 n; 8 n over the uplink are 4 n of a plain link's time, 16 n of theirs.
   require_close(16e6, shard_wire({1_MB}, cluster, true), 1e-12, "a co-located server with a faster link than the uplink counts by");
+  // One worker's link is half as fast, and a byte of its time is two of an uplink's: of 8 servers' 8 n there 4 n are left; of
+  // 16 co-located shards' 8·8·n/16 over 2 links' worth, 2 n, 1 n.
+  cluster.groups = {{1, 1.0, 5_Gbps, {}}};
+  require_close(4e6, shard_wire(std::vector<Bytes>(8, 1_MB / 8), cluster, false), 1e-12, "a worker slower than the uplink, dedicated");
+  require_close(1e6, shard_wire(std::vector<Bytes>(16, 1_MB / 16), cluster, true), 1e-12, "a worker slower than the uplink, co-located");
   cluster.groups.clear();
 
   // A star has nothing to share but hosts' links.
