@@ -74,14 +74,9 @@ std::size_t distinct_sizes(const std::vector<Timing>& timings) {
   return sizes.size();
 }
 
+/// @throws std::invalid_argument where the pass cannot be fitted
 KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint64_t seed) {
-  const Judged judged = [&] {
-    try {
-      return fit_and_judge(pass.timings, seed);
-    } catch (const std::invalid_argument& error) {
-      throw CalibrationError("pass \"" + name + "\": " + error.what());
-    }
-  }();
+  const Judged judged = fit_and_judge(pass.timings, seed);
   const auto [least, most] = std::minmax_element(pass.timings.begin(), pass.timings.end(), [](const Timing& a, const Timing& b) { return a.bytes < b.bytes; });
   KernelEntry entry;
   entry.name = name;
@@ -228,8 +223,14 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   profile.compute_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what large matrix products do"};
   profile.memory_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what a large copy does"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
-  for (const auto& [pass, samples] : by_pass(pooled))
-    if (distinct_sizes(samples.timings) >= 10) profile.kernels.push_back(entry_of(pass, samples, seed));
+  for (const auto& [pass, samples] : by_pass(pooled)) {
+    if (distinct_sizes(samples.timings) < 10) continue;
+    try {
+      profile.kernels.push_back(entry_of(pass, samples, seed));
+    } catch (const std::invalid_argument& error) {  // the others are good
+      profile.description += fmt::format("; no entry for {}: {}", pass, error.what());
+    }
+  }
   for (const LayerToMeasure& layer : layers_to_measure(steps))
     if (auto entry = entry_of(layer, pooled, steps.front().path)) profile.layers.push_back(std::move(*entry));
   profile.roofline_spread = judge_roofline(profile);

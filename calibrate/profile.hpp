@@ -42,12 +42,14 @@ Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
 std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
 
 /// The profile, what the events add taken from every sample (calibrate/event_overhead.hpp): the device's own rates, and an
-/// entry for each pass, its methods' times pooled since the simulator knows passes by name alone, fitted to 70 % of the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of
-/// its error together, half of each of these and the fit's median error on sizes held out. Passes with fewer
-/// than ten sizes get no entry. Numbers are rounded to six digits, more than a clock has.
+/// entry for each pass, its methods' times pooled since the simulator knows passes by name alone, fitted to 70 % of the
+/// sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of its error
+/// together, half of each of these and the fit's median error on sizes held out. Passes with fewer than ten sizes get no
+/// entry, nor does one that cannot be fitted, which the description names. Numbers are rounded to six digits, more than a
+/// clock has.
 /// An entry for each kind of layer of `steps`, how far the roofline is from these, and a check for each step that was
 /// measured whole.
-/// @throws CalibrationError where one of the device's own rates is missing, or a pass cannot be fitted
+/// @throws CalibrationError where one of the device's own rates is missing
 DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});
 
 }  // namespace stepcast::calibrate
