@@ -53,31 +53,36 @@ std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile)
 std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
   if (known == nullptr) return "whose own error is not known: an error band leaves it out";
-  return fmt::format("which is within a factor {:.3g} of {} {} {} {} of layers", 1 + known->spread, known->parts >= 9 ? "nine tenths of" : "all", known->parts, name_of(known->evidence), known->parts == 1 ? "part" : "parts") + fmt::format(" in {}", name_of(known->dtype));
+  return fmt::format("which is within a factor {:.3g} of {} {} {} {} of layers in {}", 1 + known->spread, known->parts >= 9 ? "nine tenths of" : "all", known->parts, name_of(known->evidence),
+                     known->parts == 1 ? "part" : "parts", name_of(known->dtype));
 }
 
-/// A part of a layer's time, or the update, that the roofline prices.
-struct RooflinePart {
+/// A part of a layer's time (forward, a gradient), or the update.
+struct Part {
   std::string_view layer;
   KernelWork work;
   Dtype dtype = Dtype::fp32;
+  Seconds time{};
+  bool has_entry = false;  ///< else the roofline prices it
 };
 
-/// In the table's order, the update last. @pre the table passed list_gradients
-std::vector<RooflinePart> roofline_parts(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
-  std::vector<RooflinePart> parts;
+/// Parts of a step that take time, in the table's order, the update last. @pre the table passed list_gradients
+std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
+  std::vector<Part> parts;
   for (const Layer& layer : listed.layers) {
     const LayerEntry* entry = find_entry(profile, *layer.shape, batch, listed.dtype);
     const LayerWork work = work_on(profile, *layer.shape, batch, listed.dtype);
-    const auto look = [&](bool known, const KernelWork& part) {
-      if (!known && part.kernels > 0) parts.push_back({layer.name, part, listed.dtype});
+    const LayerTimes times = times_of(profile, *layer.shape, batch, listed.dtype);
+    const auto add = [&](const KernelWork& part, Seconds time, bool has_entry) {
+      if (has_entry || part.kernels > 0) parts.push_back({layer.name, part, listed.dtype, time, has_entry});
     };
-    look(entry && entry->forward, work.forward);
-    // The first layer's is never computed.
-    look(&layer == &listed.layers.front() || (entry && entry->data_gradient), work.data_gradient);
-    look(entry && entry->weight_gradient, work.weight_gradient);
+    add(work.forward, times.forward, entry && entry->forward);
+    // Nobody asks for the gradient of a network's input.
+    if (&layer != &listed.layers.front()) add(work.data_gradient, times.data_gradient, entry && entry->data_gradient);
+    add(work.weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
   }
-  if (const Update update = update_of(listed, profile); update.entry == nullptr) parts.push_back({"update", update.work, update.dtype});
+  const Update update = update_of(listed, profile);
+  parts.push_back({"update", update.work, update.dtype, time_of(update, profile), update.entry != nullptr});
   return parts;
 }
 
@@ -103,8 +108,8 @@ std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const D
   std::vector<std::string> names;
   if (!gives_shapes(table)) return names;
   const WorkloadTable listed = list_gradients(table);
-  for (const RooflinePart& part : roofline_parts(listed, profile, batch))
-    if (!covers(profile, part.work, part.dtype) && (names.empty() || names.back() != part.layer)) names.emplace_back(part.layer);
+  for (const Part& part : parts_of(listed, profile, batch))
+    if (!part.has_entry && !covers(profile, part.work, part.dtype) && (names.empty() || names.back() != part.layer)) names.emplace_back(part.layer);
   if (is_beyond_entry(update_of(listed, profile))) names.emplace_back("update");
   return names;
 }
@@ -112,19 +117,10 @@ std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const D
 TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
   const WorkloadTable listed = list_gradients(table);
   TimeByRoofline time;
-  const auto add = [&](Seconds part, bool known) {
-    time.all += part;
-    if (!known) time.by_roofline += part;
-  };
-  for (const Layer& layer : listed.layers) {
-    const LayerTimes times = times_of(profile, *layer.shape, batch, table.dtype);
-    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, table.dtype);
-    add(times.forward, entry && entry->forward);
-    if (&layer != &listed.layers.front()) add(times.data_gradient, entry && entry->data_gradient);
-    add(times.weight_gradient, entry && entry->weight_gradient);
+  for (const Part& part : parts_of(listed, profile, batch)) {
+    time.all += part.time;
+    if (!part.has_entry) time.by_roofline += part.time;
   }
-  const Update update = update_of(listed, profile);
-  add(time_of(update, profile), update.entry != nullptr);
   return time;
 }
 
@@ -136,7 +132,9 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
   for (const Evidence evidence : kUnmeasured)
     if (const std::vector<std::string> names = timed_by(evidence, listed, profile, table.batch); !names.empty())
       notes.push_back(fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}", names.size(), times_are(names.size()), profile.name, name_of(evidence), few_of(names)));
-  if (const std::string constants = roofline_parts(listed, profile, table.batch).empty() ? "" : unmeasured(table, profile); !constants.empty())
+  const std::vector<Part> parts = parts_of(listed, profile, table.batch);
+  const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.has_entry; });
+  if (const std::string constants = asks_roofline ? unmeasured(table, profile) : ""; !constants.empty())
     notes.push_back(fmt::format("layer times follow from the profile \"{}\", not measured: {}", profile.name, constants));
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
