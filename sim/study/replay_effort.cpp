@@ -43,7 +43,7 @@ std::string advice(const Scenario& scenario) {
 }  // namespace
 
 ReplayEffort replay_effort(const Scenario& scenario) {
-  const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+  const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
   if (decide_fidelity(scenario, graph).folds) return {};
   const double p = scenario.cluster.workers;
   double in_rounds = 0, with_shards = 0;
