@@ -23,16 +23,11 @@ struct WorkerClass {
 /// Workers that compute equally fast, in order of first appearance.
 std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   std::vector<WorkerClass> classes;
-  const auto add = [&](int count, double speed) {
-    if (count == 0) return;
-    const auto same = std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == speed; });
-    if (same != classes.end()) same->count += count;
-    else classes.push_back({count, speed});
-  };
-  int rest = cluster.workers;
-  for (const WorkerGroup& group : cluster.groups) rest -= group.count;
-  add(rest, 1.0);
-  for (const WorkerGroup& group : cluster.groups) add(group.count, group.speed);
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    const auto same = std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == kind.speed; });
+    if (same != classes.end()) same->count += kind.count;
+    else classes.push_back({kind.count, kind.speed});
+  }
   return classes;
 }
 
