@@ -50,7 +50,7 @@ class Questions {
     question.scenario = &scenario;
     question.workload = workload;
     question.where = where;
-    const CollectivePrices prices(scenario.cluster);
+    const CollectivePrices& prices = prices_.of(scenario.cluster);
     try {
       question.graph = build_step_graph(scenario, *workload, prices);
       question.exchange = summarise(question.graph, prices);
@@ -74,6 +74,7 @@ class Questions {
 
   std::map<std::string, std::size_t> known_;
   std::map<const WorkloadTable*, std::shared_ptr<const Workload>> workloads_;
+  RecentPrices prices_;
   std::vector<Question> all_;
 };
 

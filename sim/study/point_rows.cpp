@@ -85,7 +85,7 @@ PointReport PointRows::report(const StudyPoint& point, const std::vector<const R
     const Scenario& scenario = *questions[i];
     const Workload& workload = workload_of(scenario);
     try {
-      const CollectivePrices prices(scenario.cluster);
+      const CollectivePrices& prices = prices_.of(scenario.cluster);
       graphs.push_back(build_step_graph(scenario, workload, prices));
       answers.push_back(answers_of(scenario, graphs.back(), prices, replays[i]));
       answered.push_back({workload, graphs.back(), answers.back(), i == 0 ? summarise(graphs.back(), prices) : ExchangeSummary{}});
