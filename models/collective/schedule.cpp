@@ -1,6 +1,7 @@
 #include "models/collective/schedule.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace stepcast {
 
@@ -14,6 +15,17 @@ RoundLoad load_of(const Round& round, int participants) {
   }
   const auto most = [](const std::vector<double>& load) { return *std::max_element(load.begin(), load.end()); };
   return {std::max(most(sent), most(received)), most(reduced)};
+}
+
+std::int64_t message_count(const Schedule& schedule) {
+  std::map<int, std::int64_t> known;  // by the first of its kind
+  std::int64_t sum = 0;
+  for (int r = 0; r < schedule.rounds; ++r) {
+    const auto [entry, is_new] = known.try_emplace(schedule.like_round(r));
+    if (is_new) entry->second = static_cast<std::int64_t>(schedule.round(r).size());
+    sum += entry->second;
+  }
+  return sum;
 }
 
 }  // namespace stepcast

@@ -6,6 +6,7 @@
 // reducing message adds what it received into its own buffer.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Schedule {
 
   [[nodiscard]] int like_round(int r) const { return like ? like(r) : r; }
 };
+
+/// Messages of all rounds. Of rounds that are alike, only the first is made.
+std::int64_t message_count(const Schedule& schedule);
 
 /// Largest k with 2^k <= p, for p >= 1.
 constexpr int floor_log2(int p) {

@@ -23,16 +23,11 @@ struct WorkerClass {
 /// Workers that compute equally fast, in order of first appearance.
 std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   std::vector<WorkerClass> classes;
-  const auto add = [&](int count, double speed) {
-    if (count == 0) return;
-    const auto same = std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == speed; });
-    if (same != classes.end()) same->count += count;
-    else classes.push_back({count, speed});
-  };
-  int rest = cluster.workers;
-  for (const WorkerGroup& group : cluster.groups) rest -= group.count;
-  add(rest, 1.0);
-  for (const WorkerGroup& group : cluster.groups) add(group.count, group.speed);
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    const auto same = std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == kind.speed; });
+    if (same != classes.end()) same->count += kind.count;
+    else classes.push_back({kind.count, kind.speed});
+  }
   return classes;
 }
 
@@ -51,8 +46,7 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Collec
 /// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
 class Unfolded {
  public:
-  Unfolded(const StepGraph& graph, const Cluster& cluster) : graph_(graph), classes_(worker_classes(cluster)), first_(graph.tasks.size()) {
-    const CollectivePrices prices(cluster);
+  Unfolded(const StepGraph& graph, const CollectivePrices& prices) : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       first_[i] = static_cast<int>(timed.duration.size());
       const Work& work = graph.tasks[i].work;
@@ -134,9 +128,9 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
   return exchange_price(work, graph, prices);
 }
 
-StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
+StepForecast evaluate(const StepGraph& graph, const CollectivePrices& prices) {
   refuse_asynchronous(graph);
-  const Unfolded unfolded(graph, cluster);
+  const Unfolded unfolded(graph, prices);
   const TimedEventSolver solver(unfolded.timed);
   const CriticalCycle cycle = solver.critical_cycle();
 
@@ -152,7 +146,7 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
   for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
 
   const auto start = solver.periodic_starts(cycle);
-  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
+  const std::vector<WorkerKind> kinds = worker_kinds(prices.cluster());
   std::vector<Interval> timeline;
   for (std::size_t c = 0; c < unfolded.classes().size(); ++c) {
     timeline.clear();
@@ -163,7 +157,7 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
     }
     const Breakdown one = add({}, attribute(wrap(timeline, cycle.period), 0.0, cycle.period), 1.0 / graph.local_steps);
     const auto& [count, speed] = unfolded.classes()[c];
-    forecast.breakdown = add(forecast.breakdown, one, static_cast<double>(count) / cluster.workers);
+    forecast.breakdown = add(forecast.breakdown, one, static_cast<double>(count) / prices.cluster().workers);
     for (const WorkerKind& kind : kinds)
       if (kinds.size() > 1 && kind.speed == speed) forecast.kinds.push_back({kind.first, kind.count, one});
   }
@@ -171,9 +165,11 @@ StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
   return forecast;
 }
 
+StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return evaluate(graph, CollectivePrices(cluster)); }
+
 Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps) {
   refuse_asynchronous(graph);
-  const Unfolded unfolded(graph, cluster);
+  const Unfolded unfolded(graph, CollectivePrices(cluster));
   double end = 0.0;
   const auto starts = TimedEventSolver(unfolded.timed).first_steps(steps);
   for (const auto& step : starts)

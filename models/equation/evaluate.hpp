@@ -23,6 +23,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// hops (no contention inside: too fast); of more workers, collectives on nodes and racks (every message but a ring's as if
 /// it left its group: too slow) and in fabrics (too fast).
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
+StepForecast evaluate(const StepGraph& graph, const CollectivePrices& prices);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 
 /// End of the last task of steps 0 .. steps-1 (passes of the template): how long they take from a standing start.

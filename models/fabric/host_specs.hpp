@@ -1,7 +1,9 @@
 // What the cluster's groups say about each host.
 #pragma once
 
-#include "models/scenario/cluster.hpp"
+#include <vector>
+
+#include "models/scenario/worker_kinds.hpp"
 
 namespace stepcast {
 
@@ -15,29 +17,17 @@ struct HostSpec {
 /// the plain workers.
 class HostSpecs {
  public:
-  /// @pre `cluster` outlives this
-  explicit HostSpecs(const Cluster& cluster) : cluster_(cluster), first_grouped_(cluster.workers) {
-    for (const WorkerGroup& group : cluster.groups) first_grouped_ -= group.count;
-  }
+  explicit HostSpecs(const Cluster& cluster) : plain_{1.0, cluster.link}, kinds_(worker_kinds(cluster)) {}
 
   [[nodiscard]] HostSpec of(int rank) const {
-    HostSpec spec{1.0, cluster_.link};
-    int end = first_grouped_;
-    if (rank < end || rank >= cluster_.workers) return spec;
-    for (const WorkerGroup& group : cluster_.groups) {
-      end += group.count;
-      if (rank >= end) continue;
-      spec.speed = group.speed;
-      spec.link.bandwidth = group.bandwidth.value_or(cluster_.link.bandwidth);
-      spec.link.latency = group.latency.value_or(cluster_.link.latency);
-      break;
-    }
-    return spec;
+    for (const WorkerKind& kind : kinds_)
+      if (rank >= kind.first && rank < kind.first + kind.count) return {kind.speed, kind.link};
+    return plain_;
   }
 
  private:
-  const Cluster& cluster_;
-  int first_grouped_;
+  HostSpec plain_;
+  std::vector<WorkerKind> kinds_;
 };
 
 }  // namespace stepcast

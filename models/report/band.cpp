@@ -9,14 +9,14 @@
 namespace stepcast {
 namespace {
 
-Seconds step_at(Scenario scenario, Side side) {
+Seconds step_at(Scenario scenario, Side side, const CollectivePrices& prices) {
   if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
   if (scenario.workload && scenario.workload->profile) {
     WorkloadTable table = *scenario.workload;
     table.profile = at_side(*table.profile, side, table.dtype);
     scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
   }
-  return evaluate(build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{}), scenario.cluster).step;
+  return evaluate(build_step_graph(scenario, make_workload(scenario), prices), prices).step;
 }
 
 }  // namespace
@@ -26,7 +26,8 @@ bool has_spread(const Scenario& scenario) {
 }
 
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
-  return {shown * (step_at(scenario, Side::fast) / stated), shown * (step_at(scenario, Side::slow) / stated)};
+  const CollectivePrices prices(scenario.cluster);  // of which profiles know nothing
+  return {shown * (step_at(scenario, Side::fast, prices) / stated), shown * (step_at(scenario, Side::slow, prices) / stated)};
 }
 
 }  // namespace stepcast

@@ -9,21 +9,11 @@
 
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/fault.hpp"
-#include "models/strategy/prices.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/timing_notes.hpp"
 
 namespace stepcast {
 namespace {
-
-/// What all communication tasks of a step amount to, were they alone.
-struct ExchangeSummary {
-  Bytes size{};
-  Bytes sent{};
-  std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
-  std::set<std::string> algorithms;
-  std::set<Operation> operations;
-};
 
 double bus_factor(Operation operation, int p) {
   const double rest = static_cast<double>(p - 1) / p;
@@ -68,35 +58,6 @@ bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
   return graph.asynchronous && cluster.jitter.cv == 0 && std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
 }
 
-ExchangeSummary summarise(const StepGraph& graph, const Cluster& cluster) {
-  const CollectivePrices prices(cluster);
-  ExchangeSummary all;
-  for (const Task& task : graph.tasks) {
-    if (task.phase != Phase::exchange) continue;
-    const CostTerms terms = communication_terms(task.work, graph, cluster);
-    const auto* direct = std::get_if<DirectWork>(&task.work);
-    const bool pull = direct && direct->pattern == DirectWork::Pattern::pull;
-    if (!pull) all.sent += terms.sent;  // a worker receives what shards send
-    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
-      all.size += collective->call.bytes;
-      all.algorithms.insert(describe(collective->call));
-      all.operations.insert(collective->call.algorithm->operation);
-    } else if (direct && !pull) {
-      for (const Bytes bytes : direct->shard_bytes) all.size += bytes;
-    } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->push) {
-      all.size += transfer->bytes;
-    }
-    // Of a platform file's links nothing is known here.
-    if (graph.asynchronous || std::holds_alternative<SimGridXml>(cluster.topology)) all.time.reset();
-    else *all.time += communication_price(task.work, graph, prices).total();
-  }
-  const double share = 1.0 / graph.local_steps;
-  all.size *= share;
-  all.sent *= share;
-  if (all.time) *all.time *= share;
-  return all;
-}
-
 /// Notes where batch or dtype are not those that a table's times are for.
 void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
   const auto axis = [&](std::string_view name) {
@@ -122,6 +83,34 @@ std::optional<double> Answers::difference() const {
   if (!equations || !replay) return {};
   if (replay->step == equations->step) return 0.0;  // also where both are 0
   return (replay->step - equations->step) / equations->step;
+}
+
+ExchangeSummary summarise(const StepGraph& graph, const CollectivePrices& prices) {
+  ExchangeSummary all;
+  for (const Task& task : graph.tasks) {
+    if (task.phase != Phase::exchange) continue;
+    const CostTerms terms = communication_terms(task.work, graph, prices.cluster());
+    const auto* direct = std::get_if<DirectWork>(&task.work);
+    const bool pull = direct && direct->pattern == DirectWork::Pattern::pull;
+    if (!pull) all.sent += terms.sent;  // a worker receives what shards send
+    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
+      all.size += collective->call.bytes;
+      all.algorithms.insert(describe(collective->call));
+      all.operations.insert(collective->call.algorithm->operation);
+    } else if (direct && !pull) {
+      for (const Bytes bytes : direct->shard_bytes) all.size += bytes;
+    } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->push) {
+      all.size += transfer->bytes;
+    }
+    // Of a platform file's links nothing is known here.
+    if (graph.asynchronous || std::holds_alternative<SimGridXml>(prices.cluster().topology)) all.time.reset();
+    else *all.time += communication_price(task.work, graph, prices).total();
+  }
+  const double share = 1.0 / graph.local_steps;
+  all.size *= share;
+  all.sent *= share;
+  if (all.time) *all.time *= share;
+  return all;
 }
 
 std::string default_baseline(const std::vector<StudyPoint>& points) {
@@ -150,12 +139,11 @@ double throughput(const Scenario& scenario, const Workload& workload, Seconds st
 
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered) {
   const Scenario& scenario = point.scenario;
-  const auto& [workload, graph, answers] = answered.front();
+  const auto& [workload, graph, answers, exchange] = answered.front();
   const std::size_t baseline_at = 1 + point.phases.size();
   std::optional<double> baseline;
   if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
   const StepForecast& forecast = answers.shown();
-  const ExchangeSummary exchange = summarise(graph, scenario.cluster);
 
   PointReport report;
   report.coordinates = point.coordinates;

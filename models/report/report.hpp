@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "models/report/training_run.hpp"
 #include "models/scenario/study.hpp"
 #include "models/scenario/worker_kinds.hpp"
+#include "models/strategy/prices.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {
@@ -71,11 +73,22 @@ struct Report {
   std::vector<PointReport> points;
 };
 
+/// What all communication tasks of a step amount to, were they alone.
+struct ExchangeSummary {
+  Bytes size{};                             ///< n: bytes that its collectives (or pushes) exchange
+  Bytes sent{};                             ///< by a worker, mean over workers
+  std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
+  std::set<std::string> algorithms;         ///< with parameters that were decided
+  std::set<Operation> operations;
+};
+ExchangeSummary summarise(const StepGraph& graph, const CollectivePrices& prices);
+
 /// A scenario's workload, step graph and answers.
 struct Answered {
   const Workload& workload;
   const StepGraph& graph;
   const Answers& answers;
+  ExchangeSummary exchange;  ///< read of the point's own scenario only
 };
 
 /// Assembles a point's report.

@@ -70,8 +70,9 @@ std::optional<CodecRates> rates_of(const Scenario& scenario) {
 
 }  // namespace
 
-StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) {
-  const CollectivePrices prices(scenario.cluster);
+Workload make_workload(const Scenario& scenario) { return scenario.workload ? make_workload(*scenario.workload) : Workload{}; }
+
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const CollectivePrices& prices) {
   const GraphInput input{workload, scenario.cluster, scenario.compressor, scenario.codec, prices, rates_of(scenario)};
   struct {
     const GraphInput& input;
@@ -83,5 +84,7 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) {
   } build{input};
   return std::visit(build, scenario.strategy);
 }
+
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) { return build_step_graph(scenario, workload, CollectivePrices(scenario.cluster)); }
 
 }  // namespace stepcast

@@ -29,7 +29,11 @@ StepGraph build_pipelined(const PipelinedStrategy&, const GraphInput&);
 StepGraph build_gossip(const GossipStrategy&, const GraphInput&);
 StepGraph build_collective(const CollectiveBenchmark&, const GraphInput&);
 
-/// The scenario's step graph.
+/// The scenario's workload; an empty one where nothing is trained.
+Workload make_workload(const Scenario& scenario);
+
+/// The scenario's step graph; `prices` are those of its cluster.
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const CollectivePrices& prices);
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 
 // Pieces that builders share.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,6 +82,20 @@ class CollectivePrices {
   mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;  ///< by {from, to, blocks} of its messages
   mutable std::map<Key, PricedRounds> rounds_;
   mutable std::map<std::pair<Key, Bytes>, PricedCost> prices_;
+};
+
+/// The prices of the clusters asked for last, since a study's points often differ in their workloads, compressors and
+/// strategies only. Not for several threads.
+class RecentPrices {
+ public:
+  static constexpr std::size_t kMost = 8;  ///< bounds what is kept of large fabrics
+
+  /// Good until kMost other clusters have been asked for.
+  /// @pre `cluster` outlives this
+  const CollectivePrices& of(const Cluster& cluster);
+
+ private:
+  std::list<CollectivePrices> recent_;  ///< the last first
 };
 
 }  // namespace stepcast

@@ -62,7 +62,7 @@ int trace(const TraceOptions& options) {
     throw CLI::ValidationError("scenario", fmt::format("{} points, and a trace is of one; choose by axis ({}), such as {}", study.points.size(), fmt::join(study.axes, ", "), example_choice(study)));
   print_notes(study);
   const Scenario& scenario = study.points.front().scenario;
-  const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+  const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
   StreamedOutput output(options.output);
   EventLines lines;
   output.write("[\n");

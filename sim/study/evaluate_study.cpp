@@ -19,6 +19,7 @@ struct Question {
   std::shared_ptr<const Workload> workload;
   StepGraph graph;
   Answers answers;
+  ExchangeSummary exchange;
   std::string where;  ///< for messages
 };
 
@@ -36,20 +37,27 @@ std::string where(const StudyPoint& point, const Scenario& scenario) {
   return &scenario == &point.scenario ? at : "baseline of " + at;
 }
 
+/// The scenarios to answer, each with its step graph and what the equations say.
 class Questions {
  public:
+  /// @throws ModelError, naming where, when there is no graph or the equations cannot evaluate it
   std::size_t add(const Scenario& scenario, const std::string& where) {
     const auto [entry, is_new] = known_.try_emplace(key(scenario), all_.size());
     if (!is_new) return entry->second;
     auto& workload = workloads_[scenario.workload.get()];
-    if (!workload) workload = std::make_shared<const Workload>(scenario.workload ? make_workload(*scenario.workload) : Workload{});
+    if (!workload) workload = std::make_shared<const Workload>(make_workload(scenario));
     Question question;
     question.scenario = &scenario;
     question.workload = workload;
     question.where = where;
+    const CollectivePrices& prices = prices_.of(scenario.cluster);
     try {
-      question.graph = build_step_graph(scenario, *workload);
+      question.graph = build_step_graph(scenario, *workload, prices);
+      question.exchange = summarise(question.graph, prices);
+      if (scenario.evaluation.evaluator != Evaluator::replay) question.answers.equations = evaluate(question.graph, prices);
     } catch (const std::invalid_argument& error) {
+      throw ModelError(fmt::format("{}: {}", where, error.what()));
+    } catch (const ModelError& error) {
       throw ModelError(fmt::format("{}: {}", where, error.what()));
     }
     all_.push_back(std::move(question));
@@ -66,19 +74,9 @@ class Questions {
 
   std::map<std::string, std::size_t> known_;
   std::map<const WorkloadTable*, std::shared_ptr<const Workload>> workloads_;
+  RecentPrices prices_;
   std::vector<Question> all_;
 };
-
-void answer_by_equations(std::vector<Question>& questions) {
-  for (Question& q : questions) {
-    if (q.scenario->evaluation.evaluator == Evaluator::replay) continue;
-    try {
-      q.answers.equations = evaluate(q.graph, q.scenario->cluster);
-    } catch (const ModelError& error) {
-      throw ModelError(fmt::format("{}: {}", q.where, error.what()));
-    }
-  }
-}
 
 void answer_by_replay(std::vector<Question>& questions, int jobs) {
   std::vector<ReplayJob> work;
@@ -113,7 +111,6 @@ Report evaluate_study(const Study& study, int jobs) {
     asked.emplace_back();
     for (const Scenario* scenario : questions_of(point)) asked.back().push_back(questions.add(*scenario, where(point, *scenario)));
   }
-  answer_by_equations(questions.all());
   answer_by_replay(questions.all(), jobs);
 
   Report report;
@@ -126,7 +123,7 @@ Report evaluate_study(const Study& study, int jobs) {
     std::vector<Answered> answered;
     for (const std::size_t question : asked[i]) {
       const Question& q = questions.all()[question];
-      answered.push_back({*q.workload, q.graph, q.answers});
+      answered.push_back({*q.workload, q.graph, q.answers, q.exchange});
     }
     if (point.scenario.baseline) {
       report.baseline = point.scenario.baseline->name;

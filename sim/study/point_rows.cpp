@@ -18,9 +18,9 @@ std::vector<Column> columns_of(const Study& study) {
   return report_columns(report);
 }
 
-Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ReplayAnswer* replay) {
+Answers answers_of(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices, const ReplayAnswer* replay) {
   Answers answers;
-  if (scenario.evaluation.evaluator != Evaluator::replay) answers.equations = evaluate(graph, scenario.cluster);
+  if (scenario.evaluation.evaluator != Evaluator::replay) answers.equations = evaluate(graph, prices);
   if (needs_replay(scenario)) {
     if (!replay->error.empty()) throw std::runtime_error(replay->error);
     answers.replay = replay->forecast;
@@ -85,20 +85,21 @@ PointReport PointRows::report(const StudyPoint& point, const std::vector<const R
     const Scenario& scenario = *questions[i];
     const Workload& workload = workload_of(scenario);
     try {
-      graphs.push_back(build_step_graph(scenario, workload));
-      answers.push_back(answers_of(scenario, graphs.back(), replays[i]));
+      const CollectivePrices& prices = prices_.of(scenario.cluster);
+      graphs.push_back(build_step_graph(scenario, workload, prices));
+      answers.push_back(answers_of(scenario, graphs.back(), prices, replays[i]));
+      answered.push_back({workload, graphs.back(), answers.back(), i == 0 ? summarise(graphs.back(), prices) : ExchangeSummary{}});
     } catch (const std::exception& error) {
       if (i == 0) throw;
       throw std::runtime_error(fmt::format("{}: {}", i <= point.phases.size() ? "a phase of its run" : "its baseline", error.what()));
     }
-    answered.push_back({workload, graphs.back(), answers.back()});
   }
   return make_point_report(point, answered);
 }
 
 const Workload& PointRows::workload_of(const Scenario& scenario) {
   const auto [entry, is_new] = workloads_.try_emplace(scenario.workload.get());
-  if (is_new && scenario.workload) entry->second = make_workload(*scenario.workload);
+  if (is_new) entry->second = make_workload(scenario);
   return entry->second;
 }
 

@@ -9,6 +9,7 @@
 
 #include "models/report/rows.hpp"
 #include "models/scenario/study.hpp"
+#include "models/strategy/prices.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast {
@@ -55,6 +56,7 @@ class PointRows {
   std::vector<Column> columns_;
   std::vector<std::string> names_;
   std::map<const WorkloadTable*, Workload> workloads_;
+  RecentPrices prices_;
 };
 
 }  // namespace stepcast

@@ -1,6 +1,8 @@
 #include "sim/study/replay_effort.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,15 +42,32 @@ std::string advice(const Scenario& scenario) {
   return fmt::format("equations cannot answer it; less of {} shortens it", fmt::join(fewer, " or "));
 }
 
+/// Messages of each collective of a graph, whose calls are often alike but for their bytes.
+class MessageCounts {
+ public:
+  explicit MessageCounts(int workers) : workers_(workers) {}
+
+  double of(const CollectiveCall& call) {
+    const auto [entry, is_new] = known_.try_emplace({call.algorithm, call.parameters.group_size, call.parameters.segments});
+    if (is_new) entry->second = static_cast<double>(message_count(call.algorithm->schedule(workers_, call.parameters)));
+    return entry->second;
+  }
+
+ private:
+  int workers_;
+  std::map<std::tuple<const CollectiveAlgorithm*, int, int>, double> known_;
+};
+
 }  // namespace
 
 ReplayEffort replay_effort(const Scenario& scenario) {
-  const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+  const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
   if (decide_fidelity(scenario, graph).folds) return {};
   const double p = scenario.cluster.workers;
   double in_rounds = 0, with_shards = 0;
+  MessageCounts messages(scenario.cluster.workers);
   for (const Task& task : graph.tasks) {
-    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) in_rounds += p * collective->call.algorithm->schedule(scenario.cluster.workers, collective->call.parameters).rounds;
+    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) in_rounds += messages.of(collective->call);
     else if (const auto* direct = std::get_if<DirectWork>(&task.work); direct && direct->pattern == DirectWork::Pattern::neighbours) in_rounds += 2 * p;
     else if (direct) with_shards += p * static_cast<double>(direct->shard_bytes.size());
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;

@@ -125,7 +125,7 @@ class Sweep {
     std::string packed;
     if (task.question != kNone) {
       const Scenario& scenario = *plan_.questions[task.question].scenario;
-      const StepGraph graph = build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{});
+      const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
       return stepcast::answer(ReplayJob{&scenario, &graph, task.run}).dump();
     }
     for (const std::size_t at : task.block) put_frame(packed, pack(by_equations(at)));

@@ -285,6 +285,33 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
       300);
 }
 
+TEST_CASE("prices are kept for the clusters asked for last, and are those of each") {
+  const CollectiveCall call{&find_algorithm(Operation::all_reduce, Algorithm::ring), {}, 1_MB};
+  std::vector<Cluster> clusters;
+  for (std::size_t i = 0; i <= RecentPrices::kMost; ++i) {
+    clusters.push_back(star_cluster(8, BytesPerSecond(1e9), Seconds(1e-6 * static_cast<double>(i + 1))));
+    clusters.back().topology = Torus{{2, 4}};
+  }
+  RecentPrices recent;
+  const CollectivePrices* first = &recent.of(clusters[0]);
+  const Cluster equal = clusters[0];
+  for (std::size_t i = 1; i < RecentPrices::kMost; ++i) {
+    recent.of(clusters[i]);
+    CHECK(&recent.of(equal) == first);
+  }
+  // Cluster 1 is now the one that was asked for longest ago, and goes for the one too many.
+  const CollectivePrices* second = &recent.of(clusters[2]);
+  recent.of(clusters.back());
+  CHECK(&recent.of(clusters[0]) == first);
+  CHECK(&recent.of(clusters[2]) == second);
+  for (int time = 0; time < 2; ++time)
+    for (const Cluster& cluster : clusters) {
+      INFO(cluster.link.latency.si());
+      CHECK(recent.of(cluster).cluster() == cluster);
+      CHECK(recent.of(cluster)(call).total() == CollectivePrices(cluster)(call).total());
+    }
+}
+
 TEST_CASE("a round of very many messages takes as much too long as its latencies differ, and no more") {
   // The two racks above, once for every two messages; the last one's B is the slow one, so the round takes 10 us. The formula
   // says 4 us + 8 kB / 1 GB/s.

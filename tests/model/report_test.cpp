@@ -25,18 +25,19 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   std::deque<Answers> answers;
   std::vector<Answered> answered;
   for (const Scenario* scenario : questions_of(point)) {
-    workloads.push_back(scenario->workload ? make_workload(*scenario->workload) : Workload{});
-    graphs.push_back(build_step_graph(*scenario, workloads.back()));
+    workloads.push_back(make_workload(*scenario));
+    const CollectivePrices prices(scenario->cluster);
+    graphs.push_back(build_step_graph(*scenario, workloads.back(), prices));
     Answers one;
     if (graphs.back().asynchronous) {
       one.replay = StepForecast{};
       one.replay->step = Seconds(1);
     } else {
-      one.equations = evaluate(graphs.back(), scenario->cluster);
+      one.equations = evaluate(graphs.back(), prices);
     }
     if (random) one.equations->distribution = Distribution{400, Seconds(1), Seconds(1), Seconds(1), Seconds(1)};
     answers.push_back(one);
-    answered.push_back({workloads.back(), graphs.back(), answers.back()});
+    answered.push_back({workloads.back(), graphs.back(), answers.back(), summarise(graphs.back(), prices)});
   }
   return make_point_report(point, answered);
 }

@@ -28,7 +28,7 @@ struct Both {
 
 /// Both replays at once, each in a process.
 Both replay_both(const Scenario& scenario) {
-  const Workload workload = scenario.workload ? make_workload(*scenario.workload) : Workload{};
+  const Workload workload = make_workload(scenario);
   const StepGraph graph = build_step_graph(scenario, workload);
   Scenario folded = scenario, full = scenario;
   folded.evaluation.fidelity = Fidelity::folded;
@@ -199,7 +199,7 @@ TEST_CASE("every strategy folds exactly") {
 }
 
 TEST_CASE("what is alike is one") {
-  const auto folded = [](const Scenario& scenario) { return fold(scenario.cluster, build_step_graph(scenario, scenario.workload ? make_workload(*scenario.workload) : Workload{})); };
+  const auto folded = [](const Scenario& scenario) { return fold(scenario.cluster, build_step_graph(scenario, make_workload(scenario))); };
   const auto ring = [&](const Cluster& cluster) { return folded(collective_of(cluster, Operation::all_reduce, Algorithm::ring, 100_MB)).collectives.begin()->second; };
 
   // Every rank sends one block to the next: one flow, limited by one host's link; p-1 rounds add up, p-1 do not.

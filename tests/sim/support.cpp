@@ -18,7 +18,7 @@ struct Prepared {
 std::vector<Prepared> prepare(const std::vector<Case>& cases) {
   std::vector<Prepared> prepared;
   for (const Case& c : cases) {
-    prepared.push_back({c.scenario.workload ? make_workload(*c.scenario.workload) : Workload{}, {}});
+    prepared.push_back({make_workload(c.scenario), {}});
     prepared.back().graph = build_step_graph(c.scenario, prepared.back().workload);
   }
   return prepared;
