@@ -167,6 +167,22 @@ StepForecast evaluate(const StepGraph& graph, const CollectivePrices& prices) {
 
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return evaluate(graph, CollectivePrices(cluster)); }
 
+CriticalTasks critical_tasks(const StepGraph& graph, const CollectivePrices& prices) {
+  refuse_asynchronous(graph);
+  const Unfolded unfolded(graph, prices);
+  const CriticalCycle cycle = TimedEventSolver(unfolded.timed).critical_cycle();
+  CriticalTasks critical;
+  critical.steps = static_cast<double>(cycle.lag) * graph.local_steps;
+  for (const int v : cycle.vertices) {
+    const Task& task = graph.tasks[unfolded.task_of(v)];
+    const Seconds time(unfolded.timed.duration[static_cast<std::size_t>(v)]);
+    if (time == Seconds{}) continue;
+    const bool communicates = std::holds_alternative<CollectiveWork>(task.work) || std::holds_alternative<DirectWork>(task.work);
+    critical.tasks.push_back({task.name, task.phase, time, communicates ? exchange_price(task.work, graph, prices) : PricedCost{}});
+  }
+  return critical;
+}
+
 Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps) {
   refuse_asynchronous(graph);
   const Unfolded unfolded(graph, CollectivePrices(cluster));

@@ -1,6 +1,9 @@
 // The equations: a step graph's tasks priced by closed forms, its steady state by the maximum cycle ratio.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "models/report/forecast.hpp"
 #include "models/scenario/cluster.hpp"
 #include "models/strategy/prices.hpp"
@@ -25,6 +28,25 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
 StepForecast evaluate(const StepGraph& graph, const CollectivePrices& prices);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
+
+/// A task on the critical cycle.
+struct CriticalTask {
+  std::string name;
+  Phase phase = Phase::forward;
+  Seconds time{};              ///< on the slowest worker
+  PricedCost communication{};  ///< what a communication task's time is made of; nothing of others
+};
+
+/// What determines the step time: the cycle of tasks whose times add up to `steps` steps, and no other cycle to more.
+/// A change that shortens none of them shortens nothing.
+struct CriticalTasks {
+  std::vector<CriticalTask> tasks;  ///< in order, those that take no time left out
+  double steps = 1;                 ///< training steps that once around it takes
+};
+
+/// The critical cycle whose length evaluate() calls a step.
+/// @throws ModelError as evaluate does
+CriticalTasks critical_tasks(const StepGraph& graph, const CollectivePrices& prices);
 
 /// End of the last task of steps 0 .. steps-1 (passes of the template): how long they take from a standing start.
 Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps);

@@ -150,8 +150,8 @@ using Topology = std::variant<Star, Nodes, Racks, FatTree, Torus, Dragonfly, Sim
 struct WorkerGroup {
   int count = 1;
   double speed = 1.0;
-  std::optional<BytesPerSecond> bandwidth;
-  std::optional<Seconds> latency;
+  std::optional<BytesPerSecond> bandwidth{};
+  std::optional<Seconds> latency{};
 
   template <class V>
   static void describe(V& v, WorkerGroup& x) {

@@ -116,8 +116,8 @@ struct Choices<Carrier> {
 struct AllReduceStrategy {
   static constexpr std::string_view kind = "all-reduce";
   static constexpr std::string_view meaning = "synchronous SGD over AllReduce";
-  CollectiveChoice collective;
-  Exchange exchange;
+  CollectiveChoice collective{};
+  Exchange exchange{};
   Carrier carrier = Carrier::automatic;
 
   template <class V>
@@ -169,10 +169,10 @@ struct ParameterServerStrategy {
   Consistency consistency = Consistency::synchronous;
   int bound = 3;
   ShardBalance balance = ShardBalance::split;
-  std::optional<SecondsPerByte> server_reduction_cost;
+  std::optional<SecondsPerByte> server_reduction_cost{};
   double server_update_factor = 1.0;
   bool two_way = false;
-  Exchange exchange;
+  Exchange exchange{};
 
   template <class V>
   static void describe(V& v, ParameterServerStrategy& x) {

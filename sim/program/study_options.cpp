@@ -1,6 +1,7 @@
 #include "sim/program/study_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/choose_points.hpp"
 #include "models/scenario/library.hpp"
@@ -21,6 +22,13 @@ std::vector<Override> overrides(const StudyOptions& options) {
   if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
   if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
   return changes;
+}
+
+/// The --point options that choose a study's first point.
+std::string example_choice(const Study& study) {
+  std::string text;
+  for (const Coordinate& c : study.points.front().coordinates) text += fmt::format("{}--point '{}={}'", text.empty() ? "" : " ", c.axis, c.value);
+  return text;
 }
 
 }  // namespace
@@ -49,6 +57,11 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
     throw CLI::ValidationError("--point", error.what());
   }
   return study;
+}
+
+void require_one_point(const Study& study, std::string_view subcommand) {
+  if (study.points.size() != 1)
+    throw CLI::ValidationError("scenario", fmt::format("{} points, and {} is of one; choose by axis ({}), such as {}", study.points.size(), subcommand, fmt::join(study.axes, ", "), example_choice(study)));
 }
 
 void print_notes(const Study& study) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,10 @@ void add_evaluation(CLI::App& command, StudyOptions& options);
 /// @param more  overrides of the subcommand's own
 /// @throws CLI::ValidationError for an option that does not say what it should; ScenarioError
 Study load(const StudyOptions& options, const std::vector<Override>& more = {});
+
+/// For subcommands that are about one point.
+/// @throws CLI::ValidationError that says how to choose, where there are several
+void require_one_point(const Study& study, std::string_view subcommand);
 
 /// The study's notes, on standard error.
 void print_notes(const Study& study);

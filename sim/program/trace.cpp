@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/strategy/builder.hpp"
 #include "sim/program/command.hpp"
@@ -49,17 +48,9 @@ class EventLines {
   std::map<std::pair<std::size_t, std::string_view>, std::size_t> threads_;
 };
 
-/// The --point options that choose a study's first point.
-std::string example_choice(const Study& study) {
-  std::string text;
-  for (const Coordinate& c : study.points.front().coordinates) text += fmt::format("{}--point '{}={}'", text.empty() ? "" : " ", c.axis, c.value);
-  return text;
-}
-
 int trace(const TraceOptions& options) {
   const Study study = load(options.study, {{"/evaluation/evaluator", "replay", "stepcast trace", ""}});
-  if (study.points.size() != 1)
-    throw CLI::ValidationError("scenario", fmt::format("{} points, and a trace is of one; choose by axis ({}), such as {}", study.points.size(), fmt::join(study.axes, ", "), example_choice(study)));
+  require_one_point(study, "trace");
   print_notes(study);
   const Scenario& scenario = study.points.front().scenario;
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario));

@@ -85,6 +85,12 @@ expect 0 run "$scenarios/stragglers.json" --point 'variant=gossip on a ring' --c
 expect 0 show ../good.json --point workers=4 && prints '"workers": 4'
 expect 2 run ../good.json --point workers=5 && prints_nothing
 says '"5" is no value of workers; it has 1; 4'
+expect 0 explain ../good.json --point workers=4 && prints 'what sets the step'
+prints '--set /cluster/link/bandwidth=20Gbps'
+expect 0 explain ../good.json --point workers=4 --evaluator replay && prints 'by the replay'
+expect 2 explain ../good.json && prints_nothing
+says "2 points, and explain is of one; choose by axis (workers), such as --point 'workers=1'"
+expect 3 explain ../bad.json --json new.json && prints_nothing
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
@@ -139,7 +145,7 @@ says 'a folder'
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are run, sweep, merge, trace, list, show, schema'
+says 'there are run, sweep, merge, explain, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing

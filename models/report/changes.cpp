@@ -1,0 +1,221 @@
+#include "models/report/changes.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "models/scenario/worker_kinds.hpp"
+#include "models/scenario/writer.hpp"
+#include "models/unit/format.hpp"
+
+namespace stepcast {
+namespace {
+
+/// "/cluster/topology/inner/bandwidth" -> "topology inner bandwidth"
+std::string words_of(std::string pointer) {
+  pointer.erase(0, std::string("/cluster/").size());
+  std::replace_if(pointer.begin(), pointer.end(), [](char c) { return c == '/' || c == '_'; }, ' ');
+  return pointer;
+}
+
+/// Of `part`, what is not as in `usual`, and its kind.
+Json without_defaults(const Json& part, const Json& usual) {
+  Json rest = Json::object();
+  for (const auto& [key, value] : part.items()) {
+    const auto other = usual.find(key);
+    if (key == "kind" || other == usual.end()) rest[key] = value;
+    else if (value.is_object() && other->is_object() && value != *other) rest[key] = without_defaults(value, *other);
+    else if (value != *other) rest[key] = value;
+  }
+  return rest;
+}
+
+/// A part's numbers, each twice as good: visits what describe() names, and what that holds.
+class TwiceAsGood {
+ public:
+  TwiceAsGood(std::string pointer, std::vector<Change>& changes) : pointer_(std::move(pointer)), changes_(changes) {}
+
+  template <class T>
+  void required(const char* name, T& value, const char*, Limits = {}) { look(pointer_to(pointer_, name), name, value); }
+  template <class T>
+  void optional(const char* name, T& value, const char*, Limits = {}) { look(pointer_to(pointer_, name), name, value); }
+
+ private:
+  template <class T>
+  void look(const std::string& pointer, std::string_view name, T& value) {
+    if constexpr (std::is_same_v<T, BytesPerSecond> || std::is_same_v<T, Bytes>) quantity(pointer, value * 2.0);
+    else if constexpr (std::is_same_v<T, Seconds> || std::is_same_v<T, SecondsPerByte>) quantity(pointer, value / 2.0);
+    else if constexpr (IsOptional<T>::value) {
+      if (value) look(pointer, name, *value);
+    } else if constexpr (IsVariant<T>::value) {
+      std::visit([&](auto& part) { descend(pointer, part); }, value);
+    } else if constexpr (std::is_same_v<T, std::vector<WorkerGroup>>) {
+      for (std::size_t i = 0; i < value.size(); ++i) descend(pointer_to(pointer, i), value[i]);
+    } else if constexpr (std::is_same_v<T, Link>) {
+      descend(pointer, value);
+    } else if constexpr (std::is_same_v<T, int>) {
+      if (name == "nics" || name.ends_with("_links")) add(pointer, std::to_string(2 * value), 2 * value);
+    } else if constexpr (std::is_same_v<T, std::vector<int>>) {
+      if (name != "parallel") return;
+      std::vector<int> cables = value;
+      for (int& count : cables) count *= 2;
+      add(pointer, "twice as many cables", cables);
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (name == "oversubscription" && value > 1) add(pointer, fmt::format("{:.3g}", std::max(1.0, value / 2)), std::max(1.0, value / 2));
+    }
+  }
+
+  template <class Part>
+  void descend(const std::string& pointer, Part& part) {
+    TwiceAsGood inner(pointer, changes_);
+    Part::describe(inner, part);
+  }
+
+  template <class Q>
+  void quantity(const std::string& pointer, Q better) {
+    if (better != Q{}) add(pointer, human_text(better), exact_text(better));
+  }
+
+  void add(const std::string& pointer, const std::string& better, Json value) {
+    changes_.push_back({ChangeOf::cluster, words_of(pointer) + " " + better, {{pointer, std::move(value)}}});
+  }
+
+  std::string pointer_;
+  std::vector<Change>& changes_;
+};
+
+class Changes {
+ public:
+  explicit Changes(const Scenario& scenario) : s_(scenario) {}
+
+  std::vector<Change> all() {
+    cluster();
+    std::visit([this](const auto& strategy) { exchange_of(strategy); }, s_.strategy);
+    if (!std::holds_alternative<CollectiveBenchmark>(s_.strategy)) training();
+    return std::move(changes_);
+  }
+
+ private:
+  void add(ChangeOf of, std::string what, const std::string& pointer, Json value) { changes_.push_back({of, std::move(what), {{pointer, std::move(value)}}}); }
+
+  void cluster() {
+    Cluster numbers = s_.cluster;
+    numbers.fits.clear();  // for the reader; nothing is computed from them
+    TwiceAsGood visitor("/cluster", changes_);
+    Cluster::describe(visitor, numbers);
+
+    if (!std::holds_alternative<CollectiveBenchmark>(s_.strategy)) {
+      int plain = s_.cluster.workers;
+      for (const WorkerGroup& group : s_.cluster.groups) plain -= group.count;
+      std::vector<WorkerGroup> twice;
+      if (plain > 0) twice.push_back({.count = plain});
+      twice.insert(twice.end(), s_.cluster.groups.begin(), s_.cluster.groups.end());
+      Json groups = Json::array();
+      for (WorkerGroup& group : twice) {
+        group.speed *= 2;
+        groups.push_back(without_defaults(write_value(group), write_value(WorkerGroup{.count = 0})));
+      }
+      add(ChangeOf::cluster, "workers compute twice as fast", "/cluster/groups", groups);
+    }
+    if (worker_kinds(s_.cluster).size() > 1) add(ChangeOf::cluster, "all workers alike", "/cluster/groups", Json::array());
+    // Without randomness there is nothing to repeat.
+    if (s_.cluster.jitter.cv > 0) changes_.push_back({ChangeOf::cluster, "no jitter", {{"/cluster/jitter", Json::object()}, {"/evaluation/runs", 1}}});
+    add(ChangeOf::cluster, fmt::format("{} workers", 2L * s_.cluster.workers), "/cluster/workers", 2L * s_.cluster.workers);
+  }
+
+  void exchange_of(const AllReduceStrategy& x) {
+    groupings(x.exchange);
+    cheapest(x.collective);
+    servers(x.exchange);
+  }
+  void exchange_of(const ParameterServerStrategy& x) {
+    groupings(x.exchange);
+    if (x.shards > 1 && x.balance == ShardBalance::greedy) add(ChangeOf::exchange, "shards of one size", "/strategy/balance", "split");
+    add(ChangeOf::exchange, fmt::format("{} shards", 2 * x.shards), "/strategy/shards", 2 * x.shards);
+    if (x.placement == ServerPlacement::dedicated || x.shards < s_.cluster.workers) {
+      ParameterServerStrategy everywhere = x;
+      everywhere.placement = ServerPlacement::co_located;
+      everywhere.shards = s_.cluster.workers;
+      strategy(ChangeOf::exchange, "a shard on every worker", everywhere);
+    }
+    // Asynchronous servers take gradients at other weights.
+    const bool synchronous = x.consistency == Consistency::synchronous;
+    strategy(synchronous ? ChangeOf::exchange : ChangeOf::training, "all-reduce", AllReduceStrategy{.exchange = x.exchange});
+    if (!synchronous) return;
+    add(ChangeOf::training, "asynchronous servers", "/strategy/consistency", name_of(Consistency::asynchronous));
+  }
+  void exchange_of(const PipelinedStrategy& x) {
+    cheapest(x.collective);
+    add(ChangeOf::exchange, fmt::format("{} segments", 2 * x.segments), "/strategy/segments", 2 * x.segments);
+    if (x.segments > 1) add(ChangeOf::exchange, "one segment", "/strategy/segments", 1);
+    add(ChangeOf::training, fmt::format("width {}", x.width + 1), "/strategy/width", x.width + 1);
+    strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
+  }
+  void exchange_of(const GossipStrategy& x) {
+    if (!x.overlap) add(ChangeOf::exchange, "overlap with the gradient's computation", "/strategy/overlap", true);
+    strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.exchange = {.grouping = Grouping::bucketed}});
+  }
+  void exchange_of(const CollectiveBenchmark& x) {
+    for (const CollectiveAlgorithm& entry : collective_algorithms())
+      if (entry.operation == x.operation && entry.algorithm != x.collective.algorithm)
+        add(ChangeOf::exchange, std::string(name_of(entry.algorithm)), "/strategy/collective", {{"algorithm", name_of(entry.algorithm)}});
+    cheapest(x.collective);
+  }
+
+  void groupings(const Exchange& x) {
+    for (const auto& choice : Choices<Grouping>::table)
+      if (choice.value != x.grouping) add(ChangeOf::exchange, std::string(choice.name), "/strategy/exchange/grouping", choice.name);
+    if (x.grouping == Grouping::bucketed)
+      for (const double factor : {4.0, 0.25}) {
+        const Bytes cap = x.bucket_cap * factor, first = std::min(x.first_bucket, cap);
+        Change change{ChangeOf::exchange, fmt::format("buckets of {}", human_text(cap)), {{"/strategy/exchange/bucket_cap", exact_text(cap)}}};
+        if (first != x.first_bucket) change.set.emplace_back("/strategy/exchange/first_bucket", exact_text(first));
+        changes_.push_back(std::move(change));
+      }
+    if (!x.overlap && x.grouping != Grouping::whole_model) add(ChangeOf::exchange, "overlap with back-propagation", "/strategy/exchange/overlap", true);
+  }
+
+  void cheapest(const CollectiveChoice& x) {
+    if (x != CollectiveChoice{}) add(ChangeOf::exchange, "the cheapest algorithm", "/strategy/collective", Json::object());
+  }
+
+  void servers(const Exchange& x) {
+    strategy(ChangeOf::exchange, "a server shard on every worker", ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
+    strategy(ChangeOf::exchange, "as many dedicated server shards as workers", ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
+  }
+
+  template <class Kind>
+  void strategy(ChangeOf of, std::string what, const Kind& other) {
+    add(of, std::move(what), "/strategy", without_defaults(write_value(Strategy(other)), write_value(Kind{})));
+  }
+
+  void training() {
+    for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
+      // A ratio of what, nobody says.
+      if (Part::kind == RatioCompressor::kind || std::holds_alternative<Part>(s_.compressor)) return;
+      add(ChangeOf::training, Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind), "/compressor", {{"kind", Part::kind}});
+    });
+    if (!std::holds_alternative<PipelinedStrategy>(s_.strategy)) strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{});
+    if (!std::holds_alternative<GossipStrategy>(s_.strategy)) strategy(ChangeOf::training, "gossip", GossipStrategy{});
+    // A table of times keeps them whatever its batch, dtype or variant are said to be.
+    if (!s_.workload || !gives_shapes(*s_.workload)) return;
+    const WorkloadTable& w = *s_.workload;
+    if (w.variant) add(ChangeOf::training, "the network as it stands", "/workload/variant", nullptr);
+    for (const WorkloadVariant& variant : w.variants)
+      if (!w.variant || variant.name != w.variant->name) add(ChangeOf::training, "variant " + variant.name, "/workload/variant", variant.name);
+    for (const PeakRate& peak : w.profile ? w.profile->peaks : std::vector<PeakRate>{})
+      if (peak.dtype != w.dtype) add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype", name_of(peak.dtype));
+    add(ChangeOf::training, fmt::format("batch of {}", 2 * w.batch), "/workload/batch", 2 * w.batch);
+  }
+
+  const Scenario& s_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::vector<Change> changes_of(const Scenario& scenario) { return Changes(scenario).all(); }
+
+}  // namespace stepcast

@@ -1,0 +1,37 @@
+// What somebody who wants a faster step could change: a scenario's own alternatives, one change each.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/scenario/json.hpp"
+#include "models/scenario/scenario.hpp"
+
+namespace stepcast {
+
+/// Whom a change concerns.
+enum class ChangeOf {
+  cluster,   ///< who buys: one number of the cluster, twice as good
+  exchange,  ///< who tunes: the same gradients exchanged otherwise; what is learnt stays the same
+  training,  ///< who trains: other gradients, or other weights they are taken at; a forecast knows nothing of accuracy
+};
+
+struct Change {
+  ChangeOf of = ChangeOf::cluster;
+  std::string what;  ///< "link bandwidth 20 Gb/s"
+  std::vector<std::pair<std::string, Json>> set;  ///< JSON pointers into the canonical document (to_json), and the values they take
+};
+
+/// Every change that the scenario itself suggests, whether or not it can be combined with the rest, which reading the
+/// changed document tells:
+///
+/// - cluster: each rate doubled and each time or cost halved that is not 0, NICs and cables doubled, oversubscription
+///   halved; all workers twice as fast; workers that differ made alike; jitter gone; twice as many workers
+/// - exchange: the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
+///   strategy `collective` each; all-reduce for synchronous servers; servers on all workers' hosts, more shards
+/// - training: every compressor with its defaults, pipelining, gossip; where the layer table gives shapes its variants,
+///   smaller operands that the profile knows and twice the batch
+std::vector<Change> changes_of(const Scenario& scenario);
+
+}  // namespace stepcast

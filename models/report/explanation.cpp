@@ -1,0 +1,222 @@
+#include "models/report/explanation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/report/text_table.hpp"
+#include "models/unit/format.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Speedups nearer to 1 than this are no gain worth a line.
+constexpr double kWorthALine = 0.005;
+
+struct Section {
+  ChangeOf of;
+  const char* name;   ///< in JSON
+  const char* title;
+};
+constexpr Section kSections[] = {
+    {ChangeOf::cluster, "cluster", "the cluster, one thing better"},
+    {ChangeOf::exchange, "exchange", "the same training, exchanged otherwise"},
+    {ChangeOf::training, "training", "another training, of whose accuracy a forecast says nothing"},
+};
+
+constexpr std::string_view name_of(Phase phase) {
+  constexpr std::string_view names[] = {"forward", "backward", "update", "encode", "decode", "exchange", "server"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+/// The terms of communication by name.
+std::array<Cause, 4> terms_of(const PricedCost& cost) { return {{{"latency", cost.latency}, {"bandwidth", cost.bandwidth}, {"reduction", cost.reduction}, {"set-up", cost.setup}}}; }
+
+bool communicates(const CriticalTask& task) { return task.communication.total() > Seconds{}; }
+
+/// "bandwidth 99.8 %, latency 0.2 %" of a communication task.
+std::string made_of(const CriticalTask& task) {
+  auto terms = terms_of(task.communication);
+  std::stable_sort(terms.begin(), terms.end(), [](const Cause& a, const Cause& b) { return a.time > b.time; });
+  std::vector<std::string> parts;
+  for (const Cause& term : terms)
+    if (term.time > Seconds{}) parts.push_back(fmt::format("{} {}", term.name, share(term.time, task.time)));
+  return parts.size() == 1 ? terms.front().name : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Tasks beyond which those of one phase that follow each other are shown as one.
+constexpr std::size_t kMostTasks = 12;
+
+/// "all-reduce 3/161 to 98/161" for tasks of one phase, one after the other.
+CriticalTask joined(const CriticalTask& a, const CriticalTask& b) {
+  CriticalTask both = a;
+  both.name = fmt::format("{} to {}", a.name.substr(0, a.name.find(" to ")), b.name.substr(b.name.find_last_of(' ') + 1));
+  both.time += b.time;
+  both.communication.latency += b.communication.latency;
+  both.communication.bandwidth += b.communication.bandwidth;
+  both.communication.reduction += b.communication.reduction;
+  both.communication.setup += b.communication.setup;
+  return both;
+}
+
+std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
+  if (tasks.size() <= kMostTasks) return tasks;
+  std::vector<CriticalTask> shown;
+  for (const CriticalTask& task : tasks) {
+    if (!shown.empty() && shown.back().phase == task.phase) shown.back() = joined(shown.back(), task);
+    else shown.push_back(task);
+  }
+  return shown;
+}
+
+std::string critical_text(const CriticalTasks& critical) {
+  Seconds whole{};
+  for (const CriticalTask& task : critical.tasks) whole += task.time;
+  std::string text = fmt::format("what sets the step: these tasks, one after the other, each time around {}\n", critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));
+  TextTable table(1, 2);
+  for (const CriticalTask& task : shown_tasks(critical.tasks)) table.add({"  " + task.name, human_text(task.time), share(task.time, whole), communicates(task) ? made_of(task) : ""});
+  text += table.text();
+  std::vector<std::string> parts;
+  for (const Cause& cause : causes_of(critical)) parts.push_back(fmt::format("{} {}", cause.name, share(cause.time * critical.steps, whole)));
+  return text + fmt::format("  in all: {}\n", fmt::join(parts, ", "));
+}
+
+/// Where a step's time goes on the mean worker; for steps whose tasks have no fixed order.
+std::string breakdown_text(const Breakdown& b) {
+  const Cause parts[] = {{"forward", b.forward}, {"backward", b.backward}, {"update", b.update}, {"encode", b.encode}, {"decode", b.decode}, {"exposed communication", b.exposed_communication}, {"waiting", b.waiting}};
+  std::vector<std::string> shares;
+  for (const Cause& part : parts)
+    if (part.time > Seconds{}) shares.push_back(fmt::format("{} {}", part.name, share(part.time, b.total())));
+  return fmt::format("where the step's time goes, the mean of all workers (what sets it no equation tells; `stepcast trace` shows it):\n  {}\n", fmt::join(shares, ", "));
+}
+
+/// The change as a command line says it.
+std::string as_options(const Change& change) {
+  std::string text;
+  for (const auto& [pointer, value] : change.set) {
+    const std::string plain = value.is_string() ? value.get<std::string>() : value.dump();
+    const bool quoted = plain.find_first_of("\"[{ ") != std::string::npos;
+    text += fmt::format("{}--set {}{}={}{}", text.empty() ? "" : " ", quoted ? "'" : "", pointer, plain, quoted ? "'" : "");
+  }
+  return text;
+}
+
+std::string section_text(const Section& section, const Explanation& e) {
+  std::vector<const ChangedStep*> better, worse, same, refused;
+  for (const ChangedStep& one : e.changes) {
+    if (one.change.of != section.of) continue;
+    auto& list = !one.refusal.empty() ? refused : std::abs(one.speedup - 1) < kWorthALine ? same : one.speedup > 1 ? better : worse;
+    list.push_back(&one);
+  }
+  if (better.empty() && worse.empty() && same.empty() && refused.empty()) return "";
+  const auto faster = [](const ChangedStep* a, const ChangedStep* b) { return a->speedup > b->speedup; };
+  std::stable_sort(better.begin(), better.end(), faster);
+  std::stable_sort(worse.begin(), worse.end(), faster);
+  TextTable table(1, 2);
+  table.add({section.title, "step", e.point.samples_per_second > 0 ? "throughput" : "speedup"});
+  for (const ChangedStep* one : better) table.add({"  " + one->change.what, human_text(one->step), fmt::format("{:.3g}x", one->speedup), as_options(one->change)});
+  std::string text = fmt::format("\n{}", table.text());
+  const auto line = [&](const char* title, const std::vector<const ChangedStep*>& list, auto&& show) {
+    std::vector<std::string> names;
+    for (const ChangedStep* one : list) names.push_back(show(*one));
+    if (!names.empty()) text += fmt::format("  {}: {}\n", title, fmt::join(names, "; "));
+  };
+  line("no gain", same, [](const ChangedStep& one) { return one.change.what; });
+  line("slower", worse, [](const ChangedStep& one) { return fmt::format("{} {:.3g}x", one.change.what, one.speedup); });
+  // Many are refused for the same reason.
+  while (!refused.empty()) {
+    const std::string reason = refused.front()->refusal;
+    const auto others = std::stable_partition(refused.begin(), refused.end(), [&](const ChangedStep* one) { return one->refusal == reason; });
+    line("not possible here", {refused.begin(), others}, [](const ChangedStep& one) { return one.change.what; });
+    text.insert(text.size() - 1, " (" + reason + ")");
+    refused.erase(refused.begin(), others);
+  }
+  return text;
+}
+
+std::string headline(const Explanation& e) {
+  std::vector<std::string> at;
+  for (const Coordinate& c : e.point.coordinates) at.push_back(fmt::format("{} {}", c.axis, c.value));
+  const StepForecast& shown = e.point.answers.shown();
+  std::string text = e.name;
+  if (!at.empty()) text += fmt::format(", {}", fmt::join(at, ", "));
+  text += fmt::format(": a step takes {} by the {}", human_text(shown.step), e.point.answers.replay ? "replay" : "equations");
+  if (e.point.samples_per_second > 0) text += fmt::format(", {:.4g} samples/s", e.point.samples_per_second);
+  const Bound& bound = e.point.bound;
+  if (bound.step > Seconds{}) {
+    const std::pair<const char*, Seconds> kinds[] = {{"compute", bound.compute}, {"bandwidth", bound.bandwidth}, {"reduction", bound.reduction}, {"latency", bound.latency}};
+    const auto largest = std::max_element(std::begin(kinds), std::end(kinds), [](const auto& a, const auto& b) { return a.second < b.second; });
+    text += fmt::format("; no schedule beats {} ({})", human_text(bound.step), largest->first);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::vector<Cause> causes_of(const CriticalTasks& critical) {
+  std::vector<Cause> causes;
+  const auto add = [&](std::string_view name, Seconds time) {
+    if (time == Seconds{}) return;
+    const auto known = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) { return cause.name == name; });
+    if (known != causes.end()) known->time += time / critical.steps;
+    else causes.push_back({std::string(name), time / critical.steps});
+  };
+  for (const CriticalTask& task : critical.tasks) {
+    if (!communicates(task)) add(name_of(task.phase), task.time);
+    else
+      for (const Cause& term : terms_of(task.communication)) add(term.name, term.time);
+  }
+  std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) { return a.time > b.time; });
+  return causes;
+}
+
+std::string to_text(const Explanation& e) {
+  std::string text = headline(e) + "\n";
+  text += e.critical ? critical_text(*e.critical) : breakdown_text(e.point.answers.shown().breakdown);
+  for (const Section& section : kSections) text += section_text(section, e);
+  if (!e.point.notes.empty()) text += "\n";
+  for (const std::string& note : e.point.notes) text += fmt::format("note: {}\n", note);
+  return text;
+}
+
+Json explanation_document(const Explanation& e, const Json& manifest) {
+  Json json = Json::object();
+  json["schema_version"] = kExplanationSchemaVersion;
+  json["name"] = e.name;
+  json["coordinates"] = Json::object();
+  for (const Coordinate& c : e.point.coordinates) json["coordinates"][c.axis] = c.value;
+  json["step_time_s"] = e.point.answers.shown().step.si();
+  json["bound_s"] = e.point.bound.step.si();
+  json["critical_cycle"] = nullptr;
+  if (e.critical) {
+    Json tasks = Json::array(), causes = Json::object();
+    for (const CriticalTask& task : e.critical->tasks) {
+      Json one{{"task", task.name}, {"phase", name_of(task.phase)}, {"time_s", task.time.si()}};
+      if (communicates(task))
+        for (const Cause& term : terms_of(task.communication)) one[(term.name == "set-up" ? "setup" : term.name) + "_s"] = term.time.si();
+      tasks.push_back(std::move(one));
+    }
+    for (const Cause& cause : causes_of(*e.critical)) causes[cause.name] = cause.time.si();
+    json["critical_cycle"] = {{"steps", e.critical->steps}, {"tasks", tasks}, {"causes_s", causes}};
+  }
+  json["changes"] = Json::array();
+  for (const ChangedStep& one : e.changes) {
+    Json set = Json::object();
+    for (const auto& [pointer, value] : one.change.set) set[pointer] = value;
+    const auto section = std::find_if(std::begin(kSections), std::end(kSections), [&](const Section& s) { return s.of == one.change.of; });
+    Json row{{"of", section->name}, {"what", one.change.what}, {"set", set}, {"step_time_s", nullptr}, {"speedup", nullptr}, {"refusal", nullptr}};
+    if (one.refusal.empty()) {
+      row["step_time_s"] = one.step.si();
+      row["speedup"] = one.speedup;
+    } else row["refusal"] = one.refusal;
+    json["changes"].push_back(std::move(row));
+  }
+  json["notes"] = e.point.notes;
+  json["manifest"] = manifest;
+  return json;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,149 @@
+// stepcast explain: why a step takes as long as it does, and what would change that.
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/report/explanation.hpp"
+#include "models/scenario/library.hpp"
+#include "models/strategy/builder.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/manifest.hpp"
+#include "sim/program/output.hpp"
+#include "sim/program/study_options.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/evaluate_study.hpp"
+
+namespace stepcast {
+namespace {
+
+struct ExplainOptions {
+  StudyOptions study;
+  std::string json;
+  int jobs = available_cores();
+};
+
+/// Reads the scenario with some fields changed.
+using Read = std::function<Study(const std::vector<Override>&)>;
+
+/// The scenario as a document to change: what is asked of one step, by one evaluator.
+Json document_of(Scenario scenario) {
+  scenario.run.reset();
+  scenario.baseline.reset();
+  scenario.output = {};
+  if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::equations;
+  return to_json(scenario);
+}
+
+std::vector<Override> overrides_of(const Change& change) {
+  std::vector<Override> all;
+  for (const auto& [pointer, value] : change.set) all.push_back({pointer, value, "--set", pointer});
+  return all;
+}
+
+/// "found X; allowed: Y" of the first fault.
+std::string why(const ScenarioError& error) {
+  const Fault& fault = error.faults().front();
+  return fmt::format("{}: {}", fault.pointer, fault.found) + (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
+}
+
+/// Steps of `points`, in their order. A point that has no answer (ModelError) leaves the others theirs.
+void answer(const Study& base, const std::vector<StudyPoint>& points, const std::vector<ChangedStep*>& steps, int jobs) {
+  if (points.empty()) return;
+  Study study = base;
+  study.points = points;
+  try {
+    const Report report = evaluate_study(study, jobs);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      steps[i]->step = report.points[i].answers.shown().step;
+      steps[i]->speedup = report.points[i].speedup.value_or(0);
+    }
+  } catch (const ModelError& error) {
+    if (points.size() == 1) {
+      steps.front()->refusal = error.what();
+      return;
+    }
+    const auto half = static_cast<std::ptrdiff_t>(points.size() / 2);
+    answer(base, {points.begin(), points.begin() + half}, {steps.begin(), steps.begin() + half}, jobs);
+    answer(base, {points.begin() + half, points.end()}, {steps.begin() + half, steps.end()}, jobs);
+  }
+}
+
+/// Nothing where the equations cannot tell: random or asynchronous steps, TCP effects, platform files.
+std::optional<CriticalTasks> critical_of(const Read& read) {
+  try {
+    const Study study = read({{"/evaluation/evaluator", "equations", "--evaluator", ""}});
+    const Scenario& scenario = study.points.front().scenario;
+    const CollectivePrices prices(scenario.cluster);
+    return critical_tasks(build_step_graph(scenario, make_workload(scenario), prices), prices);
+  } catch (const ScenarioError&) {
+  } catch (const ModelError&) {
+  }
+  return {};
+}
+
+Explanation explain(const Study& study, const std::string& file, int jobs) {
+  const std::string document = document_of(study.points.front().scenario).dump();
+  const Read read = [&](const std::vector<Override>& overrides) { return parse_study(document, file, overrides, default_library()); };
+
+  const Study base = read({});
+  const Scenario& scenario = base.points.front().scenario;
+  Explanation explanation;
+  explanation.name = study.name;
+  explanation.point = evaluate_study(base, jobs).points.front();
+  explanation.point.coordinates = study.points.front().coordinates;
+  const StepForecast& now = explanation.point.answers.shown();
+  explanation.critical = critical_of(read);
+
+  for (Change& change : changes_of(scenario)) explanation.changes.push_back({std::move(change)});
+  std::vector<StudyPoint> points;
+  std::vector<ChangedStep*> steps;
+  for (ChangedStep& one : explanation.changes) {
+    try {
+      StudyPoint point = read(overrides_of(one.change)).points.front();
+      point.baseline = scenario;
+      points.push_back(std::move(point));
+      steps.push_back(&one);
+    } catch (const ScenarioError& error) {
+      one.refusal = why(error);
+    }
+  }
+  answer(base, points, steps, jobs);
+  for (ChangedStep& one : explanation.changes)
+    if (one.refusal.empty() && one.speedup == 0) one.speedup = now.step / one.step;  // nothing is trained: no throughput
+  return explanation;
+}
+
+int explain(const ExplainOptions& options, const Invocation& invocation) {
+  const Study study = load(options.study);
+  require_one_point(study, "explain");
+  print_notes(study);
+  try {
+    check_outputs({options.json}, "");
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("output", error.what());
+  }
+  const Explanation explanation = explain(study, options.study.file, options.jobs);
+  if (options.json != "-") write_output("-", to_text(explanation));
+  if (!options.json.empty()) write_output(options.json, explanation_document(explanation, make_manifest(study, invocation.arguments)).dump(1) + "\n");
+  return kOk;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("explain", "Tell what sets the step time, and what each of many changes would make of it");
+  auto options = std::make_shared<ExplainOptions>();
+  command->add_option("scenario", options->study.file, "scenario (JSON); - is standard input")->required();
+  add_sets(*command, options->study);
+  add_points(*command, options->study);
+  command->add_option("--evaluator", options->study.evaluator, "equations or replay")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
+  command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")->type_name("PATH");
+  command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->footer("Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point variant=AllReduce --point workers=16 --point bandwidth=10Gbps");
+  command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });
+}
+
+}  // namespace stepcast

@@ -1,0 +1,174 @@
+// What sets a step, and what a scenario suggests to change.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "models/report/explanation.hpp"
+#include "models/scenario/library.hpp"
+#include "models/scenario/study.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/scenario.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+std::vector<std::string> names_of(const CriticalTasks& critical) {
+  std::vector<std::string> names;
+  for (const CriticalTask& task : critical.tasks) names.push_back(task.name);
+  return names;
+}
+
+CriticalTasks critical_of(const Scenario& scenario, const Workload& workload) { return critical_tasks(build_step_graph(scenario, workload), CollectivePrices(scenario.cluster)); }
+
+double seconds_of(const CriticalTasks& critical, const std::string& cause) {
+  const auto causes = causes_of(critical);
+  const auto found = std::find_if(causes.begin(), causes.end(), [&](const Cause& one) { return one.name == cause; });
+  return found == causes.end() ? 0 : found->time.si();
+}
+
+std::map<std::string, Json> changes_of(const Scenario& scenario, ChangeOf of) {
+  std::map<std::string, Json> found;
+  for (const Change& change : stepcast::changes_of(scenario))
+    if (change.of == of)
+      for (const auto& [pointer, value] : change.set) found[change.what + " @ " + pointer] = value;
+  return found;
+}
+
+Study study_of(const std::string& text, const std::vector<Override>& changes = {}) { return parse_study(text, "explanation.json", changes, default_library()); }
+
+/// A scenario, or why there is none.
+struct Reading {
+  std::optional<Scenario> scenario;
+  std::vector<Fault> faults;
+};
+Reading read(const std::string& document, const std::vector<Override>& changes) {
+  try {
+    return {study_of(document, changes).points.front().scenario, {}};
+  } catch (const ScenarioError& error) {
+    return {{}, error.faults()};
+  }
+}
+
+constexpr const char* kTrained = R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet", "batch": 32},
+  "cluster": {"workers": 8, "link": {"bandwidth": "10Gbps", "latency": "25us"}, "topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100Gbps"}, "nics": 2}}})";
+
+}  // namespace
+
+// Forward 1 s, backward 2 s, then a ring all-reduce of 8 MB among 4 at 1 MB/s, 0.25 s a message, γ = 0.5 us/B, S = 0.125 s:
+// 2·3·0.25 = 1.5 s of latency, 2·3/4·8 = 12 s of bandwidth, 3/4·8·0.5 = 3 s of reduction; update 0.5 s.
+TEST_CASE("a synchronous step is set by all of its tasks, and their parts add up to it") {
+  Cluster cluster = star_cluster(4, BytesPerSecond(1e6), Seconds(0.25));
+  cluster.reduction_cost = SecondsPerByte(0.5e-6);
+  cluster.collective_cost = Seconds(0.125);
+  AllReduceStrategy strategy;
+  strategy.collective = ring_choice();
+  const Scenario scenario = scenario_of(cluster, strategy);
+  const Workload workload = simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6));
+  const CriticalTasks critical = critical_of(scenario, workload);
+  REQUIRE(critical.tasks.size() == 4);
+  CHECK(critical.steps == 1);
+  CHECK(critical.tasks[0].phase != critical.tasks[1].phase);
+  CHECK(seconds_of(critical, "forward") == Approx(1));
+  CHECK(seconds_of(critical, "backward") == Approx(2));
+  CHECK(seconds_of(critical, "update") == Approx(0.5));
+  CHECK(seconds_of(critical, "latency") == Approx(1.5));
+  CHECK(seconds_of(critical, "bandwidth") == Approx(12));
+  CHECK(seconds_of(critical, "reduction") == Approx(3));
+  CHECK(seconds_of(critical, "set-up") == Approx(0.125));
+  CHECK(causes_of(critical).front().name == "bandwidth");
+  CHECK(causes_of(critical).size() == 7);
+  CHECK(step_time(scenario, workload) == Approx(20.125));  // 1 + 2 + 0.5 + 1.5 + 12 + 3 + 0.125
+}
+
+// Pipe-SGD of width 2 takes the longer of computing and exchanging: 3.5 s against 1.5 + 12 s at 1 MB/s, or 1.5 + 0.12 s at 100 MB/s.
+TEST_CASE("a pipelined step is set by the longer of computing and exchanging alone") {
+  PipelinedStrategy strategy;
+  strategy.collective = ring_choice();
+  const Workload workload = simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6));
+  const CriticalTasks slow = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), workload);
+  CHECK(names_of(slow) == std::vector<std::string>{"all-reduce"});
+  CHECK(seconds_of(slow, "latency") + seconds_of(slow, "bandwidth") == Approx(13.5));
+  const CriticalTasks fast = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e8), Seconds(0.25)), strategy), workload);
+  CHECK(fast.tasks.size() == 3);
+  CHECK(seconds_of(fast, "latency") == 0);
+  CHECK(seconds_of(fast, "forward") + seconds_of(fast, "backward") + seconds_of(fast, "update") == Approx(3.5));
+}
+
+// The slower of two kinds of workers sets the step: forward 1/0.5 = 2 s, backward 4 s, update 1 s.
+TEST_CASE("tasks are those of the slowest worker") {
+  Cluster cluster = star_cluster(4, BytesPerSecond(1e6));
+  cluster.groups = {{.count = 1, .speed = 0.5}};
+  AllReduceStrategy strategy;
+  strategy.collective = ring_choice();
+  const CriticalTasks critical = critical_of(scenario_of(cluster, strategy), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  CHECK(seconds_of(critical, "forward") == Approx(2));
+  CHECK(seconds_of(critical, "backward") == Approx(4));
+  CHECK(seconds_of(critical, "update") == Approx(1));
+}
+
+TEST_CASE("of the cluster, each number is made twice as good") {
+  const auto changes = changes_of(study_of(kTrained).points.front().scenario, ChangeOf::cluster);
+  CHECK(changes.at("link bandwidth 20 Gb/s @ /cluster/link/bandwidth") == "20Gbps");
+  CHECK(changes.at("link latency 12.5 us @ /cluster/link/latency") == "12.5us");
+  CHECK(changes.at("topology inner bandwidth 200 Gb/s @ /cluster/topology/inner/bandwidth") == "25GB/s");
+  CHECK(changes.at("topology nics 4 @ /cluster/topology/nics") == 4);
+  CHECK(changes.at("workers compute twice as fast @ /cluster/groups") == Json::parse(R"([{"count": 8, "speed": 2.0}])"));
+  CHECK(changes.at("16 workers @ /cluster/workers") == 16);
+  CHECK(changes.size() == 6);  // the inner latency, γ, h and S are 0
+}
+
+TEST_CASE("workers that differ are made faster each, and alike") {
+  Scenario scenario = study_of(kTrained).points.front().scenario;
+  scenario.cluster.topology = Star{};
+  scenario.cluster.groups = {{.count = 2, .speed = 0.5}, {.count = 1, .bandwidth = BytesPerSecond(125e6)}};
+  const auto changes = changes_of(scenario, ChangeOf::cluster);
+  CHECK(changes.at("workers compute twice as fast @ /cluster/groups") == Json::parse(R"([{"count": 5, "speed": 2.0}, {"count": 2}, {"count": 1, "speed": 2.0, "bandwidth": "1Gbps"}])"));
+  CHECK(changes.at("all workers alike @ /cluster/groups") == Json::array());
+  CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
+}
+
+TEST_CASE("what changes the training is apart from what changes the exchange") {
+  const Scenario scenario = study_of(kTrained).points.front().scenario;
+  const auto exchange = changes_of(scenario, ChangeOf::exchange), training = changes_of(scenario, ChangeOf::training);
+  CHECK(exchange.count("per-tensor @ /strategy/exchange/grouping") == 1);
+  CHECK(exchange.count("bucketed @ /strategy/exchange/grouping") == 1);
+  CHECK(exchange.count("whole-model @ /strategy/exchange/grouping") == 0);  // as it is
+  CHECK(exchange.at("a server shard on every worker @ /strategy") == Json::parse(R"({"kind": "parameter-server", "shards": 8, "placement": "co-located"})"));
+  // 24 compressors but none, which it is, and ratio, which has no default.
+  CHECK(std::count_if(training.begin(), training.end(), [](const auto& one) { return one.first.ends_with("@ /compressor"); }) == 22);
+  CHECK(training.at("variant pufferfish @ /workload/variant") == "pufferfish");
+  CHECK(training.at("batch of 64 @ /workload/batch") == 64);
+  CHECK(training.at("pipelined, width 2 @ /strategy") == Json::parse(R"({"kind": "pipelined"})"));
+}
+
+TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps its times") {
+  const Scenario scenario = study_of(R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})").points.front().scenario;
+  for (const auto& [name, value] : changes_of(scenario, ChangeOf::training)) CHECK(name.find("/workload") == std::string::npos);
+}
+
+// Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and every
+// change makes another scenario.
+TEST_CASE("every change can be made to the canonical document") {
+  for (const char* strategy : {R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}, "collective": {"algorithm": "ring"}})", R"({"kind": "parameter-server", "shards": 2, "balance": "greedy"})",
+                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})"}) {
+    INFO(strategy);
+    const Scenario scenario = study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}}).points.front().scenario;
+    const std::string document = to_json(scenario).dump();
+    std::set<std::string> seen;
+    for (const Change& change : stepcast::changes_of(scenario)) {
+      INFO(change.what);
+      CHECK(seen.insert(change.what).second);
+      std::vector<Override> overrides;
+      for (const auto& [pointer, value] : change.set) overrides.push_back({pointer, value, "--set", pointer});
+      const Reading reading = read(document, overrides);
+      if (reading.scenario) CHECK(to_json(*reading.scenario) != Json::parse(document));
+      for (const Fault& fault : reading.faults) {
+        INFO(to_string(fault));
+        CHECK(fault.found.find("unknown") == std::string::npos);
+        CHECK(fault.found != "nothing");
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# explain_test.sh PROGRAM SCENARIOS GOLDEN: what explain prints, against transcripts; and that every change it names, made by
+# the --set options that it gives, takes the step time that it says.
+# UPDATE_GOLDEN=1 records the transcripts instead: read the difference before you commit it.
+set -euo pipefail
+program=$1 scenarios=$2 golden=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# transcript NAME ARGUMENTS...
+transcript() {
+  local name=$1
+  shift
+  "$program" explain "$@" >"$work/$name.txt"
+  if [ "${UPDATE_GOLDEN:-}" = 1 ]; then cp "$work/$name.txt" "$golden/$name.txt"; else diff -u "$golden/$name.txt" "$work/$name.txt"; fi
+}
+transcript explain-all-reduce "$scenarios/pufferfish-resnet50.json" --set '/variants=[]'
+transcript explain-pipelined "$scenarios/pipelining.json" --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps
+transcript explain-asynchronous "$scenarios/stragglers.json" --point 'variant=parameter server, asynchronous' --set /cluster/jitter='{}' --set /evaluation/runs=1
+transcript explain-collective "$scenarios/topologies.json" --point variant='racks of 8, 4:1' --point algorithm=ring
+
+"$program" explain "$scenarios/pufferfish-resnet50.json" --set '/variants=[]' --json "$work/explained.json" >/dev/null
+python3 - "$program" "$scenarios/pufferfish-resnet50.json" "$work/explained.json" <<'END'
+import json, subprocess, sys
+
+program, scenario, explained = sys.argv[1:]
+with open(explained) as file:
+    answer = json.load(file)
+assert abs(sum(answer["critical_cycle"]["causes_s"].values()) / answer["step_time_s"] - 1) < 1e-12, answer["critical_cycle"]
+made = [change for change in answer["changes"] if change["refusal"] is None]
+assert len(made) > 30, len(made)
+
+def forecast(options):
+    run = subprocess.run([program, "run", scenario, "--no-plot", "--evaluator", "equations", "--set", "/variants=[]", "--set", "/run=null", "--set", "/baseline=null", "--json", "-", *options], capture_output=True, text=True)
+    assert run.returncode == 0, (options, run.stderr)
+    (point,) = json.loads(run.stdout)["points"]
+    return point
+
+now = forecast([])
+assert now["step_time_s"] == answer["step_time_s"], now
+for change in made:
+    options = []
+    for pointer, value in change["set"].items():
+        options += ["--set", f"{pointer}={json.dumps(value)}"]
+    point = forecast(options)
+    assert point["step_time_s"] == change["step_time_s"], (change, point["step_time_s"])
+    assert abs(point["throughput_samples_per_s"] / now["throughput_samples_per_s"] / change["speedup"] - 1) < 1e-12, change
+END
