@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/collective/direct.hpp"
+#include "models/strategy/branches.hpp"
 
 namespace stepcast {
 namespace {
@@ -55,31 +56,6 @@ struct LongestRoute {
   }
 };
 
-/// Bytes over the busiest way between a group of workers and the rest, where shard j is on worker j's host: groups of `size`
-/// workers in a row, each with `ways` that its i-th worker has the i mod ways-th of. What a worker pushes to its group's
-/// shards, its own among them, stays inside:
-///
-///     out   workers of the way · (n - shards of the group)
-///     in    shards of the way's workers · (p - workers of the group)
-Bytes busiest_way_out(std::span<const Bytes> shard_bytes, int p, int size, int ways) {
-  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
-  const int shards = static_cast<int>(shard_bytes.size());
-  Bytes busiest{};
-  // The groups with shards, and the first without.
-  for (int first = 0; first < p && first < shards + size; first += size) {
-    const int workers = std::min(size, p - first);
-    Bytes own{};
-    std::vector<Bytes> of_way(static_cast<std::size_t>(ways));
-    for (int rank = first; rank < std::min(first + workers, shards); ++rank) {
-      own += shard_bytes[static_cast<std::size_t>(rank)];
-      of_way[static_cast<std::size_t>((rank - first) % ways)] += shard_bytes[static_cast<std::size_t>(rank)];
-    }
-    const int of_first_way = (workers + ways - 1) / ways;
-    busiest = std::max({busiest, (total - own) * of_first_way, *std::max_element(of_way.begin(), of_way.end()) * (p - workers)});
-  }
-  return busiest;
-}
-
 }  // namespace
 
 Prices collective_prices(const Cluster& cluster) {
@@ -92,7 +68,7 @@ Prices collective_prices(const Cluster& cluster) {
   neighbour = far = inner = shard = link;
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     inner = {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
-    shard.alpha = nodes->inner.latency + link.alpha;
+    shard.alpha = nodes->inner.latency / 2.0 + link.alpha;
     if (cluster.workers <= nodes->gpus_per_node) {
       neighbour = far = inner;
     } else {
@@ -132,32 +108,27 @@ int natural_group(const Cluster& cluster) {
 CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
   const int p = cluster.workers;
   CostTerms terms = shard_exchange_cost(shard_bytes, p, co_located);
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  const auto* racks = std::get_if<Racks>(&cluster.topology);
   if (terms.empty()) return terms;
-  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
-  const Bytes largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
+  const auto move_to = [&](Path path) { std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(path)]); };
   // All is priced by the slowest worker's link, while dedicated shards and uplinks have the plain one.
-  const double of_plain = 1.0 / (worst_link(cluster).beta * cluster.link.bandwidth), shard_link = std::max(1.0, of_plain);
-  if (!co_located) wire *= shard_link;
-  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
-    const int g = nodes->gpus_per_node;
-    const auto per_nic = [&](int ranks) { return std::ceil(static_cast<double>(std::min(ranks, g)) / nodes->nics); };
-    const double inside = cluster.link.bandwidth / nodes->inner.bandwidth;  // an inner link's time for a byte
-    if (!co_located) {
-      wire = std::max({wire, total * (per_nic(p) * shard_link), total * (inside * shard_link)});
-    } else if (p <= g) {
-      std::swap(wire, terms.wire[static_cast<int>(Path::inner)]);
-      std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(Path::inner)]);
-    } else {
-      // No worker sends more than a shard receives: total - s_i <= (p - 1) · largest.
-      wire = std::max(largest * (p - 1) * inside, busiest_way_out(shard_bytes, p, g, nodes->nics));
-    }
-  } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
-    const int m = racks->hosts_per_rack;
-    const double uplink = racks->oversubscription / m * of_plain;  // its time for a byte, in those of the slowest worker's link
-    if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * std::min(static_cast<int>(shard_bytes.size()), m) * uplink)});
-    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * uplink);
+  const SecondsPerByte beta = worst_link(cluster).beta;
+  if (!co_located) wire *= std::max(1.0, 1.0 / (beta * cluster.link.bandwidth));
+  if (!nodes && !racks) return terms;
+
+  // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that inside it.
+  if (co_located) move_to(Path::far);
+  else if (racks && p + static_cast<int>(shard_bytes.size()) <= racks->hosts_per_rack) move_to(Path::inner);
+  if (nodes) {
+    const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+    const double inside = 1.0 / (beta * nodes->inner.bandwidth);  // an inner link's time for a byte, in those of a NIC
+    // No worker sends more to others than a co-located shard receives: total - s_i <= (p - 1) · largest.
+    if (co_located) wire = largest * (p - 1) * inside;
+    else wire = std::max(wire, total * inside);
   }
+  wire = std::max(wire, busiest_way(shard_bytes, branches(cluster, static_cast<int>(shard_bytes.size()), co_located), p) / beta);
   return terms;
 }
 
