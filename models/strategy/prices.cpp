@@ -34,10 +34,15 @@ PathPrice worst_link(const Cluster& cluster) {
   return {halves[0] + second, inverse(bandwidth)};
 }
 
-/// A star whose hosts all have the same link.
-bool is_plain_star(const Cluster& cluster) {
-  return std::holds_alternative<Star>(cluster.topology) && std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+bool links_are_alike(const Cluster& cluster) {
+  return std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
 }
+
+/// A star whose hosts all have the same link.
+bool is_plain_star(const Cluster& cluster) { return std::holds_alternative<Star>(cluster.topology) && links_are_alike(cluster); }
+
+/// Sums of the same numbers in another order are one number.
+bool reaches(Seconds time, Seconds other) { return time >= other * (1 - 1e-12); }
 
 /// Hops of the longest minimal route, host cables included.
 struct LongestRoute {
@@ -55,6 +60,26 @@ struct LongestRoute {
     return 2 + (t.groups > 1 ? 2 * local + 1 : local);
   }
 };
+
+/// Whether each worker with shards elsewhere, and each shard, has a message on a way that is busy for `busiest`: of equal
+/// shards, a byte from each worker to each.
+bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards, Seconds busiest) {
+  const auto own = [](const Branch& branch) { return static_cast<int>(branch.shards.size()); };
+  // Of `count` on the branch's ways, dealt in turn: the first way has the most.
+  const auto of_way = [](const Branch& branch, int count, int way) { return static_cast<double>((count + branch.ways - 1 - way) / branch.ways); };
+  const auto out_is_busy = [&](const Branch& branch, int way) { return reaches(Bytes(of_way(branch, branch.workers, way) * (shards - own(branch))) / branch.bandwidth, busiest); };
+  const auto in_is_busy = [&](const Branch& branch, int way) { return reaches(Bytes(of_way(branch, own(branch), way) * (p - branch.workers)) / branch.bandwidth, busiest); };
+  long busy_out = 0, busy_in = 0;  // branches with such a way
+  for (const Branch& branch : all) {
+    if (out_is_busy(branch, 0)) busy_out += branch.count;
+    if (in_is_busy(branch, 0)) busy_in += branch.count;
+  }
+  return std::all_of(all.begin(), all.end(), [&](const Branch& branch) {
+    const bool sends = branch.workers > 0 && own(branch) < shards, receives = own(branch) > 0;
+    const bool to_busy = busy_in > (in_is_busy(branch, 0) ? 1 : 0), from_busy = busy_out > (out_is_busy(branch, 0) ? 1 : 0);
+    return (!sends || to_busy || out_is_busy(branch, branch.ways - 1)) && (!receives || from_busy || in_is_busy(branch, std::min(own(branch), branch.ways) - 1));
+  });
+}
 
 }  // namespace
 
@@ -132,6 +157,31 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
   return terms;
 }
 
+bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets) {
+  const int p = cluster.workers;
+  // A worker that copies for longer than its shards serve does not hold up what they send next, but in the equations.
+  if (shards > p && buckets > 1 && cluster.host_cost > SecondsPerByte{}) return false;
+  if (prices_are_exact(cluster) || (co_located && p == 1)) return true;
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  const auto* racks = std::get_if<Racks>(&cluster.topology);
+  if ((!nodes && !racks) || !links_are_alike(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport)) return false;
+
+  const std::vector<Branch> all = branches(cluster, shards, co_located);
+  const auto some = [&](auto&& is) { return std::any_of(all.begin(), all.end(), is); };
+  const Seconds ways = busiest_way(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_B), all, p);
+  const BytesPerSecond host = nodes ? nodes->inner.bandwidth : cluster.link.bandwidth;
+  const Seconds hosts = Bytes(co_located ? p - 1 : nodes ? shards : std::max(p, shards)) / host;
+  const bool some_stay = some([&](const Branch& b) { return !b.shards.empty() && b.workers > (co_located ? 1 : 0); });
+  const bool latencies_are_alike = !some_stay || ways == Seconds{} || (nodes ? cluster.link.latency : racks->uplink_latency) == Seconds{};
+  // Whether pushes and pulls may meet: dedicated shards' do in the uplink of a rack with workers and some of the shards. A
+  // co-located shard's pulls begin once all that its host pushes has arrived, if nobody is ahead of the others.
+  const bool meet = co_located ? shards > 1 : some([&](const Branch& b) { return b.workers > 0 && !b.shards.empty() && static_cast<int>(b.shards.size()) < shards; });
+  const bool in_turn = co_located || buckets == 1;
+  // Hosts' links are equally busy: nobody is ahead.
+  if (latencies_are_alike && reaches(hosts, ways) && (in_turn || !meet)) return true;
+  return reaches(ways, hosts) && (!meet || (in_turn && all_wait_for_busiest_way(all, p, shards, ways)));
+}
+
 CollectivePrices::PricedRound CollectivePrices::priced(const Round& round) const {
   PricedRound found;
   // Rounds that differ in how much all their messages carry are one, scaled.
@@ -183,6 +233,12 @@ PricedCost CollectivePrices::operator()(const CollectiveCall& call) const {
     cost.bandwidth += one.bandwidth * round.times;
   }
   return entry->second = cost;
+}
+
+bool CollectivePrices::is_exact(const CollectiveCall& call) const {
+  if (call.algorithm->cost(call.bytes, cluster_.workers, call.parameters).empty()) return true;
+  const PricedRounds& all = rounds_of(call);
+  return std::all_of(all.rounds.begin(), all.rounds.end(), [](const PricedRound& round) { return round.flows->is_exact(); });
 }
 
 /// What the call cannot take less than, without following its rounds.

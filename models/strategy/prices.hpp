@@ -30,6 +30,10 @@ Prices collective_prices(const Cluster& cluster);
 /// latency alone cross that link, no sharing is faster, and fair sharing takes just as long.
 CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
 
+/// Whether steps of `buckets` pushes to equal shards and as many pulls take what shard_terms says of each: fair sharing does,
+/// and neither do some participants get so far ahead of others that one task's messages slow another's.
+bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets);
+
 /// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.
 bool prices_are_exact(const Cluster& cluster);
 
@@ -55,6 +59,10 @@ class CollectivePrices {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const Prices& paths() const { return paths_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const;
+
+  /// Whether that price is the replay's, to rounding.
+  /// @pre routes_are_priced(cluster, call.algorithm->operation)
+  [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
 
   /// Decides "auto": the algorithm of the lowest price, its segments by the closed form.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const;
