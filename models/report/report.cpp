@@ -57,7 +57,7 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph) {
     return direct && direct->pattern == DirectWork::Pattern::push;
   });
   if (server && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes))) return "";
-  if (prices_are_exact(cluster)) return server ? "as if no shard sent more before all workers had copied what it sent last" : "";
+  if (prices_are_exact(cluster)) return "";
 
   const CollectivePrices prices(cluster);
   bool by_paths = false, by_rounds = false;

@@ -159,8 +159,6 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
 
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets) {
   const int p = cluster.workers;
-  // A worker that copies for longer than its shards serve does not hold up what they send next, but in the equations.
-  if (shards > p && buckets > 1 && cluster.host_cost > SecondsPerByte{}) return false;
   if (prices_are_exact(cluster) || (co_located && p == 1)) return true;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const auto* racks = std::get_if<Racks>(&cluster.topology);
