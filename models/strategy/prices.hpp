@@ -47,8 +47,8 @@ int natural_group(const Cluster& cluster);
 
 /// Prices of collectives among all of a cluster's workers: by the closed forms and collective_prices, or where routes are
 /// priced, round by round (fabric/round_flows.hpp), contention on every link included. The latter equals the replay on
-/// ideal transport, whatever algorithm and topology, up to RoundFlows::kMostFollowed workers; of more, each round may be
-/// as much too long as its routes' latencies differ. What the hosts copy and add is the closed form's in both.
+/// ideal transport, whatever algorithm and topology, in rounds of up to RoundFlows::kMostFollowed messages; one of more may
+/// be as much too long as its routes' latencies differ. What the hosts copy and add is the closed form's in both.
 ///
 /// Keeps what it found out about rounds; not for several threads.
 class CollectivePrices {
