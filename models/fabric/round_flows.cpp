@@ -41,7 +41,9 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric) {
   for (std::size_t link = 0; link < loads.size(); ++link)
     if (loads[link].flows > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding)) first_ = std::max(first_, loads[link].first);
   const bool alike = std::all_of(round.begin(), round.end(), [&](const Message& m) { return m.slice.count == round.front().slice.count; });
-  is_closed_ = (alike && first_ >= latency_ * (1 - kRounding)) || round.size() > kMostFollowed;
+  is_closed_ = alike && first_ >= latency_ * (1 - kRounding);
+  is_exact_ = is_closed_ || round.size() <= kMostFollowed;
+  is_closed_ |= !is_exact_;
   if (is_closed_) return;
 
   // Of the links that only one message crosses, its narrowest is enough.

@@ -36,6 +36,8 @@ class RoundFlows {
 
   /// How long the round takes, with blocks of that size.
   [[nodiscard]] Duration duration(Bytes block) const;
+  /// Whether fair sharing takes just as long.
+  [[nodiscard]] bool is_exact() const { return is_exact_; }
   /// What no sharing of the links undercuts, at once.
   [[nodiscard]] Seconds least(Bytes block) const;
 
@@ -55,7 +57,8 @@ class RoundFlows {
   double latency_ = 0.0;           ///< the longest
   double first_ = 0.0;             ///< the shortest on the most loaded link
   double load_ = 0.0;              ///< seconds per byte of a block on the most loaded link
-  bool is_closed_ = false;         ///< whether the formula above holds
+  bool is_closed_ = false;         ///< whether the formula above is taken
+  bool is_exact_ = true;           ///< and holds, where it is
 };
 
 }  // namespace stepcast

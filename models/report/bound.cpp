@@ -6,6 +6,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
+#include "models/strategy/branches.hpp"
 
 namespace stepcast {
 namespace {
@@ -39,49 +40,23 @@ PathPrice best_link(const Cluster& cluster) {
   return best;
 }
 
-/// Workers and shards behind a way out that they share: a machine's NICs, a rack's uplink.
-struct Branch {
-  int workers = 0, shards = 0;
-  BytesPerSecond way{};  ///< in each direction
-};
-
-/// Numbers of [first, last) that are also in [from, to).
-int overlap(int first, int last, int from, int to) { return std::max(0, std::min(last, to) - std::max(first, from)); }
-
-/// The branches of the cluster: co-located shard j is on worker j's host, dedicated ones follow the workers. None where
-/// nothing but hosts' own links is shared, or where ways differ by destination.
-std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located) {
-  const int p = cluster.workers, dedicated = co_located ? 0 : shards;
-  std::vector<Branch> all;
-  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
-    for (int first = 0; first < p; first += nodes->gpus_per_node) {
-      const int workers = std::min(nodes->gpus_per_node, p - first);
-      all.push_back({workers, co_located ? overlap(first, first + workers, 0, shards) : 0, cluster.link.bandwidth * std::min(workers, nodes->nics)});
-    }
-    all.insert(all.end(), static_cast<std::size_t>(dedicated), Branch{0, 1, cluster.link.bandwidth});
-  } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
-    const int m = racks->hosts_per_rack;
-    for (int first = 0; first < p + dedicated; first += m)
-      all.push_back({overlap(first, first + m, 0, p), co_located ? overlap(first, first + m, 0, shards) : overlap(first, first + m, p, p + dedicated), cluster.link.bandwidth * (m / racks->oversubscription)});
-  }
-  return all;
-}
-
 /// What the ways of G branches must at least carry for a collective of n bytes.
 ///
 /// All-reduce: to bring each byte's sum to G branches takes 2(G-1) messages between them, G-1 to have it somewhere and G-1
 /// to have it everywhere: 2(G-1)·n over all ways together. All-gather and reduce-scatter: G-1. A broadcast brings n to each
 /// branch but the root's; an all-to-all sends w·(p-w)·n/p out of w workers.
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
-  if (all.size() < 2) return {};
   BytesPerSecond together{}, widest{};
   Seconds busiest{};
+  double others = -1;  // G - 1
   for (const Branch& branch : all) {
-    together = together + branch.way;
-    widest = std::max(widest, branch.way);
-    busiest = std::max(busiest, n * (static_cast<double>(branch.workers) * (p - branch.workers) / p) / branch.way);
+    const BytesPerSecond ways = branch.bandwidth * branch.ways;
+    together = together + ways * branch.count;
+    widest = std::max(widest, ways);
+    busiest = std::max(busiest, n * (static_cast<double>(branch.workers) * (p - branch.workers) / p) / ways);
+    others += branch.count;
   }
-  const double others = static_cast<double>(all.size()) - 1;
+  if (others < 1) return {};
   switch (operation) {
     case Operation::all_reduce: return n * (2 * others) / together;
     case Operation::all_gather:
@@ -92,21 +67,11 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
   return {};
 }
 
-/// The same of n bytes from every worker to equal shards, or back: what stays in a branch takes no way.
-Seconds shards_through_ways(Bytes n, const std::vector<Branch>& all, int p, int shards) {
-  Seconds busiest{};
-  for (const Branch& branch : all) {
-    const double own = static_cast<double>(branch.shards) / shards;
-    busiest = std::max(busiest, n * std::max(branch.workers * (1 - own), (p - branch.workers) * own) / branch.way);
-  }
-  return busiest;
-}
-
 /// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice.
 Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
+  if (all.empty() || all.front().workers == p) return {};
   Seconds busiest{};
-  if (all.size() > 1)
-    for (const Branch& branch : all) busiest = std::max(busiest, n * (p == 2 ? 1.0 : 2.0) / branch.way);
+  for (const Branch& branch : all) busiest = std::max(busiest, n * (p == 2 ? 1.0 : 2.0) / (branch.bandwidth * branch.ways));
   return busiest;
 }
 
@@ -149,9 +114,10 @@ struct Ways {
   Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
   Seconds operator()(const GossipStrategy&) const { return neighbours_through_ways(traffic.push, branches(cluster, 0, false), p()); }
   Seconds operator()(const ParameterServerStrategy& s) const {
-    // Of asynchronous workers some may do all the work; where unequal shards are is not looked at.
+    // Of asynchronous workers some may do all the work; how unequal shards are is not looked at.
     if (is_asynchronous(s) || (s.balance == ShardBalance::greedy && s.shards > 1)) return {};
-    return shards_through_ways(std::max(traffic.push, traffic.pull), branches(cluster, s.shards, s.placement == ServerPlacement::co_located), p(), s.shards);
+    const std::vector<Bytes> equal(static_cast<std::size_t>(s.shards), std::max(traffic.push, traffic.pull) / s.shards);
+    return busiest_way(equal, branches(cluster, s.shards, s.placement == ServerPlacement::co_located), p());
   }
 
  private:

@@ -34,22 +34,32 @@ std::string describe(const CollectiveCall& call) {
   return std::string(name);
 }
 
-/// Why the equations' answer is an estimate; empty where it is exact.
+/// Why the equations' answer may not be the replay's; empty where it is.
 std::string why_estimate(const Scenario& scenario, const StepGraph& graph) {
-  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  const bool unlike_speeds = std::any_of(scenario.cluster.groups.begin(), scenario.cluster.groups.end(), [](const WorkerGroup& g) { return g.speed != 1.0; });
+  if (scenario.evaluation.evaluator == Evaluator::replay) return "";
   const Cluster& cluster = scenario.cluster;
-  const bool by_paths = !prices_are_exact(cluster) && std::any_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
-    const auto* collective = std::get_if<CollectiveWork>(&task.work);
-    return collective ? !routes_are_priced(cluster, collective->call.algorithm->operation) : std::holds_alternative<DirectWork>(task.work);
+  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  if (server && server->balance == ShardBalance::greedy && server->shards > 1) return "as if all shards were as late as the largest";
+  const bool unlike_speeds = std::any_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.speed != 1.0; });
+  if (server && unlike_speeds) return "as if all workers pushed at once";
+  const auto pushes = std::count_if(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
+    const auto* direct = std::get_if<DirectWork>(&task.work);
+    return direct && direct->pattern == DirectWork::Pattern::push;
   });
+  if (server && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes))) return "";
+  if (prices_are_exact(cluster)) return "";
+
+  const CollectivePrices prices(cluster);
+  bool by_paths = false, by_rounds = false;
+  for (const Task& task : graph.tasks) {
+    const auto* collective = std::get_if<CollectiveWork>(&task.work);
+    if (collective && routes_are_priced(cluster, collective->call.algorithm->operation)) by_rounds |= !prices.is_exact(collective->call);
+    else by_paths |= collective || std::holds_alternative<DirectWork>(task.work);
+  }
   const bool has_hops = std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
   if (by_paths && has_hops) return "without the contention of messages on its inner links, and can be several times too fast";
   if (by_paths) return "from its slowest links and longest routes";
-  if (!prices_are_exact(cluster) && cluster.workers > RoundFlows::kMostFollowed) return "as if all messages of a round had its longest route's latency";
-  if (server && server->balance == ShardBalance::greedy && server->shards > 1) return "as if all shards were as late as the largest";
-  if (server && unlike_speeds) return "as if all workers pushed at once";
-  return "";
+  return by_rounds ? "as if all messages of a round had its longest route's latency" : "";
 }
 
 /// Whether nothing but queues tells some workers of asynchronous servers apart.

@@ -135,7 +135,7 @@ template <>
 struct Choices<ServerPlacement> {
   static constexpr std::array table = {
       Choice<ServerPlacement>{"dedicated", ServerPlacement::dedicated, "each shard on a host of its own"},
-      Choice<ServerPlacement>{"co-located", ServerPlacement::co_located, "shard j on worker j's host"},
+      Choice<ServerPlacement>{"co-located", ServerPlacement::co_located, "beside workers, one a worker at most, spread over machines and racks"},
   };
 };
 
@@ -177,7 +177,7 @@ struct ParameterServerStrategy {
   template <class V>
   static void describe(V& v, ParameterServerStrategy& x) {
     v.optional("shards", x.shards, "M: servers the parameters are divided over", between(1, 65536));
-    v.optional("placement", x.placement, "where the shards run");
+    v.optional("placement", x.placement, "where the shards run; co-located ones are dealt to the machines of nodes (to racks) in turn, to the first worker of each, then to the second; in a fat tree, torus or dragonfly shard j is beside worker j*p/M, rounded down, elsewhere beside worker j");
     v.optional("consistency", x.consistency, "who waits for whom");
     v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest", between(0, 1000000));
     v.optional("balance", x.balance, "how parameters are divided over the shards");

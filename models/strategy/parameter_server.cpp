@@ -1,4 +1,4 @@
-// SGD over a parameter server of M shards. Each bucket of gradients is pushed to the shards, which add up what
+// SGD over a parameter server of M shards, which are where shard_placement.hpp says. Each bucket of gradients is pushed to the shards, which add up what
 // the workers send and update their part of the parameters; the workers pull the new parameters back.
 //
 // Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/collective/direct.hpp"
+#include "models/strategy/branches.hpp"
 
 namespace stepcast {
 namespace {
@@ -33,10 +34,15 @@ PathPrice worst_link(const Cluster& cluster) {
   return {halves[0] + second, inverse(bandwidth)};
 }
 
-/// A star whose hosts all have the same link.
-bool is_plain_star(const Cluster& cluster) {
-  return std::holds_alternative<Star>(cluster.topology) && std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+bool links_are_alike(const Cluster& cluster) {
+  return std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
 }
+
+/// A star whose hosts all have the same link.
+bool is_plain_star(const Cluster& cluster) { return std::holds_alternative<Star>(cluster.topology) && links_are_alike(cluster); }
+
+/// Sums of the same numbers in another order are one number.
+bool reaches(Seconds time, Seconds other) { return time >= other * (1 - 1e-12); }
 
 /// Hops of the longest minimal route, host cables included.
 struct LongestRoute {
@@ -55,29 +61,24 @@ struct LongestRoute {
   }
 };
 
-/// Bytes over the busiest way between a group of workers and the rest, where shard j is on worker j's host: groups of `size`
-/// workers in a row, each with `ways` that its i-th worker has the i mod ways-th of. What a worker pushes to its group's
-/// shards, its own among them, stays inside:
-///
-///     out   workers of the way · (n - shards of the group)
-///     in    shards of the way's workers · (p - workers of the group)
-Bytes busiest_way_out(std::span<const Bytes> shard_bytes, int p, int size, int ways) {
-  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
-  const int shards = static_cast<int>(shard_bytes.size());
-  Bytes busiest{};
-  // The groups with shards, and the first without.
-  for (int first = 0; first < p && first < shards + size; first += size) {
-    const int workers = std::min(size, p - first);
-    Bytes own{};
-    std::vector<Bytes> of_way(static_cast<std::size_t>(ways));
-    for (int rank = first; rank < std::min(first + workers, shards); ++rank) {
-      own += shard_bytes[static_cast<std::size_t>(rank)];
-      of_way[static_cast<std::size_t>((rank - first) % ways)] += shard_bytes[static_cast<std::size_t>(rank)];
-    }
-    const int of_first_way = (workers + ways - 1) / ways;
-    busiest = std::max({busiest, (total - own) * of_first_way, *std::max_element(of_way.begin(), of_way.end()) * (p - workers)});
+/// Whether each worker with shards elsewhere, and each shard, has a message on a way that is busy for `busiest`: of equal
+/// shards, a byte from each worker to each.
+bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards, Seconds busiest) {
+  const auto own = [](const Branch& branch) { return static_cast<int>(branch.shards.size()); };
+  // Of `count` on the branch's ways, dealt in turn: the first way has the most.
+  const auto of_way = [](const Branch& branch, int count, int way) { return static_cast<double>((count + branch.ways - 1 - way) / branch.ways); };
+  const auto out_is_busy = [&](const Branch& branch, int way) { return reaches(Bytes(of_way(branch, branch.workers, way) * (shards - own(branch))) / branch.bandwidth, busiest); };
+  const auto in_is_busy = [&](const Branch& branch, int way) { return reaches(Bytes(of_way(branch, own(branch), way) * (p - branch.workers)) / branch.bandwidth, busiest); };
+  long busy_out = 0, busy_in = 0;  // branches with such a way
+  for (const Branch& branch : all) {
+    if (out_is_busy(branch, 0)) busy_out += branch.count;
+    if (in_is_busy(branch, 0)) busy_in += branch.count;
   }
-  return busiest;
+  return std::all_of(all.begin(), all.end(), [&](const Branch& branch) {
+    const bool sends = branch.workers > 0 && own(branch) < shards, receives = own(branch) > 0;
+    const bool to_busy = busy_in > (in_is_busy(branch, 0) ? 1 : 0), from_busy = busy_out > (out_is_busy(branch, 0) ? 1 : 0);
+    return (!sends || to_busy || out_is_busy(branch, branch.ways - 1)) && (!receives || from_busy || in_is_busy(branch, std::min(own(branch), branch.ways) - 1));
+  });
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ Prices collective_prices(const Cluster& cluster) {
   neighbour = far = inner = shard = link;
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     inner = {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
-    shard.alpha = nodes->inner.latency + link.alpha;
+    shard.alpha = nodes->inner.latency / 2.0 + link.alpha;
     if (cluster.workers <= nodes->gpus_per_node) {
       neighbour = far = inner;
     } else {
@@ -132,33 +133,51 @@ int natural_group(const Cluster& cluster) {
 CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
   const int p = cluster.workers;
   CostTerms terms = shard_exchange_cost(shard_bytes, p, co_located);
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  const auto* racks = std::get_if<Racks>(&cluster.topology);
   if (terms.empty()) return terms;
-  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
-  const Bytes largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
+  const auto move_to = [&](Path path) { std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(path)]); };
   // All is priced by the slowest worker's link, while dedicated shards and uplinks have the plain one.
-  const double of_plain = 1.0 / (worst_link(cluster).beta * cluster.link.bandwidth), shard_link = std::max(1.0, of_plain);
-  if (!co_located) wire *= shard_link;
-  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
-    const int g = nodes->gpus_per_node;
-    const auto per_nic = [&](int ranks) { return std::ceil(static_cast<double>(std::min(ranks, g)) / nodes->nics); };
-    const double inside = cluster.link.bandwidth / nodes->inner.bandwidth;  // an inner link's time for a byte
-    if (!co_located) {
-      wire = std::max({wire, total * (per_nic(p) * shard_link), total * (inside * shard_link)});
-    } else if (p <= g) {
-      std::swap(wire, terms.wire[static_cast<int>(Path::inner)]);
-      std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(Path::inner)]);
-    } else {
-      // No worker sends more than a shard receives: total - s_i <= (p - 1) · largest.
-      wire = std::max(largest * (p - 1) * inside, busiest_way_out(shard_bytes, p, g, nodes->nics));
-    }
-  } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
-    const int m = racks->hosts_per_rack;
-    const double uplink = racks->oversubscription / m * of_plain;  // its time for a byte, in those of the slowest worker's link
-    if (!co_located) wire = std::max({wire, total * (std::min(m, p) * uplink), largest * (p * std::min(static_cast<int>(shard_bytes.size()), m) * uplink)});
-    else wire = std::max(wire, busiest_way_out(shard_bytes, p, m, 1) * uplink);
+  const SecondsPerByte beta = worst_link(cluster).beta;
+  if (!co_located) wire *= std::max(1.0, 1.0 / (beta * cluster.link.bandwidth));
+  if (!nodes && !racks) return terms;
+
+  // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that inside it.
+  if (co_located) move_to(Path::far);
+  else if (racks && p + static_cast<int>(shard_bytes.size()) <= racks->hosts_per_rack) move_to(Path::inner);
+  if (nodes) {
+    const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+    const double inside = 1.0 / (beta * nodes->inner.bandwidth);  // an inner link's time for a byte, in those of a NIC
+    // No worker sends more to others than a co-located shard receives: total - s_i <= (p - 1) · largest.
+    if (co_located) wire = largest * (p - 1) * inside;
+    else wire = std::max(wire, total * inside);
   }
+  wire = std::max(wire, busiest_way(shard_bytes, branches(cluster, static_cast<int>(shard_bytes.size()), co_located), p) / beta);
   return terms;
+}
+
+bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets) {
+  const int p = cluster.workers;
+  if (prices_are_exact(cluster) || (co_located && p == 1)) return true;
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  const auto* racks = std::get_if<Racks>(&cluster.topology);
+  if ((!nodes && !racks) || !links_are_alike(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport)) return false;
+
+  const std::vector<Branch> all = branches(cluster, shards, co_located);
+  const auto some = [&](auto&& is) { return std::any_of(all.begin(), all.end(), is); };
+  const Seconds ways = busiest_way(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_B), all, p);
+  const BytesPerSecond host = nodes ? nodes->inner.bandwidth : cluster.link.bandwidth;
+  const Seconds hosts = Bytes(co_located ? p - 1 : nodes ? shards : std::max(p, shards)) / host;
+  const bool some_stay = some([&](const Branch& b) { return !b.shards.empty() && b.workers > (co_located ? 1 : 0); });
+  const bool latencies_are_alike = !some_stay || ways == Seconds{} || (nodes ? cluster.link.latency : racks->uplink_latency) == Seconds{};
+  // Whether pushes and pulls may meet: dedicated shards' do in the uplink of a rack with workers and some of the shards. A
+  // co-located shard's pulls begin once all that its host pushes has arrived, if nobody is ahead of the others.
+  const bool meet = co_located ? shards > 1 : some([&](const Branch& b) { return b.workers > 0 && !b.shards.empty() && static_cast<int>(b.shards.size()) < shards; });
+  const bool in_turn = co_located || buckets == 1;
+  // Hosts' links are equally busy: nobody is ahead.
+  if (latencies_are_alike && reaches(hosts, ways) && (in_turn || !meet)) return true;
+  return reaches(ways, hosts) && (!meet || (in_turn && all_wait_for_busiest_way(all, p, shards, ways)));
 }
 
 CollectivePrices::PricedRound CollectivePrices::priced(const Round& round) const {
@@ -212,6 +231,12 @@ PricedCost CollectivePrices::operator()(const CollectiveCall& call) const {
     cost.bandwidth += one.bandwidth * round.times;
   }
   return entry->second = cost;
+}
+
+bool CollectivePrices::is_exact(const CollectiveCall& call) const {
+  if (call.algorithm->cost(call.bytes, cluster_.workers, call.parameters).empty()) return true;
+  const PricedRounds& all = rounds_of(call);
+  return std::all_of(all.rounds.begin(), all.rounds.end(), [](const PricedRound& round) { return round.flows->is_exact(); });
 }
 
 /// What the call cannot take less than, without following its rounds.

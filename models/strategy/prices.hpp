@@ -26,11 +26,15 @@ namespace stepcast {
 /// With groups of their own links, the slowest link counts: a collective waits for it in every round.
 Prices collective_prices(const Cluster& cluster);
 
-/// What a push to (or pull from) shards amounts to on the cluster: shard_exchange_cost (collective/direct.hpp),
-/// and on nodes and racks at least what the busiest NIC or uplink must carry, in bytes of a host's link. Of co-located shards
-/// on these, that is exact where all workers hold equal ones and latency is no matter: every message between groups then
-/// crosses a way as busy as any. Elsewhere no fair sharing is faster.
+/// What a push to (or pull from) shards amounts to on the cluster: shard_exchange_cost (collective/direct.hpp), and on nodes
+/// and racks at least what the busiest NIC or uplink must carry (branches.hpp), in bytes of the slowest worker's link. Of equal
+/// shards and like links that is the load of the busiest link of all, and the longest latency: where messages of the longest
+/// latency alone cross that link, no sharing is faster, and fair sharing takes just as long.
 CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
+
+/// Whether steps of `buckets` pushes to equal shards and as many pulls take what shard_terms says of each: fair sharing does,
+/// and neither do some participants get so far ahead of others that one task's messages slow another's.
+bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets);
 
 /// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.
 bool prices_are_exact(const Cluster& cluster);
@@ -45,8 +49,8 @@ int natural_group(const Cluster& cluster);
 
 /// Prices of collectives among all of a cluster's workers: by the closed forms and collective_prices, or where routes are
 /// priced, round by round (fabric/round_flows.hpp), contention on every link included. The latter equals the replay on
-/// ideal transport, whatever algorithm and topology, up to RoundFlows::kMostFollowed workers; of more, each round may be
-/// as much too long as its routes' latencies differ. What the hosts copy and add is the closed form's in both.
+/// ideal transport, whatever algorithm and topology, in rounds of up to RoundFlows::kMostFollowed messages; one of more may
+/// be as much too long as its routes' latencies differ. What the hosts copy and add is the closed form's in both.
 ///
 /// Keeps what it found out about rounds; not for several threads.
 class CollectivePrices {
@@ -57,6 +61,10 @@ class CollectivePrices {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const Prices& paths() const { return paths_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const;
+
+  /// Whether that price is the replay's, to rounding.
+  /// @pre routes_are_priced(cluster, call.algorithm->operation)
+  [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
 
   /// Decides "auto": the algorithm of the lowest price, its segments by the closed form.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const;

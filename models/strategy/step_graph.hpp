@@ -103,7 +103,7 @@ struct StepGraph {
   std::vector<Task> tasks;
   std::vector<Dependency> dependencies;
   int shards = 0;                 ///< parameter-server shards, 0 without servers
-  bool shards_co_located = false; ///< shard j on worker j's host, otherwise each on its own
+  bool shards_co_located = false; ///< beside workers (shard_placement.hpp), otherwise each on a host of its own
   bool asynchronous = false;      ///< servers serve each worker on its own
   std::optional<int> staleness;   ///< stale-synchronous: steps the fastest worker may be ahead
   int local_steps = 1;            ///< training steps that one pass of the template holds (local SGD)

@@ -7,10 +7,12 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "models/fabric/fabric.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/scenario/worker_kinds.hpp"
+#include "models/strategy/shard_placement.hpp"
 #include "sim/replay/fingerprint.hpp"
 #include "sim/replay/partition.hpp"
 
@@ -287,16 +289,19 @@ class DirectFold {
  private:
   using Pattern = DirectWork::Pattern;
 
+  [[nodiscard]] int host_of(int shard) const { return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard); }
+
   /// Workers that can change places are one node; with collectives alone all of one speed can.
   void add_workers() {
     std::map<std::array<double, 4>, std::size_t> known;
     const std::vector<WorkerKind> kinds = worker_kinds(cluster_);
     std::size_t kind_of_rank = 0;
+    std::set<int> serving;  // ranks with a shard beside them
+    for (int shard = 0; graph_.shards_co_located && shard < graph_.shards; ++shard) serving.insert(host_of(shard));
     for (int rank = 0; rank < cluster_.workers; ++rank) {
       if (rank >= kinds[kind_of_rank].first + kinds[kind_of_rank].count) ++kind_of_rank;
       const HostSpec spec = specs_.of(rank);
-      const bool serves = graph_.shards_co_located && rank < graph_.shards;
-      if (!has_[2] && !serves) {
+      if (!has_[2] && !serving.contains(rank)) {
         std::array<double, 4> kind{spec.speed, 0.0, 0.0, 0.0};
         if (has_[0] || has_[1]) kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(), static_cast<double>(fabric_.branch(rank))};
         const auto [entry, is_new] = known.try_emplace(kind, participants_.size());
@@ -329,7 +334,7 @@ class DirectFold {
     for (std::size_t worker = 0; worker < workers_; ++worker)
       for (int shard = 0; shard < graph_.shards; ++shard) {
         const std::size_t server = workers_ + static_cast<std::size_t>(shard);
-        const int rank = participants_[worker].index, host = graph_.shards_co_located ? shard : cluster_.workers + shard, size = participants_[worker].count;
+        const int rank = participants_[worker].index, host = host_of(shard), size = participants_[worker].count;
         if (has_[0]) add({Pattern::push, worker, server, shard}, {rank, host, {0.0, 0.0}, nodes_[worker], nodes_[server], size, true});
         if (has_[1]) add({Pattern::pull, server, worker, shard}, {host, rank, {1.0, 0.0}, nodes_[server], nodes_[worker], size, false});
       }

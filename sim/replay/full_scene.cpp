@@ -1,3 +1,4 @@
+#include "models/strategy/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/scene.hpp"
 
@@ -9,9 +10,9 @@ namespace s4u = simgrid::s4u;
 class FullScene : public Scene {
  public:
   FullScene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph)
-      : graph_(graph), platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)), p_(cluster.workers) {
+      : cluster_(cluster), graph_(graph), platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)), p_(cluster.workers) {
     for (int rank = 0; rank < p_; ++rank) participants_.push_back({{Role::worker, rank, 1}, platform_.workers[static_cast<std::size_t>(rank)]});
-    for (int shard = 0; shard < (graph.asynchronous ? 0 : graph.shards); ++shard) participants_.push_back({{Role::server, shard, 1}, shard_host(shard)});
+    for (int shard = 0; shard < (graph.asynchronous ? 0 : graph.shards); ++shard) participants_.push_back({{Role::server, shard, 1}, host_of_shard(shard)});
   }
 
   [[nodiscard]] bool is_folded() const override { return false; }
@@ -38,14 +39,14 @@ class FullScene : public Scene {
   }
 
   SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
-    s4u::Host *host = platform_.workers[worker], *shard = shard_host(transfer.shard);
+    s4u::Host *host = platform_.workers[worker], *shard = host_of_shard(transfer.shard);
     return transfer.push ? message(host, shard, transfer.bytes.si()) : message(shard, host, transfer.bytes.si());
   }
 
  private:
-  [[nodiscard]] s4u::Host* shard_host(int shard) const {
-    const auto j = static_cast<std::size_t>(shard);
-    return graph_.shards_co_located ? platform_.workers[j] : platform_.shards[j];
+  [[nodiscard]] s4u::Host* host_of_shard(int shard) const {
+    if (!graph_.shards_co_located) return platform_.shards[static_cast<std::size_t>(shard)];
+    return platform_.workers[static_cast<std::size_t>(shard_host(cluster_, graph_.shards, true, shard))];
   }
   [[nodiscard]] SceneMessage message(s4u::Host* from, s4u::Host* to, double amount) const { return {from, to, platform_.delay(from, to), amount}; }
 
@@ -86,6 +87,7 @@ class FullScene : public Scene {
     return exchange;
   }
 
+  const Cluster& cluster_;
   const StepGraph& graph_;
   Platform platform_;
   int p_;

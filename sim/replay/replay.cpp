@@ -17,6 +17,7 @@
 #include "models/report/breakdown.hpp"
 #include "models/scenario/fault.hpp"
 #include "models/scenario/worker_kinds.hpp"
+#include "models/strategy/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
@@ -460,7 +461,7 @@ class Replay {
   }
 
   /// Whether a worker's lane is on the shard's own host.
-  [[nodiscard]] bool beside(const Lane& lane, int shard) const { return graph_.shards_co_located && lane.participant->index == shard; }
+  [[nodiscard]] bool beside(const Lane& lane, int shard) const { return graph_.shards_co_located && lane.participant->index == shard_host(cluster_, graph_.shards, true, shard); }
 
   // ---- results
 

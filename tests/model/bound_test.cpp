@@ -132,6 +132,12 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   server.placement = ServerPlacement::co_located;
   server.shards = 1;
   check(server, 192e-3, "one co-located server");
+  // 4, one in each machine: 24 workers push 25 MB each into it, and 8 of 75 MB out of it: 48 ms.
+  server.shards = 4;
+  check(server, 48e-3, "a server in every machine");
+  // 6, two in machines 0 and 1: 24·33.3 MB into these; 64 ms.
+  server.shards = 6;
+  check(server, 64e-3, "two servers in some machines");
   server.shards = 32;
   check(server, 48e-3, "a server on every host");
   // 64 dedicated ones have 1/2 of 100 MB into each: 4 ms; 8·100 MB leave each machine: 64 ms.
@@ -146,6 +152,10 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   check(AllReduceStrategy{}, 15.5e-3, "racks");
   cluster.topology = Racks{8, 16.0, 0_us};
   check(AllReduceStrategy{}, 24e-3, "uplinks of half a link's worth");
+  // 12 workers, 4 of them and 4 dedicated servers in the second rack: the other 8 push 100 MB each over half a link: 128 ms.
+  cluster.workers = 12;
+  server.shards = 4;
+  check(server, 128e-3, "servers in a rack with workers");
   // The last machine has one worker and so one of its NICs: 2·4·100 MB over (4·4 + 1)·12.5 GB/s.
   cluster.workers = 33;
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};

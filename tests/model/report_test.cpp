@@ -109,3 +109,26 @@ TEST_CASE("no band of an asynchronous server, and no advice to do what is done")
   CHECK(notes(report, "puts no band on the step time"));
   CHECK_FALSE(notes(report, "use --evaluator"));
 }
+
+TEST_CASE("the equations are called an estimate where they may differ from the replay") {
+  const auto is_estimate = [](int workers, const std::string& cluster, const std::string& strategy) {
+    const std::string text = R"({"name": "s", "workload": "resnet50-v100", "evaluation": {"evaluator": "both"}, "cluster": {"workers": )" + std::to_string(workers) +
+                             R"(, "link": {"bandwidth": "10Gbps", "latency": "5us"}, )" + cluster + R"(}, "strategy": )" + strategy + "}";
+    return notes(report_of(study_of(text).points[0]), "the equations are an estimate here");
+  };
+  const std::string star = R"("topology": {"kind": "star"})", racks = R"("topology": {"kind": "racks", "hosts_per_rack": 16, "oversubscription": 4, "uplink_latency": "2us"})";
+  const std::string far_workers = racks + R"(, "groups": [{"count": 8, "latency": "60us"}])";
+  const std::string ring = R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})", trees = R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})";
+  CHECK_FALSE(is_estimate(640, star, ring));
+  // Of each rack's 16 equal messages one leaves it, alone on its sender's link, which no link is busier than: α + block·β.
+  CHECK_FALSE(is_estimate(640, racks, ring));
+  // Two trees send up to two messages a worker, more than 512 in a round: too many to follow, of latencies from 5 to 60 us.
+  CHECK(is_estimate(304, far_workers, trees));
+  CHECK_FALSE(is_estimate(160, far_workers, trees));
+  CHECK(is_estimate(5000, racks, ring));  // routes of more than 4096 are not priced
+  // Servers, of which servers_replay_test has more.
+  CHECK_FALSE(is_estimate(32, racks, R"({"kind": "parameter-server", "shards": 32, "placement": "co-located"})"));
+  CHECK(is_estimate(32, racks, R"({"kind": "parameter-server", "shards": 3, "placement": "co-located"})"));
+  CHECK(is_estimate(32, racks, R"({"kind": "parameter-server", "shards": 4, "placement": "co-located", "balance": "greedy"})"));
+  CHECK(is_estimate(32, star + R"(, "groups": [{"count": 1, "speed": 0.5}])", R"({"kind": "parameter-server", "shards": 4})"));
+}

@@ -14,9 +14,13 @@ using namespace stepcast::test;
 
 namespace {
 
-Topology random_topology() {
+/// @param p  workers, an even number
+Topology random_topology(int p) {
   switch (integer_between(0, 6)) {
-    case 0: return Nodes{2, Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))}, integer_between(1, 2)};
+    case 0: {
+      const int size = coin() ? 2 : p / 2;
+      return Nodes{size, Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))}, integer_between(1, size)};
+    }
     case 1: return Racks{integer_between(1, 4), real_between(1, 8), Seconds(positive_between(1e-7, 1e-5))};
     case 2: return FatTree{{4, 4}, {1, 2}, {1, integer_between(1, 2)}};
     case 3: return Torus{{4, 4}};
@@ -50,7 +54,7 @@ TEST_CASE("property: no replayed step beats its lower bound") {
     Cluster cluster = star(2 * integer_between(1, 5));
     cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
     cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
-    cluster.topology = random_topology();
+    cluster.topology = random_topology(cluster.workers);
     if (coin()) cluster.groups = {{1, real_between(0.3, 2.0), {}, {}}};
     Scenario scenario = scenario_of(cluster, random_strategy(cluster.workers));
     scenario.evaluation.evaluator = Evaluator::replay;

@@ -1,0 +1,84 @@
+#include "models/strategy/branches.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "models/strategy/prices.hpp"
+#include "models/strategy/shard_placement.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Branches of `size` hosts in a row, of which the last may be smaller.
+class Row {
+ public:
+  /// @param ways  of a whole branch
+  Row(const Cluster& cluster, int size, int ways, BytesPerSecond bandwidth) : p_(cluster.workers), size_(size), ways_(ways), bandwidth_(bandwidth) {}
+
+  /// @param hosts  in the row, workers first
+  std::vector<Branch> operator()(int hosts, const std::map<int, std::vector<int>>& shards_of) {
+    for (const auto& [branch, shards] : shards_of) {
+      skip_to(branch);
+      add(1, shards);
+    }
+    skip_to((hosts - 1) / size_ + 1);
+    return std::move(all_);
+  }
+
+ private:
+  void add(int count, std::vector<int> shards) {
+    const int workers = std::clamp(p_ - next_ * size_, 0, size_);
+    all_.push_back({count, workers, std::clamp(workers, 1, ways_), bandwidth_, std::move(shards)});
+    next_ += count;
+  }
+  /// Adds the branches before that one: whole ones, and one of the last workers.
+  void skip_to(int branch) {
+    if (const int whole = std::min(branch, p_ / size_); next_ < whole) add(whole - next_, {});
+    if (next_ < branch) add(1, {});
+  }
+
+  int p_, size_, ways_;
+  BytesPerSecond bandwidth_;
+  int next_ = 0;  ///< branch
+  std::vector<Branch> all_;
+};
+
+}  // namespace
+
+std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located) {
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  const auto* racks = std::get_if<Racks>(&cluster.topology);
+  if (!nodes && !racks) return {};
+  const int size = natural_group(cluster);
+  std::map<int, std::vector<int>> shards_of;
+  if (co_located || racks)
+    for (int j = 0; j < shards; ++j) shards_of[shard_host(cluster, shards, co_located, j) / size].push_back(j);
+  if (racks) return Row(cluster, size, 1, cluster.link.bandwidth * (size / racks->oversubscription))(cluster.workers + (co_located ? 0 : shards), shards_of);
+  std::vector<Branch> all = Row(cluster, size, nodes->nics, cluster.link.bandwidth)(cluster.workers, shards_of);
+  // A dedicated shard is a machine of its own.
+  for (int j = 0; !co_located && j < shards; ++j) all.push_back({1, 0, 1, cluster.link.bandwidth, {j}});
+  return all;
+}
+
+Seconds busiest_way(std::span<const Bytes> shard_bytes, const std::vector<Branch>& all, int p) {
+  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
+  Seconds busiest{};
+  std::vector<Bytes> of_way;
+  for (const Branch& branch : all) {
+    of_way.assign(std::min(branch.shards.size(), static_cast<std::size_t>(branch.ways)), Bytes{});
+    Bytes own{};
+    for (std::size_t i = 0; i < branch.shards.size(); ++i) {
+      const Bytes bytes = shard_bytes[static_cast<std::size_t>(branch.shards[i])];
+      own += bytes;
+      of_way[i % of_way.size()] += bytes;
+    }
+    const int of_first_way = (branch.workers + branch.ways - 1) / branch.ways;
+    busiest = std::max(busiest, (total - own) * of_first_way / branch.bandwidth);
+    for (const Bytes bytes : of_way) busiest = std::max(busiest, bytes * (p - branch.workers) / branch.bandwidth);
+  }
+  return busiest;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,152 @@
+// Where the report does not call the equations an estimate, servers' steps on stars, nodes and racks are the replay's.
+//
+// Why they must: all messages start together, and whoever has one on the busiest link gets no less than the fair share of
+// that link on every other. So that link is done at α + its load, with all that cross it (prices.hpp, branches.hpp). Where
+// everybody waits for such a message nobody gets ahead, and one task's messages never meet another's.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/report/report.hpp"
+#include "models/scenario/check.hpp"
+#include "models/strategy/builder.hpp"
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+/// Whether the report of the scenario's answers says that the equations are an estimate.
+bool is_estimate(const Scenario& scenario, const Comparison& both) {
+  const Workload workload = make_workload(*scenario.workload);
+  const StepGraph graph = build_step_graph(scenario, workload);
+  const Answers answers{both.equations, both.replay};
+  const PointReport report = make_point_report({{}, scenario, {}, {}, {}}, {{workload, graph, answers}});
+  return std::any_of(report.notes.begin(), report.notes.end(), [](const std::string& note) { return note.find("the equations are an estimate here") != std::string::npos; });
+}
+
+Scenario servers(const Cluster& cluster, ServerPlacement placement, int shards, Grouping grouping = Grouping::whole_model) {
+  ParameterServerStrategy strategy;
+  strategy.placement = placement;
+  strategy.shards = shards;
+  strategy.exchange.grouping = grouping;
+  Scenario scenario = scenario_of(cluster, strategy);
+  scenario.evaluation.evaluator = Evaluator::both;
+  return scenario;
+}
+
+Cluster on(const Topology& topology, int p) {
+  Cluster cluster = star(p);
+  cluster.topology = topology;
+  return cluster;
+}
+
+Topology random_topology(int p) {
+  const auto latency = [] { return coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3)); };
+  std::vector<int> sizes;  // of machines: all full, or one that is not
+  for (int size = 1; size <= p + 2; ++size)
+    if (p % size == 0 || size > p) sizes.push_back(size);
+  switch (integer_between(0, 4)) {
+    case 0: return Star{};
+    case 1:
+    case 2: {
+      const int size = sizes[static_cast<std::size_t>(integer_between(0, static_cast<int>(sizes.size()) - 1))];
+      return Nodes{size, {BytesPerSecond(positive_between(1e8, 1e12)), latency()}, integer_between(1, size)};
+    }
+    default: return Racks{integer_between(1, p + 4), coin() ? 1.0 : real_between(1, 30), latency()};
+  }
+}
+
+}  // namespace
+
+TEST_CASE("servers whose steps the equations know exactly, and some whose they do not") {
+  const Link inner{100_GBps, 1_us};
+  const auto dedicated = ServerPlacement::dedicated, co_located = ServerPlacement::co_located;
+  const auto tensors = Grouping::per_tensor;
+  struct Row {
+    std::string what;
+    Scenario scenario;
+    bool estimate;
+  };
+  const std::vector<Row> rows = {
+      {"star", servers(star(8), dedicated, 3, tensors), false},
+      {"a shard on every worker of machines", servers(on(Nodes{4, inner, 2}, 8), co_located, 8, tensors), false},
+      {"a shard on every worker of racks, the last one smaller", servers(on(Racks{4, 8.0, 5_us}, 10), co_located, 10), false},
+      {"a shard in every machine", servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors), false},
+      {"a shard in every rack", servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 4, tensors), false},
+      {"machines, dedicated", servers(on(Nodes{4, inner, 2}, 8), dedicated, 4, tensors), false},
+      {"racks, dedicated in racks of their own", servers(on(Racks{4, 8.0, 5_us}, 8), dedicated, 4, tensors), false},
+      {"racks, dedicated, 12 workers and 4 shards in two racks", servers(on(Racks{8, 8.0, 5_us}, 12), dedicated, 4), false},
+      // Rack 0 has two shards: the first 4 workers have theirs before the others, and may push while others still pull.
+      {"5 shards in 4 racks", servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 5), true},
+      // Pulls leave the second rack while the next bucket's pushes do.
+      {"racks, dedicated beside workers, bucket by bucket", servers(on(Racks{4, 8.0, 5_us}, 6), dedicated, 4, tensors), true},
+      {"more shards than workers, whose hosts copy, bucket by bucket", servers(star(2), dedicated, 6, tensors), false},
+      {"torus", servers(on(Torus{{4, 4}}, 16), co_located, 16), true},
+  };
+  std::vector<Case> cases;
+  for (const Row& row : rows) cases.push_back({row.what, row.scenario});
+  const auto answers = evaluate_both(cases);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    INFO(rows[i].what);
+    CHECK(is_estimate(rows[i].scenario, answers[i]) == rows[i].estimate);
+    if (!rows[i].estimate) require_close(answers[i].replay.step, answers[i].equations.step, 1e-9, rows[i].what);
+  }
+}
+
+TEST_CASE("a push into the workers' rack, and shards in every rack, to the microsecond") {
+  // 10 Gb/s = 1.25 GB/s, 25 us; n = 14000040 B; 24 ms of computing, 1 ms of update on M shards; γ and h are 0.
+  const Bytes n = 14000040_B;
+  const auto step = [](const Scenario& scenario) {
+    const auto answers = evaluate_both({{"", scenario}});
+    require_close(answers[0].replay.step, answers[0].equations.step, 1e-9, "equations and replay");
+    return answers[0].replay.step;
+  };
+  // 12 workers, 4 of them and 4 shards in the second rack, whose uplink is a link: 8 push n over it, 25 + 5 us.
+  Cluster cluster = on(Racks{8, 8.0, 5_us}, 12);
+  cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
+  require_close(24_ms + 0.25_ms + 2.0 * (30_us + 8.0 * n / 10_Gbps), step(servers(cluster, ServerPlacement::dedicated, 4)), 1e-9, "dedicated");
+  // 4 racks of 4, uplinks of half a link, and a shard in each: 12 push n/4 into a rack and 4 of 3/4 n out of it.
+  cluster = on(Racks{4, 8.0, 5_us}, 16);
+  cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
+  require_close(24_ms + 0.25_ms + 2.0 * (30_us + 3.0 * n / 5_Gbps), step(servers(cluster, ServerPlacement::co_located, 4)), 1e-9, "co-located");
+}
+
+TEST_CASE("property: without the note that they are an estimate, the equations are the replay's") {
+  int exact = 0;
+  property("any servers on stars, nodes and racks", [&] {
+    Cluster cluster = star(integer_between(1, 16));
+    const int p = cluster.workers;
+    cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3))};
+    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
+    cluster.topology = random_topology(p);
+    ParameterServerStrategy strategy;
+    strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+    strategy.shards = integer_between(1, strategy.placement == ServerPlacement::co_located ? p : 20);
+    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, 3_MB, coin(), 1.0};
+    Scenario scenario = scenario_of(cluster, strategy);
+    WorkloadTable table = small_workload();
+    const double pace = positive_between(1e-3, 1.0);  // from steps of messages alone to such of computing
+    table.forward = *table.forward * pace;
+    table.update *= pace;
+    for (GradientTensor& gradient : table.gradients) gradient.gap = *gradient.gap * pace;
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    scenario.evaluation.evaluator = Evaluator::both;
+    scenario.evaluation.max_steps = 2000;
+    std::vector<Fault> faults;
+    check(scenario, faults);
+    RC_PRE(faults.empty());
+    const auto answers = evaluate_both({{"random", scenario}});
+    if (is_estimate(scenario, answers.front())) return;
+    ++exact;
+    assert_close(answers[0].equations.step, answers[0].replay.step, 1e-9, to_json(scenario).dump());
+  }, 600);
+  CHECK(exact > 150);
+}
