@@ -1,8 +1,10 @@
 #include "calibrate/sampling.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -86,6 +88,11 @@ Kept keep_at_clock(const std::vector<Sample>& samples, double share) {
   }
   if (!clocks.empty()) kept.clock = median(clocks);
   return kept;
+}
+
+Surroundings surroundings_from_now(std::function<bool()> is_interrupted) {
+  const auto begin = std::chrono::steady_clock::now();
+  return {[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, std::move(is_interrupted)};
 }
 
 SampledWork sample(Work& work, const SamplingRules& rules, const Surroundings& surroundings) {

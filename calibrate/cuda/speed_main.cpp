@@ -9,7 +9,6 @@
 // A benchmark, not a test: what misses its aim is said, and the exit code is 0; without a GPU that of kernels::skip().
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,8 @@
 #include "calibrate/device.hpp"
 #include "calibrate/profile.hpp"
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/fill.hpp"
+#include "kernels/cuda/gemm.hpp"
 #include "kernels/layers.hpp"
 
 namespace {
@@ -38,11 +39,9 @@ bool is_streaming(const Subject& subject) {
 }
 
 double seconds_of(Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, [] { return false; }};
   SamplingRules rules;
   rules.time_limit = 1;
-  return median(sample(work, rules, surroundings).cold.seconds);
+  return median(sample(work, rules, surroundings_from_now([] { return false; })).cold.seconds);
 }
 
 /// Prints a line for each kernel, and counts.
@@ -76,7 +75,7 @@ void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elem
 }
 
 /// C = A·B: m x k by k x n.
-struct Product {
+struct ProductSize {
   std::int64_t m, n, k;
 };
 
@@ -84,7 +83,7 @@ struct Product {
 struct Part {
   kernels::Kernel kernel;
   std::int64_t batch;
-  std::array<Product, 2> products;
+  std::array<ProductSize, 2> products;
 };
 
 std::vector<Part> parts_of(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows, std::int64_t in, std::int64_t rank, std::int64_t out) {
@@ -106,24 +105,23 @@ std::vector<Part> factorized_parts(Precision precision, bool cudnn) {
   return all;
 }
 
-double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision precision, const std::array<Product, 2>& products) {
-  const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
-  const cublasComputeType_t compute = precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-  std::int64_t most = 0;
-  for (const Product& p : products) most = std::max({most, p.m * p.k, p.k * p.n, p.m * p.n});
-  std::vector<std::shared_ptr<kernels::DeviceMemory>> memory;  // a zero's power is not a number's, but times of these sizes hang on memory
-  for (int i = 0; i < 6; ++i) {
-    memory.push_back(std::make_shared<kernels::DeviceMemory>(4 * static_cast<std::size_t>(most)));
-    kernels::require_cuda(cudaMemset(memory.back()->data(), 0x3c, 4 * static_cast<std::size_t>(most)), "filling a matrix");
-  }
+double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision precision, const std::array<ProductSize, 2>& sizes) {
+  const kernels::Element element = precision == Precision::bf16 ? kernels::Element::bf16 : kernels::Element::f32;
+  const cudaStream_t stream = timer->context().stream();
+  std::vector<std::shared_ptr<kernels::DeviceMemory>> memory;
+  const auto matrix = [&](std::int64_t elements) {
+    const kernels::Buffer buffer{"matrix", element, elements, kernels::Fill::values};
+    void* data = memory.emplace_back(std::make_shared<kernels::DeviceMemory>(static_cast<std::size_t>(elements) * kernels::size_of(element)))->data();
+    kernels::fill_on_device(buffer, data, elements, kSeed + memory.size(), stream);
+    return data;
+  };
+  std::vector<kernels::Product> products;
+  for (const auto& [m, n, k] : sizes) products.push_back({.m = m, .n = n, .k = k, .a = {matrix(m * k), k}, .b = {matrix(k * n), n}, .c = {matrix(m * n), n}});
+  kernels::DeviceCall call{};
+  call.stream = stream;
+  call.blas = timer->context().blas();
   DeviceWork work(timer, [=] {
-    const float one = 1, zero = 0;
-    for (std::size_t i = 0; i < products.size(); ++i) {
-      const auto [m, n, k] = products[i];
-      kernels::require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), &one, memory[3 * i]->data(), type, static_cast<int>(m), memory[3 * i + 1]->data(), type,
-                                           static_cast<int>(k), &zero, memory[3 * i + 2]->data(), type, static_cast<int>(m), compute, CUBLAS_GEMM_DEFAULT),
-                              "multiplying matrices");
-    }
+    for (const kernels::Product& product : products) kernels::multiply(call, precision, product);
   });
   return seconds_of(work);
 }

@@ -1,7 +1,6 @@
 // stepcast-calibrate device: measures this machine's GPU into a device profile.
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -141,8 +140,7 @@ int run_start(const DeviceOptions& options) {
   catch_stop_signals();
   const std::unique_ptr<Device> device = open_device();
   SampleFile file(options.samples(), header_of(*device, options));
-  const auto begin = std::chrono::steady_clock::now();
-  const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, stop_requested};
+  const Surroundings surroundings = surroundings_from_now(stop_requested);
   try {
     return measure(subjects_of(*device, options), {options.rules(), kSeed, options.start, options.starts}, file, surroundings) == 0 ? kOk : kWrongKernels;
   } catch (const std::exception& error) {
