@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "kernels/cpu/typed.hpp"
 #include "kernels/products.hpp"
 
 namespace stepcast::kernels {
@@ -84,15 +85,9 @@ Numbers column_sums(const Numbers& x, std::int64_t columns);
 
 // Descriptors ----------------------------------------------------------------------------------------------------
 
-inline Buffer values(Role role, const char* name, Precision precision, std::int64_t count) {
-  Buffer buffer{name, element_of(precision), count, Fill::values};
-  buffer.role = role;
-  return buffer;
-}
+inline Buffer values(Role role, const char* name, Precision precision, std::int64_t count) { return as(role, {name, element_of(precision), count, Fill::values}); }
 inline Buffer result(Role role, const char* name, Precision precision, std::int64_t count, double tolerance) {
-  Buffer buffer{name, element_of(precision), count, Fill::zero, true, tolerance};
-  buffer.role = role;
-  return buffer;
+  return as(role, {name, element_of(precision), count, Fill::zero, true, tolerance});
 }
 inline Buffer result(Role role, const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
   Buffer buffer = result(role, name, precision, count, deviation.tolerance);
