@@ -2,20 +2,8 @@
 # What goes wrong on a device ends stepcast-calibrate with one clear line and exit 1; what was measured is kept, no profile
 # is left (but where only some kernels are wrong, one without them), and the same command goes on from there.
 set -euo pipefail
-program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() { echo "failures_test: $*"; cat out err; exit 1; }
-# run EXPECTED_CODE ARGUMENTS...
-run() {
-  local expected=$1 code=0
-  shift
-  "$program" device --quick "$@" >out 2>err || code=$?
-  [[ $code == "$expected" ]] || fail "$*: exit $code, expected $expected"
-}
-has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
+program=$1 first=(device --quick)
+source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 # kept FILE: samples but no profile
 kept() { [[ -s $1.samples.jsonl && ! -e $1.json && ! -e $1.json.partial ]] || fail "$1: $(ls)"; }
 

@@ -4,21 +4,9 @@
 # With torch at hand, also what calibrate/torch_step.py itself writes.
 #     torch_step_test.sh STEPCAST-CALIBRATE SCENARIOS TORCH_STEP.PY
 set -uo pipefail
-program=$1 scenarios=$2 script=$3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+program=$1 scenarios=$2 script=$3 first=(device --quick --largest 100000)
 export STEPCAST_SCENARIOS=$scenarios PYTHONDONTWRITEBYTECODE=1
-cd "$folder" || exit 1
-failed=0
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; failed=1; }
-# run CODE ARGUMENTS...
-run() {
-  local expected=$1 code=0
-  shift
-  "$program" device --quick --largest 100000 "$@" >out 2>err || code=$?
-  [[ $code == "$expected" ]] || fail "$*: exit $code, expected $expected"
-}
-has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
+source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 # torch FILE PYTHON: writes a step of resnet20-cifar10 as torch_step.py does, after the statement has changed it.
 torch() {
   python3 - "$@" <<'PYTHON' || fail "writing $1"
@@ -108,4 +96,3 @@ if python3 -c "import torch" 2>/dev/null; then
   run 0 -o profile.json "${same[@]}" --torch-step cpu.json
   [[ $(grep -c "^step " out) == 3 ]] || fail "PyTorch's own step"
 fi
-exit "$failed"
