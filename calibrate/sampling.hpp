@@ -70,7 +70,7 @@ struct Surroundings {
 /// Seconds of the wall clock from this call on.
 Surroundings surroundings_from_now(std::function<bool()> is_interrupted);
 
-/// @throws Interrupted; CalibrationError where more than `most_discarded` of the samples had to be left out
+/// @throws Interrupted; UnsteadyClock where more than `most_discarded` of the samples had to be left out, in three series
 SampledWork sample(Work& work, const SamplingRules& rules, const Surroundings& surroundings);
 
 }  // namespace stepcast::calibrate
