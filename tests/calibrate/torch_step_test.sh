@@ -90,6 +90,14 @@ run 3 -o profile.json "${same[@]}" --torch-step wrong.json
 has err 'wrong.json: /device: found "NVIDIA H100"; allowed: "A made-up device", the device of the profile'
 cmp profile.json before.json || fail "the profile was replaced"
 
+# A step of which a layer was not measured is left out, and the others are there: without the weight gradients of the kernel
+# of 16 channels in bf16 its roofline would pass for a measurement.
+sed '/"layer\/conv2d-weight-gradient\/bf16 \[16, 16, /d' before.jsonl >part.samples.jsonl
+[[ $(wc -l <part.samples.jsonl) -lt $(wc -l <before.jsonl) ]] || fail "no layer was taken away"
+run 1 -o part.json "${same[@]}" --torch-step tf32.json --torch-step bf16.json --fit-only
+has err "bf16.json is left out: layer "; has err " of its step was not measured"
+[[ $(grep -c "^step " out) == 2 && $(grep -c "^step .* tf32: " out) == 2 ]] || fail "not both lines of tf32 alone"
+
 if python3 -c "import torch" 2>/dev/null; then
   python3 "$script" tables/resnet20-cifar10-vanilla-8-tf32.json --device cpu --samples 3 --warm-up 1 --output cpu.json || fail "torch_step.py"
   sed -i 's/"device": "cpu"/"device": "A made-up device"/' cpu.json

@@ -64,6 +64,16 @@ grep -q "roofline, tf32: within a factor" out || fail "no line about the rooflin
 grep -Eq "events [12](\.[0-9]+)? us \(taken from each sample\)" out || fail "no word of the events"
 grep -q "step resnet20-cifar10 vanilla, batch 8, tf32: assembled" out || fail "no line about the step"
 
+# Samples by cuDNN, taken elsewhere, make a profile here, where there is none. Convolutions of six kinds: the first, one of each
+# of three widths, and two that double the width.
+gunzip -c profile.samples.jsonl.gz 2>/dev/null | cat - profile.samples.jsonl 2>/dev/null | sed 's#"layer/\(conv2d-[a-z-]*\)/#"layer/\1/cudnn-#' >cudnn.samples.jsonl
+run 0 -o cudnn.json --workload resnet20-cifar10 --batch 8 --dtype tf32 --fit-only
+python3 - <<'PYTHON' || fail "--fit-only by cuDNN"
+import json
+convolutions = [layer for layer in json.load(open("cudnn.json"))["layers"] if layer["shape"]["kind"] == "conv2d"]
+assert len(convolutions) == 6 and all("convolution by cuDNN" in layer["source"] for layer in convolutions), convolutions
+PYTHON
+
 run 1 -o other.json --workload resnet50-v100
 grep -q "its table gives times, not shapes" err || fail "times"
 run 1 -o other.json --workload resnet20-cifar10 --convolutions cudnn
