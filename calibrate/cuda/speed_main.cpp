@@ -16,6 +16,7 @@
 
 #include "calibrate/cuda/device_timer.hpp"
 #include "calibrate/device.hpp"
+#include "calibrate/error.hpp"
 #include "calibrate/profile.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/fill.hpp"
@@ -44,6 +45,19 @@ double seconds_of(Work& work) {
   return median(sample(work, rules, surroundings_from_now([] { return false; })).cold.seconds);
 }
 
+/// measure(), of which the device or a library may be incapable: the others are measured.
+template <class Measure>
+void or_left_out(const std::string& name, const Measure& measure) {
+  const auto say = [&](const std::exception& error) { fmt::print("{:<44} left out: {}\n", name, error.what()); };
+  try {
+    measure();
+  } catch (const CalibrationError& error) {
+    say(error);
+  } catch (const kernels::LibraryError& error) {
+    say(error);
+  }
+}
+
 /// Prints a line for each kernel, and counts.
 class Table {
  public:
@@ -59,8 +73,7 @@ class Table {
 };
 
 void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elements, double copy_rate, Table& table) {
-  for (const Subject& subject : subjects) {
-    if (subject.pass.empty()) continue;  // the device's own rates
+  const auto measure = [&](const Subject& subject) {
     const std::int64_t n = std::min(elements, *std::max_element(subject.sizes.begin(), subject.sizes.end()));
     const double seconds = seconds_of(*subject.prepare(n)) / subject.repeats, bytes = subject.bytes(n), share = bytes / seconds / copy_rate;
     if (subject.name == "select-compact/top-k") {
@@ -71,7 +84,9 @@ void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elem
     } else {
       table.add(subject.name, seconds, bytes, fmt::format("{:.1f} % of a copy", 100 * share), std::nullopt);
     }
-  }
+  };
+  for (const Subject& subject : subjects)
+    if (!subject.pass.empty()) or_left_out(subject.name, [&] { measure(subject); });  // without a pass: the device's own rates
 }
 
 /// C = A·B: m x k by k x n.
@@ -131,12 +146,13 @@ void measure_factorized(Table& table) {
   for (const Precision precision : kernels::kPrecisions)
     for (const bool cudnn : {false, true}) {
       if (cudnn && !has_cudnn()) continue;
-      for (const Part& part : factorized_parts(precision, cudnn)) {
-        const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
-        DeviceWork work(timer, [device] { device->run(); });
-        const double seconds = seconds_of(work), ratio = seconds_of_products(timer, precision, part.products) / seconds;
-        table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch), fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim), ratio >= kProductsAim);
-      }
+      for (const Part& part : factorized_parts(precision, cudnn))
+        or_left_out(part.kernel.described(), [&] {
+          const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
+          DeviceWork work(timer, [device] { device->run(); });
+          const double seconds = seconds_of(work), ratio = seconds_of_products(timer, precision, part.products) / seconds;
+          table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch), fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim), ratio >= kProductsAim);
+        });
     }
 }
 
