@@ -29,6 +29,8 @@ std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const Measure
       if (!file.has(subject.name, size, options.start) && !is_left_out(subject, size)) tasks.push_back({&subject, size});
   std::mt19937_64 random(options.seed + static_cast<std::uint64_t>(options.start));
   std::shuffle(tasks.begin(), tasks.end(), random);
+  // First the device's own rates: cut off at any time later, what was measured makes a profile.
+  std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return task.subject->name.starts_with("device/"); });
   return tasks;
 }
 
@@ -73,19 +75,20 @@ int measure(const std::vector<Subject>& subjects, const MeasureOptions& options,
   if (options.start == 0) wrong = find_wrong(tasks, progress, file, surroundings);  // later starts run the same program on the same device
   for (const Task& task : tasks) {
     if (wrong.contains(task.subject)) continue;
-    progress.show(file.count(), fmt::format("start {} of {}, {}, size {}", options.start + 1, options.starts, task.subject->name, task.size));
+    const std::string name = fmt::format("{}, size {}", task.subject->name, task.size);
+    progress.show(file.count(), fmt::format("start {} of {}, {}", options.start + 1, options.starts, name));
     try {
       file.append(measure_one(task, options, surroundings));
     } catch (const Interrupted&) {
       throw;
     } catch (const UnsteadyClock& error) {
       // One may be too much for the device's power; of several, none can be trusted.
-      if (++unsteady > kMostUnsteady) throw CalibrationError(fmt::format("{}, size {}: {}", task.subject->name, task.size, error.what()));
-      progress.note(fmt::format("{}, size {}, is left out: {}", task.subject->name, task.size, error.what()));
+      if (++unsteady > kMostUnsteady) throw CalibrationError(fmt::format("{}: {}", name, error.what()));
+      progress.note(fmt::format("{}, is left out: {}", name, error.what()));
     } catch (const LeftOut& error) {
-      progress.note(fmt::format("{}, size {}, is left out: {}", task.subject->name, task.size, error.what()));
+      progress.note(fmt::format("{}, is left out: {}", name, error.what()));
     } catch (const std::exception& error) {
-      throw CalibrationError(fmt::format("{}, size {}: {}", task.subject->name, task.size, error.what()));
+      throw CalibrationError(fmt::format("{}: {}", name, error.what()));
     }
   }
   return static_cast<int>(wrong.size());

@@ -1,6 +1,6 @@
 // One process start of a calibration: all subjects and sizes are sampled in an order drawn at random, so that nothing that
-// drifts over the run looks like a property of a size. Before, the first start checks every subject of which it takes a
-// time. What the file already has is left.
+// drifts over the run looks like a property of a size; only the device's own rates, without which there is no profile, come
+// first. Before, the first start checks every subject of which it takes a time. What the file already has is left.
 #pragma once
 
 #include <cstdint>

@@ -35,6 +35,10 @@ struct Pooled {
   std::int64_t samples = 0, discarded = 0;
 };
 
+/// The first layer of which the profile lacks a part that the step runs, so that its roofline would pass for a measurement;
+/// null where none does.
+const Layer* first_unmeasured(const StepToMeasure& step, const DeviceProfile& profile);
+
 /// Forward, backward and update of a step by the profile, to six digits.
 Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
 

@@ -13,6 +13,9 @@
 # Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
 # `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them (ignored by git; carry it along).
 # zlib is used where the node has it; otherwise samples stay uncompressed.
+#
+# Cut off, by a limit of time or a lost device, nothing that was measured is lost while $OUT is: the same command goes on
+# from there, and stepcast-calibrate device --fit-only makes a profile of it, on a machine without a GPU too.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -45,11 +48,20 @@ if [[ -z ${CUDNN_PATH:-} ]]; then
   CUDNN_PATH=$(python3 -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])' 2>/dev/null || true)
   export CUDNN_PATH
 fi
-cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEPCAST_MODELS=OFF -DSTEPCAST_CUDA=ON \
-  -DCMAKE_CUDA_ARCHITECTURES="$architecture" -DCMAKE_PREFIX_PATH="$PWD/.gpu-deps" >"$out/configure.log" 2>&1 ||
-  { tail -n 30 "$out/configure.log"; exit 1; }
+command -v make >/dev/null || ! command -v ninja >/dev/null || export CMAKE_GENERATOR=Ninja
+# build AUTO|OFF: with cuDNN where it is, or without
+build() {
+  cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEPCAST_MODELS=OFF -DSTEPCAST_CUDA=ON -DSTEPCAST_CUDNN="$1" \
+    -DCMAKE_CUDA_ARCHITECTURES="$architecture" -DCMAKE_PREFIX_PATH="$PWD/.gpu-deps" >"$out/configure.log" 2>&1 || { tail -n 30 "$out/configure.log"; return 1; }
+  cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; return 1; }
+}
+check=$build/kernels/stepcast_kernel_check
+# Where cuDNN does not link or start (its libraries must be of one version), all the rest is still worth the visit.
+if ! build AUTO || { ! "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn' "$out/start.log"; }; then
+  echo "once more, without cuDNN"
+  build OFF
+fi
 grep -E 'cuDNN|CUDA:' "$out/configure.log" || true
-cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; exit 1; }
 
 failed=0
 # What follows runs even where a check fails, so that one visit to the machine shows everything.
@@ -60,21 +72,24 @@ step() {
   if "$@" >"$out/$log" 2>&1; then tail -n 1 "$out/$log"; else failed=1; echo "FAILED"; { grep -v '^ok ' "$out/$log" || true; } | sed -n 1,40p; fi
 }
 export REQUIRE_GPU=1
-if has_part check; then step check.log "$build/kernels/stepcast_kernel_check" 16777216; fi
+if has_part check; then step check.log "$check" 16777216; fi
 if ! has_part sanitizer; then
   :
 elif command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck initcheck; do
-    step "sanitizer-$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$build/kernels/stepcast_kernel_check" 4097 1
+    step "sanitizer-$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$check" 4097 1
   done
 else
   echo "compute-sanitizer is not here: out-of-bounds accesses are not checked"
 fi
 if has_part speed; then step speed.log "$build/calibrate/stepcast_kernel_speed"; fi
 calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
+fit=("${calibrate[@]}" --fit-only)
+for option; do [[ $option == --fresh ]] || fit+=("$option"); done
 if has_part calibrate; then
-  rm -f "$out"/tables/*.json "$out"/torch-step-*.json
+  rm -f "$out"/tables/*.json "$out"/torch-step-*.json "$out/profile.json"
   step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
+  [[ -e $out/profile.json ]] || step fit.log "${fit[@]}"  # of what was measured before it ended
 fi
 
 if ! has_part torch; then
@@ -91,10 +106,8 @@ elif python3 -c "import torch" 2>/dev/null; then
     step "$name.log" python3 calibrate/torch_step.py "$table" --output "$out/$name.json"
     [[ ! -e $out/$name.json ]] || torch_steps+=(--torch-step "$out/$name.json")
   done
-  if [[ ${#torch_steps[@]} -gt 0 && -e $out/profile.json ]]; then
-    again=()
-    for option; do [[ $option == --fresh ]] || again+=("$option"); done
-    step calibrate-torch.log "${calibrate[@]}" "${again[@]}" "${torch_steps[@]}"
+  if [[ ${#torch_steps[@]} -gt 0 ]]; then
+    step calibrate-torch.log "${fit[@]}" "${torch_steps[@]}"
     grep '^step ' "$out/calibrate-torch.log" || true
   fi
 else

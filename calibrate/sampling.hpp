@@ -67,7 +67,10 @@ struct Surroundings {
   std::function<bool()> is_interrupted;
 };
 
-/// @throws Interrupted; CalibrationError where more than `most_discarded` of the samples had to be left out
+/// Seconds of the wall clock from this call on.
+Surroundings surroundings_from_now(std::function<bool()> is_interrupted);
+
+/// @throws Interrupted; UnsteadyClock where more than `most_discarded` of the samples had to be left out, in three series
 SampledWork sample(Work& work, const SamplingRules& rules, const Surroundings& surroundings);
 
 }  // namespace stepcast::calibrate

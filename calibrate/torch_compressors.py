@@ -16,7 +16,7 @@ With samples, what the events around a sample add (calibrate/event_overhead.hpp)
     --methods A,B,...     only these
     --device cuda|cpu     cpu is for trying the script; its times mean nothing, are marked so and get no ratio
     --json                JSON on standard output instead of the table
-    --output PATH         the JSON also as a file
+    --output PATH         the JSON also as a file, after each method and size: what is cut off keeps what it has
 
 A ratio is PyTorch's time over ours. Where there is none, `why` says what is missing. Needs torch, nothing else.
 """
@@ -512,7 +512,8 @@ def part(timer, run, times, overhead, kernels, n):
     return result
 
 
-def compare(options, times, overhead):
+def compare(options, times, overhead, keep):
+    """All results; keep(those so far) is called after each."""
     timer, results = Timer(options.device, options.samples_each), []
     for name in options.methods:
         method = METHODS[name]
@@ -529,8 +530,11 @@ def compare(options, times, overhead):
                 result["decode"] = part(timer, lambda: method.decode(message, state), times, overhead, method.decode_kernels, n)
             except torch.cuda.OutOfMemoryError:
                 result["why"] = "the device's memory does not suffice"
+            except RuntimeError as error:  # what a library refuses is this method's affair
+                result["why"] = f"PyTorch: {str(error).strip().splitlines()[0]}"
             results.append(result)
             print(f"{name}, {n} elements", file=sys.stderr)
+            keep(results)
     return results
 
 
@@ -582,15 +586,22 @@ def main(arguments):
         raise PeerError(f"{options.samples} is of \"{calibrated}\", PyTorch runs on \"{device}\"; take samples of this device")
     document = {
         "format": "stepcast-torch-compressors", "device": device, "torch": torch.__version__, "samples": options.samples, "calibrated": calibrated,
-        "note": "" if options.device == "cuda" else "PyTorch on a CPU: these times mean nothing", "results": compare(options, times, overhead)}
-    text = json.dumps(document, indent=1) + "\n"
-    if options.output:
+        "note": "" if options.device == "cuda" else "PyTorch on a CPU: these times mean nothing"}
+
+    def keep(results):
+        document["results"] = results
+        if not options.output:
+            return
         try:
             with open(options.output + ".partial", "w", encoding="utf-8") as file:
-                file.write(text)
+                file.write(json.dumps(document, indent=1) + "\n")
             os.replace(options.output + ".partial", options.output)
         except OSError as error:
             raise PeerError(f"{options.output} cannot be written: {error.strerror}; choose another path by --output")
+
+    keep([])
+    compare(options, times, overhead, keep)
+    text = json.dumps(document, indent=1) + "\n"
     sys.stdout.write(text if options.json else table(document))
 
 

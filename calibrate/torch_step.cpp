@@ -9,7 +9,6 @@
 #include "calibrate/profile.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/scenario/reader.hpp"
-#include "models/workload/layer_times.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -72,9 +71,8 @@ const StepToMeasure& step_of(const TorchStep& torch, const std::vector<StepToMea
 void add_check(DeviceProfile& profile, const TorchStep& torch, const StepToMeasure& step, const std::string& file) {
   if (!profile.device || profile.device->name != torch.device)
     refuse({file, "/device", "\"" + torch.device + "\"", profile.device ? "\"" + profile.device->name + "\", the device of the profile" : "a measured device", "time the step on it, or leave the file out"});
-  for (const Layer& layer : step.table.layers)
-    if (find_entry(profile, *layer.shape, step.table.batch, step.table.dtype) == nullptr)
-      refuse({file, "", "a step whose layer " + layer.name + " was not measured", "steps all of whose layers are in the profile", "the calibration's log says why the layer was left out; a smaller --batch needs less memory"});
+  if (const Layer* layer = first_unmeasured(step, profile))
+    refuse({file, "", "a step whose layer " + layer->name + " was not measured", "steps all of whose layers are in the profile", "the calibration's log says why the layer was left out; a smaller --batch needs less memory"});
   const std::string cudnn = torch.cudnn ? fmt::format(", cuDNN {}", *torch.cudnn) : "";
   const StepCheck check{torch.workload, torch.variant, torch.batch, torch.dtype, assembled_step(step, profile), Seconds(torch.step_time),
                         fmt::format("PyTorch {}{}, each layer on an input of its own", torch.torch, cudnn)};

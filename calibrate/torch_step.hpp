@@ -51,7 +51,7 @@ const StepToMeasure& step_of(const TorchStep& torch, const std::vector<StepToMea
 
 /// Adds PyTorch's time to the profile's checks, beside those of the same step.
 /// @pre the profile was made of `step` among others
-/// @throws ScenarioError for a step on another device, and where a layer of it has no entry in the profile
+/// @throws ScenarioError for a step on another device, and where a layer of it was not measured (first_unmeasured)
 void add_check(DeviceProfile& profile, const TorchStep& torch, const StepToMeasure& step, const std::string& file);
 
 }  // namespace stepcast::calibrate

@@ -62,14 +62,15 @@ struct Buffer {
   std::int64_t count;
   Fill fill = Fill::zero;
   bool written = false;
-  /// Largest deviation from the reference: `tolerance` of its largest finite entry (or `size`), as for sums, which the GPU adds in
-  /// another order than the CPU, `entry_tolerance` of the entry itself, as for functions and roundings, and
+  /// Largest deviation from the reference: `tolerance` of its largest finite entry (or `size`), as for sums, which the
+  /// GPU adds in another order than the CPU, `entry_tolerance` of the entry itself, as for functions and roundings, and
   /// `absolute_tolerance`; where any is given also the element's least denormal, since there rounding is absolute.
   /// All 0: bit by bit. NaN is equal to NaN.
   double tolerance = 0;
   double entry_tolerance = 0;
   double absolute_tolerance = 0;
-  std::int64_t below = 0;  ///< Fill::below; also what whole numbers that are prepared are below, where that is all that matters
+  /// Fill::below; also what whole numbers that are prepared are below, where that is all that matters.
+  std::int64_t below = 0;
   /// Root mean square of an entry on standard normal input, where it is known: the scale of `tolerance` is no less, or
   /// a result of few entries, all of them small by chance, would be held to what no rounding allows.
   double size = 0;
@@ -84,9 +85,11 @@ struct Kernel {
   std::vector<std::int64_t> parameters;
   std::function<std::vector<Buffer>(std::int64_t n)> buffers;
   std::function<double(std::int64_t n)> bytes;  ///< least bytes to move: inputs once, outputs once, per sweep
-  std::function<double(std::int64_t n)> flops;  ///< operations as models/compressor/codec_plan.hpp counts them, per sweep
+  /// Operations as models/compressor/codec_plan.hpp counts them, per sweep.
+  std::function<double(std::int64_t n)> flops;
   std::function<void(const Call&)> reference;
-  std::function<void(const Call&)> prepare{};  ///< after all buffers are filled; may also change those filled with values
+  /// After all buffers are filled; may also change those filled with values.
+  std::function<void(const Call&)> prepare{};
   int repeats = 1;  ///< sweeps of one call; a Pass describes one
   /// Largest n that is worth a check or a timing: the SVD of a large matrix takes minutes.
   std::int64_t largest = std::numeric_limits<std::int64_t>::max();

@@ -9,7 +9,6 @@
 // A benchmark, not a test: what misses its aim is said, and the exit code is 0; without a GPU that of kernels::skip().
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -17,8 +16,11 @@
 
 #include "calibrate/cuda/device_timer.hpp"
 #include "calibrate/device.hpp"
+#include "calibrate/error.hpp"
 #include "calibrate/profile.hpp"
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/fill.hpp"
+#include "kernels/cuda/gemm.hpp"
 #include "kernels/layers.hpp"
 
 namespace {
@@ -38,11 +40,22 @@ bool is_streaming(const Subject& subject) {
 }
 
 double seconds_of(Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, [] { return false; }};
   SamplingRules rules;
   rules.time_limit = 1;
-  return median(sample(work, rules, surroundings).cold.seconds);
+  return median(sample(work, rules, surroundings_from_now([] { return false; })).cold.seconds);
+}
+
+/// measure(), of which the device or a library may be incapable: the others are measured.
+template <class Measure>
+void or_left_out(const std::string& name, const Measure& measure) {
+  const auto say = [&](const std::exception& error) { fmt::print("{:<44} left out: {}\n", name, error.what()); };
+  try {
+    measure();
+  } catch (const CalibrationError& error) {
+    say(error);
+  } catch (const kernels::LibraryError& error) {
+    say(error);
+  }
 }
 
 /// Prints a line for each kernel, and counts.
@@ -60,8 +73,7 @@ class Table {
 };
 
 void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elements, double copy_rate, Table& table) {
-  for (const Subject& subject : subjects) {
-    if (subject.pass.empty()) continue;  // the device's own rates
+  const auto measure = [&](const Subject& subject) {
     const std::int64_t n = std::min(elements, *std::max_element(subject.sizes.begin(), subject.sizes.end()));
     const double seconds = seconds_of(*subject.prepare(n)) / subject.repeats, bytes = subject.bytes(n), share = bytes / seconds / copy_rate;
     if (subject.name == "select-compact/top-k") {
@@ -72,11 +84,13 @@ void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elem
     } else {
       table.add(subject.name, seconds, bytes, fmt::format("{:.1f} % of a copy", 100 * share), std::nullopt);
     }
-  }
+  };
+  for (const Subject& subject : subjects)
+    if (!subject.pass.empty()) or_left_out(subject.name, [&] { measure(subject); });  // without a pass: the device's own rates
 }
 
 /// C = A·B: m x k by k x n.
-struct Product {
+struct ProductSize {
   std::int64_t m, n, k;
 };
 
@@ -84,7 +98,7 @@ struct Product {
 struct Part {
   kernels::Kernel kernel;
   std::int64_t batch;
-  std::array<Product, 2> products;
+  std::array<ProductSize, 2> products;
 };
 
 std::vector<Part> parts_of(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows, std::int64_t in, std::int64_t rank, std::int64_t out) {
@@ -106,24 +120,23 @@ std::vector<Part> factorized_parts(Precision precision, bool cudnn) {
   return all;
 }
 
-double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision precision, const std::array<Product, 2>& products) {
-  const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
-  const cublasComputeType_t compute = precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-  std::int64_t most = 0;
-  for (const Product& p : products) most = std::max({most, p.m * p.k, p.k * p.n, p.m * p.n});
-  std::vector<std::shared_ptr<kernels::DeviceMemory>> memory;  // a zero's power is not a number's, but times of these sizes hang on memory
-  for (int i = 0; i < 6; ++i) {
-    memory.push_back(std::make_shared<kernels::DeviceMemory>(4 * static_cast<std::size_t>(most)));
-    kernels::require_cuda(cudaMemset(memory.back()->data(), 0x3c, 4 * static_cast<std::size_t>(most)), "filling a matrix");
-  }
+double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision precision, const std::array<ProductSize, 2>& sizes) {
+  const kernels::Element element = precision == Precision::bf16 ? kernels::Element::bf16 : kernels::Element::f32;
+  const cudaStream_t stream = timer->context().stream();
+  std::vector<std::shared_ptr<kernels::DeviceMemory>> memory;
+  const auto matrix = [&](std::int64_t elements) {
+    const kernels::Buffer buffer{"matrix", element, elements, kernels::Fill::values};
+    void* data = memory.emplace_back(std::make_shared<kernels::DeviceMemory>(static_cast<std::size_t>(elements) * kernels::size_of(element)))->data();
+    kernels::fill_on_device(buffer, data, elements, kSeed + memory.size(), stream);
+    return data;
+  };
+  std::vector<kernels::Product> products;
+  for (const auto& [m, n, k] : sizes) products.push_back({.m = m, .n = n, .k = k, .a = {matrix(m * k), k}, .b = {matrix(k * n), n}, .c = {matrix(m * n), n}});
+  kernels::DeviceCall call{};
+  call.stream = stream;
+  call.blas = timer->context().blas();
   DeviceWork work(timer, [=] {
-    const float one = 1, zero = 0;
-    for (std::size_t i = 0; i < products.size(); ++i) {
-      const auto [m, n, k] = products[i];
-      kernels::require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), &one, memory[3 * i]->data(), type, static_cast<int>(m), memory[3 * i + 1]->data(), type,
-                                           static_cast<int>(k), &zero, memory[3 * i + 2]->data(), type, static_cast<int>(m), compute, CUBLAS_GEMM_DEFAULT),
-                              "multiplying matrices");
-    }
+    for (const kernels::Product& product : products) kernels::multiply(call, precision, product);
   });
   return seconds_of(work);
 }
@@ -133,12 +146,13 @@ void measure_factorized(Table& table) {
   for (const Precision precision : kernels::kPrecisions)
     for (const bool cudnn : {false, true}) {
       if (cudnn && !has_cudnn()) continue;
-      for (const Part& part : factorized_parts(precision, cudnn)) {
-        const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
-        DeviceWork work(timer, [device] { device->run(); });
-        const double seconds = seconds_of(work), ratio = seconds_of_products(timer, precision, part.products) / seconds;
-        table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch), fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim), ratio >= kProductsAim);
-      }
+      for (const Part& part : factorized_parts(precision, cudnn))
+        or_left_out(part.kernel.described(), [&] {
+          const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
+          DeviceWork work(timer, [device] { device->run(); });
+          const double seconds = seconds_of(work), ratio = seconds_of_products(timer, precision, part.products) / seconds;
+          table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch), fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim), ratio >= kProductsAim);
+        });
     }
 }
 

@@ -1,7 +1,6 @@
 // stepcast-calibrate device: measures this machine's GPU into a device profile.
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -34,7 +33,7 @@ constexpr std::uint64_t kSeed = 20261121;
 struct DeviceOptions {
   std::string output;
   std::string name;
-  bool quick = false, fresh = false;
+  bool quick = false, fresh = false, fit_only = false;
   int starts = 3;
   int start = -1;  ///< below 0: the process that runs the starts
   std::int64_t largest = 0;  ///< 0: by `quick`
@@ -90,8 +89,21 @@ Json header_of(const Device& device, const DeviceOptions& options) {
 }
 
 ConvolutionPath path_of(const DeviceOptions& options) {
-  if (options.convolutions == "cudnn" && !has_cudnn()) throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col");
-  return options.convolutions == "im2col" || !has_cudnn() ? ConvolutionPath::im2col : ConvolutionPath::cudnn;
+  if (options.convolutions.empty()) return has_cudnn() ? ConvolutionPath::cudnn : ConvolutionPath::im2col;
+  if (options.convolutions == "im2col") return ConvolutionPath::im2col;
+  if (!has_cudnn() && !options.fit_only) throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col");
+  return ConvolutionPath::cudnn;
+}
+
+/// Of --fit-only: convolutions by whom the samples have them, whatever this program was built with.
+/// @throws CalibrationError without samples
+DeviceOptions as_measured(DeviceOptions options) {
+  const auto samples = read_samples(options.samples());
+  if (!samples) throw CalibrationError(fmt::format("--fit-only: there are no samples at {}; without the option they are taken", options.samples().string()));
+  if (!options.convolutions.empty()) return options;
+  const bool by_cudnn = std::any_of(samples->records.begin(), samples->records.end(), [](const Record& record) { return record.name.find("/cudnn-") != std::string::npos; });
+  options.convolutions = by_cudnn ? "cudnn" : "im2col";
+  return options;
 }
 
 /// Every workload with every batch and type asked for.
@@ -141,8 +153,7 @@ int run_start(const DeviceOptions& options) {
   catch_stop_signals();
   const std::unique_ptr<Device> device = open_device();
   SampleFile file(options.samples(), header_of(*device, options));
-  const auto begin = std::chrono::steady_clock::now();
-  const Surroundings surroundings{[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, stop_requested};
+  const Surroundings surroundings = surroundings_from_now(stop_requested);
   try {
     return measure(subjects_of(*device, options), {options.rules(), kSeed, options.start, options.starts}, file, surroundings) == 0 ? kOk : kWrongKernels;
   } catch (const std::exception& error) {
@@ -208,18 +219,28 @@ void write_tables(const fs::path& folder, const std::vector<StepToMeasure>& step
   }
 }
 
-void write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps, const std::vector<TorchPair>& torch_pairs, JsonFile& file) {
+/// @return whether the profile has all of PyTorch's steps: one is left out where a layer of it is
+bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps, const std::vector<TorchPair>& torch_pairs, JsonFile& file) {
   const auto samples = read_samples(options.samples());
   if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
   const MeasuredDevice device = device_of(samples->header, options.samples());
   DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps);
-  for (const TorchPair& pair : torch_pairs) add_check(profile, pair.torch, *pair.step, pair.file);
+  bool all = true;
+  for (const TorchPair& pair : torch_pairs) {
+    if (const Layer* layer = first_unmeasured(*pair.step, profile)) {
+      all = false;
+      fmt::print(stderr, "stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log says why\n", pair.file, layer->name);
+    } else {
+      add_check(profile, pair.torch, *pair.step, pair.file);
+    }
+  }
   file.write(write_value(profile));
   const fs::path kept = compress_samples(options.samples());
   fmt::print("{}", profile_table(profile, samples->records));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
     fmt::print(stderr, "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n", kept.string(), unused);
   fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(), kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
+  return all;
 }
 
 std::string shipped_profiles() {
@@ -230,7 +251,16 @@ std::string shipped_profiles() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+int fit(const DeviceOptions& given) {
+  const DeviceOptions options = as_measured(given);
+  const std::vector<StepToMeasure> steps = steps_of(options);
+  const std::vector<TorchPair> pairs = torch_pairs(options, steps);
+  JsonFile file(options.output);
+  return write_profile(options, steps, pairs, file) ? kOk : kFailed;
+}
+
 int calibrate(const DeviceOptions& options) {
+  if (options.fit_only) return fit(options);
   if (!has_device()) {
     fmt::print(stderr, "stepcast-calibrate: no CUDA device here; shipped profiles: {}\n", shipped_profiles());
     return kFailed;
@@ -251,10 +281,9 @@ int calibrate(const DeviceOptions& options) {
     if (code != kOk && code != kWrongKernels) return code;
     all_right &= code == kOk;
   }
-  write_profile(options, steps, pairs, file);
-  if (all_right) return kOk;
-  fmt::print(stderr, "stepcast-calibrate: the profile is without the kernels that give wrong results, which are named above\n");
-  return kFailed;
+  const bool has_all_pairs = write_profile(options, steps, pairs, file);
+  if (!all_right) fmt::print(stderr, "stepcast-calibrate: the profile is without the kernels that give wrong results, which are named above\n");
+  return all_right && has_all_pairs ? kOk : kFailed;
 }
 
 }  // namespace
@@ -274,9 +303,10 @@ void add_device(CLI::App& app, int& exit_code) {
   command->add_option("--convolutions", options->convolutions, "by whom; cuDNN by default where it was built")->check(CLI::IsMember({"cudnn", "im2col"}));
   command->add_option("--torch-step", options->torch_steps, "a step as PyTorch runs it, as calibrate/torch_step.py writes it: among the profile's checks; repeat it for several. Added to a command that has measured, only the profile is written anew")->type_name("FILE");
   command->add_option("--tables", options->tables, "also write the workloads' layer tables there, for calibrate/torch_step.py")->type_name("FOLDER");
-  command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
+  auto* fresh = command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
+  command->add_flag("--fit-only", options->fit_only, "measure nothing: the profile of the samples that are there, all or not; on any machine")->excludes(fresh);
   command->add_option("--start", options->start, "")->group("");  // what a process start is run with
-  command->footer("Ended early, by whatever, the same command goes on from what was measured.\n"
+  command->footer("Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
                   "Example: stepcast-calibrate device -o h100.json --quick\n"
                   "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "kernels/cpu/typed.hpp"
 #include "kernels/products.hpp"
 
 namespace stepcast::kernels {
@@ -35,11 +36,11 @@ struct Deviation {
 /// - tf32 keeps 10 bits of each operand's mantissa. Cut off, an operand loses 0.36·2^-10 of itself on average and deviates
 ///   by 0.23·2^-10 from that: both operands' averages shrink every entry by 0.72·2^-10 of it, and σ < 2^-11. Rounded, both
 ///   are less.
-/// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. cuBLAS may cut a sum into
-///   s parts and add these in bf16 (it is not forbidden to by CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION, nor is it in
-///   PyTorch by default); a convolution's data gradient adds columns that were rounded; of two products the first may have
-///   rounded to a neighbour. A rounding deviates by 0.43·2^-8, the parts and their sums, one after the other, by √(1 + s/2)
-///   of that: σ < 2^-8 for up to eight parts.
+/// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. A sum may be cut into s
+///   parts that are added in bf16 (by cuDNN; cuBLAS is forbidden to by Context, but not by default nor in PyTorch); a
+///   convolution's data gradient adds columns that were rounded; of two products the first may have rounded to a neighbour.
+///   A rounding deviates by 0.43·2^-8, the parts and their sums, one after the other, by √(1 + s/2) of that: σ < 2^-8 for up
+///   to eight parts.
 Deviation deviation_of(Precision precision, std::int64_t terms, std::int64_t inner = 0);
 
 /// The deviation of what follows from `products` matrix products in a row through functions and steps, relative to the
@@ -84,15 +85,9 @@ Numbers column_sums(const Numbers& x, std::int64_t columns);
 
 // Descriptors ----------------------------------------------------------------------------------------------------
 
-inline Buffer values(Role role, const char* name, Precision precision, std::int64_t count) {
-  Buffer buffer{name, element_of(precision), count, Fill::values};
-  buffer.role = role;
-  return buffer;
-}
+inline Buffer values(Role role, const char* name, Precision precision, std::int64_t count) { return as(role, {name, element_of(precision), count, Fill::values}); }
 inline Buffer result(Role role, const char* name, Precision precision, std::int64_t count, double tolerance) {
-  Buffer buffer{name, element_of(precision), count, Fill::zero, true, tolerance};
-  buffer.role = role;
-  return buffer;
+  return as(role, {name, element_of(precision), count, Fill::zero, true, tolerance});
 }
 inline Buffer result(Role role, const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
   Buffer buffer = result(role, name, precision, count, deviation.tolerance);

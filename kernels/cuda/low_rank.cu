@@ -14,9 +14,8 @@ struct Shape : MatrixView {
   explicit Shape(const Call& c) : MatrixView(matrix_view(c.n)), m(static_cast<int>(columns)), k(static_cast<int>(rows)), r(static_cast<int>(rank(c.parameters[0]))) {}
 };
 
-/// c = alpha·op(a)·op(b) + beta·c in fp32, whatever mode the handle was left in.
+/// c = alpha·op(a)·op(b) + beta·c in fp32.
 void multiply(const DeviceCall& call, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
-  require_cublas(cublasSetMathMode(call.blas, CUBLAS_DEFAULT_MATH), "setting the mode of products");
   require_cublas(cublasSgemm(call.blas, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc), "multiplying matrices");
 }
 

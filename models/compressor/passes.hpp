@@ -25,9 +25,10 @@ Pass sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, 
 
 /// The k-th largest of `count` keys of 4 bytes by radix select: four sweeps, one per digit of 8 bits.
 Pass radix_select(double count);
-/// The k of largest magnitude, `written` as values and indices: two sweeps over all elements, the first to count their leading
-/// bits, the second to keep those that may be among the k. What is left is done on these few in the cache and not counted; of normal
-/// elements and k = d/100 they are 1.2 % of d (kernels/cuda/top_k.cuh), 24 bytes for each of which would be 4 % more.
+/// The k of largest magnitude, `written` as values and indices: two sweeps over all elements, the first to count their
+/// leading bits, the second to keep those that may be among the k. What is left is done on these few in the cache and not
+/// counted; of normal elements and k = d/100 they are 1.2 % of d (kernels/cuda/top_k.cuh), 24 bytes for each of which
+/// would be 4 % more.
 Pass select_compact(const Tensor& tensor, Bytes written);
 /// A sort of d keys by radix sort: four sweeps that read and write all keys.
 Pass radix_sort(const Tensor& tensor);

@@ -1,5 +1,6 @@
-// The links of a cluster and the routes over them, as plain values: what the equations price rounds by, and what folding
-// needs of a platform before any SimGrid object exists. SimGrid builds a fat tree of 65,536 hosts in 40 s; a route here costs a few nanoseconds.
+// The links of a cluster and the routes over them, as plain values: what the equations price rounds by, and what
+// folding needs of a platform before any SimGrid object exists. SimGrid builds a fat tree of 65,536 hosts in 40 s; a
+// route here costs a few nanoseconds.
 //
 // Hosts are numbered by rank, workers before dedicated parameter-server shards. A cable is two links, one for
 // each direction. The routes are those of the platform that build_platform makes (tests/sim/fabric_test.cpp asks

@@ -17,7 +17,8 @@ bool has_spread(const Scenario& scenario);
 
 /// The step time with every time of the profiles at the fast, and at the slow side of its spread: all together, since
 /// errors of one calibration go one way. Layers without an entry move by the roofline's own spread, where it is known.
-/// That is the widest band; independent errors of many layers would partly cancel. By the equations, as factors of `stated`, their answer at the times stated, which are then laid on `shown`.
+/// That is the widest band; independent errors of many layers would partly cancel. By the equations, as factors of
+/// `stated`, their answer at the times stated, which are then laid on `shown`.
 /// @throws ModelError where the equations cannot evaluate the scenario
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown);
 

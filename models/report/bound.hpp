@@ -12,7 +12,8 @@ namespace stepcast {
 struct Bound {
   Seconds compute{};    ///< forward, backward, codec and update of the slowest worker, waiting for nothing
   Seconds latency{};    ///< messages that must follow each other; no bound on a pipelined or asynchronous step
-  Seconds bandwidth{};  ///< bytes that must pass the busiest host's links or the ways out of machines and racks, or be copied by a host
+  /// Bytes that must pass the busiest host's links or the ways out of machines and racks, or be copied by a host.
+  Seconds bandwidth{};
   Seconds reduction{};  ///< bytes that the busiest participant must add, or encode again inside a collective
   Seconds step{};       ///< the largest that applies
   bool communication = true;  ///< whether communication is bounded; not on a platform file
@@ -21,9 +22,10 @@ struct Bound {
 /// All-reduce (Chan et al. 2007): ceil(lg p)·α, 2(p-1)/p·n(β + h), (p-1)/p·nγ. Gossip: α, 2n(β + h), 2nγ.
 /// Parameter server, synchronous: 2α, max(n, p·n/M)·β in each direction ((p-1)·n/M co-located) or nh, p·n/M·γ on
 /// a shard. Asynchronous, of which some may be far ahead of others: p·n/M·γ, and with dedicated shards p·n/M·β.
-/// Other collectives: their own (lower_bound(Operation), models/collective). n is the buffer after compression. α and β are the best in the cluster: of its fastest link, of all links that
-/// a host has, and of one hop where neighbours are so near. What must leave the G machines or racks for others passes their
-/// NICs or uplinks: of an all-reduce 2(G-1)·n over all of them together. A SimGrid platform file bounds computation only.
+/// Other collectives: their own (lower_bound(Operation), models/collective). n is the buffer after compression. α and β
+/// are the best in the cluster: of its fastest link, of all links that a host has, and of one hop where neighbours are so
+/// near. What must leave the G machines or racks for others passes their NICs or uplinks: of an all-reduce 2(G-1)·n over
+/// all of them together. A SimGrid platform file bounds computation only.
 Bound lower_bound(const Scenario& scenario, const Workload& workload, const StepGraph& graph);
 
 }  // namespace stepcast

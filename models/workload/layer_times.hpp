@@ -58,8 +58,8 @@ Update update_of(const WorkloadTable& listed, const DeviceProfile& profile);
 Seconds time_of(const Update& update, const DeviceProfile& profile);
 
 /// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update
-/// time from the optimizer and the profile. The first layer needs no data gradient, since nothing before it learns. A variant is
-/// applied first. A table that gives times is returned as it is.
+/// time from the optimizer and the profile. The first layer needs no data gradient, since nothing before it learns. A
+/// variant is applied first. A table that gives times is returned as it is.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 

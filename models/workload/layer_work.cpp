@@ -260,7 +260,12 @@ KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dty
 }
 
 std::string update_kernel(Optimizer optimizer, Dtype dtype) {
-  const char* update = optimizer == Optimizer::sgd ? "sgd-update" : optimizer == Optimizer::momentum ? "sgd_momentum-update" : "adam-update";
+  const char* update = "";
+  switch (optimizer) {
+    case Optimizer::sgd: update = "sgd-update"; break;
+    case Optimizer::momentum: update = "sgd_momentum-update"; break;
+    case Optimizer::adam: update = "adam-update"; break;
+  }
   return fmt::format("{}/{}", update, name_of(dtype == Dtype::tf32 ? Dtype::fp32 : dtype));
 }
 

@@ -2,26 +2,23 @@
 # What goes wrong on a device ends stepcast-calibrate with one clear line and exit 1; what was measured is kept, no profile
 # is left (but where only some kernels are wrong, one without them), and the same command goes on from there.
 set -euo pipefail
-program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() { echo "failures_test: $*"; cat out err; exit 1; }
-# run EXPECTED_CODE ARGUMENTS...
-run() {
-  local expected=$1 code=0
-  shift
-  "$program" device --quick "$@" >out 2>err || code=$?
-  [[ $code == "$expected" ]] || fail "$*: exit $code, expected $expected"
-}
-has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
+#     failures_test.sh PROGRAM-ON-A-MADE-UP-DEVICE PROGRAM
+program=$1 other=$2 first=(device --quick)
+source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 # kept FILE: samples but no profile
 kept() { [[ -s $1.samples.jsonl && ! -e $1.json && ! -e $1.json.partial ]] || fail "$1: $(ls)"; }
 
 MADE_UP_FAULT=memory run 1 -o memory.json
 has err "cudaErrorMemoryAllocation"; has err "measurements are kept in memory.samples.jsonl: the same command goes on from there"; kept memory
+# What was measured is enough for a profile, by a program without a device too; what was not is not in it.
+"$other" device -o memory.json --fit-only >out 2>err || fail "--fit-only of what is there: exit $?"
+has memory.json '"event_overhead": "'; has out "profile memory.json, samples memory.samples.jsonl"
 run 0 -o memory.json; has out "profile memory.json, samples memory.samples.jsonl"; has memory.json '"schema_version": 2'
+cp memory.json before.json
+"$other" device -o memory.json --fit-only >out 2>err || fail "--fit-only of all: exit $?"
+cmp memory.json before.json || fail "--fit-only makes another profile of the same samples"
+run 1 -o none.json --fit-only; has err "--fit-only: there are no samples at none.samples.jsonl"; [[ ! -e none.json ]] || fail "a profile of nothing"
+run 2 -o memory.json --fit-only --fresh; cmp memory.json before.json || fail "--fresh with --fit-only"
 
 MADE_UP_FAULT=lost run 1 -o lost.json
 has err "cudaErrorIllegalAddress"; kept lost

@@ -1,20 +1,8 @@
 #!/usr/bin/env bash
 # stepcast-calibrate on the command line: exit codes, where output goes, and files that are whole or not there.
 set -euo pipefail
-program=$1 data=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() { echo "program_test: $*"; cat out err; exit 1; }
-# run EXPECTED_CODE ARGUMENTS...
-run() {
-  local expected=$1 code=0
-  shift
-  "$program" "$@" >out 2>err || code=$?
-  [[ $code == "$expected" ]] || fail "$*: exit $code, expected $expected"
-}
-has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
+program=$1 data=$2 first=()
+source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 
 run 0 --version; has out "stepcast-calibrate 0."
 run 0 --help; has out "device"; has out "link"; has out "transfer"; has out "Example:"

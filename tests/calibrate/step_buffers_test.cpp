@@ -79,6 +79,14 @@ Reads go_through(const StepBuffers& plan) {
   return reads;
 }
 
+/// Whether a part of the layer leaves something of that name for another.
+bool writes_kept(const StepBuffers& plan, std::size_t layer, const std::string& name) {
+  return std::any_of(plan.calls.begin(), plan.calls.end(), [&](const StepCall& call) {
+    const std::vector<Buffer> buffers = call.kernel->buffers(call.n);
+    return call.layer == layer && std::any_of(buffers.begin(), buffers.end(), [&](const Buffer& buffer) { return buffer.role == Role::kept && buffer.written && name == buffer.name; });
+  });
+}
+
 /// What is read means what its role says.
 void check_roles(const StepBuffers& plan, const Reads& reads) {
   std::map<std::pair<std::size_t, std::string>, Written> inputs;
@@ -88,7 +96,8 @@ void check_roles(const StepBuffers& plan, const Reads& reads) {
     const StepCall& call = plan.calls[place.first];
     const Buffer buffer = call.kernel->buffers(call.n)[place.second];
     INFO(call.kernel->described() << ", " << buffer.name << ", read from " << written.buffer.name << " of layer " << written.layer);
-    const auto is_last = [&](Role role, const char* name) { return written.filled || (written.layer == call.layer && written.buffer.role == role && (name == nullptr || std::string(written.buffer.name) == name)); };
+    const bool own = written.layer == call.layer && written.buffer.role == buffer.role;
+    const bool begins = written.layer == StepCall::kUpdate && written.filled && buffer.written;  // an LSTM's state before the first step
     switch (buffer.role) {
       case Role::input: {
         REQUIRE((written.filled || (written.buffer.role == Role::output && written.layer < call.layer)));
@@ -97,8 +106,9 @@ void check_roles(const StepBuffers& plan, const Reads& reads) {
         REQUIRE((is_new || (first->second.filled == written.filled && first->second.call == written.call)));
         break;
       }
-      case Role::output: REQUIRE(is_last(Role::output, nullptr)); break;
-      case Role::kept: REQUIRE(is_last(Role::kept, buffer.name)); break;
+      case Role::output: REQUIRE((own || begins)); break;
+      // Otherwise filled is only what no part of the layer writes: labels, indices, what comes from outside.
+      case Role::kept: REQUIRE(((own && std::string(written.buffer.name) == buffer.name) || begins || (written.filled && !writes_kept(plan, call.layer, buffer.name)))); break;
       case Role::weight: REQUIRE(written.filled); break;
       case Role::output_gradient: REQUIRE((written.filled || (written.buffer.role == Role::input_gradient && written.layer > call.layer))); break;
       case Role::weight_gradient: REQUIRE((written.filled || written.buffer.role == Role::weight_gradient)); break;

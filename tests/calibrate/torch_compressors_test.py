@@ -12,7 +12,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +153,20 @@ class Program(unittest.TestCase):
         done = self.run_with("--device", "cpu")
         self.assertEqual(done.returncode, 1)
         self.assertIn("torch cannot be imported", done.stderr)
+
+    @unittest.skipUnless(peers.torch, "needs torch")
+    def test_what_a_library_refuses_leaves_the_other_methods_and_each_is_kept(self):
+        def refuses(x, s):
+            raise RuntimeError("cusolver error: 7\nmore lines")
+
+        kept = []
+        options = types.SimpleNamespace(device="cpu", samples_each=2, methods=["fp16", "qsgd"], sizes=[100, 200])
+        with unittest.mock.patch.dict(peers.METHODS, {"fp16": peers.METHODS["fp16"]._replace(encode=refuses)}):
+            peers.compare(options, None, (0.0, 0.0), lambda results: kept.append([result["method"] for result in results]))
+            results = peers.compare(options, None, (0.0, 0.0), lambda results: None)
+        self.assertEqual(kept, [["fp16"], ["fp16"] * 2, ["fp16"] * 2 + ["qsgd"], ["fp16"] * 2 + ["qsgd"] * 2])
+        self.assertEqual([result.get("why") for result in results], ["PyTorch: cusolver error: 7"] * 2 + [None] * 2)
+        self.assertTrue(all(len(result["decode"]["samples_s"]) == 2 for result in results[2:]))
 
     @unittest.skipUnless(peers.torch, "needs torch")
     def test_on_a_cpu_no_ratio_is_given(self):

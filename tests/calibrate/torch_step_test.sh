@@ -4,21 +4,9 @@
 # With torch at hand, also what calibrate/torch_step.py itself writes.
 #     torch_step_test.sh STEPCAST-CALIBRATE SCENARIOS TORCH_STEP.PY
 set -uo pipefail
-program=$1 scenarios=$2 script=$3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+program=$1 scenarios=$2 script=$3 first=(device --quick --largest 100000)
 export STEPCAST_SCENARIOS=$scenarios PYTHONDONTWRITEBYTECODE=1
-cd "$folder" || exit 1
-failed=0
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; failed=1; }
-# run CODE ARGUMENTS...
-run() {
-  local expected=$1 code=0
-  shift
-  "$program" device --quick --largest 100000 "$@" >out 2>err || code=$?
-  [[ $code == "$expected" ]] || fail "$*: exit $code, expected $expected"
-}
-has() { grep -qF -- "$2" "$1" || fail "$1 lacks \"$2\""; }
+source "$(dirname -- "${BASH_SOURCE[0]}")/run.sh"
 # torch FILE PYTHON: writes a step of resnet20-cifar10 as torch_step.py does, after the statement has changed it.
 torch() {
   python3 - "$@" <<'PYTHON' || fail "writing $1"
@@ -102,10 +90,17 @@ run 3 -o profile.json "${same[@]}" --torch-step wrong.json
 has err 'wrong.json: /device: found "NVIDIA H100"; allowed: "A made-up device", the device of the profile'
 cmp profile.json before.json || fail "the profile was replaced"
 
+# A step of which a layer was not measured is left out, and the others are there: without the weight gradients of the kernel
+# of 16 channels in bf16 its roofline would pass for a measurement.
+sed '/"layer\/conv2d-weight-gradient\/bf16 \[16, 16, /d' before.jsonl >part.samples.jsonl
+[[ $(wc -l <part.samples.jsonl) -lt $(wc -l <before.jsonl) ]] || fail "no layer was taken away"
+run 1 -o part.json "${same[@]}" --torch-step tf32.json --torch-step bf16.json --fit-only
+has err "bf16.json is left out: layer "; has err " of its step was not measured"
+[[ $(grep -c "^step " out) == 2 && $(grep -c "^step .* tf32: " out) == 2 ]] || fail "not both lines of tf32 alone"
+
 if python3 -c "import torch" 2>/dev/null; then
   python3 "$script" tables/resnet20-cifar10-vanilla-8-tf32.json --device cpu --samples 3 --warm-up 1 --output cpu.json || fail "torch_step.py"
   sed -i 's/"device": "cpu"/"device": "A made-up device"/' cpu.json
   run 0 -o profile.json "${same[@]}" --torch-step cpu.json
   [[ $(grep -c "^step " out) == 3 ]] || fail "PyTorch's own step"
 fi
-exit "$failed"
