@@ -35,8 +35,7 @@ std::string describe(const CollectiveCall& call) {
 }
 
 /// Why the equations' answer may not be the replay's; empty where it is.
-std::string why_estimate(const Scenario& scenario, const StepGraph& graph) {
-  if (scenario.evaluation.evaluator == Evaluator::replay) return "";
+std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices) {
   const Cluster& cluster = scenario.cluster;
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   if (server && server->balance == ShardBalance::greedy && server->shards > 1) return "as if all shards were as late as the largest";
@@ -49,7 +48,6 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph) {
   if (server && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes))) return "";
   if (prices_are_exact(cluster)) return "";
 
-  const CollectivePrices prices(cluster);
   bool by_paths = false, by_rounds = false;
   for (const Task& task : graph.tasks) {
     const auto* collective = std::get_if<CollectiveWork>(&task.work);
@@ -95,8 +93,10 @@ std::optional<double> Answers::difference() const {
   return (replay->step - equations->step) / equations->step;
 }
 
-ExchangeSummary summarise(const StepGraph& graph, const CollectivePrices& prices) {
+ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices) {
   ExchangeSummary all;
+  // Nobody asks of a replay how good the equations were.
+  if (scenario.evaluation.evaluator != Evaluator::replay) all.estimate = why_estimate(scenario, graph, prices);
   for (const Task& task : graph.tasks) {
     if (task.phase != Phase::exchange) continue;
     const CostTerms terms = communication_terms(task.work, graph, prices.cluster());
@@ -211,8 +211,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   }
 
   report.tolerance = scenario.evaluation.tolerance;
-  if (const std::string estimate = why_estimate(scenario, graph); answers.equations && !estimate.empty())
-    report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", estimate));
+  if (answers.equations && !exchange.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", exchange.estimate));
   add_given_times(point, report.notes);
   if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
     // Factors are independent with coefficient of variation cv, so the mean of N has cv/sqrt(N).

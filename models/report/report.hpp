@@ -80,8 +80,9 @@ struct ExchangeSummary {
   std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
   std::set<std::string> algorithms;         ///< with parameters that were decided
   std::set<Operation> operations;
+  std::string estimate;                     ///< why the equations' answer may not be the replay's; empty where it is
 };
-ExchangeSummary summarise(const StepGraph& graph, const CollectivePrices& prices);
+ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices);
 
 /// A scenario's workload, step graph and answers.
 struct Answered {

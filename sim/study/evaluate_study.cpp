@@ -53,7 +53,7 @@ class Questions {
     const CollectivePrices& prices = prices_.of(scenario.cluster);
     try {
       question.graph = build_step_graph(scenario, *workload, prices);
-      question.exchange = summarise(question.graph, prices);
+      question.exchange = summarise(scenario, question.graph, prices);
       if (scenario.evaluation.evaluator != Evaluator::replay) question.answers.equations = evaluate(question.graph, prices);
     } catch (const std::invalid_argument& error) {
       throw ModelError(fmt::format("{}: {}", where, error.what()));

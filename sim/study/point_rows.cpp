@@ -88,7 +88,7 @@ PointReport PointRows::report(const StudyPoint& point, const std::vector<const R
       const CollectivePrices& prices = prices_.of(scenario.cluster);
       graphs.push_back(build_step_graph(scenario, workload, prices));
       answers.push_back(answers_of(scenario, graphs.back(), prices, replays[i]));
-      answered.push_back({workload, graphs.back(), answers.back(), i == 0 ? summarise(graphs.back(), prices) : ExchangeSummary{}});
+      answered.push_back({workload, graphs.back(), answers.back(), i == 0 ? summarise(scenario, graphs.back(), prices) : ExchangeSummary{}});
     } catch (const std::exception& error) {
       if (i == 0) throw;
       throw std::runtime_error(fmt::format("{}: {}", i <= point.phases.size() ? "a phase of its run" : "its baseline", error.what()));

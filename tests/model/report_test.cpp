@@ -37,7 +37,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
     }
     if (random) one.equations->distribution = Distribution{400, Seconds(1), Seconds(1), Seconds(1), Seconds(1)};
     answers.push_back(one);
-    answered.push_back({workloads.back(), graphs.back(), answers.back(), summarise(graphs.back(), prices)});
+    answered.push_back({workloads.back(), graphs.back(), answers.back(), summarise(*scenario, graphs.back(), prices)});
   }
   return make_point_report(point, answered);
 }
