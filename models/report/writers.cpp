@@ -8,50 +8,11 @@
 
 #include "models/report/columns.hpp"
 #include "models/report/rows.hpp"
+#include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
-
-/// Columns of text, the first ones left-aligned.
-class Table {
- public:
-  explicit Table(std::size_t left) : left_(left) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-
-  [[nodiscard]] std::string text() const {
-    std::vector<std::size_t> width;
-    for (const auto& row : rows_) {
-      width.resize(std::max(width.size(), row.size()), 0);
-      for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], columns_of(row[i]));
-    }
-    std::string text;
-    for (const auto& row : rows_) {
-      std::string line;
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const std::string pad(width[i] - columns_of(row[i]), ' ');
-        line += (i > 0 ? "  " : "") + (i < left_ ? row[i] + pad : pad + row[i]);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      text += line + "\n";
-    }
-    return text;
-  }
-
- private:
-  /// Characters, not bytes, of UTF-8 text.
-  static std::size_t columns_of(const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-  }
-
-  std::size_t left_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
-struct JsonValue {
-  Json operator()(std::monostate) const { return nullptr; }
-  Json operator()(const auto& value) const { return value; }
-};
 
 std::string percent(double fraction) { return fmt::format("{:.3g} %", 100.0 * fraction); }
 
@@ -98,7 +59,7 @@ std::string to_kinds_table(const Report& report) {
       codec |= one.breakdown.encode + one.breakdown.decode > Seconds{};
       waiting |= one.breakdown.waiting > Seconds{};
     }
-  Table table(report.axes.size() + 1);
+  TextTable table(report.axes.size() + 1);
   std::vector<std::string> head(report.axes);
   head.insert(head.end(), {"workers", "alike"});
   const auto title = [&](bool on, const char* text) {
@@ -147,7 +108,7 @@ std::string to_comparison(const Report& report) {
     row->second[variant] = &p;
   }
 
-  Table table(axes.size());
+  TextTable table(axes.size());
   std::vector<std::string> head(axes);
   for (std::size_t v = 0; v < variants.size(); ++v) {
     head.push_back(fmt::format("({})", v + 1));
@@ -208,7 +169,7 @@ std::string to_table(const Report& report) {
   const auto is_axis = [&](const char* name) { return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end(); };
   const bool workers = !is_axis("workers");
 
-  Table table(report.axes.size() + (shown.algorithm ? 1 : 0));
+  TextTable table(report.axes.size() + (shown.algorithm ? 1 : 0));
   std::vector<std::string> head(report.axes);
   if (shown.algorithm) head.emplace_back(is_axis("algorithm") ? "taken" : "algorithm");
   const auto title = [&](bool on, const char* text) {
@@ -297,7 +258,7 @@ Json report_document(const Report& report, const Json& manifest) {
   for (const PointReport& point : report.points) {
     Json row = Json::object();
     for (const Column& column : columns) {
-      row[column.name] = std::visit(JsonValue{}, column.cell(point));
+      row[column.name] = json_of(column.cell(point));
     }
     if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
     json["points"].push_back(std::move(row));
