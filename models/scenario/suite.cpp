@@ -174,6 +174,7 @@ Suite read_suite(const Json& json, const std::string& name, const std::filesyste
   suite.name = std::move(fields.name);
   suite.description = std::move(fields.description);
   suite.source = std::move(fields.source);
+  suite.assumes = std::move(fields.assumes);
   suite.alternatives = std::move(fields.alternatives);
   suite.tolerance = fields.tolerance;
   return suite;

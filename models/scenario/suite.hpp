@@ -72,6 +72,7 @@ struct SuiteFields {
   std::string name;
   std::string description;
   std::string source;
+  std::string assumes;
   Json study = Json::object();
   std::optional<std::string> alternatives;
   ErrorLimits tolerance;
@@ -81,10 +82,11 @@ struct SuiteFields {
   static void describe(V& v, SuiteFields& x) {
     v.optional("$schema", x.schema, "for editors");
     v.required("name", x.name, "what tables call it");
-    v.optional("description", x.description, "what was measured, what the study assumes, and where it is known to be off");
+    v.optional("description", x.description, "what was measured, in a line");
     v.required("source", x.source, "who measured it, on what, and where it is published");
+    v.optional("assumes", x.assumes, "what the study takes for granted that the source does not say, and where it is known to be off");
     v.required("study", x.study, "the scenario whose points were measured: in place, or its name or path");
-    v.optional("alternatives", x.alternatives, "the axis whose values one chooses between: points that differ on it alone are ranked; null: all points are");
+    v.optional("alternatives", x.alternatives, "the axis whose values one chooses between: points that differ on it alone are ranked; null: nothing is ranked");
     v.optional("tolerance", x.tolerance, "what is asked of the errors, else exit code 4");
     v.required("measurements", x.measurements, "what was measured");
   }
@@ -105,6 +107,7 @@ struct Suite {
   std::string name;
   std::string description;
   std::string source;
+  std::string assumes;
   Study study;
   std::optional<std::string> alternatives;  ///< an axis of the study
   ErrorLimits tolerance;

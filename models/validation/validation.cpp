@@ -23,9 +23,8 @@ std::vector<Coordinate> without(std::vector<Coordinate> coordinates, const std::
 }
 
 /// Whether one chooses between the two.
-bool are_alternatives(const ValidationRow& a, const ValidationRow& b, const std::optional<std::string>& axis) {
-  if (a.quantity != b.quantity) return false;
-  return !axis || (value_on(a.coordinates, *axis) != value_on(b.coordinates, *axis) && without(a.coordinates, *axis) == without(b.coordinates, *axis));
+bool are_alternatives(const ValidationRow& a, const ValidationRow& b, const std::string& axis) {
+  return a.quantity == b.quantity && value_on(a.coordinates, axis) != value_on(b.coordinates, axis) && without(a.coordinates, axis) == without(b.coordinates, axis);
 }
 
 bool is_told_apart(const ValidationRow& a, const ValidationRow& b) {
@@ -58,8 +57,8 @@ ValidationSummary summarise(const std::vector<ValidationRow>& rows, const std::o
       summary.largest_error = error;
       summary.worst = i;
     }
-    for (std::size_t j = 0; j < i; ++j) {
-      if (rows[j].fitted || !are_alternatives(rows[i], rows[j], alternatives) || !is_told_apart(rows[i], rows[j])) continue;
+    for (std::size_t j = 0; alternatives && j < i; ++j) {
+      if (rows[j].fitted || !are_alternatives(rows[i], rows[j], *alternatives) || !is_told_apart(rows[i], rows[j])) continue;
       ++summary.pairs;
       if ((rows[i].measured - rows[j].measured) * (rows[i].predicted - rows[j].predicted) > 0) ++summary.ordered;
     }
@@ -74,6 +73,7 @@ Validation validate(const Suite& suite, const Report& report) {
   validation.name = suite.name;
   validation.description = suite.description;
   validation.source = suite.source;
+  validation.assumes = suite.assumes;
   validation.axes = report.axes;
   validation.alternatives = suite.alternatives;
   validation.tolerance = suite.tolerance;

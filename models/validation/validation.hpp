@@ -4,9 +4,9 @@
 //   summaries          over the rows that set no constant of the study: the others are met by construction
 //   median |error|     half of the rows are nearer (the mean of the middle two of an even number)
 //   ordered pairs      of two rows of one quantity, that the one measured larger is also predicted larger, strictly.
-//                      Pairs are taken of rows that differ on the suite's axis of alternatives and on no other; of all
-//                      rows where it names none. Rows measured within their spreads of each other, |m - m'| <= s·m + s'·m',
-//                      rank nothing and make no pair. (2·ordered/pairs - 1 is Kendall's tau of one such set without ties.)
+//                      Pairs are rows that differ on the suite's axis of alternatives and on no other. Rows measured
+//                      within their spreads of each other, |m - m'| <= s·m + s'·m', rank nothing and make no pair.
+//                      (2·ordered/pairs - 1 is Kendall's tau of one such set without ties.)
 #pragma once
 
 #include <optional>
@@ -46,6 +46,7 @@ struct Validation {
   std::string name;
   std::string description;
   std::string source;
+  std::string assumes;
   std::vector<std::string> axes;
   std::optional<std::string> alternatives;
   ErrorLimits tolerance;
@@ -58,7 +59,7 @@ struct Validation {
 /// A point's forecast of a quantity, in SI; empty where it has none, as algbw where nothing is exchanged.
 std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity);
 
-/// @param alternatives  the axis that is ranked along; empty: all rows are
+/// @param alternatives  the axis that is ranked along; empty: there are no pairs
 ValidationSummary summarise(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives);
 
 /// @param report  of the suite's study

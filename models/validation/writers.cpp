@@ -1,6 +1,7 @@
 #include "models/validation/writers.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -64,6 +65,20 @@ std::string fitted_text(const std::vector<ValidationRow>& rows) {
   return text;
 }
 
+/// The text in lines of at most 120 characters where its words allow it.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kWidth = 120;
+  std::string lines, word;
+  std::size_t used = 0;
+  for (std::istringstream words(text); words >> word; used += word.size()) {
+    if (used > 0 && used + 1 + word.size() > kWidth) used = 0;
+    if (!lines.empty()) lines += used == 0 ? '\n' : ' ';
+    if (used > 0) ++used;
+    lines += word;
+  }
+  return lines + "\n";
+}
+
 /// A column of CSV and JSON.
 struct RowColumn {
   const char* name;
@@ -100,7 +115,9 @@ std::string to_table(const Validation& validation) {
     cells.insert(cells.end(), {std::string(name_of(row.quantity)), human(row.quantity, row.measured), human(row.quantity, row.predicted), signed_percent(row.error()), mark_of(row)});
     table.add(cells);
   }
-  std::string text = fmt::format("{}: {}\nsource: {}\n\n{}{}", validation.name, validation.description, validation.source, table.text(), fitted_text(validation.rows));
+  std::string text = wrapped(validation.description.empty() ? validation.name : fmt::format("{}: {}", validation.name, validation.description)) + wrapped("source: " + validation.source);
+  if (!validation.assumes.empty()) text += wrapped("assumes: " + validation.assumes);
+  text += "\n" + table.text() + fitted_text(validation.rows);
   for (const std::string& note : validation.notes) text += fmt::format("note: {}\n", note);
   if (validation.unmeasured > 0) text += fmt::format("{} of the study's points {} not measured\n", validation.unmeasured, validation.unmeasured == 1 ? "was" : "were");
   return text;
@@ -136,7 +153,7 @@ Json validation_document(const std::vector<Validation>& validations, const std::
   for (std::size_t i = 0; i < validations.size(); ++i) {
     const Validation& v = validations[i];
     const ValidationSummary& s = v.summary;
-    Json suite{{"name", v.name}, {"description", v.description}, {"source", v.source}, {"axes", v.axes}, {"alternatives", optional_json(v.alternatives)}};
+    Json suite{{"name", v.name}, {"description", v.description}, {"source", v.source}, {"assumes", v.assumes}, {"axes", v.axes}, {"alternatives", optional_json(v.alternatives)}};
     suite["tolerance"] = Json{{"median", optional_json(v.tolerance.median)}, {"largest", optional_json(v.tolerance.largest)}};
     suite["rows"] = Json::array();
     for (const ValidationRow& row : v.rows) {

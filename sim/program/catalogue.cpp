@@ -80,12 +80,11 @@ std::vector<fs::path> json_files(const fs::path& folder) {
   return files;
 }
 
-std::vector<std::string> catalogue_shelves() { return {"scenarios", "suites", "workloads", "profiles", "layers", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports"}; }
+std::vector<std::string> catalogue_shelves() { return {"scenarios", "workloads", "profiles", "layers", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports", "suites"}; }
 
 std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   std::vector<CatalogueEntry> entries;
   add_files(entries, "scenarios", library);
-  add_files(entries, "suites", suites_folder(library));
   add_workloads(entries, library);
   add_files(entries, "profiles", library / "profiles");
   add_kinds<LayerShape>(entries, "layers");
@@ -97,6 +96,7 @@ std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   add_algorithms(entries);
   add_kinds<Topology>(entries, "topologies");
   add_kinds<Transport>(entries, "transports");
+  add_files(entries, "suites", suites_folder(library));
   return entries;
 }
 
