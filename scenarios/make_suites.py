@@ -152,8 +152,8 @@ def make_hkbu(writer):
          f"{HKBU_COMMON} Off where many small messages pay 25 us each (all-reduce per tensor on 16 and 32 GPUs) and, most, for BERT-Base: already inside one machine its exchange takes "
          "160 ms where ResNet-50's rate gives 102, and its servers take as long as a push and a pull one after the other, where the forecast has them side by side.")
     hkbu(writer, "hkbu-100gib", "100GbIB with RDMA", "100Gbps", "5us", False,
-         "The same machines and methods on 100 Gb/s InfiniBand",
-         f"the bandwidth inside a machine that was fitted for hkbu-10gbe; {HKBU_COMMON} Off for BERT-Base by what one machine already is off, and for servers after backward by BytePS's sum inside a machine.")
+         "ResNet-50 and BERT-Base on 1 to 32 GPUs, four a machine, 100 Gb/s InfiniBand: all-reduce or servers, after or during backward?",
+         f"the bandwidth inside a machine that was fitted for hkbu-10gbe; {HKBU_COMMON} Off for BERT-Base: after backward by the same 54 to 58 ms a step on 4 to 32 GPUs, so by no link. Off for servers after backward by BytePS's sum inside a machine.")
 
 
 # --- AllReduce on shaped links -------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def make_grace(writer):
             measurements.append(one)
     writer.suite(
         "grace-codec",
-        description="The same runs with the codec's work: what does a run with 8 workers tell of 2 and 4?",
+        description="ResNet-50 on 2 to 8 V100s, 10 Gb/s, compressed, with the codec's work: what does a run with 8 workers tell of 2 and 4?",
         assumes="as grace-upper-bound; a method's codec takes the time by which its step with 8 workers was longer than without codec, both measured (so the 8-worker rows set it without being met), and stands in the update, after the exchange. "
                     "Decoding as many messages as there are workers makes the codec shorter there, which a fixed time cannot say. EF-SignSGD, QSGD and TernGrad ran no slower with codec than without there and are left out.",
         source=GRACE_SOURCE,

@@ -14,7 +14,10 @@ namespace stepcast {
 namespace {
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
-std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 100 * fraction); }
+std::string signed_percent(double fraction) {
+  const std::string text = fmt::format("{:+.1f} %", 100 * fraction);
+  return text == "+0.0 %" || text == "-0.0 %" ? "0.0 %" : text;
+}
 
 std::string_view unit_of(MeasuredQuantity quantity) {
   switch (quantity) {

@@ -187,7 +187,7 @@ TEST_CASE("tables and CSV say what was fitted and what was recalled") {
   CHECK(to_table(v) ==
         "s: a question\nsource: somebody\n\n"
         "variant  workers  quantity    measured  predicted    error\n"
-        "a        1        throughput    100 /s     100 /s   +0.0 %    fitted\n"
+        "a        1        throughput    100 /s     100 /s    0.0 %    fitted\n"
         "b        1        throughput     80 /s      88 /s  +10.0 %  recalled\n"
         "fitted to 1 row: the step\n");
   // 88/80 - 1 in binary is 0.1 and a rounding.
