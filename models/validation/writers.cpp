@@ -1,6 +1,7 @@
 #include "models/validation/writers.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -15,8 +16,8 @@ namespace {
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 std::string signed_percent(double fraction) {
-  const std::string text = fmt::format("{:+.1f} %", 100 * fraction);
-  return text == "+0.0 %" || text == "-0.0 %" ? "0.0 %" : text;
+  const double tenths = std::round(1000 * fraction);  // no error has no sign
+  return tenths == 0 ? fmt::format("{:.1f} %", 0.0) : fmt::format("{:+.1f} %", tenths / 10);
 }
 
 std::string_view unit_of(MeasuredQuantity quantity) {
