@@ -1,4 +1,5 @@
 // stepcast validate: predictions beside published measurements.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
