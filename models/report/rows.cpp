@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/json.hpp"
-
 namespace stepcast {
 namespace {
 
@@ -57,7 +55,14 @@ Cell cell_of(const Json& json) {
   return json.get<std::string>();
 }
 
+struct JsonValue {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(const auto& value) const { return value; }
+};
+
 }  // namespace
+
+Json json_of(const Cell& cell) { return std::visit(JsonValue{}, cell); }
 
 std::string csv_row(const Row& row) {
   std::string text;

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "models/report/columns.hpp"
+#include "models/scenario/json.hpp"
 
 namespace stepcast {
 
 using Row = std::vector<Cell>;
+
+/// null where there is no value.
+Json json_of(const Cell& cell);
 
 /// Cells joined by commas, numbers in their shortest exact form, and a line feed (RFC 4180). A number that is not
 /// finite is left out, as if there were no value.

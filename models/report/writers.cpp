@@ -14,11 +14,6 @@
 namespace stepcast {
 namespace {
 
-struct JsonValue {
-  Json operator()(std::monostate) const { return nullptr; }
-  Json operator()(const auto& value) const { return value; }
-};
-
 /// What the table shows of a point, and only where some point has it.
 struct Shown {
   bool algorithm = false, throughput = false, algbw = false, difference = false, spread = false, band = false, codec = false, waiting = false, run = false, to_target = false;
@@ -259,7 +254,7 @@ Json report_document(const Report& report, const Json& manifest) {
   for (const PointReport& point : report.points) {
     Json row = Json::object();
     for (const Column& column : columns) {
-      row[column.name] = std::visit(JsonValue{}, column.cell(point));
+      row[column.name] = json_of(column.cell(point));
     }
     if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
     json["points"].push_back(std::move(row));

@@ -1,8 +1,11 @@
 #include "models/scenario/schema.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/scenario/fields.hpp"
+#include "models/scenario/suite.hpp"
 #include "models/scenario/writer.hpp"
 #include "models/unit/units.hpp"
 
@@ -187,6 +190,20 @@ Json part_file(std::string_view title) {
   return with_title(std::move(schema), title);
 }
 
+/// A suite's file: its study is a scenario without need of a name, or the name or path of one.
+Json suite_schema() {
+  Json study = scenario_schema();
+  Json definitions = std::move(study["definitions"]);
+  for (const char* of_files : {"$schema", "title", "definitions"}) study.erase(of_files);
+  Json& needed = study["anyOf"][0]["required"];
+  needed.erase(std::find(needed.begin(), needed.end(), "name"));
+  Json schema = part_file<SuiteFields>("stepcast suite");
+  Json& place = schema["properties"]["study"];
+  place = Json{{"anyOf", Json::array({std::move(study), Json{{"type", "string"}}})}, {"description", place["description"]}};
+  schema["definitions"] = std::move(definitions);
+  return schema;
+}
+
 }  // namespace
 
 Json scenario_schema() {
@@ -208,7 +225,8 @@ Json part_schema(std::string_view part) {
   if (part == "cluster") return part_file<Cluster>("stepcast cluster");
   if (part == "strategy") return part_file<Strategy>("stepcast strategy");
   if (part == "compressor") return part_file<Compressor>("stepcast compressor");
-  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, profile, cluster, strategy and compressor", part));
+  if (part == "suite") return suite_schema();
+  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, profile, cluster, strategy, compressor and suite", part));
 }
 
 }  // namespace stepcast

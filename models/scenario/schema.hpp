@@ -10,7 +10,7 @@ namespace stepcast {
 /// Schema of a whole scenario or study.
 Json scenario_schema();
 
-/// Schema of one part's own file: "workload", "profile", "cluster", "strategy" or "compressor".
+/// Schema of one part's own file: "workload", "profile", "cluster", "strategy", "compressor" or "suite".
 Json part_schema(std::string_view part);
 
 }  // namespace stepcast

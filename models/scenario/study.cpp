@@ -497,6 +497,11 @@ Study parse_study(std::string_view text, const std::string& name, const std::vec
   return Expansion(name, library, max_points).expand({parse_json(text, name), Origins(name)}, overrides);
 }
 
+Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points) {
+  const std::string file = document.origins.file_of("");
+  return Expansion(file, library, max_points).expand(std::move(document), overrides);
+}
+
 std::vector<const Scenario*> questions_of(const StudyPoint& point) {
   std::vector<const Scenario*> all{&point.scenario};
   for (const Scenario& phase : point.phases) all.push_back(&phase);

@@ -56,4 +56,7 @@ Study load_study(const std::filesystem::path& file, const std::vector<Override>&
 /// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
 Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
 
+/// The same from a document, such as one that stands inside another file; references are relative to the file that wrote it.
+Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
+
 }  // namespace stepcast

@@ -6,6 +6,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/scenario/scenario.hpp"
+#include "models/scenario/suite.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/scenario/writer.hpp"
 #include "models/workload/workload.hpp"
@@ -30,15 +31,6 @@ void add_algorithms(std::vector<CatalogueEntry>& entries) {
     entries.push_back({"algorithms", fmt::format("{}/{}", name_of(entry.operation), name_of(entry.algorithm)), std::string(meaning),
                        Json{{"operation", name_of(entry.operation)}, {"algorithm", name_of(entry.algorithm)}, {"time", entry.formula}, {"source", entry.source}}});
   }
-}
-
-std::vector<fs::path> json_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema")) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 Json summary(const WorkloadTable& table) {
@@ -79,7 +71,16 @@ void add_files(std::vector<CatalogueEntry>& entries, const char* shelf, const fs
 
 }  // namespace
 
-std::vector<std::string> catalogue_shelves() { return {"scenarios", "workloads", "profiles", "layers", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports"}; }
+std::vector<fs::path> json_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema")) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> catalogue_shelves() { return {"scenarios", "workloads", "profiles", "layers", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports", "suites"}; }
 
 std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   std::vector<CatalogueEntry> entries;
@@ -95,6 +96,7 @@ std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   add_algorithms(entries);
   add_kinds<Topology>(entries, "topologies");
   add_kinds<Transport>(entries, "transports");
+  add_files(entries, "suites", suites_folder(library));
   return entries;
 }
 

@@ -19,7 +19,10 @@ struct CatalogueEntry {
 /// Shelf names, in the order they are listed.
 std::vector<std::string> catalogue_shelves();
 
-/// Everything on the shelves. Workloads, clusters and scenarios come from the library folder.
+/// The JSON files of a folder in order of name, schemas left out.
+std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder);
+
+/// Everything on the shelves. Workloads, clusters, scenarios and suites come from the library folder.
 std::vector<CatalogueEntry> catalogue(const std::filesystem::path& library);
 
 }  // namespace stepcast

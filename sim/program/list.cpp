@@ -33,7 +33,7 @@ Json as_json(const std::vector<CatalogueEntry>& entries) {
 }  // namespace
 
 void add_list(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("list", "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios");
+  auto* command = app.add_subcommand("list", "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios, suites");
   auto shelf = std::make_shared<std::string>();
   auto json = std::make_shared<std::string>();
   command->add_option("shelf", *shelf, "only these")->check(CLI::IsMember(catalogue_shelves()));

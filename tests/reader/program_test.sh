@@ -110,6 +110,34 @@ expect 0 sweep ../good.json "${alone[@]}" --fidelity full --tolerance 1e-9 --no-
 expect 0 --help && prints_something
 expect 0 --version && prints_something
 
+# Suites: one worker's throughput is 32 samples over the step's 97 ms, so 300 /s is off by 10 %.
+suite='{"name": "own", "source": "made up", "study": {"workload": "resnet50-v100", "cluster": {"workers": [1, 2], "link": {"bandwidth": "10Gbps"}}},
+  "measurements": [{"at": {"workers": 1}, "throughput": 300}], "tolerance": {"largest": LIMIT}}'
+printf '%s' "${suite/LIMIT/0.2}" >suite.json
+expect 0 validate ../suite.json && prints 'own: 1 prediction, median |error| 10.0 %, largest +10.0 % (workers = 1)'
+expect 0 validate ../suite.json --csv - && prints 'own,workers = 1,throughput,samples/s,300,,'
+expect 0 validate ../suite.json --csv errors.csv --json errors.json && leaves 'errors.csv errors.json result.csv result.json'
+python3 -c '
+import json
+document = json.load(open("out/errors.json"))
+(suite,) = document["suites"]
+(row,) = suite["rows"]
+assert set(document["columns"]) == set(row) - {"coordinates"}, row
+assert row["coordinates"] == {"workers": "1"} and abs(row["error"] - (row["predicted"] / 300 - 1)) < 1e-12, row
+assert suite["summary"]["predictions"] == 1 and suite["unmeasured_points"] == 1 and len(suite["manifest"]["points"]) == 2, suite
+' || fail 'the document of a validation'
+rm -f out/errors.*
+printf '%s' "${suite/LIMIT/0.05}" >suite.json
+expect 4 validate ../suite.json && prints '+10.0 %'
+says 'own: the largest |error| is 9.'
+printf '%s' "${suite/LIMIT/0.05}" | sed 's/throughput/thruput/' >suite.json
+expect 3 validate ../suite.json --csv errors.csv && prints_nothing && leaves 'result.csv result.json'
+says '../suite.json: /measurements/0/thruput: found an unknown key'
+expect 2 validate hkbu-10gb && prints_nothing
+says 'did you mean hkbu-10gbe?'
+expect 0 list suites && prints 'hkbu-10gbe'
+expect 0 schema suite && prints '"title": "stepcast suite"'
+
 # Bad scenarios: every fault on stderr, nothing on stdout, no file touched.
 rm -f out/*
 printf 'as it was\n' >out/result.csv
@@ -145,7 +173,7 @@ says 'a folder'
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are run, sweep, merge, explain, trace, list, show, schema'
+says 'there are run, sweep, merge, explain, validate, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing

@@ -62,7 +62,7 @@ TEST_CASE("shipped files fit their schema") {
   struct {
     const char* folder;
     Json schema;
-  } shelves[] = {{"", scenario_schema()}, {"workloads", part_schema("workload")}, {"profiles", part_schema("profile")}, {"clusters", part_schema("cluster")}, {"strategies", part_schema("strategy")}, {"compressors", part_schema("compressor")}};
+  } shelves[] = {{"", scenario_schema()}, {"workloads", part_schema("workload")}, {"profiles", part_schema("profile")}, {"clusters", part_schema("cluster")}, {"strategies", part_schema("strategy")}, {"compressors", part_schema("compressor")}, {"validation", part_schema("suite")}, {"validation/workloads", part_schema("workload")}};
   for (const auto& shelf : shelves) {
     Judge judge(shelf.schema);
     for (const auto& file : shipped(shelf.folder)) {
@@ -75,10 +75,11 @@ TEST_CASE("shipped files fit their schema") {
   CHECK_FALSE(shipped("").empty());
   CHECK_FALSE(shipped("workloads").empty());
   CHECK_FALSE(shipped("profiles").empty());
+  CHECK_FALSE(shipped("validation").empty());
 }
 
 TEST_CASE("schemas on disk are the generated ones") {
-  for (const char* part : {"scenario", "workload", "profile", "cluster", "strategy", "compressor"}) {
+  for (const char* part : {"scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite"}) {
     const auto file = default_library() / (std::string(part) + ".schema.json");
     INFO("stepcast schema " << part << " > " << file.string());
     const Json schema = std::string(part) == "scenario" ? scenario_schema() : part_schema(part);

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# golden.sh PROGRAM SCENARIO TRANSCRIPT: runs the scenario and compares what it prints with the transcript; runs
-# it again with other --jobs and compares the CSV of both runs byte by byte.
+# golden.sh PROGRAM SCENARIO TRANSCRIPT [validate]: runs the scenario, or validates the suite, and compares what it
+# prints with the transcript; does it again with other --jobs and compares the CSV of both runs byte by byte.
 # UPDATE_GOLDEN=1 records the transcript instead: read the difference before you commit it.
 set -euo pipefail
-program=$1 scenario=$2 transcript=$3
+program=$1 scenario=$2 transcript=$3 command=${4:-run}
+options=()
+[[ $command == validate ]] || options=(--no-plot)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$program" run "$scenario" --no-plot --jobs 1 --csv "$work/first.csv" > "$work/table.txt" 2> "$work/messages.txt" ||
+"$program" "$command" "$scenario" "${options[@]}" --jobs 1 --csv "$work/first.csv" > "$work/table.txt" 2> "$work/messages.txt" ||
   { echo "exit code $?"; cat "$work/messages.txt"; exit 1; }
-"$program" run "$scenario" --no-plot --jobs 3 --csv - > "$work/second.csv" 2>/dev/null
+"$program" "$command" "$scenario" "${options[@]}" --jobs 3 --csv - > "$work/second.csv" 2>/dev/null
 
 cmp "$work/first.csv" "$work/second.csv" || { echo "the same scenario gave two different CSVs"; exit 1; }
 # Differences of replay and equations are rounding and vary between libraries; their tolerance is judged by

@@ -1,0 +1,112 @@
+#include "models/validation/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <boost/math/statistics/univariate_statistics.hpp>
+#include <fmt/format.h>
+
+#include "models/scenario/fault.hpp"
+
+namespace stepcast {
+namespace {
+
+std::string value_on(const std::vector<Coordinate>& coordinates, const std::string& axis) {
+  const auto found = std::find_if(coordinates.begin(), coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
+  return found == coordinates.end() ? "" : found->value;
+}
+
+std::vector<Coordinate> without(std::vector<Coordinate> coordinates, const std::string& axis) {
+  std::erase_if(coordinates, [&](const Coordinate& c) { return c.axis == axis; });
+  return coordinates;
+}
+
+/// Whether one chooses between the two.
+bool are_alternatives(const ValidationRow& a, const ValidationRow& b, const std::string& axis) {
+  return a.quantity == b.quantity && value_on(a.coordinates, axis) != value_on(b.coordinates, axis) && without(a.coordinates, axis) == without(b.coordinates, axis);
+}
+
+bool is_told_apart(const ValidationRow& a, const ValidationRow& b) {
+  return std::abs(a.measured - b.measured) > a.spread.value_or(0) * a.measured + b.spread.value_or(0) * b.measured;
+}
+
+}  // namespace
+
+std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity) {
+  const auto si = [](const auto& value) { return value ? std::optional<double>(value->si()) : std::nullopt; };
+  switch (quantity) {
+    case MeasuredQuantity::step_time: return point.answers.shown().step.si();
+    case MeasuredQuantity::throughput: return point.samples_per_second > 0 ? std::optional<double>(point.samples_per_second) : std::nullopt;
+    case MeasuredQuantity::speedup: return point.speedup;
+    case MeasuredQuantity::scaling_efficiency: return point.scaling_efficiency;
+    case MeasuredQuantity::algbw: return si(point.algbw);
+    case MeasuredQuantity::busbw: return si(point.busbw);
+  }
+  return {};
+}
+
+ValidationSummary summarise(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives) {
+  ValidationSummary summary;
+  std::vector<double> sizes;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].fitted) continue;
+    const double error = rows[i].error();
+    sizes.push_back(std::abs(error));
+    if (!summary.largest_error || std::abs(error) > std::abs(*summary.largest_error)) {
+      summary.largest_error = error;
+      summary.worst = i;
+    }
+    for (std::size_t j = 0; alternatives && j < i; ++j) {
+      if (rows[j].fitted || !are_alternatives(rows[i], rows[j], *alternatives) || !is_told_apart(rows[i], rows[j])) continue;
+      ++summary.pairs;
+      if ((rows[i].measured - rows[j].measured) * (rows[i].predicted - rows[j].predicted) > 0) ++summary.ordered;
+    }
+  }
+  summary.predictions = sizes.size();
+  if (!sizes.empty()) summary.median_error = boost::math::statistics::median(sizes);
+  return summary;
+}
+
+Validation validate(const Suite& suite, const Report& report) {
+  Validation validation;
+  validation.name = suite.name;
+  validation.description = suite.description;
+  validation.source = suite.source;
+  validation.assumes = suite.assumes;
+  validation.axes = report.axes;
+  validation.alternatives = suite.alternatives;
+  validation.tolerance = suite.tolerance;
+  std::set<std::size_t> measured;
+  for (const MeasuredPoint& m : suite.measurements) {
+    const PointReport& point = report.points.at(m.point);
+    const auto value = predicted(point, m.quantity);
+    if (!value) throw ModelError(fmt::format("{}: the forecast of {} has no {}", suite.name, describe_point(point.coordinates), name_of(m.quantity)));
+    validation.rows.push_back({point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted});
+    if (!measured.insert(m.point).second) continue;
+    for (const std::string& note : point.notes)
+      if (std::find(validation.notes.begin(), validation.notes.end(), note) == validation.notes.end()) validation.notes.push_back(note);
+  }
+  validation.unmeasured = report.points.size() - measured.size();
+  validation.summary = summarise(validation.rows, suite.alternatives);
+  return validation;
+}
+
+std::vector<std::string> missed_limits(const Validation& validation) {
+  const ValidationSummary& s = validation.summary;
+  std::vector<std::string> missed;
+  const auto check = [&](const char* what, std::optional<double> error, std::optional<double> limit) {
+    if (error && limit && !(std::abs(*error) <= *limit)) missed.push_back(fmt::format("{}: the {} |error| is {:.3g} %, more than the {:.3g} % that the suite states", validation.name, what, 100 * std::abs(*error), 100 * *limit));
+  };
+  check("median", s.median_error, validation.tolerance.median);
+  check("largest", s.largest_error, validation.tolerance.largest);
+  return missed;
+}
+
+std::string describe_point(const std::vector<Coordinate>& coordinates) {
+  std::string text;
+  for (const Coordinate& c : coordinates) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", c.axis, c.value);
+  return text.empty() ? "the study's one point" : text;
+}
+
+}  // namespace stepcast

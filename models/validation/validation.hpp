@@ -1,0 +1,75 @@
+// Predictions beside measurements: how far off the forecast was, and whether it ranked the alternatives as measured.
+//
+//   error              predicted/measured - 1
+//   summaries          over the rows that set no constant of the study: the others are met by construction
+//   median |error|     half of the rows are nearer (the mean of the middle two of an even number)
+//   ordered pairs      of two rows of one quantity, that the one measured larger is also predicted larger, strictly.
+//                      Pairs are rows that differ on the suite's axis of alternatives and on no other. Rows measured
+//                      within their spreads of each other, |m - m'| <= s·m + s'·m', rank nothing and make no pair.
+//                      (2·ordered/pairs - 1 is Kendall's tau of one such set without ties.)
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/report/report.hpp"
+#include "models/scenario/suite.hpp"
+
+namespace stepcast {
+
+/// Version of the JSON document's shape; rises when a field changes its meaning or goes away.
+inline constexpr int kValidationSchemaVersion = 1;
+
+/// One measured value beside the predicted one, both in SI.
+struct ValidationRow {
+  std::vector<Coordinate> coordinates;
+  MeasuredQuantity quantity = MeasuredQuantity::step_time;
+  double measured = 0;
+  std::optional<double> spread;
+  double predicted = 0;
+  Evidence evidence = Evidence::measured;
+  std::optional<std::string> fitted;  ///< the constant that was set from this row
+
+  [[nodiscard]] double error() const { return predicted / measured - 1; }
+};
+
+struct ValidationSummary {
+  std::size_t predictions = 0;            ///< rows that were not fitted
+  std::optional<double> median_error;     ///< of |error|; empty without predictions, as is the next
+  std::optional<double> largest_error;    ///< the error that is largest in size, with its sign
+  std::size_t worst = 0;                  ///< its row
+  std::size_t pairs = 0, ordered = 0;
+};
+
+struct Validation {
+  std::string name;
+  std::string description;
+  std::string source;
+  std::string assumes;
+  std::vector<std::string> axes;
+  std::optional<std::string> alternatives;
+  ErrorLimits tolerance;
+  std::vector<ValidationRow> rows;  ///< in the suite's order
+  ValidationSummary summary;
+  std::size_t unmeasured = 0;       ///< points of the study without any measurement
+  std::vector<std::string> notes;   ///< of the measured points' forecasts, each once
+};
+
+/// A point's forecast of a quantity, in SI; empty where it has none, as algbw where nothing is exchanged.
+std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity);
+
+/// @param alternatives  the axis that is ranked along; empty: there are no pairs
+ValidationSummary summarise(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives);
+
+/// @param report  of the suite's study
+/// @throws ModelError when the report has no prediction of something measured, naming it
+Validation validate(const Suite& suite, const Report& report);
+
+/// Why the errors are not within the suite's tolerance, one sentence each; empty where they are or none is stated.
+std::vector<std::string> missed_limits(const Validation& validation);
+
+/// "workers = 8, variant = ring"; "the study's one point" without coordinates.
+std::string describe_point(const std::vector<Coordinate>& coordinates);
+
+}  // namespace stepcast

@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""Writes the validation suites of scenarios/validation: python3 scenarios/make_suites.py [FOLDER]
+
+What was measured is read from scenarios/validation/measurements, copies of published numbers with their sources; what each
+study assumes is written here. Compute times are those of a table measured elsewhere, scaled to the step that the suite's own
+machine took with one GPU, so that row is fitted. Nothing but Python is needed; FOLDER is for the test that compares.
+"""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+MEASUREMENTS = HERE / "validation" / "measurements"
+
+
+def rows(name):
+    lines = (MEASUREMENTS / name).read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def dump(value, indent=0):
+    """JSON with what fits on a line on one."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(flat) + indent <= 230 and not (isinstance(value, (list, dict)) and indent == 0): return flat
+    pad = " " * (indent + 2)
+    if isinstance(value, dict):
+        inner = [f"{pad}{json.dumps(key)}: {dump(one, indent + 2)}" for key, one in value.items()]
+        return "{\n" + ",\n".join(inner) + "\n" + " " * indent + "}"
+    if isinstance(value, list): return "[\n" + ",\n".join(pad + dump(one, indent + 2) for one in value) + "\n" + " " * indent + "]"
+    return flat
+
+
+class Writer:
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "workloads").mkdir(parents=True, exist_ok=True)
+
+    def suite(self, name, **fields):
+        (self.folder / f"{name}.json").write_text(dump({"$schema": "../suite.schema.json", "name": name, **fields}) + "\n")
+
+    def workload(self, name, base, seconds, batch, source, gradients=None):
+        """The table `base`, whose times are milliseconds and microseconds, with each time scaled so that they add up to `seconds`."""
+        table = json.loads((HERE / "workloads" / f"{base}.json").read_text())
+        gaps = [micros(g["gap"]) for g in table["gradients"]]
+        parts = {key: micros(table[key]) for key in ("forward", "update")}
+        factor = seconds * 1e6 / (sum(gaps) + sum(parts.values()))
+        kept = gradients or {}
+        scaled = {
+            "$schema": "../../workload.schema.json", "name": name, "description": f"{base}'s times, each times {factor:.4g}", "source": source,
+            "batch": batch, "sample": table["sample"], "dtype": "fp32",
+            **{key: f"{parts[key] * factor:.6g}us" for key in parts},
+            "gradients": [{"name": g["name"], "elements": kept.get(g["name"], g["elements"]), "gap": f"{gap * factor:.6g}us"} for g, gap in zip(table["gradients"], gaps)],
+        }
+        (self.folder / "workloads" / f"{name}.json").write_text(dump(scaled) + "\n")
+
+
+    def workload_of_totals(self, name, network, seconds, batch, source):
+        """The network's gradients, and a step's seconds as totals: nothing is known of its layers' times."""
+        shapes = json.loads((HERE / "workloads" / f"{network}.json").read_text())
+        table = {
+            "$schema": "../../workload.schema.json", "name": name, "description": f"{network} with the time of a whole step", "source": source,
+            "batch": batch, "sample": shapes["sample"], "dtype": "fp32", "parameters": shapes["parameters"],
+            "forward": f"{seconds * 1e6 / 3:.6g}us", "backward": f"{seconds * 2e6 / 3:.6g}us",
+            "gradients": [{"name": f"{layer['name']}.{part}", "elements": elements} for layer in reversed(shapes["layers"]) for part, elements in tensors(layer["shape"])],
+        }
+        (self.folder / "workloads" / f"{name}.json").write_text(dump(table) + "\n")
+
+
+def tensors(shape):
+    """A layer's parameters, the last of its gradients first."""
+    kind = shape["kind"]
+    if kind == "conv2d": weight = shape["in"] // shape.get("groups", 1) * shape["out"] * shape["kernel"][0] * shape["kernel"][1]
+    elif kind == "linear": weight = shape["in"] * shape["out"]
+    elif kind == "batch_norm": return [("bias", shape["channels"]), ("weight", shape["channels"])]
+    else: return []
+    bias = shape.get("bias", kind == "linear")
+    return ([("bias", shape["out"])] if bias else []) + [("weight", weight)]
+
+
+def micros(text):
+    for unit, factor in (("us", 1), ("ms", 1e3), ("s", 1e6)):
+        if text.endswith(unit): return float(text[: -len(unit)]) * factor
+    raise ValueError(text)
+
+
+# --- HKBU ----------------------------------------------------------------------------------------------------------------
+
+HKBU_TABLES = {"ResNet-50": ("resnet50-hkbu", "resnet50-v100"), "BERT-Base": ("bert-base-hkbu", "bert-base-v100")}
+HKBU_SOURCE = "HKBU-HPML/ddl-benchmarks, results/2020-05-29/README.md (measurements/hkbu.csv): PyTorch 1.4, Horovod 0.19 with NCCL 2.4, BytePS 0.2; 8 machines of 4 GPUs, mean of 5 runs. The GPUs (RTX 2080 Ti on PCIe 3.0) are recalled, not stated there."
+HKBU_METHODS = {
+    "BSP-A2A": ("all-reduce after backward", [1, 4, 8, 16, 32]),
+    "WFBP-A2A": ("all-reduce per tensor, overlapped", [4, 8, 16, 32]),
+    "MG-WFBP": ("all-reduce in buckets, overlapped", [4, 8, 16, 32]),
+    "BSP-PS": ("servers after backward", [8, 16, 32]),
+    "WFBP-PS": ("servers per tensor, overlapped", [8, 16, 32]),
+}
+
+
+def hkbu(writer, name, connection, bandwidth, latency, inner_fit, description, assumes):
+    published = [r for r in rows("hkbu.csv") if r["connection"] == connection]
+    link = {"bandwidth": bandwidth, "latency": latency}
+    ring = {"algorithm": "ring"}
+    grouping = {"BSP": {"grouping": "whole-model"}, "WFBP": {"grouping": "per-tensor"}, "MG-WFBP": {"grouping": "bucketed"}}
+    variants = []
+    for method, (label, workers) in HKBU_METHODS.items():
+        exchange = grouping[method.removesuffix("-A2A").removesuffix("-PS")]
+        change = {"/cluster/workers": workers}
+        if method.endswith("-PS"):
+            change["/cluster/topology"] = {"kind": "star"}
+            change["/strategy"] = {"kind": "parameter-server", "shards": 32, "exchange": exchange}
+        else:
+            change["/strategy"] = {"kind": "all-reduce", "collective": ring, "exchange": exchange}
+        variants.append({"name": label, "set": change})
+    measurements = []
+    for r in published:
+        if r["method"] not in HKBU_METHODS: continue
+        label, workers = HKBU_METHODS[r["method"]]
+        if int(r["gpus"]) not in workers: continue
+        one = {"at": {"variant": label, "workload": HKBU_TABLES[r["model"]][0], "workers": int(r["gpus"])}, "throughput": float(r["throughput_samples_s"])}
+        if float(r["std"]) > 0: one["spread"] = float(f"{float(r['std']) / float(r['throughput_samples_s']):.3g}")
+        if r["gpus"] == "1": one["fitted"] = "compute times, scaled to one GPU's step"
+        if inner_fit and r["method"] == "BSP-A2A" and r["model"] == "ResNet-50" and r["gpus"] == "4": one["fitted"] = "bandwidth inside a machine"
+        measurements.append(one)
+    writer.suite(
+        name, description=description, source=HKBU_SOURCE, assumes=assumes,
+        study={
+            "variants": variants, "workload": [table for table, _ in HKBU_TABLES.values()],
+            "cluster": {"workers": 1, "link": link, "topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": hkbu_inner(), "latency": "5us"}}},
+        },
+        alternatives="variant", measurements=measurements)
+
+
+def hkbu_inner():
+    """From ResNet-50 in one machine of the 10 GbE runs: a ring sends 2(p-1)/p n = 1.5 n there, after 6 latencies of 5 us."""
+    step = {r["gpus"]: float(r["batch_per_gpu"]) * int(r["gpus"]) / float(r["throughput_samples_s"]) for r in rows("hkbu.csv") if r["connection"].startswith("10GbE") and r["model"] == "ResNet-50" and r["method"] == "BSP-A2A"}
+    return f"{1.5 * 25557032 * 4 / (step['4'] - step['1'] - 6 * 5e-6) / 1e9:.4g}GB/s"
+
+
+HKBU_COMMON = ("line rates; assumed latencies; rings, as NCCL's algorithm; PyTorch's 25 MiB for MG-WFBP's merged tensors; BERT-Base's tensors and their proportions, those of "
+               "shorter batches. BytePS adds up inside a machine before it pushes, which stepcast has no word for: the same bytes on the same links are "
+               "workers with a NIC each and 32 servers, not 8; its sum inside the machine is left out. ByteScheduler's priorities are not modelled; its rows are left out.")
+
+
+def make_hkbu(writer):
+    single = {r["model"]: float(r["throughput_samples_s"]) for r in rows("hkbu.csv") if r["gpus"] == "1"}
+    for model, (name, base) in HKBU_TABLES.items():
+        writer.workload(name, base, 64 / single[model], 64, f"Proportions: workloads/{base}.json (a V100; see there). Scale: fitted to {single[model]} samples/s at batch 64 on one GPU, HKBU-HPML/ddl-benchmarks results/2020-05-29.")
+    hkbu(writer, "hkbu-10gbe", "10GbE with TCP/IP", "10Gbps", "25us", True,
+         "ResNet-50 and BERT-Base on 1 to 32 GPUs, four a machine, 10 Gb/s Ethernet: all-reduce or servers, after or during backward?",
+         f"{HKBU_COMMON} Off where many small messages pay 25 us each (all-reduce per tensor on 16 and 32 GPUs) and, most, for BERT-Base: already inside one machine its exchange takes "
+         "160 ms where ResNet-50's rate gives 102, and its servers take as long as a push and a pull one after the other, where the forecast has them side by side.")
+    hkbu(writer, "hkbu-100gib", "100GbIB with RDMA", "100Gbps", "5us", False,
+         "ResNet-50 and BERT-Base on 1 to 32 GPUs, four a machine, 100 Gb/s InfiniBand: all-reduce or servers, after or during backward?",
+         f"the bandwidth inside a machine that was fitted for hkbu-10gbe; {HKBU_COMMON} Off for BERT-Base: after backward by the same 54 to 58 ms a step on 4 to 32 GPUs, so by no link. Off for servers after backward by BytePS's sum inside a machine.")
+
+
+# --- AllReduce on shaped links -------------------------------------------------------------------------------------------
+
+SHAPED_POINT_TO_POINT = {  # link: (bandwidth, one-way delay, {MB: ms}), the head of allreduce_shaped.csv
+    "unshaped": ("9.587Gbps", "0us", {64: 55, 128: 112}),
+    "5 Gb/s": ("5Gbps", "0us", {64: 109, 128: 217}),
+    "2 Gb/s": ("2Gbps", "0us", {64: 270, 128: 541}),
+    "1 Gb/s": ("1Gbps", "0us", {64: 541, 128: 1082}),
+    "1 ms": ("9.587Gbps", "1ms", {64: 59, 128: 115}),
+    "5 ms": ("9.587Gbps", "5ms", {64: 80, 128: 134}),
+    "10 ms": ("9.587Gbps", "10ms", {64: 113, 128: 171}),
+}
+
+
+def make_shaped(writer):
+    def variant(name, bandwidth, latency, workers, operation, size, algorithm):
+        return {"name": name, "set": {"/cluster/link": {"bandwidth": bandwidth, "latency": latency}, "/cluster/workers": workers,
+                                      "/strategy": {"kind": "collective", "operation": operation, "size": size, "collective": {"algorithm": algorithm}}}}
+
+    variants, measurements = [], []
+    for link, (bandwidth, delay, times) in SHAPED_POINT_TO_POINT.items():
+        name = f"point to point, {link}"
+        variants.append(variant(name, bandwidth, delay, 2, "broadcast", [f"{size}MiB" for size in times], "binomial-tree"))
+        for size, ms in times.items():
+            one = {"at": {"variant": name, "size": f"{size}MiB"}, "step_time": f"{ms}ms"}
+            if (link, size) == ("unshaped", 128): one["fitted"] = "bandwidth of the unshaped link"
+            measurements.append(one)
+    links = {"default": ("unshaped", "9.587Gbps", "0us"), "5Gbps+1ms": ("5 Gb/s, 1 ms", "5Gbps", "1ms")}
+    for backend, library in (("nccl", "NCCL"), ("gloo", "Gloo")):
+        for key, (link, bandwidth, delay) in links.items():
+            name = f"{library} all-reduce, {link}"
+            variants.append(variant(name, bandwidth, delay, [4, 8], "all-reduce", "256MiB", "ring"))
+            for r in rows("allreduce_shaped.csv"):
+                if (r["backend"], r["link"]) == (backend, key): measurements.append({"at": {"variant": name, "workers": int(r["nodes"])}, "step_time": f"{r['time_ms']}ms"})
+    writer.suite(
+        "allreduce-shaped",
+        description="Point-to-point transfers and 256 MiB all-reduces over AWS nodes whose links tc shapes",
+        assumes="rings; the unshaped link's bandwidth from one point-to-point transfer, every other link at the rate and delay it was set to. The forecast knows neither TCP, which long delays slow beyond their sum, nor a library's copies: NCCL and Gloo are one ring to it, and Gloo took 1.4 to 1.8 times as long as NCCL.",
+        source="BinhangYuan/tc_cluster_setting, results/allreduce.md (measurements/allreduce_shaped.csv): p3.2xlarge stated for the point-to-point test; MB taken as 2^20 bytes.",
+        study={"variants": variants, "cluster": {"workers": 2, "link": {"bandwidth": "10Gbps"}}},
+        alternatives="variant", measurements=measurements)
+
+
+# --- GRACE ---------------------------------------------------------------------------------------------------------------
+
+GRACE_SOURCE = "GRACE (Xu et al., ICDCS 2021), sands-lab/grace-data, GRACE_data_release.pickle, commit 41915bbd (measurements/grace_resnet50.csv): one V100 a node, 10 Gb/s, Horovod over Open MPI on TCP, or NCCL. ResNet-50 of 1001 classes; batch 256 is inferred."
+GRACE_HOST_COST = "0.5923ns/B"  # bisection with stepcast run: no compressor, 8 workers, Open MPI take as long as measured
+GRACE_METHODS = {  # GRACE's name: (kind in stepcast, its other fields); what these send does not depend on the data
+    "randomk_mem_ratio=0.01": ("random-k", {"ratio": 0.01}),
+    "topk_mem_ratio=0.01": ("top-k", {"ratio": 0.01}),
+    "dgc_mem_ratio=0.01": ("dgc", {"ratio": 0.01}),
+    "signsgd": ("signsgd", {}),
+    "signum": ("signum", {}),
+    "efsignsgd_mem": ("ef-signsgd", {}),
+    "onebit_mem": ("1-bit", {}),
+    "qsgd_q=64": ("qsgd", {"levels": 64}),
+    "terngrad": ("terngrad", {}),
+    "8bit_mem": ("8-bit", {"error_feedback": True}),
+    "natural_mem": ("natural", {"error_feedback": True}),
+    "sketch_mem_q=64": ("sketchml", {}),
+}
+NO_CODEC = {"name": "no time at all", "description": "kernels of a compressor that take none, as in GRACE's mode upper-bound",
+            "peaks": [{"dtype": "fp32", "rate": "1e12TFLOPS", "evidence": "assumed", "source": "no codec work"}],
+            **{key: {"value": value, "evidence": "assumed", "source": "no codec work"} for key, value in
+               {"memory_bandwidth": "1e15GB/s", "launch_overhead": "0.001ns", "compute_efficiency": 1, "memory_efficiency": 1, "bend": 4}.items()}}
+GRACE_EXCHANGE = {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "per-tensor", "overlap": False}}
+
+
+def make_grace(writer):
+    published = rows("grace_resnet50.csv")
+    runs = {(r["mode"], r["backend"], r["name"], int(r["workers"])): float(r["throughput"]) for r in published}
+    alone = runs["throughput", "mpi", "none", 1]
+    writer.workload("resnet50-grace", "resnet50-v100", 256 / alone, 256, f"Proportions: workloads/resnet50-v100.json (batch 32 assumed; see there). Scale: fitted to {alone:.4g} images/s on one V100, batch 256 inferred. 1001 classes.",
+                    {"fc.bias": 1001, "fc.weight": 2048 * 1001})
+    none = {"kind": "none"}
+
+    def compressor(name):
+        kind, fields = GRACE_METHODS[name]
+        return {"kind": kind, **fields, "packing": "grace"}
+
+    cluster = {"workers": [2, 4, 8], "link": {"bandwidth": "10Gbps", "latency": "25us"}}
+    measurements = [{"at": {"variant": "Open MPI", "compressor": "none", "workers": 1}, "throughput": round(alone, 2), "fitted": "compute times, scaled to one GPU's step"}]
+    for variant, backend in (("Open MPI", "mpi"), ("NCCL", "nccl")):
+        for workers in (2, 4, 8):
+            one = {"at": {"variant": variant, "compressor": "none", "workers": workers}, "throughput": round(runs["throughput", backend, "none", workers], 2)}
+            if (backend, workers) == ("mpi", 8): one["fitted"] = "host_cost of Open MPI"
+            measurements.append(one)
+    for name, (kind, _) in GRACE_METHODS.items():
+        for workers in (2, 4, 8):
+            measurements.append({"at": {"variant": "Open MPI", "compressor": kind, "workers": workers}, "throughput": round(runs["upper-bound", "mpi", name, workers], 2)})
+    writer.suite(
+        "grace-upper-bound",
+        description="ResNet-50 on 2 to 8 V100s, 10 Gb/s: what do each compressor's messages cost where its codec costs nothing?",
+        assumes="GRACE's mode upper-bound is the same messages without codec (inferred); rings; tensor by tensor after backward, as in the scenario survey; what Open MPI's host path costs a byte is fitted to the uncompressed run with 8 workers, NCCL is given none. "
+                    "Off upwards where messages are gathered, up to 51 %: a byte gathered costs Horovod more than one summed, which one host_cost cannot say. Off downwards with NCCL, which exchanges during backward. "
+                    "(With overlap, and host_cost fitted anew to 2.88 ns/B, the median |error| is 30 %.) Left out: methods whose sizes depend on the data (threshold, adaptive, INCEPTIONN), and PowerSGD, whose tensors TensorFlow lays out otherwise.",
+        source=GRACE_SOURCE,
+        study={"workload": "resnet50-grace",
+               "variants": [{"name": "Open MPI", "set": {"/compressor": [none] + [compressor(name) for name in GRACE_METHODS], "/cluster/workers": [1, 2, 4, 8], "/cluster/host_cost": GRACE_HOST_COST}},
+                            {"name": "NCCL", "set": {"/compressor": [none]}}],
+               "cluster": cluster, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
+        alternatives="compressor", measurements=measurements)
+
+    table = json.loads((writer.folder / "workloads" / "resnet50-grace.json").read_text())
+    variants, measurements = [], []
+    for name, (kind, _) in GRACE_METHODS.items():
+        codec = 8 * 256 * (1 / runs["throughput", "mpi", name, 8] - 1 / runs["upper-bound", "mpi", name, 8])
+        if codec <= 0: continue
+        variants.append({"name": kind, "set": {"/compressor": compressor(name), "/workload/update": f"{micros(table['update']) / 1e3 + codec * 1e3:.4g}ms"}})
+        for workers in (2, 4, 8):
+            one = {"at": {"variant": kind, "workers": workers}, "throughput": round(runs["throughput", "mpi", name, workers], 2)}
+            if workers == 8: one["fitted"] = "codec time, step of the method less step without codec"
+            measurements.append(one)
+    writer.suite(
+        "grace-codec",
+        description="ResNet-50 on 2 to 8 V100s, 10 Gb/s, compressed, with the codec's work: what does a run with 8 workers tell of 2 and 4?",
+        assumes="as grace-upper-bound; a method's codec takes the time by which its step with 8 workers was longer than without codec, both measured (so the 8-worker rows set it without being met), and stands in the update, after the exchange. "
+                    "Decoding as many messages as there are workers makes the codec shorter there, which a fixed time cannot say. EF-SignSGD, QSGD and TernGrad ran no slower with codec than without there and are left out.",
+        source=GRACE_SOURCE,
+        study={"workload": "resnet50-grace", "variants": variants, "cluster": {**cluster, "host_cost": GRACE_HOST_COST}, "strategy": GRACE_EXCHANGE, "codec": {"device": NO_CODEC}},
+        alternatives="variant", measurements=measurements)
+
+
+# --- Horovod and PyTorch -------------------------------------------------------------------------------------------------
+
+def make_data_parallel(writer):
+    published = rows("data_parallel.csv")
+    ddp = [r for r in published if r["stack"].startswith("PyTorch DDP")]
+    single = next(float(r["single_gpu_img_s"]) for r in ddp if r["model"] == "resnet101")
+    totals = "Gradients: workloads/{}.json. Time: fitted to {} images/s of one GPU, a third of it forward, backward spread evenly over the tensors (both assumed)."
+    writer.workload_of_totals("resnet101-ddp", "resnet101", 32 / single, 32, totals.format("resnet101", single))
+    tables = {"resnet50": "resnet50-v100", "resnet101": "resnet101-ddp"}
+    writer.suite(
+        "ddp-2020",
+        description="ResNet-50 and ResNet-101 on 1 to 16 V100s in DGX-1s with PyTorch's DistributedDataParallel",
+        assumes="nominal rates for everything but the single GPU without DDP (329.9 and 197.5 images/s, which are no rows here); assumed latencies. "
+                    "With communication hidden, what is left is what DDP adds to backward, 3 to 10 %, which the forecast is not told (backward_slowdown stays 1). Times are published to 1 ms, 1 % of a step.",
+        source=f"{ddp[0]['source']} (measurements/data_parallel.csv): p50 of iteration times, {ddp[0]['stack']}; DGX-1 with V100s, four 100 Gb/s InfiniBand adapters.",
+        study={"workload": list(tables.values()), "cluster": {"workers": [1, 2, 4, 8, 16], "link": {"bandwidth": "100Gbps", "latency": "5us"}, "topology": {"kind": "nodes", "gpus_per_node": 8, "nics": 4, "inner": {"bandwidth": "150GB/s", "latency": "3us"}}},
+               "strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "bucketed"}}},
+        measurements=[{"at": {"workload": tables[r["model"]], "workers": int(r["gpus"])}, "throughput": float(r["throughput_img_s"])} for r in ddp])
+
+    horovod = [r for r in published if r["source"].startswith("horovod")]
+    names = {"InceptionV3": "inception-v3", "ResNet-101": "resnet101", "VGG-16": "vgg16"}
+    for model, network in names.items():
+        single = next(float(r["single_gpu_img_s"]) for r in horovod if r["model"] == model)
+        writer.workload_of_totals(f"{network}-pascal", network, 64 / single, 64, totals.format(network, single))
+    stacks = {"Distributed TensorFlow PS": "servers", "Horovod TCP NCCL": "all-reduce, TCP", "Horovod RDMA NCCL": "all-reduce, RDMA"}
+    all_reduce = {"kind": "all-reduce", "collective": {"algorithm": "ring"}, "exchange": {"grouping": "bucketed", "bucket_cap": "64MiB", "first_bucket": "64MiB"}}
+    servers = {"kind": "parameter-server", "shards": 16, "placement": "co-located", "balance": "greedy", "exchange": {"grouping": "per-tensor"}}
+    writer.suite(
+        "horovod-2017",
+        description="Inception V3, ResNet-101 and VGG-16 on 16 Pascal GPUs, four a machine, 25 Gb/s Ethernet: servers or all-reduce?",
+        assumes="nothing fitted but the single GPUs' steps (which are no rows here); PCIe 3.0 x16 inside a machine, latencies, Horovod's buffers of 64 MiB, and servers on every machine that hold whole tensors; Inception's auxiliary classifier is exchanged too. "
+                    "To the forecast TCP and RDMA are one line rate, and gRPC's copies cost nothing. Horovod over MPI, on the CPU, and variables on the CPU are left out.",
+        source=f"{horovod[0]['source']} (measurements/data_parallel.csv): synthetic data, tf_cnn_benchmarks, RoCE-capable 25 GbE; batch 64 a GPU.",
+        study={"variants": [{"name": "servers", "set": {"/strategy": servers}}, {"name": "all-reduce, TCP", "set": {"/strategy": all_reduce}}, {"name": "all-reduce, RDMA", "set": {"/strategy": all_reduce}}],
+               "workload": [f"{network}-pascal" for network in names.values()],
+               "cluster": {"workers": 16, "link": {"bandwidth": "25Gbps", "latency": "25us"}, "topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "15.75GB/s", "latency": "5us"}}},
+               "evaluation": {"evaluator": "replay"}},
+        alternatives="variant",
+        measurements=[{"at": {"variant": stacks[r["stack"]], "workload": f"{names[r['model']]}-pascal"}, "throughput": float(r["throughput_img_s"])} for r in horovod if r["stack"] in stacks])
+
+
+def main():
+    writer = Writer(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "validation")
+    make_hkbu(writer)
+    make_shaped(writer)
+    make_grace(writer)
+    make_data_parallel(writer)
+
+
+if __name__ == "__main__":
+    main()
