@@ -58,11 +58,11 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
   require_close(4 * 2 * 12, messages_of(13, {Algorithm::reduce_broadcast, {}, {}}), 1e-12, "reduce and broadcast");
   require_close(4 * 2 * 12, messages_of(13, {Algorithm::binary_tree, {}, {}}), 1e-12, "binary tree");
   // Two trees, up and down, each of 5 segments over each of 12 edges.
-  require_close(4 * 2 * 2 * 5 * 12, messages_of(13, {Algorithm::double_binary_tree, {}, 5}), 1e-12, "double binary tree");
+  require_close(4 * 2 * 2 * 5 * 12, messages_of(13, {Algorithm::double_binary_tree, {}, {5}}), 1e-12, "double binary tree");
   // 13 = 8 + 5: 5 fold in, 8 exchange in 3 rounds each way, 5 fold out.
   require_close(4 * (5 + 2 * 3 * 8 + 5), messages_of(13, {Algorithm::halving_doubling, {}, {}}), 1e-12, "halving and doubling");
   // 4 groups of 3: all 12 send in 2·2 rounds inside and 2·3 between groups.
-  require_close(4 * 12 * (2 * 2 + 2 * 3), messages_of(12, {Algorithm::hierarchical, 3, {}}), 1e-12, "hierarchical");
+  require_close(4 * 12 * (2 * 2 + 2 * 3), messages_of(12, {Algorithm::hierarchical, {3}, {}}), 1e-12, "hierarchical");
 
   // A ring of gossip: two messages a worker, 4 steps. Folded: none.
   scenario = replayed(8, GossipStrategy{});
