@@ -211,7 +211,8 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   }
 
   report.tolerance = scenario.evaluation.tolerance;
-  if (answers.equations && !exchange.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", exchange.estimate));
+  if (answers.equations) report.estimate = exchange.estimate;
+  if (!report.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
   add_given_times(point, report.notes);
   if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
     // Factors are independent with coefficient of variation cv, so the mean of N has cv/sqrt(N).
