@@ -129,6 +129,12 @@ TEST_CASE("workers that differ are made faster each, and alike") {
   CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
 }
 
+TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
+  Scenario scenario = study_of(kTrained).points.front().scenario;
+  scenario.cluster.topology = SimGridXml{"cluster.xml"};
+  for (const auto& [name, value] : changes_of(scenario, ChangeOf::cluster)) CHECK(name.find("/cluster/link/") == std::string::npos);
+}
+
 TEST_CASE("what changes the training is apart from what changes the exchange") {
   const Scenario scenario = study_of(kTrained).points.front().scenario;
   const auto exchange = changes_of(scenario, ChangeOf::exchange), training = changes_of(scenario, ChangeOf::training);
