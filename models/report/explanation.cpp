@@ -138,7 +138,8 @@ std::string section_text(const Section& section, const Explanation& e) {
   std::stable_sort(better.begin(), better.end(), faster);
   std::stable_sort(worse.begin(), worse.end(), faster);
   TextTable table(1, 2);
-  table.add({section.title, "step", e.point.samples_per_second > 0 ? "throughput" : "speedup"});
+  const bool trains = e.point.samples_per_second > 0;
+  table.add({!trains && section.of == ChangeOf::exchange ? "the same bytes, exchanged otherwise" : section.title, "step", trains ? "throughput" : "speedup"});
   for (const ChangedStep* one : better) table.add({"  " + one->change.what, human_text(one->step), gain_text(*one), as_options(one->change)});
   std::string text = fmt::format("\n{}", table.text());
   const auto line = [&](const char* title, const std::vector<const ChangedStep*>& list, auto&& show) {
