@@ -105,6 +105,8 @@ class Changes {
     numbers.fits.clear();  // for the reader; nothing is computed from them
     TwiceAsGood visitor("/cluster", changes_);
     Cluster::describe(visitor, numbers);
+    // A platform file has links of its own.
+    if (std::holds_alternative<SimGridXml>(s_.cluster.topology)) std::erase_if(changes_, [](const Change& change) { return change.set.front().first.starts_with("/cluster/link/"); });
 
     if (!std::holds_alternative<CollectiveBenchmark>(s_.strategy)) {
       int plain = s_.cluster.workers;

@@ -72,10 +72,22 @@ std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
   return shown;
 }
 
-std::string critical_text(const CriticalTasks& critical) {
+/// Beyond this a replay's step is another than the one that the equations' tasks add up to.
+constexpr double kSameStep = 1e-6;
+
+Seconds time_around(const CriticalTasks& critical) {
   Seconds whole{};
   for (const CriticalTask& task : critical.tasks) whole += task.time;
-  std::string text = fmt::format("what sets the step: these tasks, one after the other, each time around {}\n", critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));
+  return whole;
+}
+
+std::string critical_text(const CriticalTasks& critical, Seconds shown) {
+  const Seconds whole = time_around(critical);
+  if (whole == Seconds{}) return "what sets the step: nothing, no task takes time\n";
+  const Seconds step = whole / critical.steps;
+  const bool others = std::abs((step - shown) / shown) > kSameStep;
+  std::string text = fmt::format("what sets the step{}: these tasks, one after the other, each time around {}\n", others ? fmt::format(" of the equations, {}, not the replay's", human_text(step)) : "",
+                                 critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));
   TextTable table(1, 2);
   for (const CriticalTask& task : shown_tasks(critical.tasks)) table.add({"  " + task.name, human_text(task.time), share(task.time, whole), communicates(task) ? made_of(task) : ""});
   text += table.text();
@@ -93,16 +105,26 @@ std::string breakdown_text(const Breakdown& b) {
   return fmt::format("where the step's time goes, the mean of all workers (what sets it no equation tells; `stepcast trace` shows it):\n  {}\n", fmt::join(shares, ", "));
 }
 
-/// The change as a command line says it.
-std::string as_options(const Change& change) {
-  std::string text;
-  for (const auto& [pointer, value] : change.set) {
-    const std::string plain = value.is_string() ? value.get<std::string>() : value.dump();
-    const bool quoted = plain.find_first_of("\"[{ ") != std::string::npos;
-    text += fmt::format("{}--set {}{}={}{}", text.empty() ? "" : " ", quoted ? "'" : "", pointer, plain, quoted ? "'" : "");
-  }
-  return text;
+/// A word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./=:,+%@-";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) c == '\'' ? quoted += "'\\''" : quoted += c;
+  return quoted + "'";
 }
+
+/// A value as --set reads it: a string without its quotes where nothing else could be meant.
+std::string set_text(const Json& value) {
+  if (!value.is_string()) return value.dump();
+  const std::string text = value.get<std::string>();
+  return Json::accept(text) || text.find_first_of("{[\"") != std::string::npos ? value.dump() : text;
+}
+
+/// "~" before what equations estimate.
+const char* mark(const std::string& estimate) { return estimate.empty() ? "" : "~"; }
+
+std::string gain_text(const ChangedStep& one) { return fmt::format("{}{:.3g}x", mark(one.estimate), one.speedup); }
 
 std::string section_text(const Section& section, const Explanation& e) {
   std::vector<const ChangedStep*> better, worse, same, refused;
@@ -116,16 +138,17 @@ std::string section_text(const Section& section, const Explanation& e) {
   std::stable_sort(better.begin(), better.end(), faster);
   std::stable_sort(worse.begin(), worse.end(), faster);
   TextTable table(1, 2);
-  table.add({section.title, "step", e.point.samples_per_second > 0 ? "throughput" : "speedup"});
-  for (const ChangedStep* one : better) table.add({"  " + one->change.what, human_text(one->step), fmt::format("{:.3g}x", one->speedup), as_options(one->change)});
+  const bool trains = e.point.samples_per_second > 0;
+  table.add({!trains && section.of == ChangeOf::exchange ? "the same bytes, exchanged otherwise" : section.title, "step", trains ? "throughput" : "speedup"});
+  for (const ChangedStep* one : better) table.add({"  " + one->change.what, human_text(one->step), gain_text(*one), as_options(one->change)});
   std::string text = fmt::format("\n{}", table.text());
   const auto line = [&](const char* title, const std::vector<const ChangedStep*>& list, auto&& show) {
     std::vector<std::string> names;
     for (const ChangedStep* one : list) names.push_back(show(*one));
     if (!names.empty()) text += fmt::format("  {}: {}\n", title, fmt::join(names, "; "));
   };
-  line("no gain", same, [](const ChangedStep& one) { return one.change.what; });
-  line("slower", worse, [](const ChangedStep& one) { return fmt::format("{} {:.3g}x", one.change.what, one.speedup); });
+  line("no gain", same, [](const ChangedStep& one) { return fmt::format("{}{}", mark(one.estimate), one.change.what); });
+  line("slower", worse, [](const ChangedStep& one) { return fmt::format("{} {}", one.change.what, gain_text(one)); });
   // Many are refused for the same reason.
   while (!refused.empty()) {
     const std::string reason = refused.front()->refusal;
@@ -143,7 +166,7 @@ std::string headline(const Explanation& e) {
   const StepForecast& shown = e.point.answers.shown();
   std::string text = e.name;
   if (!at.empty()) text += fmt::format(", {}", fmt::join(at, ", "));
-  text += fmt::format(": a step takes {} by the {}", human_text(shown.step), e.point.answers.replay ? "replay" : "equations");
+  text += fmt::format(": a step takes {}{} by the {}", e.point.answers.replay ? "" : mark(e.point.estimate), human_text(shown.step), e.point.answers.replay ? "replay" : "equations");
   if (e.point.samples_per_second > 0) text += fmt::format(", {:.4g} samples/s", e.point.samples_per_second);
   const Bound& bound = e.point.bound;
   if (bound.step > Seconds{}) {
@@ -151,10 +174,28 @@ std::string headline(const Explanation& e) {
     const auto largest = std::max_element(std::begin(kinds), std::end(kinds), [](const auto& a, const auto& b) { return a.second < b.second; });
     text += fmt::format("; no schedule beats {} ({})", human_text(bound.step), largest->first);
   }
+  const bool named = std::any_of(e.point.coordinates.begin(), e.point.coordinates.end(), [&](const Coordinate& c) { return c.value == e.point.algorithm; });
+  if (!e.point.algorithm.empty() && !named) text += fmt::format("; algorithm {}", e.point.algorithm);
   return text + "\n";
 }
 
+/// What "~" stands for, and why it is there: the point's own reason is among its notes.
+std::string marks_text(const Explanation& e) {
+  std::vector<std::string> reasons;
+  for (const ChangedStep& one : e.changes)
+    if (!one.estimate.empty() && one.estimate != e.point.estimate && std::find(reasons.begin(), reasons.end(), one.estimate) == reasons.end()) reasons.push_back(one.estimate);
+  const bool own = !e.point.estimate.empty() && !e.point.answers.replay;
+  if (reasons.empty() && !own) return "";
+  return fmt::format("note: ~ marks estimates of the equations{}{}; with --evaluator replay there are none\n", reasons.empty() ? "" : ": ", fmt::join(reasons, "; "));
+}
+
 }  // namespace
+
+std::string as_options(const Change& change) {
+  std::vector<std::string> options;
+  for (const auto& [pointer, value] : change.set) options.push_back(fmt::format("--set {}", shell_word(fmt::format("{}={}", pointer, set_text(value)))));
+  return fmt::format("{}", fmt::join(options, " "));
+}
 
 std::vector<Cause> causes_of(const CriticalTasks& critical) {
   std::vector<Cause> causes;
@@ -175,9 +216,10 @@ std::vector<Cause> causes_of(const CriticalTasks& critical) {
 
 std::string to_text(const Explanation& e) {
   std::string text = headline(e) + "\n";
-  text += e.critical ? critical_text(*e.critical) : breakdown_text(e.point.answers.shown().breakdown);
+  text += e.critical ? critical_text(*e.critical, e.point.answers.shown().step) : breakdown_text(e.point.answers.shown().breakdown);
   for (const Section& section : kSections) text += section_text(section, e);
-  if (!e.point.notes.empty()) text += "\n";
+  const std::string marks = marks_text(e);
+  if (!e.point.notes.empty() || !marks.empty()) text += "\n" + marks;
   for (const std::string& note : e.point.notes) text += fmt::format("note: {}\n", note);
   return text;
 }
@@ -190,8 +232,10 @@ Json explanation_document(const Explanation& e, const Json& manifest) {
   for (const Coordinate& c : e.point.coordinates) json["coordinates"][c.axis] = c.value;
   json["step_time_s"] = e.point.answers.shown().step.si();
   json["bound_s"] = e.point.bound.step.si();
+  json["collective_algorithm"] = e.point.algorithm.empty() ? Json() : Json(e.point.algorithm);
+  json["estimate"] = e.point.estimate.empty() ? Json() : Json(e.point.estimate);
   json["critical_cycle"] = nullptr;
-  if (e.critical) {
+  if (e.critical && time_around(*e.critical) > Seconds{}) {
     Json tasks = Json::array(), causes = Json::object();
     for (const CriticalTask& task : e.critical->tasks) {
       Json one{{"task", task.name}, {"phase", name_of(task.phase)}, {"time_s", task.time.si()}};
@@ -200,17 +244,18 @@ Json explanation_document(const Explanation& e, const Json& manifest) {
       tasks.push_back(std::move(one));
     }
     for (const Cause& cause : causes_of(*e.critical)) causes[cause.name] = cause.time.si();
-    json["critical_cycle"] = {{"steps", e.critical->steps}, {"tasks", tasks}, {"causes_s", causes}};
+    json["critical_cycle"] = {{"steps", e.critical->steps}, {"step_time_s", (time_around(*e.critical) / e.critical->steps).si()}, {"tasks", tasks}, {"causes_s", causes}};
   }
   json["changes"] = Json::array();
   for (const ChangedStep& one : e.changes) {
     Json set = Json::object();
     for (const auto& [pointer, value] : one.change.set) set[pointer] = value;
     const auto section = std::find_if(std::begin(kSections), std::end(kSections), [&](const Section& s) { return s.of == one.change.of; });
-    Json row{{"of", section->name}, {"what", one.change.what}, {"set", set}, {"step_time_s", nullptr}, {"speedup", nullptr}, {"refusal", nullptr}};
+    Json row{{"of", section->name}, {"what", one.change.what}, {"set", set}, {"step_time_s", nullptr}, {"speedup", nullptr}, {"estimate", nullptr}, {"refusal", nullptr}};
     if (one.refusal.empty()) {
       row["step_time_s"] = one.step.si();
       row["speedup"] = one.speedup;
+      if (!one.estimate.empty()) row["estimate"] = one.estimate;
     } else row["refusal"] = one.refusal;
     json["changes"].push_back(std::move(row));
   }

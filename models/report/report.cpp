@@ -56,7 +56,7 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const
   }
   const bool has_hops = std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
   if (by_paths && has_hops) return "without the contention of messages on its inner links, and can be several times too fast";
-  if (by_paths) return "from its slowest links and longest routes";
+  if (by_paths) return server ? "from its busiest links and longest routes" : "from its slowest links and longest routes";
   return by_rounds ? "as if all messages of a round had its longest route's latency" : "";
 }
 
@@ -211,7 +211,8 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   }
 
   report.tolerance = scenario.evaluation.tolerance;
-  if (answers.equations && !exchange.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", exchange.estimate));
+  if (answers.equations) report.estimate = exchange.estimate;
+  if (!report.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
   add_given_times(point, report.notes);
   if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
     // Factors are independent with coefficient of variation cv, so the mean of N has cv/sqrt(N).

@@ -61,6 +61,7 @@ struct PointReport {
   double tolerance = 0.0;           ///< of the difference, when both evaluators were asked
   std::optional<RunReport> run;     ///< of the whole training, where the scenario is a run
   std::vector<KindReport> kinds;    ///< where workers are of several kinds, each one's part in the breakdown
+  std::string estimate;             ///< why the equations' answer may not be the replay's; empty where it is, or they were not asked
   std::vector<std::string> notes;   ///< what a reader should know before trusting the number
 };
 

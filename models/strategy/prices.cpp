@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "models/collective/direct.hpp"
+#include "models/scenario/worker_kinds.hpp"
 #include "models/strategy/branches.hpp"
+#include "models/strategy/shard_placement.hpp"
 
 namespace stepcast {
 namespace {
@@ -81,6 +83,22 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
   });
 }
 
+/// Time that the busiest of the workers' and shards' own links needs for a push, or a pull.
+Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
+  const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
+  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+  std::vector<Bytes> own(static_cast<std::size_t>(p));
+  for (int j = 0; co_located && j < shards; ++j) own[static_cast<std::size_t>(shard_host(cluster, shards, co_located, j))] += shard_bytes[static_cast<std::size_t>(j)];
+  // Dedicated shards have the plain link.
+  Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
+  for (const WorkerKind& kind : worker_kinds(cluster))
+    for (int rank = kind.first; rank < kind.first + kind.count; ++rank) {
+      const Bytes home = own[static_cast<std::size_t>(rank)];
+      busiest = std::max({busiest, (total - home) / kind.link.bandwidth, home * (p - 1) / kind.link.bandwidth});
+    }
+  return busiest;
+}
+
 }  // namespace
 
 Prices collective_prices(const Cluster& cluster) {
@@ -138,9 +156,8 @@ CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster
   if (terms.empty()) return terms;
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
   const auto move_to = [&](Path path) { std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(path)]); };
-  // All is priced by the slowest worker's link, while dedicated shards and uplinks have the plain one.
   const SecondsPerByte beta = worst_link(cluster).beta;
-  if (!co_located) wire *= std::max(1.0, 1.0 / (beta * cluster.link.bandwidth));
+  if (!links_are_alike(cluster)) wire = busiest_host(shard_bytes, cluster, co_located) / beta;
   if (!nodes && !racks) return terms;
 
   // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that inside it.

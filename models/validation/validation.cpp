@@ -98,6 +98,7 @@ std::vector<std::string> missed_limits(const Validation& validation) {
   const auto check = [&](const char* what, std::optional<double> error, std::optional<double> limit) {
     if (error && limit && !(std::abs(*error) <= *limit)) missed.push_back(fmt::format("{}: the {} |error| is {:.3g} %, more than the {:.3g} % that the suite states", validation.name, what, 100 * std::abs(*error), 100 * *limit));
   };
+  if (s.predictions == 0 && (validation.tolerance.median || validation.tolerance.largest)) missed.push_back(fmt::format("{}: all rows are fitted, so nothing is left to hold against the tolerance that the suite states", validation.name));
   check("median", s.median_error, validation.tolerance.median);
   check("largest", s.largest_error, validation.tolerance.largest);
   return missed;

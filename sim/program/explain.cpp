@@ -21,7 +21,7 @@ namespace {
 
 struct ExplainOptions {
   StudyOptions study;
-  std::string json;
+  std::string scenario, json;
   int jobs = available_cores();
 };
 
@@ -59,6 +59,7 @@ void answer(const Study& base, const std::vector<StudyPoint>& points, const std:
     for (std::size_t i = 0; i < points.size(); ++i) {
       steps[i]->step = report.points[i].answers.shown().step;
       steps[i]->speedup = report.points[i].speedup.value_or(0);
+      steps[i]->estimate = report.points[i].estimate;
     }
   } catch (const ModelError& error) {
     if (points.size() == 1) {
@@ -84,8 +85,7 @@ std::optional<CriticalTasks> critical_of(const Read& read) {
   return {};
 }
 
-Explanation explain(const Study& study, const std::string& file, int jobs) {
-  const std::string document = document_of(study.points.front().scenario).dump();
+Explanation explain(const Study& study, const std::string& document, const std::string& file, int jobs) {
   const Read read = [&](const std::vector<Override>& overrides) { return parse_study(document, file, overrides, default_library()); };
 
   const Study base = read({});
@@ -112,8 +112,14 @@ Explanation explain(const Study& study, const std::string& file, int jobs) {
   }
   answer(base, points, steps, jobs);
   for (ChangedStep& one : explanation.changes)
-    if (one.refusal.empty() && one.speedup == 0) one.speedup = now.step / one.step;  // nothing is trained: no throughput
+    if (one.refusal.empty() && one.speedup == 0) one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
   return explanation;
+}
+
+/// Whether the file says more than the point: its axes, variants, baseline or run may refuse a change that the point takes.
+bool stands_among_others(const Study& study) {
+  const StudyPoint& point = study.points.front();
+  return !point.coordinates.empty() || point.baseline || point.scenario.run;
 }
 
 int explain(const ExplainOptions& options, const Invocation& invocation) {
@@ -121,12 +127,16 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   require_one_point(study, "explain");
   print_notes(study);
   try {
-    check_outputs({options.json}, "");
+    check_outputs({options.scenario, options.json}, "");
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError("output", error.what());
   }
-  const Explanation explanation = explain(study, options.study.file, options.jobs);
-  if (options.json != "-") write_output("-", to_text(explanation));
+  const Json document = document_of(study.points.front().scenario);
+  if (!options.scenario.empty()) write_output(options.scenario, document.dump(1) + "\n");
+  Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
+  if (stands_among_others(study) && options.scenario.empty())
+    explanation.point.notes.push_back("the --set options are of this point alone; explain's --scenario point.json writes it, for `stepcast run point.json --set ...`");
+  if (options.json != "-" && options.scenario != "-") write_output("-", to_text(explanation));
   if (!options.json.empty()) write_output(options.json, explanation_document(explanation, make_manifest(study, invocation.arguments)).dump(1) + "\n");
   return kOk;
 }
@@ -140,9 +150,10 @@ void add_explain(CLI::App& app, Invocation& invocation) {
   add_sets(*command, options->study);
   add_points(*command, options->study);
   command->add_option("--evaluator", options->study.evaluator, "equations or replay")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
+  command->add_option("--scenario", options->scenario, "write the scenario of the point, which the changes are of; - is standard output, instead of the text")->type_name("PATH");
   command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")->type_name("PATH");
   command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->footer("Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point variant=AllReduce --point workers=16 --point bandwidth=10Gbps");
+  command->footer("Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
   command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });
 }
 

@@ -129,6 +129,12 @@ TEST_CASE("workers that differ are made faster each, and alike") {
   CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
 }
 
+TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
+  Scenario scenario = study_of(kTrained).points.front().scenario;
+  scenario.cluster.topology = SimGridXml{"cluster.xml"};
+  for (const auto& [name, value] : changes_of(scenario, ChangeOf::cluster)) CHECK(name.find("/cluster/link/") == std::string::npos);
+}
+
 TEST_CASE("what changes the training is apart from what changes the exchange") {
   const Scenario scenario = study_of(kTrained).points.front().scenario;
   const auto exchange = changes_of(scenario, ChangeOf::exchange), training = changes_of(scenario, ChangeOf::training);
@@ -171,4 +177,62 @@ TEST_CASE("every change can be made to the canonical document") {
       }
     }
   }
+}
+
+TEST_CASE("options survive a POSIX shell, and --set reads them as what they were") {
+  const auto options = [](Json value) { return as_options({ChangeOf::training, "", {{"/workload/variant", std::move(value)}}}); };
+  CHECK(options("half") == "--set /workload/variant=half");
+  CHECK(options("A&B (1/4)") == "--set '/workload/variant=A&B (1/4)'");
+  CHECK(options("B's") == "--set '/workload/variant=B'\\''s'");
+  CHECK(options("4") == "--set '/workload/variant=\"4\"'");  // not the number
+  CHECK(options("[4") == "--set '/workload/variant=\"[4\"'");
+  CHECK(options(nullptr) == "--set /workload/variant=null");
+  CHECK(as_options({ChangeOf::cluster, "", {{"/cluster/jitter", Json::object()}, {"/evaluation/runs", 1}}}) == "--set '/cluster/jitter={}' --set /evaluation/runs=1");
+  for (const char* text : {"half", "A&B (1/4)", "B's", "4", "[4", "null", "a \"b\"", "$HOME"}) {
+    std::string option = options(text);
+    // What a shell makes of it.
+    if (option.find('\'') != std::string::npos) {
+      option = option.substr(option.find('\'') + 1);
+      option.pop_back();
+      for (std::size_t at = 0; (at = option.find("'\\''", at)) != std::string::npos; ++at) option.erase(at + 1, 3);
+    } else {
+      option = option.substr(std::string("--set ").size());
+    }
+    CHECK(parse_override(option).value == text);
+  }
+}
+
+// The equations' tasks take 3 + 1 s; the replay says 2 s.
+TEST_CASE("what is of the equations is not passed off as the replay's") {
+  Explanation e;
+  e.name = "s";
+  e.point.answers.replay.emplace().step = Seconds(2);
+  e.critical = CriticalTasks{{{"push", Phase::exchange, Seconds(3), {}}, {"serve", Phase::serve, Seconds(1), {}}}, 1};
+  CHECK(to_text(e).find("what sets the step of the equations, 4 s, not the replay's: these") != std::string::npos);
+  CHECK(explanation_document(e, {})["critical_cycle"]["step_time_s"] == 4.0);
+  e.point.answers.replay->step = Seconds(4);
+  CHECK(to_text(e).find("what sets the step: these") != std::string::npos);
+}
+
+TEST_CASE("changes that the equations estimate are marked, and why") {
+  Explanation e;
+  e.name = "s";
+  e.point.answers.equations.emplace().step = Seconds(2);
+  e.changes = {{{ChangeOf::exchange, "exact", {{"/a", 1}}}, Seconds(1), 2.0}, {{ChangeOf::exchange, "rough", {{"/a", 2}}}, Seconds(0.5), 4.0, "as if"}};
+  const std::string text = to_text(e);
+  CHECK(text.find(" ~4x") != std::string::npos);
+  CHECK(text.find("~2x") == std::string::npos);
+  CHECK(text.find("~ marks estimates of the equations: as if;") != std::string::npos);
+  CHECK(text.find("~2 s") == std::string::npos);
+  e.point.estimate = "as if";
+  CHECK(to_text(e).find("a step takes ~2 s by the equations") != std::string::npos);
+}
+
+TEST_CASE("a step of no tasks is set by nothing") {
+  Explanation e;
+  e.name = "s";
+  e.point.answers.equations.emplace();
+  e.critical = CriticalTasks{{}, 0};
+  CHECK(to_text(e).find("what sets the step: nothing") != std::string::npos);
+  CHECK(explanation_document(e, {})["critical_cycle"].is_null());
 }

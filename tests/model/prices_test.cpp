@@ -351,3 +351,18 @@ TEST_CASE("a round of very many messages takes as much too long as its latencies
   require_close(10e-6, time_of(RoundFlows::kMostFollowed / 2), 1e-12, "followed");
   require_close(12e-6, time_of(RoundFlows::kMostFollowed / 2 + 1), 1e-12, "by the formula");
 }
+
+// One of the workers has 1 Gb/s, all other links 10 Gb/s; n = 1 MB.
+TEST_CASE("where links are unlike a push waits for the busiest host, not for all at the slowest link") {
+  const auto seconds = [](int workers, int shards, bool co_located) {
+    Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
+    cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
+    return price(shard_terms(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_MB / shards), cluster, co_located), collective_prices(cluster)).bandwidth.si();
+  };
+  require_close(8e-3, seconds(4, 1, false), 1e-12, "the slow worker's 1 MB, longer than the server's 4 MB in 3.2 ms");
+  require_close(12.8e-3, seconds(16, 1, false), 1e-12, "the server's 16 MB");
+  require_close(8e-3, seconds(16, 2, false), 1e-12, "two servers' 8 MB each take 6.4 ms");
+  require_close(8e-3, seconds(4, 2, true), 1e-12, "servers beside workers 0 and 1");
+  require_close(8e-3, seconds(4, 1, true), 1e-12, "a server beside worker 0");
+  require_close(6e-3, seconds(4, 4, true), 1e-12, "a server beside the slow worker: 3/4 MB in, and as much out");
+}

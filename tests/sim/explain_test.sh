@@ -46,3 +46,30 @@ for change in made:
     assert point["step_time_s"] == change["step_time_s"], (change, point["step_time_s"])
     assert abs(point["throughput_samples_per_s"] / now["throughput_samples_per_s"] / change["speedup"] - 1) < 1e-12, change
 END
+
+# Where nothing takes time nothing is faster, or undefined.
+"$program" explain "$scenarios/collectives.json" --point size=1KiB --point algorithm=ring --set /cluster/workers=1 >"$work/alone.txt"
+if grep -q nan "$work/alone.txt"; then cat "$work/alone.txt"; exit 1; fi
+
+# A point of a study with axes, variants, a baseline and a run: --scenario writes what the printed options are of, and pasted
+# into a shell they make the step that stands before them.
+point=(--point 'variant=Pufferfish')
+"$program" explain "$scenarios/pufferfish-resnet18.json" "${point[@]}" --scenario "$work/point.json" >"$work/point.txt"
+python3 - "$program" "$work/point.json" "$work/point.txt" <<'END'
+import json, re, shlex, subprocess, sys
+
+program, scenario, text = sys.argv[1:]
+lines = [match.groups() for match in (re.match(r"  .*\S {2,}(\S+ \S+) +~?(\S+)x  (--set .*)", line) for line in open(text)) if match]
+assert len(lines) > 20, lines
+units = {"s": 1, "ms": 1e-3, "us": 1e-6}
+for step, _, options in lines[::6]:
+    pasted = subprocess.run(["bash", "-c", f"{shlex.quote(program)} run {shlex.quote(scenario)} --no-plot --json - {options}"], capture_output=True, text=True)
+    assert pasted.returncode == 0, (options, pasted.stderr)
+    (point,) = json.loads(pasted.stdout)["points"]
+    value, unit = step.split()
+    assert abs(point["step_time_s"] / (float(value) * units[unit]) - 1) < 1e-3, (options, step, point["step_time_s"])
+END
+
+# The example of the help runs.
+example=$("$program" explain --help | sed -n 's/^Example: stepcast //p')
+(cd "$scenarios/.." && bash -c "'$program' $example" >/dev/null)

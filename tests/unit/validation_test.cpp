@@ -172,6 +172,11 @@ TEST_CASE("limits are missed by more than they state, and only where they are st
   CHECK(missed_limits(v) == std::vector<std::string>{"s: the median |error| is 20 %, more than the 20 % that the suite states"});
   v.tolerance = {0.1, 0.25};
   CHECK(missed_limits(v) == std::vector<std::string>{"s: the median |error| is 20 %, more than the 10 % that the suite states", "s: the largest |error| is 30 %, more than the 25 % that the suite states"});
+  for (auto& fitted : v.rows) fitted.fitted = "bandwidth";
+  v.summary = summarise(v.rows, {});
+  CHECK(missed_limits(v) == std::vector<std::string>{"s: all rows are fitted, so nothing is left to hold against the tolerance that the suite states"});
+  v.tolerance = {};
+  CHECK(missed_limits(v).empty());
 }
 
 TEST_CASE("tables and CSV say what was fitted and what was recalled") {
