@@ -15,6 +15,7 @@
 #include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
+#include "sim/study/replay_effort.hpp"
 
 namespace stepcast {
 namespace {
@@ -110,6 +111,9 @@ Explanation explain(const Study& study, const std::string& document, const std::
       one.refusal = why(error);
     }
   }
+  Study changed = base;
+  changed.points = points;
+  if (const std::string announcement = announce_long_replays(changed); !announcement.empty()) fmt::print(stderr, "stepcast: {} changes: {}\n", points.size(), announcement);
   answer(base, points, steps, jobs);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0) one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
