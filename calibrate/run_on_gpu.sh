@@ -14,8 +14,8 @@
 # `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them (ignored by git; carry it along).
 # zlib is used where the node has it; otherwise samples stay uncompressed.
 #
-# Cut off, by a limit of time or a lost device, nothing that was measured is lost while $OUT is: the same command goes on
-# from there, and stepcast-calibrate device --fit-only makes a profile of it, on a machine without a GPU too.
+# Cut off, by a limit of time or a lost device, nothing that was measured is lost while $OUT is: the same command without
+# --fresh goes on from there, and stepcast-calibrate device --fit-only makes a profile of it, on a machine without a GPU too.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
