@@ -14,8 +14,8 @@
 # `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them (ignored by git; carry it along).
 # zlib is used where the node has it; otherwise samples stay uncompressed.
 #
-# Cut off, by a limit of time or a lost device, nothing that was measured is lost while $OUT is: the same command goes on
-# from there, and stepcast-calibrate device --fit-only makes a profile of it, on a machine without a GPU too.
+# Cut off, by a limit of time or a lost device, nothing that was measured is lost while $OUT is: the same command without
+# --fresh goes on from there, and stepcast-calibrate device --fit-only makes a profile of it, on a machine without a GPU too.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -87,7 +87,7 @@ calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
 fit=("${calibrate[@]}" --fit-only)
 for option; do [[ $option == --fresh ]] || fit+=("$option"); done
 if has_part calibrate; then
-  rm -f "$out"/tables/*.json "$out"/torch-step-*.json "$out/profile.json"
+  rm -f "$out"/tables/*.json "$out/profile.json"  # made again of the samples; what PyTorch took is measured, and stays
   step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
   [[ -e $out/profile.json ]] || step fit.log "${fit[@]}"  # of what was measured before it ended
 fi
@@ -98,6 +98,7 @@ elif ! compgen -G "$out/profile.samples.jsonl*" >/dev/null; then
   echo "run_on_gpu.sh: there are no samples in $out, which the part torch compares with; the part calibrate makes them" >&2
   failed=1
 elif python3 -c "import torch" 2>/dev/null; then
+  [[ ! -s $out/torch-compressors.json ]] || mv --backup=numbered "$out/torch-compressors.json" "$out/torch-compressors.before.json"  # is begun anew
   step torch-compressors.log python3 calibrate/torch_compressors.py --samples "$out/profile.samples.jsonl" --output "$out/torch-compressors.json"
   torch_steps=()
   for table in "$out"/tables/*.json; do

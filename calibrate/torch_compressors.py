@@ -531,7 +531,7 @@ def compare(options, times, overhead, keep):
             except torch.cuda.OutOfMemoryError:
                 result["why"] = "the device's memory does not suffice"
             except RuntimeError as error:  # what a library refuses is this method's affair
-                result["why"] = f"PyTorch: {str(error).strip().splitlines()[0]}"
+                result["why"] = f"PyTorch: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
             results.append(result)
             print(f"{name}, {n} elements", file=sys.stderr)
             keep(results)

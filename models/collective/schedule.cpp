@@ -21,7 +21,7 @@ std::int64_t message_count(const Schedule& schedule) {
   std::map<int, std::int64_t> known;  // by the first of its kind
   std::int64_t sum = 0;
   for (int r = 0; r < schedule.rounds; ++r) {
-    const auto [entry, is_new] = known.try_emplace(schedule.like_round(r));
+    const auto [entry, is_new] = known.try_emplace(schedule.is_even ? 0 : schedule.like_round(r));
     if (is_new) entry->second = static_cast<std::int64_t>(schedule.round(r).size());
     sum += entry->second;
   }

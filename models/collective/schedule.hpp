@@ -44,11 +44,13 @@ struct Schedule {
   /// the same kind. Only which blocks they carry differs, so both take the same time. Empty: every round is its
   /// own.
   std::function<int(int)> like = {};
+  /// Whether all rounds have as many messages, though they are not alike.
+  bool is_even = false;
 
   [[nodiscard]] int like_round(int r) const { return like ? like(r) : r; }
 };
 
-/// Messages of all rounds. Of rounds that are alike, only the first is made.
+/// Messages of all rounds. Of rounds that have as many, only the first is made.
 std::int64_t message_count(const Schedule& schedule);
 
 /// Largest k with 2^k <= p, for p >= 1.

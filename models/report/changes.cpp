@@ -56,7 +56,7 @@ class TwiceAsGood {
     } else if constexpr (std::is_same_v<T, Link>) {
       descend(pointer, value);
     } else if constexpr (std::is_same_v<T, int>) {
-      if (name == "nics" || name.ends_with("_links")) add(pointer, std::to_string(2 * value), 2 * value);
+      if (name == "nics" || name.ends_with("_links")) add(pointer, std::to_string(2L * value), 2L * value);
     } else if constexpr (std::is_same_v<T, std::vector<int>>) {
       if (name != "parallel") return;
       std::vector<int> cables = value;
@@ -209,7 +209,7 @@ class Changes {
       if (!w.variant || variant.name != w.variant->name) add(ChangeOf::training, "variant " + variant.name, "/workload/variant", variant.name);
     for (const PeakRate& peak : w.profile ? w.profile->peaks : std::vector<PeakRate>{})
       if (peak.dtype != w.dtype) add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype", name_of(peak.dtype));
-    add(ChangeOf::training, fmt::format("batch of {}", 2 * w.batch), "/workload/batch", 2 * w.batch);
+    add(ChangeOf::training, fmt::format("batch of {}", 2L * w.batch), "/workload/batch", 2L * w.batch);
   }
 
   const Scenario& s_;

@@ -1,5 +1,6 @@
-// SGD over a parameter server of M shards, which are where shard_placement.hpp says. Each bucket of gradients is pushed to the shards, which add up what
-// the workers send and update their part of the parameters; the workers pull the new parameters back.
+// SGD over a parameter server of M shards, which are where shard_placement.hpp says. Each bucket of gradients is pushed to
+// the shards, which add up what the workers send and update their part of the parameters; the workers pull the new
+// parameters back.
 //
 // Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over
 // dedicated servers' links, so they have a stream each; co-located shards share their worker's link, so all

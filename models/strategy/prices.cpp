@@ -219,26 +219,25 @@ CollectivePrices::PricedRound CollectivePrices::priced(const Round& round) const
 }
 
 const CollectivePrices::PricedRounds& CollectivePrices::rounds_of(const CollectiveCall& call) const {
-  const auto [entry, is_new] = rounds_.try_emplace(Key{call.algorithm, call.parameters.group_size, call.parameters.segments});
-  PricedRounds& all = entry->second;
-  if (!is_new) return all;
+  const Key key{call.algorithm, call.parameters.group_size, call.parameters.segments};
+  if (const auto known = rounds_.find(key); known != rounds_.end()) return known->second;
   const Schedule schedule = call.algorithm->schedule(cluster_.workers, call.parameters);
-  all.blocks = schedule.blocks;
+  PricedRounds all{schedule.blocks, {}};
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
     const auto [like, is_first] = number.try_emplace(schedule.like_round(r), all.rounds.size());
     if (is_first) all.rounds.push_back(priced(schedule.round(r)));
     else ++all.rounds[like->second].times;
   }
-  return all;
+  return rounds_.emplace(key, std::move(all)).first->second;
 }
 
 PricedCost CollectivePrices::operator()(const CollectiveCall& call) const {
   const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
   PricedCost cost = price(terms, paths_);
   if (terms.empty() || !routes_are_priced(cluster_, call.algorithm->operation)) return cost;
-  const auto [entry, is_new] = prices_.try_emplace({Key{call.algorithm, call.parameters.group_size, call.parameters.segments}, call.bytes});
-  if (!is_new) return entry->second;
+  const std::pair<Key, Bytes> key{{call.algorithm, call.parameters.group_size, call.parameters.segments}, call.bytes};
+  if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
   const PricedRounds& all = rounds_of(call);
   cost.latency = Seconds{};
   cost.bandwidth = terms.copied * paths_.host;
@@ -247,7 +246,8 @@ PricedCost CollectivePrices::operator()(const CollectiveCall& call) const {
     cost.latency += one.latency * round.times;
     cost.bandwidth += one.bandwidth * round.times;
   }
-  return entry->second = cost;
+  if (prices_.size() == kMostPrices) prices_.clear();
+  return prices_.emplace(key, cost).first->second;
 }
 
 bool CollectivePrices::is_exact(const CollectiveCall& call) const {

@@ -89,6 +89,7 @@ class CollectivePrices {
   mutable std::optional<Fabric> fabric_;
   mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;  ///< by {from, to, blocks} of its messages
   mutable std::map<Key, PricedRounds> rounds_;
+  static constexpr std::size_t kMostPrices = 1 << 16;  ///< bounds what a study leaves whose points all have other buffers
   mutable std::map<std::pair<Key, Bytes>, PricedCost> prices_;
 };
 

@@ -28,6 +28,8 @@ struct ValidateOptions {
 std::vector<std::filesystem::path> files_of(const std::vector<std::string>& words) {
   const auto folder = suites_folder(default_library());
   const auto shipped = json_files(folder);
+  if (shipped.empty() && words.empty())  // else nothing would be validated, and nothing amiss
+    throw CLI::ValidationError("suite", fmt::format("there are no suites in {}; set $STEPCAST_SCENARIOS to the folder of the shipped scenarios, or name a file", folder.string()));
   if (words.empty()) return shipped;
   std::vector<std::string> names;
   for (const auto& file : shipped) names.push_back(file.stem().string());

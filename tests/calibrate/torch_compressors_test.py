@@ -169,6 +169,16 @@ class Program(unittest.TestCase):
         self.assertTrue(all(len(result["decode"]["samples_s"]) == 2 for result in results[2:]))
 
     @unittest.skipUnless(peers.torch, "needs torch")
+    def test_what_is_refused_without_a_word_is_named_by_its_kind(self):
+        def refuses(x, s):
+            raise NotImplementedError
+
+        options = types.SimpleNamespace(device="cpu", samples_each=2, methods=["fp16"], sizes=[100])
+        with unittest.mock.patch.dict(peers.METHODS, {"fp16": peers.METHODS["fp16"]._replace(encode=refuses)}):
+            (result,) = peers.compare(options, None, (0.0, 0.0), lambda results: None)
+        self.assertEqual(result["why"], "PyTorch: NotImplementedError")
+
+    @unittest.skipUnless(peers.torch, "needs torch")
     def test_on_a_cpu_no_ratio_is_given(self):
         with tempfile.TemporaryDirectory() as folder:
             output = os.path.join(folder, "peers.json")

@@ -257,6 +257,25 @@ TEST_CASE("the check of all-to-alls notices wrong schedules") {
   CHECK_FALSE(with([](Round& round) { round.back().to = (round.back().to + 1) % 4; }).empty());
 }
 
+TEST_CASE("messages are counted without making more rounds than it takes") {
+  for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
+    INFO(label(entry, p, parameters));
+    const Schedule schedule = entry.schedule(p, parameters);
+    std::int64_t sum = 0;
+    for (int r = 0; r < schedule.rounds; ++r) sum += static_cast<std::int64_t>(schedule.round(r).size());
+    CHECK(message_count(schedule) == sum);
+  });
+  // An all-to-all's rounds are all unlike: p - 1 of p messages each.
+  Schedule schedule = pairwise::all_to_all(1000, {});
+  int made = 0;
+  schedule.round = [&made, round = schedule.round](int r) {
+    ++made;
+    return round(r);
+  };
+  CHECK(message_count(schedule) == 999 * 1000);
+  CHECK(made == 1);
+}
+
 TEST_CASE("every closed form is the sum over its schedule's rounds") {
   for_all_collectives([](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
     const std::string name = label(entry, p, parameters);

@@ -147,6 +147,12 @@ TEST_CASE("what changes the training is apart from what changes the exchange") {
   CHECK(training.at("variant pufferfish @ /workload/variant") == "pufferfish");
   CHECK(training.at("batch of 64 @ /workload/batch") == 64);
   CHECK(training.at("pipelined, width 2 @ /strategy") == Json::parse(R"({"kind": "pipelined"})"));
+  // 2·2^30 is more than an int holds; reading the change refuses it.
+  WorkloadTable large = *scenario.workload;
+  large.batch = 1 << 30;
+  Scenario of_large = scenario;
+  of_large.workload = std::make_shared<const WorkloadTable>(large);
+  CHECK(changes_of(of_large, ChangeOf::training).at("batch of 2147483648 @ /workload/batch") == 2147483648L);
 }
 
 TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps its times") {

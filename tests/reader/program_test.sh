@@ -135,6 +135,8 @@ expect 3 validate ../suite.json --csv errors.csv && prints_nothing && leaves 're
 says '../suite.json: /measurements/0/thruput: found an unknown key'
 expect 2 validate hkbu-10gb && prints_nothing
 says 'did you mean hkbu-10gbe?'
+STEPCAST_SCENARIOS=$work/out expect 2 validate && prints_nothing
+says "there are no suites in $work/out/validation"
 expect 0 list suites && prints 'hkbu-10gbe'
 expect 0 schema suite && prints '"title": "stepcast suite"'
 
