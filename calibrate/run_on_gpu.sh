@@ -87,7 +87,8 @@ calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
 fit=("${calibrate[@]}" --fit-only)
 for option; do [[ $option == --fresh ]] || fit+=("$option"); done
 if has_part calibrate; then
-  rm -f "$out"/tables/*.json "$out/profile.json"  # made again of the samples; what PyTorch took is measured, and stays
+  rm -f "$out"/tables/*.json  # made again of the samples; what PyTorch took is measured, and stays
+  [[ ! -e $out/profile.json ]] || mv "$out/profile.json" "$out/profile.before.json"
   step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
   [[ -e $out/profile.json ]] || step fit.log "${fit[@]}"  # of what was measured before it ended
 fi

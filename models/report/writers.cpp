@@ -22,11 +22,6 @@ struct Shown {
 /// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
 constexpr std::size_t kMostFullRows = 48;
 
-std::string value_of(const PointReport& p, const std::string& axis) {
-  const auto found = std::find_if(p.coordinates.begin(), p.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
-  return found == p.coordinates.end() ? "" : found->value;
-}
-
 bool has_large_gap(const PointReport& p) { return p.gap > kLargeGap - 1.0; }
 
 /// What a reader should know before trusting the numbers above, each thing once.
@@ -74,7 +69,7 @@ std::string to_kinds_table(const Report& report) {
       any = true;
       const Seconds step = b.total();
       std::vector<std::string> row;
-      for (const std::string& axis : report.axes) row.push_back(value_of(p, axis));
+      for (const std::string& axis : report.axes) row.push_back(value_on(p.coordinates, axis));
       row.push_back(kind.count == 1 ? std::to_string(kind.first) : fmt::format("{} to {}", kind.first, kind.first + kind.count - 1));
       row.push_back(std::to_string(kind.count));
       if (speed) row.push_back(fmt::format("{:.3g}", kind.speed));
@@ -96,8 +91,8 @@ std::string to_comparison(const Report& report) {
   std::vector<std::pair<std::vector<std::string>, std::map<std::string, const PointReport*>>> rows;
   for (const PointReport& p : report.points) {
     std::vector<std::string> key;
-    for (const std::string& axis : axes) key.push_back(value_of(p, axis));
-    const std::string variant = value_of(p, "variant");
+    for (const std::string& axis : axes) key.push_back(value_on(p.coordinates, axis));
+    const std::string variant = value_on(p.coordinates, "variant");
     if (std::find(variants.begin(), variants.end(), variant) == variants.end()) variants.push_back(variant);
     auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.first == key; });
     if (row == rows.end()) row = rows.insert(rows.end(), {key, {}});
@@ -151,7 +146,7 @@ std::string to_table(const Report& report) {
   for (const PointReport& p : report.points) {
     const Breakdown& b = p.answers.shown().breakdown;
     // An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
-    shown.algorithm |= !p.algorithm.empty() && p.algorithm != value_of(p, "algorithm");
+    shown.algorithm |= !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm");
     shown.throughput |= p.samples_per_second > 0;
     shown.algbw |= p.samples_per_second == 0 && p.algbw;
     shown.difference |= p.answers.difference().has_value();
@@ -195,7 +190,7 @@ std::string to_table(const Report& report) {
     const StepForecast& f = p.answers.shown();
     const Breakdown& b = f.breakdown;
     std::vector<std::string> row;
-    for (const std::string& axis : report.axes) row.push_back(value_of(p, axis));
+    for (const std::string& axis : report.axes) row.push_back(value_on(p.coordinates, axis));
     const auto cell = [&](bool on, std::string text) {
       if (on) row.push_back(std::move(text));
     };

@@ -502,6 +502,11 @@ Study expand_study(Document document, const std::vector<Override>& overrides, co
   return Expansion(file, library, max_points).expand(std::move(document), overrides);
 }
 
+std::string value_on(const std::vector<Coordinate>& coordinates, std::string_view axis) {
+  const auto found = std::find_if(coordinates.begin(), coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
+  return found == coordinates.end() ? "" : found->value;
+}
+
 std::vector<const Scenario*> questions_of(const StudyPoint& point) {
   std::vector<const Scenario*> all{&point.scenario};
   for (const Scenario& phase : point.phases) all.push_back(&phase);

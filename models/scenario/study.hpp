@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/scenario/document.hpp"
@@ -20,6 +21,9 @@ struct Coordinate {
   std::string value;
   bool operator==(const Coordinate&) const = default;
 };
+
+/// The value on that axis; "" where there is no such axis.
+std::string value_on(const std::vector<Coordinate>& coordinates, std::string_view axis);
 
 struct StudyPoint {
   std::vector<Coordinate> coordinates;

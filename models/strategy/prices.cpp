@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -87,15 +88,16 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
 Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
   const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
-  std::vector<Bytes> own(static_cast<std::size_t>(p));
-  for (int j = 0; co_located && j < shards; ++j) own[static_cast<std::size_t>(shard_host(cluster, shards, co_located, j))] += shard_bytes[static_cast<std::size_t>(j)];
+  std::map<int, Bytes> own;  // by rank, of the workers with a shard beside them
+  for (int j = 0; co_located && j < shards; ++j) own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
   // Dedicated shards have the plain link.
   Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
-  for (const WorkerKind& kind : worker_kinds(cluster))
-    for (int rank = kind.first; rank < kind.first + kind.count; ++rank) {
-      const Bytes home = own[static_cast<std::size_t>(rank)];
-      busiest = std::max({busiest, (total - home) / kind.link.bandwidth, home * (p - 1) / kind.link.bandwidth});
-    }
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    int with_shard = 0;
+    for (auto host = own.lower_bound(kind.first); host != own.end() && host->first < kind.first + kind.count; ++host, ++with_shard)
+      busiest = std::max({busiest, (total - host->second) / kind.link.bandwidth, host->second * (p - 1) / kind.link.bandwidth});
+    if (with_shard < kind.count) busiest = std::max(busiest, total / kind.link.bandwidth);
+  }
   return busiest;
 }
 

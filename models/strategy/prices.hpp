@@ -27,8 +27,8 @@ namespace stepcast {
 Prices collective_prices(const Cluster& cluster);
 
 /// What a push to (or pull from) shards amounts to on the cluster: shard_exchange_cost (collective/direct.hpp), where links are
-/// unlike what the busiest host's own link must carry, and on nodes and racks at least what the busiest NIC or uplink must carry (branches.hpp), in bytes of the slowest worker's link. Of equal
-/// shards and like links that is the load of the busiest link of all, and the longest latency: where messages of the longest
+/// unlike what the busiest host's own link must carry, and on nodes and racks at least what the busiest NIC or uplink must
+/// carry (branches.hpp), in bytes of the slowest worker's link. Of equal shards and like links that is the load of the busiest link of all, and the longest latency: where messages of the longest
 /// latency alone cross that link, no sharing is faster, and fair sharing takes just as long.
 CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
 

@@ -12,11 +12,6 @@
 namespace stepcast {
 namespace {
 
-std::string value_on(const std::vector<Coordinate>& coordinates, const std::string& axis) {
-  const auto found = std::find_if(coordinates.begin(), coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
-  return found == coordinates.end() ? "" : found->value;
-}
-
 std::vector<Coordinate> without(std::vector<Coordinate> coordinates, const std::string& axis) {
   std::erase_if(coordinates, [&](const Coordinate& c) { return c.axis == axis; });
   return coordinates;
@@ -46,7 +41,7 @@ std::optional<double> predicted(const PointReport& point, MeasuredQuantity quant
   return {};
 }
 
-ValidationSummary summarise(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives) {
+ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives) {
   ValidationSummary summary;
   std::vector<double> sizes;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -88,7 +83,7 @@ Validation validate(const Suite& suite, const Report& report) {
       if (std::find(validation.notes.begin(), validation.notes.end(), note) == validation.notes.end()) validation.notes.push_back(note);
   }
   validation.unmeasured = report.points.size() - measured.size();
-  validation.summary = summarise(validation.rows, suite.alternatives);
+  validation.summary = summary_of(validation.rows, suite.alternatives);
   return validation;
 }
 

@@ -60,7 +60,7 @@ struct Validation {
 std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity);
 
 /// @param alternatives  the axis that is ranked along; empty: there are no pairs
-ValidationSummary summarise(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives);
+ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives);
 
 /// @param report  of the suite's study
 /// @throws ModelError when the report has no prediction of something measured, naming it

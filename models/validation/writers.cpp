@@ -44,11 +44,6 @@ std::string human(MeasuredQuantity quantity, double value) {
   return "";
 }
 
-std::string value_on(const ValidationRow& row, const std::string& axis) {
-  const auto found = std::find_if(row.coordinates.begin(), row.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
-  return found == row.coordinates.end() ? "" : found->value;
-}
-
 std::string mark_of(const ValidationRow& row) {
   std::string mark = row.fitted ? "fitted" : "";
   if (row.evidence != Evidence::measured) mark += fmt::format("{}{}", mark.empty() ? "" : ", ", name_of(row.evidence));
@@ -115,7 +110,7 @@ std::string to_table(const Validation& validation) {
   table.add(head);
   for (const ValidationRow& row : validation.rows) {
     std::vector<std::string> cells;
-    for (const std::string& axis : validation.axes) cells.push_back(value_on(row, axis));
+    for (const std::string& axis : validation.axes) cells.push_back(value_on(row.coordinates, axis));
     cells.insert(cells.end(), {std::string(name_of(row.quantity)), human(row.quantity, row.measured), human(row.quantity, row.predicted), signed_percent(row.error()), mark_of(row)});
     table.add(cells);
   }

@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,7 +51,7 @@ std::string why(const ScenarioError& error) {
   return fmt::format("{}: {}", fault.pointer, fault.found) + (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
 }
 
-/// Steps of `points`, in their order. A point that has no answer (ModelError) leaves the others theirs.
+/// Steps of `points`, in their order. A point that has no answer, or whose replay fails, leaves the others theirs.
 void answer(const Study& base, const std::vector<StudyPoint>& points, const std::vector<ChangedStep*>& steps, int jobs) {
   if (points.empty()) return;
   Study study = base;
@@ -62,7 +63,7 @@ void answer(const Study& base, const std::vector<StudyPoint>& points, const std:
       steps[i]->speedup = report.points[i].speedup.value_or(0);
       steps[i]->estimate = report.points[i].estimate;
     }
-  } catch (const ModelError& error) {
+  } catch (const std::runtime_error& error) {
     if (points.size() == 1) {
       steps.front()->refusal = error.what();
       return;

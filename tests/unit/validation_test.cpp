@@ -44,21 +44,21 @@ PointReport point_of(std::vector<Coordinate> coordinates, double step, double sa
 TEST_CASE("the summary is over rows that were not fitted") {
   // Errors: fitted +300 % (left out), +10 %, -20 %, +40 %; sorted sizes 10, 20, 40.
   std::vector<ValidationRow> rows{fitted(row("a", "1", 100, 400), "the link"), row("a", "2", 100, 110), row("a", "4", 200, 160), row("a", "8", 50, 70)};
-  ValidationSummary s = summarise(rows, {});
+  ValidationSummary s = summary_of(rows, {});
   CHECK(s.predictions == 3);
   CHECK(std::abs(*s.median_error - 0.2) < 1e-12);
   CHECK(std::abs(*s.largest_error - 0.4) < 1e-12);
   CHECK(s.worst == 3);
   // One more of -60 %: sizes 10, 20, 40, 60, median (20 + 40)/2 = 30; the largest keeps its sign.
   rows.push_back(row("a", "16", 100, 40));
-  s = summarise(rows, {});
+  s = summary_of(rows, {});
   CHECK(std::abs(*s.median_error - 0.3) < 1e-12);
   CHECK(std::abs(*s.largest_error + 0.6) < 1e-12);
   CHECK(s.worst == 4);
 }
 
 TEST_CASE("where all rows were fitted there is nothing to judge") {
-  const ValidationSummary s = summarise({fitted(row("a", "1", 100, 100), "all"), fitted(row("b", "1", 90, 80), "all")}, "variant");
+  const ValidationSummary s = summary_of({fitted(row("a", "1", 100, 100), "all"), fitted(row("b", "1", 90, 80), "all")}, "variant");
   CHECK(s.predictions == 0);
   CHECK_FALSE(s.median_error);
   CHECK_FALSE(s.largest_error);
@@ -69,32 +69,32 @@ TEST_CASE("pairs differ on the axis of alternatives alone") {
   // With 4 workers a > b > c measured, a > c > b predicted: pairs ab and ac in order, bc not. With 8 workers b > a
   // measured and predicted. a and b at unlike workers are no pair, though all would be in order.
   const std::vector<ValidationRow> rows{row("a", "4", 30, 33), row("b", "4", 20, 10), row("c", "4", 10, 12), row("a", "8", 50, 50), row("b", "8", 60, 51)};
-  const ValidationSummary s = summarise(rows, "variant");
+  const ValidationSummary s = summary_of(rows, "variant");
   CHECK(s.pairs == 4);
   CHECK(s.ordered == 3);
-  CHECK(summarise(rows, {}).pairs == 0);
+  CHECK(summary_of(rows, {}).pairs == 0);
 }
 
 TEST_CASE("a tie in the forecast is not in order, one in the measurement no pair") {
-  CHECK(summarise({row("a", "4", 30, 20), row("b", "4", 20, 20)}, "variant").pairs == 1);
-  CHECK(summarise({row("a", "4", 30, 20), row("b", "4", 20, 20)}, "variant").ordered == 0);
-  CHECK(summarise({row("a", "4", 20, 30), row("b", "4", 20, 20)}, "variant").pairs == 0);
+  CHECK(summary_of({row("a", "4", 30, 20), row("b", "4", 20, 20)}, "variant").pairs == 1);
+  CHECK(summary_of({row("a", "4", 30, 20), row("b", "4", 20, 20)}, "variant").ordered == 0);
+  CHECK(summary_of({row("a", "4", 20, 30), row("b", "4", 20, 20)}, "variant").pairs == 0);
 }
 
 TEST_CASE("measurements within their spreads rank nothing") {
   // 100 ± 4 and 108 ± 4.32: 8 apart, 8.32 together. With half of the second's spread, 4 + 2.16 = 6.16, they are two.
-  CHECK(summarise({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.04)}, "variant").pairs == 0);
-  CHECK(summarise({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.02)}, "variant").pairs == 1);
+  CHECK(summary_of({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.04)}, "variant").pairs == 0);
+  CHECK(summary_of({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.02)}, "variant").pairs == 1);
 }
 
 TEST_CASE("quantities of unlike kinds are no pair, and fitted rows neither") {
   std::vector<ValidationRow> rows{row("a", "4", 1, 2), row("b", "4", 2, 3)};
   rows[1].quantity = MeasuredQuantity::speedup;
-  CHECK(summarise(rows, "variant").pairs == 0);
+  CHECK(summary_of(rows, "variant").pairs == 0);
   rows[1].quantity = rows[0].quantity;
-  CHECK(summarise(rows, "variant").pairs == 1);
+  CHECK(summary_of(rows, "variant").pairs == 1);
   rows[0].fitted = "a constant";
-  CHECK(summarise(rows, "variant").pairs == 0);
+  CHECK(summary_of(rows, "variant").pairs == 0);
 }
 
 TEST_CASE("the summary does not depend on the order of rows") {
@@ -106,9 +106,9 @@ TEST_CASE("the summary does not depend on the order of rows") {
       if (coin()) rows.back().spread = real_between(0, 0.3);
       if (integer_between(0, 4) == 0) rows.back().fitted = "x";
     }
-    const ValidationSummary one = summarise(rows, "variant");
+    const ValidationSummary one = summary_of(rows, "variant");
     std::reverse(rows.begin(), rows.end());
-    const ValidationSummary other = summarise(rows, "variant");
+    const ValidationSummary other = summary_of(rows, "variant");
     if (one.predictions != other.predictions || one.median_error != other.median_error || one.pairs != other.pairs || one.ordered != other.ordered) RC_FAIL("another summary");
     if (one.ordered > one.pairs) RC_FAIL("more in order than there are pairs");
     if (one.median_error && *one.median_error > std::abs(*one.largest_error)) RC_FAIL("the median beyond the largest");
@@ -164,7 +164,7 @@ TEST_CASE("limits are missed by more than they state, and only where they are st
   Validation v;
   v.name = "s";
   v.rows = {row("a", "1", 100, 110), row("a", "2", 100, 70)};  // +10 % and -30 %: median 20 %, largest 30 %
-  v.summary = summarise(v.rows, {});
+  v.summary = summary_of(v.rows, {});
   CHECK(missed_limits(v).empty());
   v.tolerance = {0.2001, 0.3001};
   CHECK(missed_limits(v).empty());
@@ -173,7 +173,7 @@ TEST_CASE("limits are missed by more than they state, and only where they are st
   v.tolerance = {0.1, 0.25};
   CHECK(missed_limits(v) == std::vector<std::string>{"s: the median |error| is 20 %, more than the 10 % that the suite states", "s: the largest |error| is 30 %, more than the 25 % that the suite states"});
   for (auto& fitted : v.rows) fitted.fitted = "bandwidth";
-  v.summary = summarise(v.rows, {});
+  v.summary = summary_of(v.rows, {});
   CHECK(missed_limits(v) == std::vector<std::string>{"s: all rows are fitted, so nothing is left to hold against the tolerance that the suite states"});
   v.tolerance = {};
   CHECK(missed_limits(v).empty());
@@ -188,7 +188,7 @@ TEST_CASE("tables and CSV say what was fitted and what was recalled") {
   v.rows = {fitted(row("a", "1", 100, 100), "the step"), row("b", "1", 80, 88)};
   v.rows[1].evidence = Evidence::recalled;
   v.rows[1].spread = 0.5;
-  v.summary = summarise(v.rows, "variant");
+  v.summary = summary_of(v.rows, "variant");
   CHECK(to_table(v) ==
         "s: a question\nsource: somebody\n\n"
         "variant  workers  quantity    measured  predicted    error\n"
