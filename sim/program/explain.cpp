@@ -151,7 +151,7 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
 void add_explain(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("explain", "Tell what sets the step time, and what each of many changes would make of it");
   auto options = std::make_shared<ExplainOptions>();
-  command->add_option("scenario", options->study.file, "scenario (JSON); - is standard input")->required();
+  command->add_option("file", options->study.file, "scenario (JSON); - is standard input")->required();
   add_sets(*command, options->study);
   add_points(*command, options->study);
   command->add_option("--evaluator", options->study.evaluator, "equations or replay")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
