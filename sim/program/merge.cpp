@@ -18,11 +18,7 @@ struct MergeOptions {
 
 int merge(MergeOptions options) {
   if (options.csv.empty() && options.json_lines.empty()) options.csv = "-";
-  try {
-    check_outputs({options.csv, options.json_lines}, "");
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("output", error.what());
-  }
+  check_outputs({options.csv, options.json_lines}, "");
   std::vector<ShardReader> shards;
   for (const std::string& file : options.shards) shards.emplace_back(file);
   arrange(shards);

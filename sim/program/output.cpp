@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -60,6 +61,8 @@ std::string python() {
   return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 
+CLI::ValidationError refused(const std::string& why) { return CLI::ValidationError("output", why); }
+
 }  // namespace
 
 fs::path followed(const fs::path& path) {
@@ -90,19 +93,19 @@ void check_outputs(const std::vector<std::string>& texts, const std::string& plo
   for (const std::string& path : all) {
     if (path.empty()) continue;
     if (std::find(seen.begin(), seen.end(), path) != seen.end())
-      throw std::invalid_argument(fmt::format("{} twice; give each output a path of its own", path == "-" ? "standard output" : path));
+      throw refused(fmt::format("{} twice; give each output a path of its own", path == "-" ? "standard output" : path));
     seen.push_back(path);
     if (path == "-" || is_special(path)) {
-      if (fs::is_directory(path)) throw std::invalid_argument(fmt::format("{} is a folder; give a file", path));
+      if (fs::is_directory(path)) throw refused(fmt::format("{} is a folder; give a file", path));
       continue;
     }
     const fs::path target = followed(path);
     const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw std::invalid_argument(fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw refused(fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
   }
   const std::string suffix = fs::path(plot).extension().string();
   if (!plot.empty() && suffix != ".png" && suffix != ".svg" && suffix != ".pdf")
-    throw std::invalid_argument(fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
+    throw refused(fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 
 void draw_plot(const Json& report, const std::string& path) {

@@ -17,7 +17,7 @@ void write_output(const std::string& path, const std::string& text);
 
 /// Checks before any work is done that the paths can be written, that no two are the same, that at most one is
 /// standard output, and that the plot has a suffix that matplotlib knows. Empty paths are left out.
-/// @throws std::invalid_argument with the reason
+/// @throws CLI::ValidationError with the reason
 void check_outputs(const std::vector<std::string>& texts, const std::string& plot);
 
 /// Draws the report (as JSON) with notebooks/plot_speedup.py into `path`.

@@ -44,11 +44,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   const Study study = load(options.study);
   print_notes(study);
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
-  try {
-    check_outputs({options.csv, options.json}, plot);
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("output", error.what());
-  }
+  check_outputs({options.csv, options.json}, plot);
   if (const std::string announcement = announce_long_replays(study); !announcement.empty()) fmt::print(stderr, "stepcast: {}\n", announcement);
   const Report report = evaluate_study(study, options.jobs);
 

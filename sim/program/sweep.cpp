@@ -123,11 +123,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   const auto files = output_files(options, shard);
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
-  try {
-    check_outputs(paths, "");
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("output", error.what());
-  }
+  check_outputs(paths, "");
   const auto cache = open_cache(options);
   settings.cache = cache.get();
   const auto columns = PointRows(study, {}).columns();

@@ -49,11 +49,7 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
 }
 
 int run(const ValidateOptions& options, const Invocation& invocation) {
-  try {
-    check_outputs({options.csv, options.json}, "");
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("output", error.what());
-  }
+  check_outputs({options.csv, options.json}, "");
   std::vector<Suite> suites;
   for (const auto& file : files_of(options.suites)) suites.push_back(load_suite(file, default_library()));
   std::vector<Validation> validations;
