@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -51,26 +52,27 @@ std::string why(const ScenarioError& error) {
   return fmt::format("{}: {}", fault.pointer, fault.found) + (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
 }
 
-/// Steps of `points`, in their order. A point that has no answer, or whose replay fails, leaves the others theirs.
-void answer(const Study& base, const std::vector<StudyPoint>& points, const std::vector<ChangedStep*>& steps, int jobs) {
-  if (points.empty()) return;
-  Study study = base;
-  study.points = points;
+/// Steps of the study's points, in their order. A point that has no answer, or whose replay fails, leaves the others theirs.
+void answer(const Study& study, std::span<ChangedStep* const> steps, int jobs) {
+  if (steps.empty()) return;
   try {
     const Report report = evaluate_study(study, jobs);
-    for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
       steps[i]->step = report.points[i].answers.shown().step;
       steps[i]->speedup = report.points[i].speedup.value_or(0);
       steps[i]->estimate = report.points[i].estimate;
     }
   } catch (const std::runtime_error& error) {
-    if (points.size() == 1) {
+    if (steps.size() == 1) {
       steps.front()->refusal = error.what();
       return;
     }
-    const auto half = static_cast<std::ptrdiff_t>(points.size() / 2);
-    answer(base, {points.begin(), points.begin() + half}, {steps.begin(), steps.begin() + half}, jobs);
-    answer(base, {points.begin() + half, points.end()}, {steps.begin() + half, steps.end()}, jobs);
+    const std::size_t half = steps.size() / 2;
+    Study first = study, second = study;
+    first.points.resize(half);
+    second.points.erase(second.points.begin(), second.points.begin() + static_cast<std::ptrdiff_t>(half));
+    answer(first, steps.first(half), jobs);
+    answer(second, steps.subspan(half), jobs);
   }
 }
 
@@ -79,7 +81,7 @@ std::optional<CriticalTasks> critical_of(const Read& read) {
   try {
     const Study study = read({{"/evaluation/evaluator", "equations", "--evaluator", ""}});
     const Scenario& scenario = study.points.front().scenario;
-    const CollectivePrices prices(scenario.cluster);
+    const ClusterPrices prices(scenario.cluster);
     return critical_tasks(build_step_graph(scenario, make_workload(scenario), prices), prices);
   } catch (const ScenarioError&) {
   } catch (const ModelError&) {
@@ -90,32 +92,30 @@ std::optional<CriticalTasks> critical_of(const Read& read) {
 Explanation explain(const Study& study, const std::string& document, const std::string& file, int jobs) {
   const Read read = [&](const std::vector<Override>& overrides) { return parse_study(document, file, overrides, default_library()); };
 
-  const Study base = read({});
-  const Scenario& scenario = base.points.front().scenario;
+  Study changed = read({});
+  const Scenario scenario = changed.points.front().scenario;
   Explanation explanation;
   explanation.name = study.name;
-  explanation.point = evaluate_study(base, jobs).points.front();
+  explanation.point = evaluate_study(changed, jobs).points.front();
   explanation.point.coordinates = study.points.front().coordinates;
   const StepForecast& now = explanation.point.answers.shown();
   explanation.critical = critical_of(read);
 
   for (Change& change : changes_of(scenario)) explanation.changes.push_back({std::move(change)});
-  std::vector<StudyPoint> points;
+  changed.points.clear();
   std::vector<ChangedStep*> steps;
   for (ChangedStep& one : explanation.changes) {
     try {
       StudyPoint point = read(overrides_of(one.change)).points.front();
       point.baseline = scenario;
-      points.push_back(std::move(point));
+      changed.points.push_back(std::move(point));
       steps.push_back(&one);
     } catch (const ScenarioError& error) {
       one.refusal = why(error);
     }
   }
-  Study changed = base;
-  changed.points = points;
-  if (const std::string announcement = announce_long_replays(changed); !announcement.empty()) fmt::print(stderr, "stepcast: {} changes: {}\n", points.size(), announcement);
-  answer(base, points, steps, jobs);
+  if (const std::string announcement = announce_long_replays(changed); !announcement.empty()) fmt::print(stderr, "stepcast: {} changes: {}\n", steps.size(), announcement);
+  answer(changed, steps, jobs);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0) one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
   return explanation;
@@ -131,11 +131,7 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   const Study study = load(options.study);
   require_one_point(study, "explain");
   print_notes(study);
-  try {
-    check_outputs({options.scenario, options.json}, "");
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("output", error.what());
-  }
+  check_outputs({options.scenario, options.json}, "");
   const Json document = document_of(study.points.front().scenario);
   if (!options.scenario.empty()) write_output(options.scenario, document.dump(1) + "\n");
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
