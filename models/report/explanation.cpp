@@ -27,11 +27,6 @@ constexpr Section kSections[] = {
     {ChangeOf::training, "training", "another training, of whose accuracy a forecast says nothing"},
 };
 
-constexpr std::string_view name_of(Phase phase) {
-  constexpr std::string_view names[] = {"forward", "backward", "update", "encode", "decode", "exchange", "server"};
-  return names[static_cast<std::size_t>(phase)];
-}
-
 /// The terms of communication by name.
 std::array<Cause, 4> terms_of(const PricedCost& cost) { return {{{"latency", cost.latency}, {"bandwidth", cost.bandwidth}, {"reduction", cost.reduction}, {"set-up", cost.setup}}}; }
 

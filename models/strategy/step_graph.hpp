@@ -9,8 +9,10 @@
 // workers (and shards); all other dependencies are within one worker or shard.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -21,6 +23,11 @@ namespace stepcast {
 
 /// What a task is for: the lines of the report's breakdown.
 enum class Phase { forward, backward, update, encode, decode, exchange, serve };
+
+constexpr std::string_view name_of(Phase phase) {
+  constexpr std::string_view names[] = {"forward", "backward", "update", "encode", "decode", "exchange", "serve"};
+  return names[static_cast<std::size_t>(phase)];
+}
 
 enum class Role { worker, server };
 

@@ -19,11 +19,6 @@ struct TraceOptions {
   std::string output;
 };
 
-constexpr std::string_view name_of(Phase phase) {
-  constexpr std::string_view names[] = {"forward", "backward", "update", "encode", "decode", "exchange", "serve"};
-  return names[static_cast<std::size_t>(phase)];
-}
-
 /// Lines of the Trace Event Format, one event each: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 /// Participants are its processes and streams its threads; both are numbers there, named by events of their own.
 class EventLines {
