@@ -32,7 +32,7 @@ std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
 }
 
 /// S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
-PricedCost exchange_price(const Work& work, const StepGraph& graph, const CollectivePrices& prices) {
+PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     PricedCost cost = prices(collective->call);
     if (collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
@@ -40,13 +40,13 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Collec
   }
   Prices paths = prices.paths();
   paths.setup = Seconds{};
-  return price(communication_terms(work, graph, prices.cluster()), paths);
+  return price(communication_terms(work, graph, prices), paths);
 }
 
 /// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
 class Unfolded {
  public:
-  Unfolded(const StepGraph& graph, const CollectivePrices& prices) : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
+  Unfolded(const StepGraph& graph, const ClusterPrices& prices) : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       first_[i] = static_cast<int>(timed.duration.size());
       const Work& work = graph.tasks[i].work;
@@ -103,15 +103,15 @@ void refuse_asynchronous(const StepGraph& graph) {
 
 }  // namespace
 
-CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cluster& cluster) {
-  const int workers = cluster.workers;
+CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+  const int workers = prices.cluster().workers;
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     const CollectiveCall& call = collective->call;
     return call.algorithm->cost(call.bytes, workers, call.parameters);
   }
   if (const auto* direct = std::get_if<DirectWork>(&work)) {
     if (direct->pattern == DirectWork::Pattern::neighbours) return neighbour_exchange_cost(direct->shard_bytes.front(), workers);
-    return shard_terms(direct->shard_bytes, cluster, graph.shards_co_located);
+    return prices.shard_terms(direct->shard_bytes, graph.shards_co_located);
   }
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // one worker's own message, were it alone
     CostTerms terms;
@@ -123,12 +123,12 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
   return {};
 }
 
-PricedCost communication_price(const Work& work, const StepGraph& graph, const CollectivePrices& prices) {
+PricedCost communication_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work) || std::holds_alternative<ShardCopy>(work)) refuse_asynchronous(graph);
   return exchange_price(work, graph, prices);
 }
 
-StepForecast evaluate(const StepGraph& graph, const CollectivePrices& prices) {
+StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);
   const Unfolded unfolded(graph, prices);
   const TimedEventSolver solver(unfolded.timed);
@@ -165,9 +165,9 @@ StepForecast evaluate(const StepGraph& graph, const CollectivePrices& prices) {
   return forecast;
 }
 
-StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return evaluate(graph, CollectivePrices(cluster)); }
+StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return evaluate(graph, ClusterPrices(cluster)); }
 
-CriticalTasks critical_tasks(const StepGraph& graph, const CollectivePrices& prices) {
+CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);
   const Unfolded unfolded(graph, prices);
   const CriticalCycle cycle = TimedEventSolver(unfolded.timed).critical_cycle();
@@ -185,7 +185,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const CollectivePrices& pri
 
 Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps) {
   refuse_asynchronous(graph);
-  const Unfolded unfolded(graph, CollectivePrices(cluster));
+  const Unfolded unfolded(graph, ClusterPrices(cluster));
   double end = 0.0;
   const auto starts = TimedEventSolver(unfolded.timed).first_steps(steps);
   for (const auto& step : starts)

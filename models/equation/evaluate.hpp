@@ -13,20 +13,20 @@ namespace stepcast {
 
 /// α-β-γ price of a communication task among all of the prices' cluster's workers.
 /// @throws ModelError for tasks of asynchronous servers, whose order depends on time
-PricedCost communication_price(const Work& work, const StepGraph& graph, const CollectivePrices& prices);
+PricedCost communication_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
 /// Messages, bytes and reductions of a communication task.
-CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cluster& cluster);
+CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
 /// Evaluates the graph in closed form. Workers of one speed are one vertex per compute task; a communication
 /// task is one vertex for all. Exact for every strategy with like links on the ideal star, for collectives on any other
-/// topology and links as far as their routes are priced (CollectivePrices), and for equal shards on nodes and racks where
+/// topology and links as far as their routes are priced (ClusterPrices), and for equal shards on nodes and racks where
 /// all wait for the busiest way out (shard_terms_are_exact). Estimates, which replay refines: parameter servers with unequal
 /// shards or unlike workers (all pushes as if at once: too slow); direct messages over unlike links (every one counts as the
 /// slowest) and in fabrics of several hops (no contention inside: too fast); of more workers, collectives on nodes and racks
 /// (every message but a ring's as if it left its group: too slow) and in fabrics (too fast).
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
-StepForecast evaluate(const StepGraph& graph, const CollectivePrices& prices);
+StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 
 /// A task on the critical cycle.
@@ -46,7 +46,7 @@ struct CriticalTasks {
 
 /// The critical cycle whose length evaluate() calls a step.
 /// @throws ModelError as evaluate does
-CriticalTasks critical_tasks(const StepGraph& graph, const CollectivePrices& prices);
+CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices);
 
 /// End of the last task of steps 0 .. steps-1 (passes of the template): how long they take from a standing start.
 Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps);

@@ -9,7 +9,7 @@
 namespace stepcast {
 namespace {
 
-Seconds step_at(Scenario scenario, Side side, const CollectivePrices& prices) {
+Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
   if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
   if (scenario.workload && scenario.workload->profile) {
     WorkloadTable table = *scenario.workload;
@@ -26,7 +26,7 @@ bool has_spread(const Scenario& scenario) {
 }
 
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
-  const CollectivePrices prices(scenario.cluster);  // of which profiles know nothing
+  const ClusterPrices prices(scenario.cluster);  // of which profiles know nothing
   return {shown * (step_at(scenario, Side::fast, prices) / stated), shown * (step_at(scenario, Side::slow, prices) / stated)};
 }
 

@@ -109,10 +109,8 @@ class Changes {
     if (std::holds_alternative<SimGridXml>(s_.cluster.topology)) std::erase_if(changes_, [](const Change& change) { return change.set.front().first.starts_with("/cluster/link/"); });
 
     if (!std::holds_alternative<CollectiveBenchmark>(s_.strategy)) {
-      int plain = s_.cluster.workers;
-      for (const WorkerGroup& group : s_.cluster.groups) plain -= group.count;
       std::vector<WorkerGroup> twice;
-      if (plain > 0) twice.push_back({.count = plain});
+      if (const std::vector<WorkerKind> kinds = worker_kinds(s_.cluster); kinds.size() > s_.cluster.groups.size()) twice.push_back({.count = kinds.front().count});
       twice.insert(twice.end(), s_.cluster.groups.begin(), s_.cluster.groups.end());
       Json groups = Json::array();
       for (WorkerGroup& group : twice) {

@@ -35,7 +35,7 @@ std::string describe(const CollectiveCall& call) {
 }
 
 /// Why the equations' answer may not be the replay's; empty where it is.
-std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices) {
+std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
   const Cluster& cluster = scenario.cluster;
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   if (server && server->balance == ShardBalance::greedy && server->shards > 1) return "as if all shards were as late as the largest";
@@ -54,8 +54,7 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const
     if (collective && routes_are_priced(cluster, collective->call.algorithm->operation)) by_rounds |= !prices.is_exact(collective->call);
     else by_paths |= collective || std::holds_alternative<DirectWork>(task.work);
   }
-  const bool has_hops = std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
-  if (by_paths && has_hops) return "without the contention of messages on its inner links, and can be several times too fast";
+  if (by_paths && has_inner_hops(cluster)) return "without the contention of messages on its inner links, and can be several times too fast";
   if (by_paths) return server ? "from its busiest links and longest routes" : "from its slowest links and longest routes";
   return by_rounds ? "as if all messages of a round had its longest route's latency" : "";
 }
@@ -93,13 +92,13 @@ std::optional<double> Answers::difference() const {
   return (replay->step - equations->step) / equations->step;
 }
 
-ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices) {
+ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
   ExchangeSummary all;
   // Nobody asks of a replay how good the equations were.
   if (scenario.evaluation.evaluator != Evaluator::replay) all.estimate = why_estimate(scenario, graph, prices);
   for (const Task& task : graph.tasks) {
     if (task.phase != Phase::exchange) continue;
-    const CostTerms terms = communication_terms(task.work, graph, prices.cluster());
+    const CostTerms terms = communication_terms(task.work, graph, prices);
     const auto* direct = std::get_if<DirectWork>(&task.work);
     const bool pull = direct && direct->pattern == DirectWork::Pattern::pull;
     if (!pull) all.sent += terms.sent;  // a worker receives what shards send

@@ -83,7 +83,7 @@ struct ExchangeSummary {
   std::set<Operation> operations;
   std::string estimate;                     ///< why the equations' answer may not be the replay's; empty where it is
 };
-ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices);
+ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
 
 /// A scenario's workload, step graph and answers.
 struct Answered {

@@ -72,7 +72,7 @@ std::optional<CodecRates> rates_of(const Scenario& scenario) {
 
 Workload make_workload(const Scenario& scenario) { return scenario.workload ? make_workload(*scenario.workload) : Workload{}; }
 
-StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const CollectivePrices& prices) {
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices) {
   const GraphInput input{workload, scenario.cluster, scenario.compressor, scenario.codec, prices, rates_of(scenario)};
   struct {
     const GraphInput& input;
@@ -85,6 +85,6 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, c
   return std::visit(build, scenario.strategy);
 }
 
-StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) { return build_step_graph(scenario, workload, CollectivePrices(scenario.cluster)); }
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) { return build_step_graph(scenario, workload, ClusterPrices(scenario.cluster)); }
 
 }  // namespace stepcast

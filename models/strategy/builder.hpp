@@ -19,7 +19,7 @@ struct GraphInput {
   const Cluster& cluster;
   const Compressor& compressor;
   const CodecSettings& codec;
-  const CollectivePrices& prices;
+  const ClusterPrices& prices;
   std::optional<CodecRates> rates;  ///< of the compressor's kernels; empty where it has none
 };
 
@@ -33,7 +33,7 @@ StepGraph build_collective(const CollectiveBenchmark&, const GraphInput&);
 Workload make_workload(const Scenario& scenario);
 
 /// The scenario's step graph; `prices` are those of its cluster.
-StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const CollectivePrices& prices);
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices);
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 
 // Pieces that builders share.

@@ -9,7 +9,6 @@
 
 #include "models/collective/direct.hpp"
 #include "models/scenario/worker_kinds.hpp"
-#include "models/strategy/branches.hpp"
 #include "models/strategy/shard_placement.hpp"
 
 namespace stepcast {
@@ -18,19 +17,11 @@ namespace {
 /// The slowest link among the workers', and the largest end-to-end latency between two of them. Each end adds
 /// half of its link's latency.
 PathPrice worst_link(const Cluster& cluster) {
-  BytesPerSecond bandwidth = cluster.link.bandwidth;
-  long grouped = 0;
-  for (const WorkerGroup& group : cluster.groups) grouped += group.count;
+  BytesPerSecond bandwidth(std::numeric_limits<double>::infinity());
   std::vector<Seconds> halves;  // of the two slowest ends
-  const auto add = [&](const Seconds& latency, long count) {
-    for (long i = 0; i < std::min(count, 2L); ++i) halves.push_back(latency / 2.0);
-  };
-  const bool any_plain = grouped < cluster.workers;
-  if (any_plain) add(cluster.link.latency, cluster.workers - grouped);
-  else bandwidth = BytesPerSecond(std::numeric_limits<double>::infinity());
-  for (const WorkerGroup& group : cluster.groups) {
-    bandwidth = std::min(bandwidth, group.bandwidth.value_or(cluster.link.bandwidth));
-    add(group.latency.value_or(cluster.link.latency), group.count);
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    bandwidth = std::min(bandwidth, kind.link.bandwidth);
+    halves.insert(halves.end(), static_cast<std::size_t>(std::min(kind.count, 2)), kind.link.latency / 2.0);
   }
   std::sort(halves.begin(), halves.end(), std::greater<>());
   const Seconds second = halves.size() > 1 ? halves[1] : halves[0];
@@ -150,30 +141,8 @@ int natural_group(const Cluster& cluster) {
   return 1;
 }
 
-CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
-  const int p = cluster.workers;
-  CostTerms terms = shard_exchange_cost(shard_bytes, p, co_located);
-  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  const auto* racks = std::get_if<Racks>(&cluster.topology);
-  if (terms.empty()) return terms;
-  Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
-  const auto move_to = [&](Path path) { std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(path)]); };
-  const SecondsPerByte beta = worst_link(cluster).beta;
-  if (!links_are_alike(cluster)) wire = busiest_host(shard_bytes, cluster, co_located) / beta;
-  if (!nodes && !racks) return terms;
-
-  // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that inside it.
-  if (co_located) move_to(Path::far);
-  else if (racks && p + static_cast<int>(shard_bytes.size()) <= racks->hosts_per_rack) move_to(Path::inner);
-  if (nodes) {
-    const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
-    const double inside = 1.0 / (beta * nodes->inner.bandwidth);  // an inner link's time for a byte, in those of a NIC
-    // No worker sends more to others than a co-located shard receives: total - s_i <= (p - 1) · largest.
-    if (co_located) wire = largest * (p - 1) * inside;
-    else wire = std::max(wire, total * inside);
-  }
-  wire = std::max(wire, busiest_way(shard_bytes, branches(cluster, static_cast<int>(shard_bytes.size()), co_located), p) / beta);
-  return terms;
+bool has_inner_hops(const Cluster& cluster) {
+  return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
 }
 
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets) {
@@ -199,7 +168,7 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   return reaches(ways, hosts) && (!meet || (in_turn && all_wait_for_busiest_way(all, p, shards, ways)));
 }
 
-CollectivePrices::PricedRound CollectivePrices::priced(const Round& round) const {
+ClusterPrices::PricedRound ClusterPrices::priced(const Round& round) const {
   PricedRound found;
   // Rounds that differ in how much all their messages carry are one, scaled.
   if (std::all_of(round.begin(), round.end(), [&](const Message& m) { return m.slice.count == round.front().slice.count; })) found.blocks = round.front().slice.count;
@@ -220,7 +189,7 @@ CollectivePrices::PricedRound CollectivePrices::priced(const Round& round) const
   return found;
 }
 
-const CollectivePrices::PricedRounds& CollectivePrices::rounds_of(const CollectiveCall& call) const {
+const ClusterPrices::PricedRounds& ClusterPrices::rounds_of(const CollectiveCall& call) const {
   const Key key{call.algorithm, call.parameters.group_size, call.parameters.segments};
   if (const auto known = rounds_.find(key); known != rounds_.end()) return known->second;
   const Schedule schedule = call.algorithm->schedule(cluster_.workers, call.parameters);
@@ -234,7 +203,7 @@ const CollectivePrices::PricedRounds& CollectivePrices::rounds_of(const Collecti
   return rounds_.emplace(key, std::move(all)).first->second;
 }
 
-PricedCost CollectivePrices::operator()(const CollectiveCall& call) const {
+PricedCost ClusterPrices::operator()(const CollectiveCall& call) const {
   const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
   PricedCost cost = price(terms, paths_);
   if (terms.empty() || !routes_are_priced(cluster_, call.algorithm->operation)) return cost;
@@ -252,14 +221,42 @@ PricedCost CollectivePrices::operator()(const CollectiveCall& call) const {
   return prices_.emplace(key, cost).first->second;
 }
 
-bool CollectivePrices::is_exact(const CollectiveCall& call) const {
+bool ClusterPrices::is_exact(const CollectiveCall& call) const {
   if (call.algorithm->cost(call.bytes, cluster_.workers, call.parameters).empty()) return true;
   const PricedRounds& all = rounds_of(call);
   return std::all_of(all.rounds.begin(), all.rounds.end(), [](const PricedRound& round) { return round.flows->is_exact(); });
 }
 
+CostTerms ClusterPrices::shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const {
+  const int p = cluster_.workers;
+  CostTerms terms = shard_exchange_cost(shard_bytes, p, co_located);
+  const auto* nodes = std::get_if<Nodes>(&cluster_.topology);
+  const auto* racks = std::get_if<Racks>(&cluster_.topology);
+  if (terms.empty()) return terms;
+  Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
+  const auto move_to = [&](Path path) { std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(path)]); };
+  const SecondsPerByte beta = worst_link(cluster_).beta;
+  if (!links_are_alike(cluster_)) wire = busiest_host(shard_bytes, cluster_, co_located) / beta;
+  if (!nodes && !racks) return terms;
+
+  // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that inside it.
+  if (co_located) move_to(Path::far);
+  else if (racks && p + static_cast<int>(shard_bytes.size()) <= racks->hosts_per_rack) move_to(Path::inner);
+  if (nodes) {
+    const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+    const double inside = 1.0 / (beta * nodes->inner.bandwidth);  // an inner link's time for a byte, in those of a NIC
+    // No worker sends more to others than a co-located shard receives: total - s_i <= (p - 1) · largest.
+    if (co_located) wire = largest * (p - 1) * inside;
+    else wire = std::max(wire, total * inside);
+  }
+  const auto [all, is_new] = branches_.try_emplace({shard_bytes.size(), co_located});
+  if (is_new) all->second = branches(cluster_, static_cast<int>(shard_bytes.size()), co_located);
+  wire = std::max(wire, busiest_way(shard_bytes, all->second, p) / beta);
+  return terms;
+}
+
 /// What the call cannot take less than, without following its rounds.
-Seconds CollectivePrices::least(const CollectiveCall& call) const {
+Seconds ClusterPrices::least(const CollectiveCall& call) const {
   const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
   if (terms.empty()) return {};
   Seconds sum = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
@@ -268,7 +265,7 @@ Seconds CollectivePrices::least(const CollectiveCall& call) const {
   return sum;
 }
 
-CollectiveCall CollectivePrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const {
+CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const {
   const bool by_routes = routes_are_priced(cluster_, operation);
   Seconds best(std::numeric_limits<double>::infinity());
   return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, natural_group(cluster_), [&](const CollectiveCall& call) {
@@ -281,8 +278,8 @@ CollectiveCall CollectivePrices::decide(Operation operation, const CollectiveCho
   });
 }
 
-const CollectivePrices& RecentPrices::of(const Cluster& cluster) {
-  const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const CollectivePrices& prices) { return prices.cluster() == cluster; });
+const ClusterPrices& RecentPrices::of(const Cluster& cluster) {
+  const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const ClusterPrices& prices) { return prices.cluster() == cluster; });
   if (known != recent_.end()) {
     recent_.splice(recent_.begin(), recent_, known);
   } else {

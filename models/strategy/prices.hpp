@@ -15,6 +15,7 @@
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/scenario/cluster.hpp"
+#include "models/strategy/branches.hpp"
 
 namespace stepcast {
 
@@ -26,14 +27,8 @@ namespace stepcast {
 /// With groups of their own links, the slowest link counts: a collective waits for it in every round.
 Prices collective_prices(const Cluster& cluster);
 
-/// What a push to (or pull from) shards amounts to on the cluster: shard_exchange_cost (collective/direct.hpp), where links are
-/// unlike what the busiest host's own link must carry, and on nodes and racks at least what the busiest NIC or uplink must
-/// carry (branches.hpp), in bytes of the slowest worker's link. Of equal shards and like links that is the load of the busiest link of all, and the longest latency: where messages of the longest
-/// latency alone cross that link, no sharing is faster, and fair sharing takes just as long.
-CostTerms shard_terms(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
-
-/// Whether steps of `buckets` pushes to equal shards and as many pulls take what shard_terms says of each: fair sharing does,
-/// and neither do some participants get so far ahead of others that one task's messages slow another's.
+/// Whether steps of `buckets` pushes to equal shards and as many pulls take what ClusterPrices::shard_terms says of each: fair
+/// sharing does, and no participants get so far ahead of others that one task's messages slow another's.
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets);
 
 /// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.
@@ -47,16 +42,21 @@ bool routes_are_priced(const Cluster& cluster, Operation operation);
 /// Workers on one machine or in one rack, the natural group of a hierarchical collective; 1 otherwise.
 int natural_group(const Cluster& cluster);
 
-/// Prices of collectives among all of a cluster's workers: by the closed forms and collective_prices, or where routes are
-/// priced, round by round (fabric/round_flows.hpp), contention on every link included. The latter equals the replay on
-/// ideal transport, whatever algorithm and topology, in rounds of up to RoundFlows::kMostFollowed messages; one of more may
-/// be as much too long as its routes' latencies differ. What the hosts copy and add is the closed form's in both.
+/// Whether messages take several links between switches or hosts: fat tree, torus, dragonfly.
+bool has_inner_hops(const Cluster& cluster);
+
+/// Prices of what a cluster's workers exchange: of collectives among all of them, and with the shards of servers.
 ///
-/// Keeps what it found out about rounds; not for several threads.
-class CollectivePrices {
+/// Collectives are priced by the closed forms and collective_prices, or where routes are priced, round by round
+/// (fabric/round_flows.hpp), contention on every link included. The latter equals the replay on ideal transport, whatever
+/// algorithm and topology, in rounds of up to RoundFlows::kMostFollowed messages; one of more may be as much too long as its
+/// routes' latencies differ. What the hosts copy and add is the closed form's in both.
+///
+/// Keeps what it found out about rounds and branches; not for several threads.
+class ClusterPrices {
  public:
   /// @pre `cluster` outlives this
-  explicit CollectivePrices(const Cluster& cluster) : cluster_(cluster), paths_(collective_prices(cluster)) {}
+  explicit ClusterPrices(const Cluster& cluster) : cluster_(cluster), paths_(collective_prices(cluster)) {}
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const Prices& paths() const { return paths_; }
@@ -65,6 +65,13 @@ class CollectivePrices {
   /// Whether that price is the replay's, to rounding.
   /// @pre routes_are_priced(cluster, call.algorithm->operation)
   [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
+
+  /// What a push to (or pull from) shards amounts to: shard_exchange_cost (collective/direct.hpp), where links are unlike what
+  /// the busiest host's own link must carry, and on nodes and racks at least what the busiest NIC or uplink must carry
+  /// (branches.hpp), in bytes of the slowest worker's link. Of equal shards and like links that is the load of the busiest link
+  /// of all, and the longest latency: where messages of the longest latency alone cross that link, no sharing is faster, and
+  /// fair sharing takes just as long.
+  [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const;
 
   /// Decides "auto": the algorithm of the lowest price, its segments by the closed form.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const;
@@ -91,6 +98,7 @@ class CollectivePrices {
   mutable std::map<Key, PricedRounds> rounds_;
   static constexpr std::size_t kMostPrices = 1 << 16;  ///< bounds what a study leaves whose points all have other buffers
   mutable std::map<std::pair<Key, Bytes>, PricedCost> prices_;
+  mutable std::map<std::pair<std::size_t, bool>, std::vector<Branch>> branches_;  ///< by number of shards, and whether they are co-located
 };
 
 /// The prices of the clusters asked for last, since a study's points often differ in their workloads, compressors and
@@ -101,10 +109,10 @@ class RecentPrices {
 
   /// Good until kMost other clusters have been asked for.
   /// @pre `cluster` outlives this
-  const CollectivePrices& of(const Cluster& cluster);
+  const ClusterPrices& of(const Cluster& cluster);
 
  private:
-  std::list<CollectivePrices> recent_;  ///< the last first
+  std::list<ClusterPrices> recent_;  ///< the last first
 };
 
 }  // namespace stepcast

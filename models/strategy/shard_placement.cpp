@@ -9,8 +9,7 @@ namespace stepcast {
 int shard_host(const Cluster& cluster, int shards, bool co_located, int j) {
   const int p = cluster.workers;
   if (!co_located) return p + j;
-  const bool is_fabric = std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
-  if (is_fabric) return static_cast<int>(std::int64_t{j} * p / shards);
+  if (has_inner_hops(cluster)) return static_cast<int>(std::int64_t{j} * p / shards);
   const int size = natural_group(cluster), groups = (p - 1) / size + 1, of_last = p - (groups - 1) * size;
   // The last machine or rack may be smaller, and is passed over once all its workers have one.
   const int with_last = of_last * groups;

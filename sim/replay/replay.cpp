@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "models/equation/evaluate.hpp"
+#include "models/collective/direct.hpp"
 #include "models/report/breakdown.hpp"
 #include "models/scenario/fault.hpp"
 #include "models/scenario/worker_kinds.hpp"
@@ -419,7 +419,8 @@ class Replay {
     std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(id)];
     std::vector<Posted> outgoing;
     for (const auto& [message, inbox] : exchange.outgoing) outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
-    const CostTerms terms = communication_terms(work, graph_, cluster_);
+    const CostTerms terms = pattern == DirectWork::Pattern::neighbours ? neighbour_exchange_cost(work.shard_bytes.front(), p_)
+                                                                      : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located);
     const double copying = (terms.copied * cluster_.host_cost).si();
 
     double start = now();

@@ -50,7 +50,7 @@ class Questions {
     question.scenario = &scenario;
     question.workload = workload;
     question.where = where;
-    const CollectivePrices& prices = prices_.of(scenario.cluster);
+    const ClusterPrices& prices = prices_.of(scenario.cluster);
     try {
       question.graph = build_step_graph(scenario, *workload, prices);
       question.exchange = summarise(scenario, question.graph, prices);

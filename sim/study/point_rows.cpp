@@ -18,7 +18,7 @@ std::vector<Column> columns_of(const Study& study) {
   return report_columns(report);
 }
 
-Answers answers_of(const Scenario& scenario, const StepGraph& graph, const CollectivePrices& prices, const ReplayAnswer* replay) {
+Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices, const ReplayAnswer* replay) {
   Answers answers;
   if (scenario.evaluation.evaluator != Evaluator::replay) answers.equations = evaluate(graph, prices);
   if (needs_replay(scenario)) {
@@ -85,7 +85,7 @@ PointReport PointRows::report(const StudyPoint& point, const std::vector<const R
     const Scenario& scenario = *questions[i];
     const Workload& workload = workload_of(scenario);
     try {
-      const CollectivePrices& prices = prices_.of(scenario.cluster);
+      const ClusterPrices& prices = prices_.of(scenario.cluster);
       graphs.push_back(build_step_graph(scenario, workload, prices));
       answers.push_back(answers_of(scenario, graphs.back(), prices, replays[i]));
       answered.push_back({workload, graphs.back(), answers.back(), i == 0 ? summarise(scenario, graphs.back(), prices) : ExchangeSummary{}});

@@ -20,7 +20,7 @@ std::vector<std::string> names_of(const CriticalTasks& critical) {
   return names;
 }
 
-CriticalTasks critical_of(const Scenario& scenario, const Workload& workload) { return critical_tasks(build_step_graph(scenario, workload), CollectivePrices(scenario.cluster)); }
+CriticalTasks critical_of(const Scenario& scenario, const Workload& workload) { return critical_tasks(build_step_graph(scenario, workload), ClusterPrices(scenario.cluster)); }
 
 double seconds_of(const CriticalTasks& critical, const std::string& cause) {
   const auto causes = causes_of(critical);

@@ -54,7 +54,7 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
   return busiest;
 }
 
-double shard_wire(const std::vector<Bytes>& shards, const Cluster& cluster, bool co_located) { return shard_terms(shards, cluster, co_located).total_wire().si(); }
+double shard_wire(const std::vector<Bytes>& shards, const Cluster& cluster, bool co_located) { return ClusterPrices(cluster).shard_terms(shards, co_located).total_wire().si(); }
 
 void check_path(const Cluster& cluster, Path path, double alpha, double beta, const std::string& what) {
   const PathPrice found = collective_prices(cluster).path[static_cast<int>(path)];
@@ -190,11 +190,11 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   cluster.workers = 4;
   cluster.link.latency = 5_us;
   cluster.topology = Racks{8, 8.0, 2_us};
-  const CostTerms one_rack = shard_terms(std::vector<Bytes>(4, 1_MB / 4), cluster, false);
+  const CostTerms one_rack = ClusterPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), false);
   require_close(1e6, one_rack.total_wire().si(), 1e-12, "servers and workers in one rack");
   require_close(5e-6, price(one_rack, collective_prices(cluster)).latency.si(), 1e-12, "one rack: α");
-  require_close(7e-6, price(shard_terms(std::vector<Bytes>(5, 1_MB / 5), cluster, false), collective_prices(cluster)).latency.si(), 1e-12, "a server in a second rack: α");
-  require_close(5e-6, price(shard_terms(std::vector<Bytes>(4, 1_MB / 4), cluster, true), collective_prices(cluster)).latency.si(), 1e-12, "co-located in one rack: α");
+  require_close(7e-6, price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(5, 1_MB / 5), false), collective_prices(cluster)).latency.si(), 1e-12, "a server in a second rack: α");
+  require_close(5e-6, price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), true), collective_prices(cluster)).latency.si(), 1e-12, "co-located in one rack: α");
   cluster.link.latency = 0_us;
   cluster.topology = Racks{8, 4.0, 0_us};
   cluster.workers = 16;
@@ -251,13 +251,13 @@ TEST_CASE("a round in a fabric takes as long as its most loaded link") {
 
   // The ring sends one message of 100/32 MB each way between the groups, and elsewhere no two over one cable: 62 rounds of
   // 3.125 MB / 12.5 GB/s = 0.25 ms.
-  const CollectivePrices prices(cluster);
+  const ClusterPrices prices(cluster);
   CHECK(prices.decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::ring);
   const CollectiveCall ring = prices.decide(Operation::all_reduce, {Algorithm::ring, {}, {}}, 100_MB);
   require_close(62 * 0.25e-3, prices(ring).total().si(), 1e-12, "ring");
   // On the star halving-doubling sends as many bytes in fewer messages.
   Cluster star = star_cluster(32, 100_Gbps, 5_us);
-  CHECK(CollectivePrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::halving_doubling);
+  CHECK(ClusterPrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::halving_doubling);
 }
 
 TEST_CASE("messages of unlike latencies share a link while both are on it") {
@@ -294,7 +294,7 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
           default: cluster.groups = {{1, 1.0, BytesPerSecond(positive_between(1e8, 1e11)), 1_us}}; break;
         }
         const Bytes n(positive_between(1, 1e9));
-        const CollectivePrices prices(cluster);
+        const ClusterPrices prices(cluster);
         const auto operation = static_cast<Operation>(integer_between(0, 4));
         const Seconds chosen = prices(prices.decide(operation, {}, n)).total();
         for (const CollectiveAlgorithm& entry : collective_algorithms()) {
@@ -314,14 +314,14 @@ TEST_CASE("prices are kept for the clusters asked for last, and are those of eac
     clusters.back().topology = Torus{{2, 4}};
   }
   RecentPrices recent;
-  const CollectivePrices* first = &recent.of(clusters[0]);
+  const ClusterPrices* first = &recent.of(clusters[0]);
   const Cluster equal = clusters[0];
   for (std::size_t i = 1; i < RecentPrices::kMost; ++i) {
     recent.of(clusters[i]);
     CHECK(&recent.of(equal) == first);
   }
   // Cluster 1 is now the one that was asked for longest ago, and goes for the one too many.
-  const CollectivePrices* second = &recent.of(clusters[2]);
+  const ClusterPrices* second = &recent.of(clusters[2]);
   recent.of(clusters.back());
   CHECK(&recent.of(clusters[0]) == first);
   CHECK(&recent.of(clusters[2]) == second);
@@ -329,7 +329,7 @@ TEST_CASE("prices are kept for the clusters asked for last, and are those of eac
     for (const Cluster& cluster : clusters) {
       INFO(cluster.link.latency.si());
       CHECK(recent.of(cluster).cluster() == cluster);
-      CHECK(recent.of(cluster)(call).total() == CollectivePrices(cluster)(call).total());
+      CHECK(recent.of(cluster)(call).total() == ClusterPrices(cluster)(call).total());
     }
 }
 
@@ -357,7 +357,7 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   const auto seconds = [](int workers, int shards, bool co_located) {
     Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
     cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
-    return price(shard_terms(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_MB / shards), cluster, co_located), collective_prices(cluster)).bandwidth.si();
+    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_MB / shards), co_located), collective_prices(cluster)).bandwidth.si();
   };
   require_close(8e-3, seconds(4, 1, false), 1e-12, "the slow worker's 1 MB, longer than the server's 4 MB in 3.2 ms");
   require_close(12.8e-3, seconds(16, 1, false), 1e-12, "the server's 16 MB");

@@ -26,7 +26,7 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
   std::vector<Answered> answered;
   for (const Scenario* scenario : questions_of(point)) {
     workloads.push_back(make_workload(*scenario));
-    const CollectivePrices prices(scenario->cluster);
+    const ClusterPrices prices(scenario->cluster);
     graphs.push_back(build_step_graph(*scenario, workloads.back(), prices));
     Answers one;
     if (graphs.back().asynchronous) {

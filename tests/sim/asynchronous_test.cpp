@@ -170,7 +170,7 @@ TEST_CASE("workers that stay in step are announced, with the remedy") {
     const Workload workload = make_workload(*scenario.workload);
     const StepGraph graph = build_step_graph(scenario, workload);
     const Answers answers{{}, StepForecast{}};
-    return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}}, {{workload, graph, answers, summarise(scenario, graph, CollectivePrices(scenario.cluster))}}).notes, "; "));
+    return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}}, {{workload, graph, answers, summarise(scenario, graph, ClusterPrices(scenario.cluster))}}).notes, "; "));
   };
   Scenario scenario = server(2, Consistency::asynchronous);
   require_close(82_ms, step(scenario), 1e-9, "in step");
