@@ -221,7 +221,7 @@ class Checker {
       std::size_t tensors = s_.workload->gradients.size();
       for (const Layer& layer : layers_with_gradients()) tensors += layer.gradients.size();
       if (static_cast<std::size_t>(x.shards) > tensors)
-        fault("/strategy/shards", fmt::format("{} shards for {} tensors", x.shards, tensors), "at most one shard per tensor with balance greedy", "use balance split");
+        fault("/strategy/shards", fmt::format("{} shards for {}", x.shards, tensors == 1 ? "1 tensor" : fmt::format("{} tensors", tensors)), "at most one shard per tensor with balance greedy", "use balance split");
     }
     if (s_.workload && gradient_bytes() > 0 && static_cast<double>(x.shards) > gradient_bytes())
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, gradient_bytes()), "at most one shard per gradient byte");

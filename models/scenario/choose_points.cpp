@@ -15,7 +15,8 @@ std::string axis_of(const Study& study, const std::string& name) {
   for (std::size_t i = 0; i < study.axes.size(); ++i)
     if (study.axes[i] == name || study.axis_pointers[i] == name) return study.axes[i];
   if (study.axes.empty()) throw std::invalid_argument(fmt::format("{}: the study is one point and has no axes", name));
-  throw std::invalid_argument(fmt::format("{}: no axis of the study; it has {}", name, fmt::join(study.axes, ", ")));
+  const std::string near = nearest(name, study.axes);
+  throw std::invalid_argument(fmt::format("{}: no axis of the study (one that --set fixes is none); it has {}{}", name, fmt::join(study.axes, ", "), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
 }
 
 const std::string* value_on(const StudyPoint& point, const std::string& axis) {

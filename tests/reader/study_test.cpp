@@ -263,7 +263,8 @@ TEST_CASE("points are chosen by their coordinates") {
   CHECK(chosen({"variant=K = 2", "workers=4"}) == Texts{"variant=K = 2 workers=4"});
   CHECK(chosen({"/cluster/workers=4", "latency=2us"}) == Texts{"variant=b workers=4 latency=2us"});
   CHECK(chosen({"workers=2", "workers=8", "variant=K = 2"}) == Texts{"variant=K = 2 workers=2", "variant=K = 2 workers=8"});
-  CHECK_THROWS_WITH(chosen({"batch=4"}), "batch: no axis of the study; it has variant, workers, latency");
+  CHECK_THROWS_WITH(chosen({"batch=4"}), "batch: no axis of the study (one that --set fixes is none); it has variant, workers, latency");
+  CHECK_THROWS_WITH(chosen({"worker=4"}), "worker: no axis of the study (one that --set fixes is none); it has variant, workers, latency; did you mean workers?");
   CHECK_THROWS_WITH(chosen({"workers=5"}), "\"5\" is no value of workers; it has 2; 4; 8");
   CHECK_THROWS_WITH(chosen({"variant=K=2"}), "\"K=2\" is no value of variant; it has K = 2; b; did you mean \"K = 2\"?");
   CHECK_THROWS_WITH(chosen({"workers"}), "\"workers\" is not AXIS=VALUE");
