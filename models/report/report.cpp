@@ -10,7 +10,6 @@
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/fault.hpp"
 #include "models/unit/format.hpp"
-#include "models/workload/timing_notes.hpp"
 
 namespace stepcast {
 namespace {
@@ -148,7 +147,7 @@ double throughput(const Scenario& scenario, const Workload& workload, Seconds st
 
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered) {
   const Scenario& scenario = point.scenario;
-  const auto& [workload, graph, answers, exchange] = answered.front();
+  const auto& [workload, graph, answers, exchange, timing_notes] = answered.front();
   const std::size_t baseline_at = 1 + point.phases.size();
   std::optional<double> baseline;
   if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
@@ -224,7 +223,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   if (may_stay_in_step(graph, scenario.cluster))
     report.notes.push_back("workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
   if (scenario.workload && !benchmark)
-    for (std::string& note : timing_notes(*scenario.workload)) report.notes.push_back(std::move(note));
+    report.notes.insert(report.notes.end(), timing_notes.begin(), timing_notes.end());
   return report;
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,7 @@ struct Answered {
   const StepGraph& graph;
   const Answers& answers;
   ExchangeSummary exchange;  ///< read of the point's own scenario only
+  std::span<const std::string> timing_notes{};  ///< on the workload (workload/timing_notes.hpp); read of the point's own only
 };
 
 /// Assembles a point's report.

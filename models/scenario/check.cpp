@@ -9,17 +9,16 @@
 #include "models/collective/collective.hpp"
 #include "models/scenario/check_compressor.hpp"
 #include "models/scenario/check_profile.hpp"
+#include "models/scenario/check_workload.hpp"
 #include "models/scenario/fidelity.hpp"
 #include "models/unit/format.hpp"
-#include "models/workload/check_shapes.hpp"
-#include "models/workload/layer_times.hpp"
 
 namespace stepcast {
 namespace {
 
 class Checker {
  public:
-  Checker(const Scenario& scenario, std::vector<Fault>& faults) : s_(scenario), faults_(faults) {}
+  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) : s_(scenario), workload_(workload), faults_(faults) {}
 
   void run() {
     const std::size_t before = faults_.size();
@@ -28,7 +27,7 @@ class Checker {
     topology();
     groups();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
-    if (faults_.size() == before) check_compressor(s_, faults_);
+    if (faults_.size() == before) check_compressor(s_, workload_, faults_);
     training_run();
     evaluation();
     output();
@@ -40,69 +39,7 @@ class Checker {
   }
 
   void workload() {
-    const bool needed = !std::holds_alternative<CollectiveBenchmark>(s_.strategy);
-    if (!s_.workload) {
-      if (needed) fault("/workload", "nothing", "a workload, inline or by name", "add it, or use strategy kind \"collective\"");
-      return;
-    }
-    if (std::any_of(s_.workload->layers.begin(), s_.workload->layers.end(), [](const Layer& layer) { return layer.shape.has_value(); })) shapes(*s_.workload);
-    else times(*s_.workload);
-  }
-
-  void shapes(const WorkloadTable& w) {
-    const std::size_t before = faults_.size();
-    if (!w.gradients.empty()) fault("/workload/gradients", "gradients beside layers", "layers alone");
-    if (w.forward) fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
-    if (w.backward) fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
-    if (!w.profile) fault("/workload/profile", "nothing, and layers give shapes", "a device profile, inline or by name", "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
-    if (w.timed_batch) fault("/workload/timed_batch", "a batch beside shapes", "null: times follow the batch", "remove it");
-    if (w.timed_dtype) fault("/workload/timed_dtype", "a dtype beside shapes", "null: times follow the dtype", "remove it");
-    check_shapes(w, "/workload", faults_);
-    if (faults_.size() == before) listed_ = list_gradients(w);
-  }
-
-  void times(const WorkloadTable& w) {
-    if (w.variant) fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
-    if (w.profile) fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
-    if (w.layers.empty() == w.gradients.empty()) {
-      fault("/workload", w.layers.empty() ? "neither layers nor gradients" : "both layers and gradients", "exactly one of the two");
-      return;
-    }
-    for (std::size_t i = 0; i < w.gradients.size(); ++i) check_dims(w.gradients[i], fmt::format("/workload/gradients/{}", i));
-    for (std::size_t l = 0; l < w.layers.size(); ++l)
-      for (std::size_t i = 0; i < w.layers[l].gradients.size(); ++i) check_dims(w.layers[l].gradients[i], fmt::format("/workload/layers/{}/gradients/{}", l, i));
-    std::int64_t elements = 0;
-    std::size_t gaps = 0;
-    const auto count = [&](const GradientTensor& g) {
-      elements += g.elements;
-      gaps += g.gap.has_value();
-    };
-    for (const Layer& layer : w.layers)
-      for (const GradientTensor& g : layer.gradients) count(g);
-    for (const GradientTensor& g : w.gradients) count(g);
-    if (elements == 0) fault("/workload/layers", "no gradient tensor in any layer", "at least one");
-    if (w.parameters && *w.parameters != elements)
-      fault("/workload/parameters", fmt::format("{}, but the table holds {}", *w.parameters, elements), "the sum of all elements", "correct the claim or the table");
-    if (!w.layers.empty()) {
-      if (w.forward) fault("/workload/forward", "a total beside layers", "no total: layers carry their own times", "remove it");
-      if (w.backward) fault("/workload/backward", "a total beside layers", "no total: layers carry their own times", "remove it");
-      if (gaps > 0) fault("/workload/layers", "gradients with a gap inside layers", "gaps only in /workload/gradients", "give the layer's backward time instead");
-      return;
-    }
-    if (!w.forward) fault("/workload/forward", "nothing", "the forward time, beside gradients", "add it");
-    if (gaps > 0 && gaps < w.gradients.size())
-      fault("/workload/gradients", fmt::format("a gap on {} of {} gradients", gaps, w.gradients.size()), "a gap on all of them or on none");
-    if (gaps > 0 && w.backward) fault("/workload/backward", "a total beside gaps", "gaps or a total, not both", "remove one of them");
-    if (gaps == 0 && !w.backward) fault("/workload/backward", "nothing", "the backward time, or a gap on every gradient", "add it");
-  }
-
-  void check_dims(const GradientTensor& tensor, const std::string& pointer) {
-    if (tensor.dims.empty()) return;
-    double product = 1;
-    for (const std::int64_t n : tensor.dims) product *= static_cast<double>(n);
-    const bool whole = std::all_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t n) { return n > 0; });
-    if (!whole || product != static_cast<double>(tensor.elements))
-      fault(pointer + "/dims", fmt::format("[{}]", fmt::join(tensor.dims, ", ")), fmt::format("dimensions whose product is {}, its elements", tensor.elements));
+    if (!s_.workload && !std::holds_alternative<CollectiveBenchmark>(s_.strategy)) fault("/workload", "nothing", "a workload, inline or by name", "add it, or use strategy kind \"collective\"");
   }
 
   void topology() {
@@ -217,28 +154,16 @@ class Checker {
     check_exchange(x.exchange, "/strategy/exchange");
     if (x.placement == ServerPlacement::co_located && x.shards > s_.cluster.workers)
       fault("/strategy/shards", fmt::format("{} shards on {} workers' hosts", x.shards, s_.cluster.workers), "at most one co-located shard per worker", "use fewer shards or dedicated hosts");
-    if (x.balance == ShardBalance::greedy && s_.workload) {
-      std::size_t tensors = s_.workload->gradients.size();
-      for (const Layer& layer : layers_with_gradients()) tensors += layer.gradients.size();
+    if (x.balance == ShardBalance::greedy && workload_) {
+      const std::size_t tensors = workload_->gradients.size();
       if (static_cast<std::size_t>(x.shards) > tensors)
         fault("/strategy/shards", fmt::format("{} shards for {}", x.shards, tensors == 1 ? "1 tensor" : fmt::format("{} tensors", tensors)), "at most one shard per tensor with balance greedy", "use balance split");
     }
-    if (s_.workload && gradient_bytes() > 0 && static_cast<double>(x.shards) > gradient_bytes())
-      fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, gradient_bytes()), "at most one shard per gradient byte");
+    if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.shards > bytes)
+      fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes), "at most one shard per gradient byte");
     if (x.consistency != Consistency::synchronous && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)), "\"replay\": the order of pushes depends on time, which only replay can tell");
   }
-
-  [[nodiscard]] double gradient_bytes() const {
-    double elements = 0;
-    for (const GradientTensor& g : s_.workload->gradients) elements += static_cast<double>(g.elements);
-    for (const Layer& layer : layers_with_gradients())
-      for (const GradientTensor& g : layer.gradients) elements += static_cast<double>(g.elements);
-    return elements * size_of(s_.workload->dtype).si();
-  }
-
-  /// With shapes, the layers that a variant makes of them, and their gradients.
-  [[nodiscard]] const std::vector<Layer>& layers_with_gradients() const { return listed_ ? listed_->layers : s_.workload->layers; }
 
   void training_run() {
     if (!s_.run) return;
@@ -276,8 +201,8 @@ class Checker {
   static constexpr long kMaxHosts = 1L << 25;
 
   const Scenario& s_;
+  const Workload* workload_;
   std::vector<Fault>& faults_;
-  std::optional<WorkloadTable> listed_;
 };
 
 }  // namespace
@@ -301,6 +226,14 @@ std::optional<long> host_count(const Topology& topology) {
   return std::visit(count, topology);
 }
 
-void check(const Scenario& scenario, std::vector<Fault>& faults) { Checker(scenario, faults).run(); }
+void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) { Checker(scenario, workload, faults).run(); }
+
+void check(const Scenario& scenario, std::vector<Fault>& faults) {
+  const std::size_t before = faults.size();
+  if (scenario.workload) check_workload(*scenario.workload, faults);
+  if (!scenario.workload || faults.size() > before) return check(scenario, nullptr, faults);
+  const Workload workload = make_workload(*scenario.workload);
+  check(scenario, &workload, faults);
+}
 
 }  // namespace stepcast

@@ -5,10 +5,15 @@
 
 #include "models/scenario/fault.hpp"
 #include "models/scenario/scenario.hpp"
+#include "models/workload/workload.hpp"
 
 namespace stepcast {
 
-/// Appends a fault (pointers into the canonical document) for every rule the scenario breaks.
+/// Appends a fault (pointers into the canonical document) for every rule between parts that the scenario breaks.
+/// @param workload  made of the scenario's table (make_workload); null where it has none, or one that breaks check_workload
+void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults);
+
+/// Its own workload's rules (check_workload) as well.
 void check(const Scenario& scenario, std::vector<Fault>& faults);
 
 /// Hosts that the topology offers to workers; empty when it is any number, or known only to SimGrid.

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/workload/workload.hpp"
 
 namespace stepcast {
 namespace {
@@ -25,14 +24,14 @@ Traits traits_of(const Compressor& compressor) {
 
 class Checker {
  public:
-  Checker(const Scenario& scenario, std::vector<Fault>& faults)
-      : s_(scenario), faults_(faults), kind_(compressors()[scenario.compressor.index()].kind), traits_(traits_of(scenario.compressor)) {}
+  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
+      : s_(scenario), workload_(workload), faults_(faults), kind_(compressors()[scenario.compressor.index()].kind), traits_(traits_of(scenario.compressor)) {}
 
   void run() {
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
     if (s_.codec.sharing == GpuSharing::fair && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)), "\"replay\", since the equations know no shared GPU");
-    if (std::holds_alternative<RatioCompressor>(s_.compressor) || !s_.workload) return;
+    if (std::holds_alternative<RatioCompressor>(s_.compressor) || !workload_) return;
     if (!s_.codec.device && !s_.workload->profile)
       fault("/codec/device", "nothing, and the workload has no device profile", "a device profile, which prices the compressor's kernels", "add \"codec\": {\"device\": \"v100-datasheet\"} or another profile's name");
     tensors();
@@ -48,8 +47,7 @@ class Checker {
 
   void tensors() {
     std::vector<Tensor> tensors;
-    for (const Gradient& gradient : make_workload(*s_.workload).gradients)
-      tensors.push_back({gradient.shape(), s_.workload->dtype});
+    for (const Gradient& gradient : workload_->gradients) tensors.push_back({gradient.shape(), workload_->dtype});
     for (const CompressorFault& one : check(s_.compressor, tensors))
       fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
     if (factorizes() && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
@@ -123,6 +121,7 @@ class Checker {
   }
 
   const Scenario& s_;
+  const Workload* workload_;
   std::vector<Fault>& faults_;
   std::string_view kind_;
   Traits traits_;
@@ -130,9 +129,9 @@ class Checker {
 
 }  // namespace
 
-void check_compressor(const Scenario& scenario, std::vector<Fault>& faults) {
+void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
   // Every point of a study comes by here, and most send gradients as they are.
-  if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, faults).run();
+  if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
 }
 
 }  // namespace stepcast

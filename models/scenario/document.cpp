@@ -237,6 +237,10 @@ void apply(const Override& change, Document& document) {
     return ScenarioError({{change.file, change.place, found, "the JSON pointer of a field, such as /cluster/workers", ""}});
   };
   if (change.pointer.empty()) throw fault("an empty pointer");
+  if (document.workload && is_at_or_below(change.pointer, "/workload")) {
+    document.json["workload"] = *document.workload;
+    document.workload.reset();
+  }
   Json* value = &document.json;
   std::string made;  // the highest value that was not there before
   try {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct Document {
   Origins origins;
   /// Set by resolve_references when the workload is given by plain text.
   std::optional<std::filesystem::path> workload_file{};
+  /// A workload that was taken out of `json` and left null there, to be shared by the documents made from this one.
+  std::shared_ptr<const Json> workload{};
   /// Pointers of values that a reported fault left empty: what is missing at or below them is no news.
   std::vector<std::string> given_up{};
 };
@@ -89,6 +92,7 @@ Override parse_override(const std::string& text);
 
 /// Writes the value into the document, creating objects on the way. A part given by reference becomes
 /// {"from": reference} with the value laid over it.
+/// A workload that was taken out of the document is back in it where the pointer leads into it.
 /// @throws ScenarioError when the pointer is malformed, empty, or leads through a value that is no object or list
 void apply(const Override& change, Document& document);
 

@@ -10,10 +10,12 @@
 
 #include "models/scenario/axes.hpp"
 #include "models/scenario/check.hpp"
+#include "models/scenario/check_workload.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/reader.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/scenario/writer.hpp"
+#include "models/workload/workload.hpp"
 
 namespace stepcast {
 
@@ -224,6 +226,7 @@ class Expansion {
   /// Takes the first axis' values one after the other, each time going on with the axes that are left.
   void expand_axes(Document document, std::vector<Coordinate> coordinates) {
     const auto axes = axes_of(document.json);
+    if (std::none_of(axes.begin(), axes.end(), [](const std::string& axis) { return is_at_or_below(axis, "/workload"); })) take_out_workload(document);
     if (axes.empty()) return add_point(document, std::move(coordinates));
     if (!is_affordable(document, axes, coordinates.size())) return;
     const std::string& axis = axes.front();
@@ -252,6 +255,16 @@ class Expansion {
       extended.push_back({axis, labels[i]});
       expand_axes(std::move(copy), std::move(extended));
     }
+  }
+
+  /// A workload of one value is the same in all points that are made from here on, and most of the document.
+  void take_out_workload(Document& document) {
+    const auto found = document.json.find("workload");
+    if (found == document.json.end() || !found->is_object()) return;
+    auto& shared = taken_out_[found->dump() + document.origins.file_of("/workload/profile")];
+    if (!shared) shared = std::make_shared<const Json>(std::move(*found));
+    document.workload = shared;
+    *found = nullptr;
   }
 
   /// Counts the points that the axes in sight make before any is made.
@@ -304,6 +317,7 @@ class Expansion {
       add_fault(copy, axis, "a list in " + where, fmt::format("one value, so that {} is one point", where));
       give_up(copy, axis);
     }
+    take_out_workload(copy);
     return copy;
   }
 
@@ -357,8 +371,27 @@ class Expansion {
       faults.push_back({"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
     find_platform(document, scenario.cluster, faults);
     scenario.workload = read_workload(document, faults);
-    if (faults.empty() && document.given_up.empty()) check(scenario, faults);
+    if (faults.empty() && document.given_up.empty()) {
+      const Checked& known = checked(scenario.workload);
+      faults = known.faults;
+      check(scenario, known.workload ? &*known.workload : nullptr, faults);
+    }
     return scenario;
+  }
+
+  /// A table with what comes of it alone.
+  struct Checked {
+    std::shared_ptr<const WorkloadTable> table;
+    std::vector<Fault> faults;
+    std::optional<Workload> workload;  ///< where there are no faults
+  };
+  const Checked& checked(const std::shared_ptr<const WorkloadTable>& table) {
+    const auto [entry, is_new] = checked_.try_emplace(table.get(), Checked{table, {}, {}});
+    Checked& known = entry->second;
+    if (!is_new || !table) return known;
+    check_workload(*table, known.faults);
+    if (known.faults.empty()) known.workload = make_workload(*table);
+    return known;
   }
 
   /// Rewrites a fault's pointer to file and pointer as written. A workload shared by name has its own file, and a
@@ -387,16 +420,17 @@ class Expansion {
   /// Points share a table that was read without a fault: by file, or where the same is written inline.
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults) {
     const auto found = document.json.find("workload");
-    if (found == document.json.end() || found->is_null()) return nullptr;
+    if (!document.workload && (found == document.json.end() || found->is_null())) return nullptr;
+    const bool shared = document.workload || document.workload_file;
+    const Json& written = document.workload ? *document.workload : document.workload_file ? files_.read(*document.workload_file) : *found;
+    if (const auto known = tables_.find(&written); shared && known != tables_.end()) return known->second;
     const std::string file = document.workload_file ? document.workload_file->string() : document.origins.file_of("/workload/profile");
-    const std::string key = document.workload_file ? file : found->dump() + file;
-    if (const auto known = workloads_.find(key); known != workloads_.end()) return known->second;
-    Json json = document.workload_file ? files_.read(*document.workload_file) : *found;
+    Json json = written;
     const std::size_t before = faults.size();
     resolve_workload(json, "/workload", file, files_, faults);
     auto table = std::make_shared<WorkloadTable>();
     read_value(json, "/workload", *table, {}, faults);
-    if (faults.size() == before) workloads_[key] = table;
+    if (faults.size() == before && shared) tables_[&written] = table;
     return table;
   }
 
@@ -479,7 +513,9 @@ class Expansion {
   PartFiles files_;
   std::size_t max_points_;
   std::vector<ChangedAfter> changed_after_;
-  std::map<std::string, std::shared_ptr<const WorkloadTable>> workloads_;
+  std::map<std::string, std::shared_ptr<const Json>> taken_out_;  ///< workloads, by their text and the file that profiles are relative to
+  std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
+  std::map<const WorkloadTable*, Checked> checked_;
   Study study_;
   std::vector<Fault> faults_;
   std::size_t points_ = 0;

@@ -9,6 +9,7 @@
 #include "models/strategy/builder.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_job.hpp"
+#include "sim/study/timed_workloads.hpp"
 
 namespace stepcast {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 /// A scenario to answer, shared by all points and baselines that are the same question.
 struct Question {
   const Scenario* scenario = nullptr;
-  std::shared_ptr<const Workload> workload;
+  const TimedWorkload* workload = nullptr;
   StepGraph graph;
   Answers answers;
   ExchangeSummary exchange;
@@ -44,15 +45,13 @@ class Questions {
   std::size_t add(const Scenario& scenario, const std::string& where) {
     const auto [entry, is_new] = known_.try_emplace(key(scenario), all_.size());
     if (!is_new) return entry->second;
-    auto& workload = workloads_[scenario.workload.get()];
-    if (!workload) workload = std::make_shared<const Workload>(make_workload(scenario));
     Question question;
     question.scenario = &scenario;
-    question.workload = workload;
+    question.workload = &workloads_.of(scenario);
     question.where = where;
     const ClusterPrices& prices = prices_.of(scenario.cluster);
     try {
-      question.graph = build_step_graph(scenario, *workload, prices);
+      question.graph = build_step_graph(scenario, question.workload->workload, prices);
       question.exchange = summarise(scenario, question.graph, prices);
       if (scenario.evaluation.evaluator != Evaluator::replay) question.answers.equations = evaluate(question.graph, prices);
     } catch (const std::invalid_argument& error) {
@@ -73,7 +72,7 @@ class Questions {
   }
 
   std::map<std::string, std::size_t> known_;
-  std::map<const WorkloadTable*, std::shared_ptr<const Workload>> workloads_;
+  TimedWorkloads workloads_;
   RecentPrices prices_;
   std::vector<Question> all_;
 };
@@ -123,7 +122,7 @@ Report evaluate_study(const Study& study, int jobs) {
     std::vector<Answered> answered;
     for (const std::size_t question : asked[i]) {
       const Question& q = questions.all()[question];
-      answered.push_back({*q.workload, q.graph, q.answers, q.exchange});
+      answered.push_back({q.workload->workload, q.graph, q.answers, q.exchange, q.workload->notes});
     }
     if (point.scenario.baseline) {
       report.baseline = point.scenario.baseline->name;

@@ -83,24 +83,18 @@ PointReport PointRows::report(const StudyPoint& point, const std::vector<const R
   std::vector<Answered> answered;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Scenario& scenario = *questions[i];
-    const Workload& workload = workload_of(scenario);
+    const TimedWorkload& timed = workloads_.of(scenario);
     try {
       const ClusterPrices& prices = prices_.of(scenario.cluster);
-      graphs.push_back(build_step_graph(scenario, workload, prices));
+      graphs.push_back(build_step_graph(scenario, timed.workload, prices));
       answers.push_back(answers_of(scenario, graphs.back(), prices, replays[i]));
-      answered.push_back({workload, graphs.back(), answers.back(), i == 0 ? summarise(scenario, graphs.back(), prices) : ExchangeSummary{}});
+      answered.push_back({timed.workload, graphs.back(), answers.back(), i == 0 ? summarise(scenario, graphs.back(), prices) : ExchangeSummary{}, timed.notes});
     } catch (const std::exception& error) {
       if (i == 0) throw;
       throw std::runtime_error(fmt::format("{}: {}", i <= point.phases.size() ? "a phase of its run" : "its baseline", error.what()));
     }
   }
   return make_point_report(point, answered);
-}
-
-const Workload& PointRows::workload_of(const Scenario& scenario) {
-  const auto [entry, is_new] = workloads_.try_emplace(scenario.workload.get());
-  if (is_new) entry->second = make_workload(scenario);
-  return entry->second;
 }
 
 }  // namespace stepcast

@@ -1,7 +1,6 @@
 // From a point of a study to its row of the output.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +9,7 @@
 #include "models/report/rows.hpp"
 #include "models/scenario/study.hpp"
 #include "models/strategy/prices.hpp"
-#include "models/workload/workload.hpp"
+#include "sim/study/timed_workloads.hpp"
 
 namespace stepcast {
 
@@ -48,14 +47,13 @@ class PointRows {
 
  private:
   void write(std::size_t point, const Row& row, PointRow& made) const;
-  const Workload& workload_of(const Scenario& scenario);
   PointReport report(const StudyPoint& point, const std::vector<const ReplayAnswer*>& replays);
 
   const Study& study_;
   std::vector<RowFormat> formats_;
   std::vector<Column> columns_;
   std::vector<std::string> names_;
-  std::map<const WorkloadTable*, Workload> workloads_;
+  TimedWorkloads workloads_;
   RecentPrices prices_;
 };
 
