@@ -42,10 +42,16 @@ std::string made_of(const CriticalTask& task) {
   return parts.size() == 1 ? terms.front().name : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Tasks beyond which those of one phase that follow each other are shown as one.
+/// "push" of "push 3/161" and of "push 3/161 to 5/161".
+std::string_view kind_of(std::string_view name) {
+  name = name.substr(0, name.find(" to "));
+  return name.substr(0, name.rfind(' '));
+}
+
+/// Tasks beyond which those of one kind that follow each other are shown as one.
 constexpr std::size_t kMostTasks = 12;
 
-/// "all-reduce 3/161 to 98/161" for tasks of one phase, one after the other.
+/// "all-reduce 3/161 to 98/161" for tasks of one kind, one after the other.
 CriticalTask joined(const CriticalTask& a, const CriticalTask& b) {
   CriticalTask both = a;
   both.name = fmt::format("{} to {}", a.name.substr(0, a.name.find(" to ")), b.name.substr(b.name.find_last_of(' ') + 1));
@@ -61,7 +67,7 @@ std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
   if (tasks.size() <= kMostTasks) return tasks;
   std::vector<CriticalTask> shown;
   for (const CriticalTask& task : tasks) {
-    if (!shown.empty() && shown.back().phase == task.phase) shown.back() = joined(shown.back(), task);
+    if (!shown.empty() && kind_of(shown.back().name) == kind_of(task.name)) shown.back() = joined(shown.back(), task);
     else shown.push_back(task);
   }
   return shown;
@@ -166,8 +172,9 @@ std::string headline(const Explanation& e) {
   const Bound& bound = e.point.bound;
   if (bound.step > Seconds{}) {
     const std::pair<const char*, Seconds> kinds[] = {{"compute", bound.compute}, {"bandwidth", bound.bandwidth}, {"reduction", bound.reduction}, {"latency", bound.latency}};
-    const auto largest = std::max_element(std::begin(kinds), std::end(kinds), [](const auto& a, const auto& b) { return a.second < b.second; });
-    text += fmt::format("; no schedule beats {} ({})", human_text(bound.step), largest->first);
+    // The largest of those that apply: latency is none on some steps.
+    const auto applies = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& kind) { return kind.second == bound.step; });
+    text += fmt::format("; no schedule beats {} ({})", human_text(bound.step), applies->first);
   }
   const bool named = std::any_of(e.point.coordinates.begin(), e.point.coordinates.end(), [&](const Coordinate& c) { return c.value == e.point.algorithm; });
   if (!e.point.algorithm.empty() && !named) text += fmt::format("; algorithm {}", e.point.algorithm);

@@ -89,14 +89,15 @@ std::string to_comparison(const Report& report) {
   for (const std::string& axis : report.axes)
     if (axis != "variant") axes.push_back(axis);
   std::vector<std::pair<std::vector<std::string>, std::map<std::string, const PointReport*>>> rows;
+  std::map<std::vector<std::string>, std::size_t> row_of;
   for (const PointReport& p : report.points) {
     std::vector<std::string> key;
     for (const std::string& axis : axes) key.push_back(value_on(p.coordinates, axis));
     const std::string variant = value_on(p.coordinates, "variant");
     if (std::find(variants.begin(), variants.end(), variant) == variants.end()) variants.push_back(variant);
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.first == key; });
-    if (row == rows.end()) row = rows.insert(rows.end(), {key, {}});
-    row->second[variant] = &p;
+    const auto [place, is_new] = row_of.try_emplace(key, rows.size());
+    if (is_new) rows.push_back({key, {}});
+    rows[place->second].second[variant] = &p;
   }
 
   TextTable table(axes.size());

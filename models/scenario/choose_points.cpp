@@ -26,9 +26,10 @@ const std::string* value_on(const StudyPoint& point, const std::string& axis) {
 
 void expect_value(const Study& study, const std::string& axis, const std::string& value) {
   std::vector<std::string> values;
+  std::set<std::string> seen;
   for (const StudyPoint& point : study.points)
-    if (const std::string* has = value_on(point, axis); has && std::find(values.begin(), values.end(), *has) == values.end()) values.push_back(*has);
-  if (std::find(values.begin(), values.end(), value) != values.end()) return;
+    if (const std::string* has = value_on(point, axis); has && seen.insert(*has).second) values.push_back(*has);
+  if (seen.contains(value)) return;
   const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
   throw std::invalid_argument(fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
 }

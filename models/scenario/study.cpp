@@ -231,7 +231,7 @@ class Expansion {
     if (!is_affordable(document, axes, coordinates.size())) return;
     const std::string& axis = axes.front();
     const Json::json_pointer pointer(axis);
-    const Json values = document.json[pointer];
+    const Json values = std::move(document.json[pointer]);  // not to be copied with every value's document
     if (values.empty()) {
       add_fault(document, axis, "an empty list", "one value, or a list of at least one");
       give_up(document, axis);

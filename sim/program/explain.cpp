@@ -131,7 +131,7 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   const Study study = load(options.study);
   require_one_point(study, "explain");
   print_notes(study);
-  check_outputs({options.scenario, options.json}, "");
+  check_outputs({options.study.file}, {options.scenario, options.json});
   const Json document = document_of(study.points.front().scenario);
   if (!options.scenario.empty()) write_output(options.scenario, document.dump(1) + "\n");
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);

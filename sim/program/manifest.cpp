@@ -1,5 +1,8 @@
 #include "sim/program/manifest.hpp"
 
+#include <string>
+#include <utility>
+
 #include <boost/uuid/detail/sha1.hpp>
 #include <fmt/format.h>
 
@@ -22,21 +25,37 @@ std::string sha1(const std::string& text) {
   return hex;
 }
 
+/// Workloads in full once, for the points to name: by their own name, numbered where other tables have it too.
+class NamedWorkloads {
+ public:
+  std::string name_of(const WorkloadTable& table, const Json& content) {
+    for (int number = 1;; ++number) {
+      const std::string name = number == 1 ? table.name : fmt::format("{} #{}", table.name, number);
+      const auto known = all_.find(name);
+      if (known != all_.end() && *known != content) continue;
+      all_[name] = content;
+      return name;
+    }
+  }
+  [[nodiscard]] Json all() && { return std::move(all_); }
+
+ private:
+  Json all_ = Json::object();
+};
+
 }  // namespace
 
 Json make_manifest(const Study& study, const std::vector<std::string>& arguments) {
   Json manifest = Json::object();
   manifest["arguments"] = arguments;
   manifest["versions"] = version_fields();
-  manifest["workloads"] = Json::object();
+  manifest["workloads"] = nullptr;  // before the points
+  NamedWorkloads workloads;
   manifest["points"] = Json::array();
   for (const StudyPoint& point : study.points) {
     Json scenario = to_json(point.scenario);
     const std::string hash = sha1(scenario.dump());
-    if (point.scenario.workload) {  // in full once, by name in the points
-      manifest["workloads"][point.scenario.workload->name] = scenario["workload"];
-      scenario["workload"] = point.scenario.workload->name;
-    }
+    if (point.scenario.workload) scenario["workload"] = workloads.name_of(*point.scenario.workload, scenario["workload"]);
     Json entry{{"scenario_sha1", hash}, {"scenario", std::move(scenario)}};
     if (point.scenario.evaluation.evaluator != Evaluator::equations) {
       entry["simgrid_settings"] = transport_settings(point.scenario.cluster.transport);
@@ -45,6 +64,7 @@ Json make_manifest(const Study& study, const std::vector<std::string>& arguments
     }
     manifest["points"].push_back(std::move(entry));
   }
+  manifest["workloads"] = std::move(workloads).all();
   return manifest;
 }
 

@@ -18,7 +18,7 @@ struct MergeOptions {
 
 int merge(MergeOptions options) {
   if (options.csv.empty() && options.json_lines.empty()) options.csv = "-";
-  check_outputs({options.csv, options.json_lines}, "");
+  check_outputs(options.shards, {options.csv, options.json_lines});
   std::vector<ShardReader> shards;
   for (const std::string& file : options.shards) shards.emplace_back(file);
   arrange(shards);

@@ -61,6 +61,13 @@ std::string python() {
   return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 
+/// Whether two paths are one file, whether it is there or not.
+bool are_same(const std::string& a, const std::string& b) {
+  if (a == "-" || b == "-") return a == b;
+  std::error_code error;
+  return fs::equivalent(a, b, error) || fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
+}
+
 CLI::ValidationError refused(const std::string& why) { return CLI::ValidationError("output", why); }
 
 }  // namespace
@@ -86,14 +93,17 @@ void write_output(const std::string& path, const std::string& text) {
   beside.keep();
 }
 
-void check_outputs(const std::vector<std::string>& texts, const std::string& plot) {
+void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts, const std::string& plot) {
   std::vector<std::string> seen;
   std::vector<std::string> all(texts);
   all.push_back(plot);
   for (const std::string& path : all) {
     if (path.empty()) continue;
-    if (std::find(seen.begin(), seen.end(), path) != seen.end())
+    const auto is_path = [&](const std::string& other) { return are_same(path, other); };
+    if (std::any_of(seen.begin(), seen.end(), is_path))
       throw refused(fmt::format("{} twice; give each output a path of its own", path == "-" ? "standard output" : path));
+    if (path != "-" && !is_special(path) && std::any_of(inputs.begin(), inputs.end(), is_path))
+      throw refused(fmt::format("{} is read, and would be overwritten; give the output another path", path));
     seen.push_back(path);
     if (path == "-" || is_special(path)) {
       if (fs::is_directory(path)) throw refused(fmt::format("{} is a folder; give a file", path));

@@ -44,7 +44,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   const Study study = load(options.study);
   print_notes(study);
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
-  check_outputs({options.csv, options.json}, plot);
+  check_outputs({options.study.file}, {options.csv, options.json}, plot);
   if (const std::string announcement = announce_long_replays(study); !announcement.empty()) fmt::print(stderr, "stepcast: {}\n", announcement);
   const Report report = evaluate_study(study, options.jobs);
 

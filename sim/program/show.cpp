@@ -123,6 +123,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
     }
     if (name.ends_with(".json") || name == "-") {
       study->file = name;
+      check_outputs({name}, {target});
       write_output(target, resolved(*study).dump(1) + "\n");
     } else {
       if (!study->sets.empty()) throw CLI::ValidationError("--set", "only a scenario file has fields to change");

@@ -123,7 +123,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   const auto files = output_files(options, shard);
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
-  check_outputs(paths, "");
+  check_outputs({options.study.file}, paths);
   const auto cache = open_cache(options);
   settings.cache = cache.get();
   const auto columns = PointRows(study, {}).columns();
@@ -149,7 +149,9 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   fmt::print(stderr, "stepcast: {}\n", summary(count, seconds));
   if (count.stopped) {
-    fmt::print(stderr, "stepcast: stopped after {} of {} points; the same command goes on where this one ended\n", count.done, count.points);
+    const bool kept = cache && count.replays > 0;
+    fmt::print(stderr, "stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
+               kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();

@@ -7,6 +7,7 @@
 
 #include "models/strategy/builder.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/output.hpp"
 #include "sim/program/streamed_output.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/replay.hpp"
@@ -49,6 +50,7 @@ int trace(const TraceOptions& options) {
   print_notes(study);
   const Scenario& scenario = study.points.front().scenario;
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
+  check_outputs({options.study.file}, {options.output});
   StreamedOutput output(options.output);
   EventLines lines;
   output.write("[\n");

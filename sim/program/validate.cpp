@@ -49,9 +49,10 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
 }
 
 int run(const ValidateOptions& options, const Invocation& invocation) {
-  check_outputs({options.csv, options.json}, "");
+  const std::vector<std::filesystem::path> files = files_of(options.suites);
+  check_outputs({files.begin(), files.end()}, {options.csv, options.json});
   std::vector<Suite> suites;
-  for (const auto& file : files_of(options.suites)) suites.push_back(load_suite(file, default_library()));
+  for (const auto& file : files) suites.push_back(load_suite(file, default_library()));
   std::vector<Validation> validations;
   for (const Suite& suite : suites) validations.push_back(validate(suite, evaluate_study(suite.study, options.jobs)));
 

@@ -133,9 +133,13 @@ class Sweep {
   }
 
   void complete_block(const SweepTask& task) {
-    for (const std::size_t at : task.block) made_[at] = by_equations(at);
+    for (const std::size_t at : task.block) {
+      made_[at] = by_equations(at);
+      look_around();
+      emit();
+      if (count_.stopped) return;
+    }
     ++completed_;
-    emit();
   }
 
   void complete(const ChildAnswer& answer) {

@@ -1,5 +1,6 @@
 #include "sim/study/sweep_plan.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "sim/study/point_rows.hpp"
@@ -30,6 +31,7 @@ SweepPlan plan_sweep(const Study& study, Shard shard, const std::string& program
 std::vector<SweepTask> list_tasks(const SweepPlan& plan, const std::vector<bool>& answered) {
   std::vector<SweepTask> tasks;
   std::vector<bool> asked = answered;
+  const std::size_t size = block_size(static_cast<std::size_t>(std::count_if(plan.points.begin(), plan.points.end(), [](const PlannedPoint& point) { return point.by_equations(); })));
   std::vector<std::size_t> block;
   const auto close_block = [&] {
     if (!block.empty()) tasks.push_back({kNone, 0, std::move(block)});
@@ -44,7 +46,7 @@ std::vector<SweepTask> list_tasks(const SweepPlan& plan, const std::vector<bool>
     const PlannedPoint& point = plan.points[at];
     if (point.by_equations()) {
       block.push_back(at);
-      if (block.size() == kBlock) close_block();
+      if (block.size() == size) close_block();
     }
     for (const std::size_t question : point.replays) ask(question);
   }

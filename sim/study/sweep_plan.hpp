@@ -53,7 +53,9 @@ struct SweepTask {
   std::vector<std::size_t> block{};  ///< positions in SweepPlan::points
 };
 
-inline constexpr std::size_t kBlock = 512;  ///< points: some 20 ms of work, against 1 ms for a process
+/// Points of a block, of `points` by equations in all: many blocks, so that none of points that take long keeps others waiting;
+/// and large ones where there are many points, since a process costs as much as some ten to fifty of them.
+constexpr std::size_t block_size(std::size_t points) { return std::clamp<std::size_t>(points / 64, 1, 512); }
 
 /// What is left to do when some questions are answered.
 std::vector<SweepTask> list_tasks(const SweepPlan& plan, const std::vector<bool>& answered);

@@ -234,6 +234,30 @@ TEST_CASE("changes that the equations estimate are marked, and why") {
   CHECK(to_text(e).find("a step takes ~2 s by the equations") != std::string::npos);
 }
 
+TEST_CASE("many tasks of one kind are shown as one, those of different kinds apart") {
+  Explanation e;
+  e.name = "s";
+  e.point.answers.equations.emplace().step = Seconds(14);
+  e.critical = CriticalTasks{{}, 1};
+  for (int i = 1; i <= 11; ++i) e.critical->tasks.push_back({fmt::format("push {}/11", i), Phase::exchange, Seconds(1), {}});
+  e.critical->tasks.push_back({"pull 11/11", Phase::exchange, Seconds(1), {}});
+  e.critical->tasks.push_back({"backward 2/2", Phase::backward, Seconds(1), {}});
+  e.critical->tasks.push_back({"backward tail", Phase::backward, Seconds(1), {}});
+  const std::string text = to_text(e);
+  CHECK(text.find("push 1/11 to 11/11") != std::string::npos);
+  CHECK(text.find("  pull 11/11 ") != std::string::npos);
+  CHECK(text.find("backward 2/2 to tail") != std::string::npos);
+}
+
+TEST_CASE("the headline names the bound that applies") {
+  Explanation e;
+  e.name = "s";
+  e.point.answers.equations.emplace().step = Seconds(3);
+  // Of a pipelined step: latencies, longer than the bound, are none.
+  e.point.bound = {Seconds(2), Seconds(4), Seconds(1), Seconds(1), Seconds(2), true};
+  CHECK(to_text(e).find("no schedule beats 2 s (compute)") != std::string::npos);
+}
+
 TEST_CASE("a step of no tasks is set by nothing") {
   Explanation e;
   e.name = "s";

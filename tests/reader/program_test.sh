@@ -91,6 +91,26 @@ expect 0 explain ../good.json --point workers=4 --evaluator replay && prints 'by
 expect 2 explain ../good.json && prints_nothing
 says "2 points, and explain is of one; choose by axis (workers), such as --point 'workers=1'"
 expect 3 explain ../bad.json --json new.json && prints_nothing
+# What is read is not overwritten, by whatever path.
+ln -s written.json link.png
+for command in 'run --csv' 'run --json' 'run --plot' 'sweep --csv' 'trace -o' 'explain --scenario' 'show --json'; do
+  read -r name option <<<"$command"
+  cp good.json written.json
+  path=../out/../written.json
+  [[ $option != --plot ]] || path=../link.png
+  expect 2 $name ../written.json --set /cluster/workers=4 $option $path && says 'is read, and would be overwritten'
+  cmp -s written.json good.json || fail 'overwrote its scenario'
+done
+expect 2 run ../good.json --csv same.out --json ./same.out && prints_nothing && says 'twice; give each output a path of its own'
+# A manifest holds every table, also where several have one name.
+expect 0 run ../good.json --set '/workload={"from":"resnet50","profile":"v100-datasheet","batch":[32,64]}' --set /cluster/workers=4 --json -
+python3 -c '
+import json
+document = json.load(open("stdout"))
+manifest = document["manifest"]
+batches = [manifest["workloads"][point["scenario"]["workload"]]["batch"] for point in manifest["points"]]
+assert batches == [32, 64] and sorted(manifest["workloads"]) == ["resnet50", "resnet50 #2"], (batches, list(manifest["workloads"]))
+' || fail 'a table is missing from the manifest'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing

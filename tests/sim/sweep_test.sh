@@ -125,6 +125,27 @@ expect 1 merge study.json --csv bad.csv && absent bad.csv
 expect 0 sweep study.json --set /cluster/workers=2 --set /strategy/exchange/grouping=bucketed --shard 6/7  # more shards than points
 [[ $(wc -l <study.shard-6-of-7.jsonl) == 1 ]] || fail 'an empty shard has rows'
 
+# Equations that take long (20 points a second) are interrupted between two points, and nothing of them is kept.
+python3 -c '
+import json
+print(json.dumps({"name": "equations", "cluster": {"workers": 512, "link": {"bandwidth": "10Gbps", "latency": [f"{i}us" for i in range(1, 2001)]}, "topology": {"kind": "torus", "dimensions": [8, 8, 8]}},
+                  "strategy": {"kind": "collective", "operation": "all-to-all", "size": "64MiB"}}))' >equations.json
+for jobs in 1 2; do
+  what="sweep of equations, interrupted, --jobs $jobs"
+  timeout --signal=INT --kill-after=20 2 "$program" sweep equations.json --jobs $jobs --csv equations.csv <stdin 2>stderr
+  got=$?
+  [[ $got == 124 ]] || fail "exit code $got"
+  says 'begins anew'
+  absent equations.csv
+done
+# A list is read in time that grows with its length: four times as many values in less than eight times the time.
+axis='import json, sys
+print(json.dumps({"name": "axis", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": [f"{i}Mbps" for i in range(1000, 1000 + int(sys.argv[1]))], "latency": "25us"}}}))'
+seconds() { sed -n 's/.* by equations; \([0-9.]*\) s,.*/\1/p' stderr; }
+python3 -c "$axis" 4000 >axis.json && expect 0 sweep axis.json --jobs 1 --csv axis.csv && short=$(seconds)
+python3 -c "$axis" 16000 >axis.json && expect 0 sweep axis.json --jobs 1 --csv axis.csv && long=$(seconds)
+python3 -c "import sys; sys.exit(not $long < 8 * max($short, 0.1))" || fail "4000 values took $short s, 16000 $long s"
+
 # Killed: the output is not there, the cache keeps what was finished, and the same command goes on.
 forget
 slow='{"name": "slow", "workload": "resnet50-v100",
