@@ -8,9 +8,9 @@
 
 namespace stepcast {
 
-class Fold {
+class PowerOfTwoFold {
  public:
-  explicit Fold(int p) : p_(p), core_(1 << floor_log2(p)), extra_(p - core_) {}
+  explicit PowerOfTwoFold(int p) : p_(p), core_(1 << floor_log2(p)), extra_(p - core_) {}
 
   [[nodiscard]] int core() const { return core_; }    ///< q, a power of two
   [[nodiscard]] int extra() const { return extra_; }  ///< r, ranks folded into another

@@ -9,7 +9,7 @@
 namespace stepcast::halving_doubling {
 
 Schedule all_reduce(int p, const CollectiveParameters&) {
-  const Fold fold(p);
+  const PowerOfTwoFold fold(p);
   const int q = fold.core(), levels = fold.levels(), lead = fold.needed() ? 1 : 0;
   return {p, q, 2 * levels + 2 * lead, [fold, q, levels, lead](int r) {
             Round round;
@@ -33,7 +33,7 @@ Schedule all_reduce(int p, const CollectiveParameters&) {
 
 /// 2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ, and with fold-in (α + nβ + nγ) + (α + nβ) more.
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
-  const Fold fold(p);
+  const PowerOfTwoFold fold(p);
   const int q = fold.core(), in = fold.needed() ? 1 : 0;
   CostTerms terms;
   terms.add(Path::far, 2 * fold.levels() + 2 * in, 2.0 * n * (q - 1) / q + n * (2 * in));

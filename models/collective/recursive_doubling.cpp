@@ -8,7 +8,7 @@
 namespace stepcast::recursive_doubling {
 
 Schedule all_reduce(int p, const CollectiveParameters&) {
-  const Fold fold(p);
+  const PowerOfTwoFold fold(p);
   const int lead = fold.needed() ? 1 : 0;
   return {p, 1, fold.levels() + 2 * lead, [fold, lead](int r) {
             Round round;
@@ -26,7 +26,7 @@ Schedule all_reduce(int p, const CollectiveParameters&) {
 
 /// lg q (α + nβ + nγ), and with fold-in (α + nβ + nγ) + (α + nβ) more.
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
-  const Fold fold(p);
+  const PowerOfTwoFold fold(p);
   const int in = fold.needed() ? 1 : 0;
   CostTerms terms;
   terms.add(Path::far, fold.levels() + 2 * in, n * (fold.levels() + 2 * in));
@@ -37,7 +37,7 @@ CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
 
 /// Each block is one rank's contribution; core member c starts with its own and its folded partner's.
 Schedule all_gather(int p, const CollectiveParameters&) {
-  const Fold fold(p);
+  const PowerOfTwoFold fold(p);
   const int lead = fold.needed() ? 1 : 0;
   return {p, p, fold.levels() + 2 * lead, [fold, lead, p](int r) {
             Round round;
@@ -59,7 +59,7 @@ Schedule all_gather(int p, const CollectiveParameters&) {
 /// Powers of two: lg p·α + (p-1)mβ. Otherwise α + mβ to fold in; in round k the largest message is that of
 /// the first group, 2^k members and min(2^k, r) folded ones; α + (p-1)mβ to hand everything back.
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
-  const Fold fold(p);
+  const PowerOfTwoFold fold(p);
   const Bytes block = n / p;
   CostTerms terms;
   if (fold.needed()) terms.add(Path::far, 2, block * p);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
+#include "models/compressor/compressor.hpp"
 #include "models/scenario/worker_kinds.hpp"
 #include "models/scenario/writer.hpp"
 #include "models/unit/format.hpp"
@@ -169,9 +170,9 @@ class Changes {
       if (choice.value != x.grouping) add(ChangeOf::exchange, std::string(choice.name), "/strategy/exchange/grouping", choice.name);
     if (x.grouping == Grouping::bucketed)
       for (const double factor : {4.0, 0.25}) {
-        const Bytes cap = x.bucket_cap * factor, first = std::min(x.first_bucket, cap);
+        const Bytes cap = x.bucket_cap * factor;
         Change change{ChangeOf::exchange, fmt::format("buckets of {}", human_text(cap)), {{"/strategy/exchange/bucket_cap", exact_text(cap)}}};
-        if (first != x.first_bucket) change.set.emplace_back("/strategy/exchange/first_bucket", exact_text(first));
+        if (x.first_bucket.value && *x.first_bucket.value > cap) change.set.emplace_back("/strategy/exchange/first_bucket", exact_text(cap));
         changes_.push_back(std::move(change));
       }
     if (!x.overlap && x.grouping != Grouping::whole_model) add(ChangeOf::exchange, "overlap with back-propagation", "/strategy/exchange/overlap", true);
@@ -183,7 +184,16 @@ class Changes {
 
   void servers(const Exchange& x) {
     strategy(ChangeOf::exchange, "a server shard on every worker", ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
-    strategy(ChangeOf::exchange, "as many dedicated server shards as workers", ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
+    strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers), ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
+  }
+
+  /// Whether the compressor's messages are gathered, and the algorithm that was chosen gathers nothing.
+  [[nodiscard]] bool needs_another_algorithm(const Compressor& compressor) const {
+    const CollectiveChoice* choice = nullptr;
+    if (const auto* all_reduce = std::get_if<AllReduceStrategy>(&s_.strategy)) choice = &all_reduce->collective;
+    if (const auto* pipelined = std::get_if<PipelinedStrategy>(&s_.strategy)) choice = &pipelined->collective;
+    if (!choice || choice->algorithm == Algorithm::automatic || carries_out(choice->algorithm, Operation::all_gather)) return false;
+    return !make_plan(compressor, Tensor{{64, 64}}).summable();
   }
 
   template <class Kind>
@@ -195,7 +205,12 @@ class Changes {
     for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
       // A ratio of what, nobody says.
       if (Part::kind == RatioCompressor::kind || std::holds_alternative<Part>(s_.compressor)) return;
-      add(ChangeOf::training, Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind), "/compressor", {{"kind", Part::kind}});
+      Change change{ChangeOf::training, Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind), {{"/compressor", {{"kind", Part::kind}}}}};
+      if (needs_another_algorithm(Part{})) {
+        change.what += ", algorithm auto";
+        change.set.emplace_back("/strategy/collective/algorithm", name_of(Algorithm::automatic));
+      }
+      changes_.push_back(std::move(change));
     });
     if (!std::holds_alternative<PipelinedStrategy>(s_.strategy)) strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{});
     if (!std::holds_alternative<GossipStrategy>(s_.strategy)) strategy(ChangeOf::training, "gossip", GossipStrategy{});

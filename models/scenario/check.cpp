@@ -133,8 +133,8 @@ class Checker {
   }
 
   void check_exchange(const Exchange& exchange, const std::string& pointer) {
-    if (exchange.grouping == Grouping::bucketed && exchange.first_bucket > exchange.bucket_cap)
-      fault(pointer + "/first_bucket", exact_text(exchange.first_bucket), fmt::format("at most bucket_cap ({})", exact_text(exchange.bucket_cap)));
+    if (exchange.grouping == Grouping::bucketed && exchange.cap_of(0) > exchange.bucket_cap)
+      fault(pointer + "/first_bucket", exact_text(exchange.cap_of(0)), fmt::format("at most bucket_cap ({})", exact_text(exchange.bucket_cap)));
   }
 
   void check_strategy(const AllReduceStrategy& x) {

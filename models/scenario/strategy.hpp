@@ -83,7 +83,7 @@ struct Choices<Grouping> {
 struct Exchange {
   Grouping grouping = Grouping::whole_model;
   Bytes bucket_cap = 25_MiB;
-  Bytes first_bucket = 1_MiB;
+  OrAuto<Bytes> first_bucket;
   bool overlap = true;
   double backward_slowdown = 1.0;
 
@@ -91,11 +91,14 @@ struct Exchange {
   static void describe(V& v, Exchange& x) {
     v.optional("grouping", x.grouping, "which gradients travel together");
     v.optional("bucket_cap", x.bucket_cap, "bucketed: a bucket is closed by the tensor that fills it to this size (as PyTorch DDP does)", positive);
-    v.optional("first_bucket", x.first_bucket, "bucketed: cap of the first bucket, so that communication starts early", positive);
+    v.optional("first_bucket", x.first_bucket, "bucketed: cap of the first bucket, so that communication starts early; auto: 1 MiB (as PyTorch DDP has it), or bucket_cap where that is less", positive);
     v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
     v.optional("backward_slowdown", x.backward_slowdown, "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)", between(1, 100));
   }
   bool operator==(const Exchange&) const = default;
+
+  /// Bytes that close bucket number `bucket`, from 0.
+  [[nodiscard]] Bytes cap_of(std::size_t bucket) const { return bucket > 0 ? bucket_cap : first_bucket.value.value_or(std::min(1_MiB, bucket_cap)); }
 };
 
 /// Which collective carries compressed gradients.

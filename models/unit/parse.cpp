@@ -57,6 +57,12 @@ Q parse_quantity(std::string_view text) {
   std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
   if (!suffix.empty() && suffix.front() == ' ') suffix.remove_prefix(1);
   if (suffix.empty()) throw fail("has no unit");
+  // A Greek mu is written like the micro sign, which the table has.
+  std::string as_micro;
+  if (suffix.starts_with("\u03bc")) {
+    as_micro = "\u00b5" + std::string(suffix.substr(2));
+    suffix = as_micro;
+  }
   for (const Unit& unit : units_of<Q>()) {
     if (unit.suffix != suffix) continue;
     const double si = number * unit.factor;

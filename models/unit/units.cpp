@@ -10,7 +10,7 @@ constexpr Unit kTime[] = {{"s", 1.0},   {"ms", 1e-3}, {"us", 1e-6},  {"\u00b5s",
 constexpr Unit kSize[] = {{"B", 1.0},    {"kB", 1e3},   {"MB", 1e6},   {"GB", 1e9},  {"TB", 1e12},
                           {"KiB", kKi},  {"MiB", kMi},  {"GiB", kGi},  {"TiB", kTi}};
 constexpr Unit kBandwidth[] = {
-    {"Gbps", 1e9 / 8}, {"Gb/s", 1e9 / 8}, {"Mbps", 1e6 / 8}, {"Mb/s", 1e6 / 8}, {"Tbps", 1e12 / 8},
+    {"Gbps", 1e9 / 8}, {"Gb/s", 1e9 / 8}, {"Gbit/s", 1e9 / 8}, {"Mbps", 1e6 / 8}, {"Mb/s", 1e6 / 8}, {"Tbps", 1e12 / 8},
     {"Tb/s", 1e12 / 8}, {"kbps", 1e3 / 8}, {"kb/s", 1e3 / 8}, {"bps", 1.0 / 8},  {"b/s", 1.0 / 8},
     {"GB/s", 1e9},     {"MB/s", 1e6},     {"kB/s", 1e3},     {"TB/s", 1e12},    {"B/s", 1.0},
     {"KiB/s", kKi},    {"MiB/s", kMi},    {"GiB/s", kGi},    {"TiB/s", kTi}};

@@ -67,8 +67,7 @@ std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& excha
     bucket.last = i + 1;
     bucket.bytes += workload.gradients[i].bytes;
     bucket.gap += workload.gradients[i].gap;
-    const Bytes cap = buckets.size() == 1 ? exchange.first_bucket : exchange.bucket_cap;
-    open = exchange.grouping == Grouping::bucketed && bucket.bytes < cap;
+    open = exchange.grouping == Grouping::bucketed && bucket.bytes < exchange.cap_of(buckets.size() - 1);
   }
   return buckets;
 }

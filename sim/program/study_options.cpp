@@ -1,5 +1,7 @@
 #include "sim/program/study_options.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,6 +24,14 @@ std::vector<Override> overrides(const StudyOptions& options) {
   if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
   if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
   return changes;
+}
+
+/// A shipped scenario's file, where its bare name is given and no such file is here.
+std::filesystem::path file_of(const std::string& name) {
+  const std::filesystem::path shipped = default_library() / (name + ".json");
+  const bool bare = name.find('/') == std::string::npos && !name.ends_with(".json");
+  std::error_code error;
+  return bare && !std::filesystem::exists(name, error) && std::filesystem::exists(shipped, error) ? shipped : std::filesystem::path(name);
 }
 
 /// The --point options that choose a study's first point.
@@ -50,7 +60,7 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
   std::vector<Override> changes = overrides(options);
   changes.insert(changes.end(), more.begin(), more.end());
-  Study study = load_study(options.file, changes, default_library());
+  Study study = load_study(file_of(options.file), changes, default_library());
   try {
     choose_points(study, options.points);
   } catch (const std::invalid_argument& error) {

@@ -37,7 +37,7 @@ Workload random_workload(int max_gradients) {
 Exchange random_exchange() {
   Exchange exchange;
   exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
-  exchange.first_bucket = Bytes(positive_between(1e4, 1e7));
+  exchange.first_bucket.value = Bytes(positive_between(1e4, 1e7));
   exchange.bucket_cap = Bytes(positive_between(1e4, 1e7));
   exchange.overlap = coin();
   exchange.backward_slowdown = real_between(1, 1.5);

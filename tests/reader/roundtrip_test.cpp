@@ -185,10 +185,10 @@ Scenario random_scenario() {
   const std::vector<Algorithm> gathering{automatic, ring, recursive_doubling};  // for all-reduce and all-gather alike
   if (auto* x = std::get_if<AllReduceStrategy>(&s.strategy)) {
     mend(x->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
-    if (x->exchange.first_bucket > x->exchange.bucket_cap) std::swap(x->exchange.first_bucket, x->exchange.bucket_cap);
+    if (Bytes& cap = x->exchange.bucket_cap; x->exchange.cap_of(0) > cap) std::swap(*x->exchange.first_bucket.value, cap);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
-    if (server->exchange.first_bucket > server->exchange.bucket_cap) std::swap(server->exchange.first_bucket, server->exchange.bucket_cap);
+    if (Bytes& cap = server->exchange.bucket_cap; server->exchange.cap_of(0) > cap) std::swap(*server->exchange.first_bucket.value, cap);
   } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {
     mend(pipelined->collective, dense ? std::vector{automatic, ring, recursive_doubling, binary_tree} : gathering);
   } else if (auto* benchmark = std::get_if<CollectiveBenchmark>(&s.strategy)) {

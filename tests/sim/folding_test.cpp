@@ -124,7 +124,7 @@ Exchange any_exchange() {
   Exchange exchange;
   exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
   exchange.overlap = coin();
-  exchange.first_bucket = 1_MB;
+  exchange.first_bucket.value = 1_MB;
   exchange.bucket_cap = Bytes(positive_between(1e6, 1e7));
   return exchange;
 }

@@ -97,7 +97,7 @@ TEST_CASE("every unit is worth what its name says") {
   // k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti powers of 1024.
   check_units<Bytes>({{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}});
   // A bit is an eighth of a byte: 1 Gb/s = 1e9/8 B/s = 1.25e8 B/s.
-  check_units<BytesPerSecond>({{"bps", 0.125}, {"b/s", 0.125}, {"kbps", 125}, {"kb/s", 125}, {"Mbps", 1.25e5}, {"Mb/s", 1.25e5}, {"Gbps", 1.25e8}, {"Gb/s", 1.25e8}, {"Tbps", 1.25e11}, {"Tb/s", 1.25e11}, {"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}, {"KiB/s", 1024}, {"MiB/s", 1048576}, {"GiB/s", 1073741824}, {"TiB/s", 1099511627776}});
+  check_units<BytesPerSecond>({{"bps", 0.125}, {"b/s", 0.125}, {"kbps", 125}, {"kb/s", 125}, {"Mbps", 1.25e5}, {"Mb/s", 1.25e5}, {"Gbps", 1.25e8}, {"Gb/s", 1.25e8}, {"Gbit/s", 1.25e8}, {"Tbps", 1.25e11}, {"Tb/s", 1.25e11}, {"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}, {"KiB/s", 1024}, {"MiB/s", 1048576}, {"GiB/s", 1073741824}, {"TiB/s", 1099511627776}});
   check_units<SecondsPerByte>({{"s/B", 1}, {"ms/B", 1e-3}, {"us/B", 1e-6}, {"\u00b5s/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}});
   check_units<Flops>({{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}});
   check_units<FlopsPerSecond>({{"FLOPS", 1}, {"kFLOPS", 1e3}, {"MFLOPS", 1e6}, {"GFLOPS", 1e9}, {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"EFLOPS", 1e18}});
@@ -141,6 +141,8 @@ TEST_CASE("quantities without a unit, or with an ambiguous one, are refused") {
 
 TEST_CASE("a refusal offers the unit that was probably meant") {
   CHECK_THAT(refusal<BytesPerSecond>("10gbps"), ContainsSubstring("did you mean Gbps or Gb/s or GB/s?"));
+  CHECK(parse_quantity<Seconds>("25\u03bcs") == 25_us);  // a Greek mu, which looks like the micro sign
+  CHECK(parse_quantity<SecondsPerByte>("25\u03bcs/B") == 25000_ns_per_B);
   CHECK_THAT(refusal<Bytes>("4KB"), ContainsSubstring("did you mean kB?"));
   CHECK_THAT(refusal<Seconds>("5US"), ContainsSubstring("did you mean us?"));
   CHECK_THAT(refusal<Bytes>("4parsec"), !ContainsSubstring("did you mean"));

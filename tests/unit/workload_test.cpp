@@ -25,7 +25,7 @@ Workload workload_of(const std::vector<std::int64_t>& elements, const std::vecto
 Exchange bucketed(Bytes first, Bytes cap) {
   Exchange exchange;
   exchange.grouping = Grouping::bucketed;
-  exchange.first_bucket = first;
+  exchange.first_bucket.value = first;
   exchange.bucket_cap = cap;
   return exchange;
 }
