@@ -37,27 +37,6 @@ void Block::begin(const uint3& index, std::minstd_rand& random) {
   ended_ = at_block_ = at_grid_ = 0;
 }
 
-std::optional<unsigned> Block::take_next() {
-  for (std::size_t word = 0; word < able_.size(); ++word) {
-    if (able_[word] == 0) continue;
-    const unsigned thread = thread_of_rank_[64 * word + static_cast<unsigned>(std::countr_zero(able_[word]))];
-    able_[word] &= able_[word] - 1;
-    return thread;
-  }
-  return std::nullopt;
-}
-
-void Block::allow(unsigned thread) {
-  threads_[thread].state = State::able;
-  able_[rank_of_thread_[thread] / 64] |= std::uint64_t{1} << rank_of_thread_[thread] % 64;
-}
-
-void Block::end(unsigned thread) {
-  threads_[thread].state = State::ended;
-  threads_[thread].fiber = nullptr;
-  ++ended_;
-}
-
 void Block::wait(unsigned thread, State state, Place where) {
   threads_[thread].state = state;
   threads_[thread].where = where;

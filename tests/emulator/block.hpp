@@ -1,6 +1,7 @@
 // A block's threads: who can go on, and who waits where for whom.
 #pragma once
 
+#include <bit>
 #include <random>
 
 #include "tests/emulator/fiber.hpp"
@@ -26,9 +27,24 @@ class Block {
   SharedMemory& shared() { return shared_; }
 
   /// The first one that can go on, which then is taken to run.
-  std::optional<unsigned> take_next();
-  void allow(unsigned thread);
-  void end(unsigned thread);
+  std::optional<unsigned> take_next() {
+    for (std::size_t word = 0; word < able_.size(); ++word) {
+      if (able_[word] == 0) continue;
+      const unsigned thread = thread_of_rank_[64 * word + static_cast<unsigned>(std::countr_zero(able_[word]))];
+      able_[word] &= able_[word] - 1;
+      return thread;
+    }
+    return std::nullopt;
+  }
+  void allow(unsigned thread) {
+    threads_[thread].state = State::able;
+    able_[rank_of_thread_[thread] / 64] |= std::uint64_t{1} << rank_of_thread_[thread] % 64;
+  }
+  void end(unsigned thread) {
+    threads_[thread].state = State::ended;
+    threads_[thread].fiber = nullptr;
+    ++ended_;
+  }
 
   // The thread that runs now waits. All go on, in their order, when the last one has come.
 

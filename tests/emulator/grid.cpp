@@ -140,7 +140,7 @@ cudaError_t check(const Config& config, bool cooperative) {
 }
 
 std::string text(const dim3& size) { return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z); }
-std::string text(const uint3& index) { return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")"; }
+std::string text(const uint3& index) { return std::string("(").append(std::to_string(index.x)).append(", ").append(std::to_string(index.y)).append(", ").append(std::to_string(index.z)).append(")"); }
 
 std::string describe(const Kernel& kernel) {
   const std::unique_ptr<char, decltype(&std::free)> arguments(abi::__cxa_demangle(kernel.arguments.name(), nullptr, nullptr, nullptr), &std::free);
@@ -152,9 +152,11 @@ std::string describe(const Kernel& kernel) {
 void set_order(Order order) { chosen_order() = order; }
 Order order() { return chosen_order(); }
 
-std::byte fill_pattern() {
-  constexpr std::byte patterns[] = {std::byte{0xff}, std::byte{0x7f}, std::byte{0xa5}};
-  return patterns[static_cast<int>(order())];
+void fill_unwritten(void* data, std::size_t bytes) {
+  constexpr std::uint32_t words[] = {0xffffffffU, 0x7f7f7f7fU, 1};
+  const std::uint32_t word = words[static_cast<int>(order())];
+  auto* const to = static_cast<std::byte*>(data);
+  for (std::size_t i = 0; i < bytes; i += sizeof word) std::memcpy(to + i, &word, std::min(sizeof word, bytes - i));
 }
 
 std::string running_thread() {

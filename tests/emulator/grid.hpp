@@ -26,7 +26,7 @@ struct Place {
   int line;
   /// As a default argument the caller's. (std::source_location, which clang 14 does not have.)
   static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
-  friend bool operator==(const Place& a, const Place& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
+  friend bool operator==(const Place& a, const Place& b) { return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0); }
 };
 
 /// In which order threads go on that could, and blocks of a grid one after the other. Whoever is first goes as far as it
@@ -38,9 +38,9 @@ enum class Order { first_to_last, last_to_first, shuffled };
 /// @throws std::invalid_argument for another order in the environment
 void set_order(Order order);
 Order order();
-/// With what memory is filled before its first use, which hangs on the order: all ones (NaN, -1), 0x7f (3.4e38) or 0xa5
-/// (-2.9e-16).
-std::byte fill_pattern();
+/// What memory holds before its first use, which hangs on the order: words of ones (NaN, -1), of bytes 0x7f (3.4e38), or of
+/// 1, since indices and minima may hide large numbers as sums hide small ones.
+void fill_unwritten(void* data, std::size_t bytes);
 
 struct Config {
   Config(dim3 grid_, dim3 block_, std::size_t shared_ = 0, cudaStream_t stream_ = nullptr) : grid(grid_), block(block_), shared(shared_), stream(stream_) {}
@@ -85,7 +85,7 @@ unsigned lane();
 [[noreturn]] void fail(const std::string& what);
 
 std::size_t new_shared_variable();
-/// The running block's, filled with fill_pattern() before its first use.
+/// The running block's, filled by fill_unwritten before its first use.
 void* shared_memory(std::size_t variable, std::size_t bytes);
 
 /// What `__shared__ T name;` is converted to: one variable for each declaration, told by the type of its lambda, and in

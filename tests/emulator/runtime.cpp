@@ -53,7 +53,7 @@ class Allocations {
     if (mprotect(first, size, PROT_READ | PROT_WRITE) != 0) return nullptr;
     const Allocation made{first, size, first + (size - room), bytes, std::this_thread::get_id()};
     mark_guard(first, made.before());
-    std::memset(made.data, static_cast<int>(fill_pattern()), bytes);
+    fill_unwritten(made.data, bytes);
     mark_guard(made.data + bytes, made.behind());
     const std::lock_guard lock(mutex_);
     return all_.emplace(made.data, made).first->first;
@@ -107,16 +107,15 @@ void on_fault(int signal, siginfo_t* info, void*) {
   std::signal(signal, SIG_DFL);
 }
 
-/// AddressSanitizer tells of faults by itself.
+}  // namespace
+
 void watch_faults() {
-  if (kSanitized) return;
+  if (kSanitized) return;  // it tells by itself
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGSEGV, &action, nullptr);
 }
-
-}  // namespace
 
 cudaError_t report_error(cudaError_t code, const std::string& what) {
   if (last_error == cudaSuccess) {

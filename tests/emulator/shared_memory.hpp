@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +16,7 @@ class SharedMemory {
  public:
   /// What the block before has left is gone.
   void begin() { used_.clear(); }
-  /// By its number (new_shared_variable), filled with fill_pattern() before its first use.
+  /// By its number (new_shared_variable), filled by fill_unwritten before its first use.
   std::byte* find(std::size_t number, std::size_t bytes) {
     if (number >= variables_.size()) variables_.resize(number + 1);
     if (std::find(used_.begin(), used_.end(), number) == used_.end()) {
@@ -49,7 +48,7 @@ class SharedMemory {
         mark_guard(lines[0].bytes, sizeof(Line));
         mark_guard(data() + bytes, behind());
       }
-      std::memset(data(), static_cast<int>(fill_pattern()), bytes);
+      fill_unwritten(data(), bytes);
     }
     [[nodiscard]] bool intact() const { return is_intact(lines[0].bytes, sizeof(Line)) && is_intact(lines[1].bytes + bytes, behind()); }
   };

@@ -19,7 +19,7 @@ class BlockReduce {
     storage_.values[threadIdx.x] = value;
     __syncthreads();
     T all;
-    std::memset(&all, static_cast<int>(stepcast::emulator::fill_pattern()), sizeof all);
+    stepcast::emulator::fill_unwritten(&all, sizeof all);
     if (threadIdx.x != 0) return all;
     all = storage_.values[0];
     for (int i = 1; i < kThreads; ++i) all = op(all, storage_.values[i]);
