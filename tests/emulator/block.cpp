@@ -84,9 +84,9 @@ std::optional<std::string> Block::wait_for_lanes(unsigned thread, std::uint32_t 
 std::string Block::describe(unsigned thread) const {
   if (thread >= threads_.size()) return "lane " + std::to_string(thread % 32) + " does not exist";
   const auto& [x, y, z] = indices_[thread];
-  const auto& [file, line] = threads_[thread].where;
+  const Place& place = threads_[thread].where;
   const std::string name = "thread (" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
-  const auto waits = [&](const char* where) { return name + " waits " + where + " at " + file + ":" + std::to_string(line); };
+  const auto waits = [&](const char* where) { return name + " waits " + where + " at " + place.file + ":" + std::to_string(place.line); };
   switch (threads_[thread].state) {
     case State::at_block: return waits("for its block");
     case State::at_grid: return waits("for the grid");

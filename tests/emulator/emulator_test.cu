@@ -229,7 +229,7 @@ TEST_CASE("accesses out of bounds are told") {
   const char* const address = "AddressSanitizer";
   CHECK_THAT(with_shift(1), ContainsSubstring(kSanitized ? address : "written behind a buffer of 400 bytes"));
   CHECK_THAT(with_shift(-1), ContainsSubstring(kSanitized ? address : "written before a buffer of 400 bytes"));
-  CHECK_THAT(with_shift(29), ContainsSubstring(kSanitized ? address : "number of void (int*, int, int)") && ContainsSubstring(kSanitized ? address : "block (0, 0, 0), thread (99, 0, 0)"));
+  CHECK_THAT(with_shift(29), ContainsSubstring(kSanitized ? address : "number of void (") && ContainsSubstring(kSanitized ? address : "block (0, 0, 0), thread (99, 0, 0)"));
   CHECK_THAT(told_by_process([] {
                const Numbers<int> out(64);
                overrun<<<1, 41>>>(out);
