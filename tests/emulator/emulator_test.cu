@@ -236,6 +236,13 @@ TEST_CASE("accesses out of bounds are told") {
              }),
              ContainsSubstring(kSanitized ? address : "__shared__ variable of 160 bytes"));
 
+  CHECK_THAT(told_by_process([] {
+               const Numbers<float> c(3);
+               const float one = 1, none = 0;
+               cublasSgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 4, 1, 1, &one, std::array<float, 4>{}.data(), 4, &one, 1, &none, c, 4);
+             }),
+             ContainsSubstring(kSanitized ? address : "a matrix product: written behind a buffer of 12 bytes"));
+
   const Numbers<int> out(100);
   number<<<1, 100>>>(out, 100, 0);
   CHECK(told().empty());

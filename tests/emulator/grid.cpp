@@ -37,7 +37,7 @@ struct Running {
   std::string wrong{};
   Block* block = nullptr;
   unsigned thread = 0;
-  Fiber* fiber = nullptr;
+  Fiber* fiber = nullptr;  ///< of the thread; null while none runs
 };
 thread_local Running* running = nullptr;
 
@@ -96,6 +96,7 @@ void run_block(Block& block) {
     enter(block, *next);
     fiber->resume();
     if (!running->wrong.empty()) return;
+    running->fiber = nullptr;
     if (!fiber->busy()) fibers.give_back(fiber);
   }
 }
@@ -187,7 +188,6 @@ void run_grid(const Kernel& kernel, const Config& config, bool cooperative, cons
     together.back()->begin(index(i), random);
     if (cooperative && together.size() < sequence.size()) continue;
     run_blocks(together);
-    launch.fiber = nullptr;
     if (!launch.wrong.empty()) break;
   }
   if (launch.wrong.empty())

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 
 #include <cuda_runtime_api.h>
@@ -71,7 +72,8 @@ void launch(Name name, const Config& config, Call call, const Arguments&... argu
 
 // Of the running device thread.
 
-/// __syncthreads
+/// __syncthreads: by all threads of the block, at the same place. More strictly than a device, which lets those that have
+/// ended be missing.
 void meet_block(Place where);
 /// grid.sync()
 void meet_grid(Place where);

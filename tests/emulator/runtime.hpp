@@ -1,6 +1,7 @@
 // What launches and the runtime's calls share.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
