@@ -202,15 +202,15 @@ void run_grid(const Kernel& kernel, const Config& config, bool cooperative, cons
   running = nullptr;
 }
 
-void fail(const std::string& what) {
-  running->wrong = what;
+void fail(std::string what) {
+  running->wrong = std::move(what);
   running->fiber->leave();
   std::abort();  // nobody resumes it
 }
 
 void meet_block(Place where) {
   Running& now = *running;
-  if (const auto wrong = now.block->wait_for_block(now.thread, where)) fail(*wrong);
+  if (auto wrong = now.block->wait_for_block(now.thread, where)) fail(std::move(*wrong));
   now.fiber->leave();
 }
 
@@ -224,7 +224,7 @@ void meet_grid(Place where) {
 const Lanes& meet_lanes(std::uint32_t mask, std::uint64_t value, Place where) {
   Block& block = *running->block;
   const unsigned thread = running->thread;
-  if (const auto wrong = block.wait_for_lanes(thread, mask, value, where)) fail(*wrong);
+  if (auto wrong = block.wait_for_lanes(thread, mask, value, where)) fail(std::move(*wrong));
   running->fiber->leave();
   return block.received(thread);
 }

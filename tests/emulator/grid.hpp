@@ -83,8 +83,8 @@ using Lanes = std::array<std::uint64_t, 32>;
 /// Hands in a value and waits until all lanes of the mask have, at the same place and with the same mask.
 const Lanes& meet_lanes(std::uint32_t mask, std::uint64_t value, Place where);
 unsigned lane();
-/// Ends the launch with an error.
-[[noreturn]] void fail(const std::string& what);
+/// Ends the launch with an error. Nothing on the thread's stack is destroyed, so `what` should be moved.
+[[noreturn]] void fail(std::string what);
 
 std::size_t new_shared_variable();
 /// The running block's, filled by fill_unwritten before its first use.
