@@ -86,7 +86,7 @@ void gram_schmidt(const DeviceCall& c) {
   require_cuda(cudaMemsetAsync(c.scratch, 0, gram_schmidt_scratch(c), c.stream), "zeroing products");
   // Blocks wait for each other, so all must be resident.
   void* arguments[] = {&columns, &length, &r, &products, &inverses};
-  require_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(orthonormalize), dim3(blocks_for(length, static_cast<std::int64_t>(processors) * resident)), dim3(kThreads), arguments, 0, c.stream), "launching Gram-Schmidt");
+  require_cuda(cudaLaunchCooperativeKernel(orthonormalize, dim3(blocks_for(length, static_cast<std::int64_t>(processors) * resident)), dim3(kThreads), arguments, 0, c.stream), "launching Gram-Schmidt");
 }
 
 // ATOMO's draw.

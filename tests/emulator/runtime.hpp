@@ -1,0 +1,30 @@
+// What launches and the runtime's calls share.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <cuda_runtime_api.h>
+
+namespace stepcast::emulator {
+
+/// Keeps an error for cudaGetLastError, if there is none yet. Returns the code.
+cudaError_t report_error(cudaError_t code, const std::string& what);
+
+/// Bytes in front of and behind a buffer that nobody may touch.
+void mark_guard(std::byte* data, std::size_t bytes);
+/// Whether nobody wrote there. Always, where AddressSanitizer watches them.
+bool is_intact(const std::byte* data, std::size_t bytes);
+
+/// Which of the buffers that this thread of the host allocated were written out of bounds; told once.
+std::optional<std::string> find_damage();
+
+/// Has accesses to guard pages say what was running, before the program dies of them. cudaMalloc calls it first; others that
+/// handle SIGSEGV may come in between.
+void watch_faults();
+
+/// Kernel, block and thread that this thread of the host runs; empty if none.
+std::string running_thread();
+
+}  // namespace stepcast::emulator

@@ -1,0 +1,35 @@
+// What AddressSanitizer has to be told; nothing in other builds.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define STEPCAST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define STEPCAST_SANITIZED 1
+#endif
+#endif
+
+#ifdef STEPCAST_SANITIZED
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace stepcast::emulator {
+
+#ifdef STEPCAST_SANITIZED
+inline constexpr bool kSanitized = true;
+inline void poison(const void* data, std::size_t bytes) { __asan_poison_memory_region(data, bytes); }
+inline void unpoison(const void* data, std::size_t bytes) { __asan_unpoison_memory_region(data, bytes); }
+inline void start_switch(void** fake, const void* stack, std::size_t bytes) { __sanitizer_start_switch_fiber(fake, stack, bytes); }
+inline void finish_switch(void* fake, const void** stack, std::size_t* bytes) { __sanitizer_finish_switch_fiber(fake, stack, bytes); }
+#else
+inline constexpr bool kSanitized = false;
+inline void poison(const void*, std::size_t) {}
+inline void unpoison(const void*, std::size_t) {}
+inline void start_switch(void**, const void*, std::size_t) {}
+inline void finish_switch(void*, const void**, std::size_t*) {}
+#endif
+
+}  // namespace stepcast::emulator
