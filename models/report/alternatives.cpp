@@ -90,7 +90,7 @@ std::size_t find_alternative(const Arrangement& a, const std::vector<std::string
 
 std::string label(const std::vector<Coordinate>& coordinates) {
   std::vector<std::string> values;
-  for (const Coordinate& c : coordinates) values.push_back(c.value);
+  for (const Coordinate& c : coordinates) values.push_back(c.axis == "variant" ? c.value : fmt::format("{} {}", c.axis, c.value));
   return values.empty() ? "the scenario as it stands" : fmt::format("{}", fmt::join(values, ", "));
 }
 

@@ -38,7 +38,7 @@ Arrangement arrange(const Study& study, const std::vector<StudyPoint>& points, c
 /// @throws std::invalid_argument for what is no such text, axis or value, and where no alternative has all of them
 std::size_t find_alternative(const Arrangement& arrangement, const std::vector<std::string>& choices);
 
-/// "AllReduce, fp16": the values of the coordinates, one after the other; the scenario's where there are none.
+/// "AllReduce, compressor fp16": a variant's name and the other coordinates with their axes.
 std::string label(const std::vector<Coordinate>& coordinates);
 
 }  // namespace stepcast

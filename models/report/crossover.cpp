@@ -45,7 +45,7 @@ std::string stretches_text(const AxisRange& range, const std::vector<Stretch>& a
   return texts.empty() ? none : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string speedup_text(double speedup) { return fmt::format("{:.3g}x", speedup); }
+std::string speedup_text(double speedup) { return fmt::format("{:.4g}x", speedup); }
 
 /// How far apart neighbours of the grid are: "1.33 times", or a difference.
 std::string grid_step_text(const Crossovers& c) {
@@ -61,7 +61,8 @@ std::string headline(const Crossovers& c) {
                                  human_value(c.range, c.range.to), label(c.arrangement.alternatives[c.reference]));
   text += "pays: faster than that; most: the largest speedup over it that was seen; fastest: of all, the first of equals\n";
   if (grid_is_complete(c)) return text + "every value was evaluated\n";
-  return text + fmt::format("changes are {}; two between neighbours of the {} values looked at first, {} apart,\nare not seen: --grid N takes more\n", c.range.whole ? "exact" : fmt::format("found to {:g}", kCrossoverWidth), c.grid, grid_step_text(c));
+  return text + fmt::format("changes are {}; two of them between neighbours of the {} values looked at first, {}\napart, are not seen: --grid N looks at more\n",
+                            c.range.whole ? "exact" : fmt::format("found to {:g} of the value", kCrossoverWidth), c.grid, grid_step_text(c));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ double log_ratio(double a, double b) { return compare_worths(a, b) == 0 ? 0.0 : 
 }  // namespace
 
 int compare_worths(double a, double b) {
-  if (a == b || std::abs(a - b) <= kSameWorth * std::max(std::abs(a), std::abs(b))) return 0;  // also of two that are infinite
+  if (a == b) return 0;  // also of two that are infinite
+  if (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kSameWorth * std::max(a, b)) return 0;
   return a < b ? -1 : 1;
 }
 

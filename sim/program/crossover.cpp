@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/report/crossover.hpp"
+#include "models/scenario/document.hpp"
 #include "models/scenario/library.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
@@ -69,6 +70,31 @@ Override values_of(const Along& along, const std::vector<double>& values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(field_value(along.range, value));
   return {along.pointer, std::move(list), "--along", along.pointer};
+}
+
+/// The study at these values. What is wrong at many of them, or in many points, is told of the first.
+Study study_at(const CrossoverOptions& options, const Along& along, const std::vector<double>& values) {
+  try {
+    return load(options.study, {values_of(along, values)});
+  } catch (const ScenarioError& error) {
+    struct Alike {
+      Fault first;
+      std::size_t others = 0;
+    };
+    std::vector<Alike> all;
+    for (Fault fault : error.faults()) {
+      if (fault.file == "--along" && is_at_or_below(fault.pointer, along.pointer)) fault.pointer = along.pointer;  // less the number in the list, which nobody wrote
+      const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) { return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed; });
+      if (known == all.end()) all.push_back({std::move(fault)});
+      else ++known->others;
+    }
+    std::vector<Fault> faults;
+    for (Alike& one : all) {
+      if (one.others > 0) one.first.found += fmt::format(" (and {} more like it)", one.others);
+      faults.push_back(std::move(one.first));
+    }
+    throw ScenarioError(std::move(faults));
+  }
 }
 
 /// How a point's coordinate says a value of the field.
@@ -198,6 +224,8 @@ class Crossing {
   void keep_needed(Study& study, const std::vector<std::size_t>& owners, const std::vector<double>& grid) {
     const std::vector<PointReport> reports = asker_.ask(study);
     found_.worth = choose_worth(reports);
+    if (found_.worth == Worth::run_time && std::any_of(reports.begin(), reports.end(), [](const PointReport& p) { return p.run->to_target.has_value(); }))
+      found_.notes.push_back("the time of the whole run is compared, not that to its target, which only some alternatives are known to reach");
     found_.replayed = std::any_of(reports.begin(), reports.end(), [](const PointReport& p) { return p.answers.replay.has_value(); });
     for (std::size_t i = 0; i < reports.size(); ++i) {
       Candidate& candidate = candidates_[owners[i]];
@@ -293,7 +321,7 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
   const Along along = read_along(options);
   refuse_points_along(options, along.pointer);
   const std::vector<double> grid = grid_values(along.range, options.grid.value_or(along.range.whole ? kWholeGrid : kGrid));
-  Study study = load(options.study, {values_of(along, grid)});
+  Study study = study_at(options, along, grid);
   print_notes(study);
   Study first = study;  // for the manifest: all other points differ from these in the field alone
   const Crossovers found = Crossing(options, along).find(std::move(study), grid);
@@ -326,7 +354,7 @@ void add_crossover(CLI::App& app, Invocation& invocation) {
   command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
   command->add_option("--json", options->json, "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")->type_name("PATH");
   command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->footer("Example: stepcast crossover scenarios/pipe-sgd.json --along bandwidth=100Mbps..100Gbps");
+  command->footer("Example: stepcast crossover scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps");
   command->callback([options, &invocation] { invocation.exit_code = crossover(*options, invocation); });
 }
 

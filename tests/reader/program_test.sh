@@ -175,7 +175,7 @@ says 'a folder'
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are run, sweep, merge, explain, validate, trace, list, show, schema'
+says 'there are run, sweep, merge, explain, crossover, validate, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing
