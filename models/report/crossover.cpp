@@ -45,7 +45,12 @@ std::string stretches_text(const AxisRange& range, const std::vector<Stretch>& a
   return texts.empty() ? none : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string speedup_text(double speedup) { return fmt::format("{:.4g}x", speedup); }
+/// "1x" of equals only.
+std::string speedup_text(double speedup) {
+  std::string text = fmt::format("{:.4g}", speedup);
+  for (int digits = 5; text == "1" && speedup != 1.0 && digits < 11; ++digits) text = fmt::format("{:.{}g}", speedup, digits);
+  return text + "x";
+}
 
 /// How far apart neighbours of the grid are: "1.33 times", or a difference.
 std::string grid_step_text(const Crossovers& c) {
@@ -57,9 +62,9 @@ std::string grid_step_text(const Crossovers& c) {
 bool grid_is_complete(const Crossovers& c) { return c.range.whole && c.range.to - c.range.from < static_cast<double>(c.grid); }
 
 std::string headline(const Crossovers& c) {
-  std::string text = fmt::format("{}: {} by the {}, along {} from {} to {}, over {}\n", c.name, text_of(c.worth).title, c.replayed ? "replay" : "equations", c.axis, human_value(c.range, c.range.from),
-                                 human_value(c.range, c.range.to), label(c.arrangement.alternatives[c.reference]));
-  text += "pays: faster than that; most: the largest speedup over it that was seen; fastest: of all, the first of equals\n";
+  std::string text = fmt::format("{}: {} by the {}, along {} from {} to {}\n", c.name, text_of(c.worth).title, c.replayed ? "replay" : "equations", c.axis, human_value(c.range, c.range.from), human_value(c.range, c.range.to));
+  text += fmt::format("compared with {}\n", label(c.arrangement.alternatives[c.reference]));
+  text += "pays: where it is faster than that; most: its largest speedup over that; fastest: where it is, of equals the first\n";
   if (grid_is_complete(c)) return text + "every value was evaluated\n";
   return text + fmt::format("changes are {}; two of them between neighbours of the {} values looked at first, {}\napart, are not seen: --grid N looks at more\n",
                             c.range.whole ? "exact" : fmt::format("found to {:g} of the value", kCrossoverWidth), c.grid, grid_step_text(c));

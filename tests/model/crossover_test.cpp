@@ -54,7 +54,7 @@ PointReport report_of(double throughput, double step) {
 TEST_CASE("the text: what is compared, along what, over what; one row an alternative") {
   const std::string text = to_text(of_bandwidths());
   INFO(text);
-  CHECK(text.starts_with("made up: throughput by the equations, along bandwidth from 1 Gb/s to 100 Gb/s, over compressor none\n"));
+  CHECK(text.starts_with("made up: throughput by the equations, along bandwidth from 1 Gb/s to 100 Gb/s\ncompared with compressor none\n"));
   // 100 in 24 steps: 100^(1/24) = 1.2115.
   CHECK(says(text, "two of them between neighbours of the 25 values looked at first, 1.21 times\napart, are not seen: --grid N looks at more"));
   CHECK(says(text, "\n4        none        is the reference                     4 Gb/s to 25 Gb/s\n"));
@@ -72,6 +72,13 @@ TEST_CASE("whole numbers: the last and the first, each alone where there is one"
   CHECK(says(text, "none        is the reference               3, 5 to 6\n"));
   CHECK(says(text, "top-k       never             0.25x  at 2  -\n"));
   CHECK(says(to_csv(c), "\n4,fp16,pays,7,9,2,2\n"));
+}
+
+TEST_CASE("only equals are shown as 1x") {
+  const std::string text = to_text(crossovers_of(parse_axis_range("2..9"), 64, {[](double) { return 1.0; }, [](double) { return 0.99998; }, [](double) { return 1 + 1e-12; }}));
+  INFO(text);
+  CHECK(says(text, "never             0.99998x  at 2  -\n"));
+  CHECK(says(text, "never                   1x  at 2  -\n"));
 }
 
 TEST_CASE("the CSV has a line for each stretch, in SI") {
