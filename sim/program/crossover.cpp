@@ -55,6 +55,7 @@ Along read_along(const CrossoverOptions& options) {
   }
   if (along.pointer == "variant") throw refused("--along", "variant: a name is no number; choose an axis of numbers, or the JSON pointer of a field that is one");
   if (along.pointer.starts_with('/')) return along;
+  if (options.study.file == "-") throw refused("--along", fmt::format("{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth", along.pointer));
   const Study study = load(options.study);
   const auto found = std::find(study.axes.begin(), study.axes.end(), along.pointer);
   if (found == study.axes.end()) {
@@ -72,29 +73,25 @@ Override values_of(const Along& along, const std::vector<double>& values) {
   return {along.pointer, std::move(list), "--along", along.pointer};
 }
 
-/// The study at these values. What is wrong at many of them, or in many points, is told of the first.
-Study study_at(const CrossoverOptions& options, const Along& along, const std::vector<double>& values) {
-  try {
-    return load(options.study, {values_of(along, values)});
-  } catch (const ScenarioError& error) {
-    struct Alike {
-      Fault first;
-      std::size_t others = 0;
-    };
-    std::vector<Alike> all;
-    for (Fault fault : error.faults()) {
-      if (fault.file == "--along" && is_at_or_below(fault.pointer, along.pointer)) fault.pointer = along.pointer;  // less the number in the list, which nobody wrote
-      const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) { return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed; });
-      if (known == all.end()) all.push_back({std::move(fault)});
-      else ++known->others;
-    }
-    std::vector<Fault> faults;
-    for (Alike& one : all) {
-      if (one.others > 0) one.first.found += fmt::format(" (and {} more like it)", one.others);
-      faults.push_back(std::move(one.first));
-    }
-    throw ScenarioError(std::move(faults));
+/// What is wrong at many values, or in many points, is told of the first.
+ScenarioError told_once(const ScenarioError& error, const std::string& pointer) {
+  struct Alike {
+    Fault first;
+    std::size_t others = 0;
+  };
+  std::vector<Alike> all;
+  for (Fault fault : error.faults()) {
+    if (fault.file == "--along" && is_at_or_below(fault.pointer, pointer)) fault.pointer = pointer;  // less the number in the list, which nobody wrote
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) { return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed; });
+    if (known == all.end()) all.push_back({std::move(fault)});
+    else ++known->others;
   }
+  std::vector<Fault> faults;
+  for (Alike& one : all) {
+    if (one.others > 0) one.first.found += fmt::format(" (and {} more like it)", one.others);
+    faults.push_back(std::move(one.first));
+  }
+  return ScenarioError(std::move(faults));
 }
 
 /// How a point's coordinate says a value of the field.
@@ -316,12 +313,10 @@ void refuse_points_along(const CrossoverOptions& options, const std::string& poi
     if (const std::string axis = choice.substr(0, choice.find('=')); axis == pointer || axis == pointer.substr(pointer.rfind('/') + 1)) throw refused("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
 }
 
-int crossover(const CrossoverOptions& options, const Invocation& invocation) {
-  check_outputs({options.csv, options.json}, "");
-  const Along along = read_along(options);
+int crossover(const CrossoverOptions& options, const Along& along, const Invocation& invocation) {
   refuse_points_along(options, along.pointer);
   const std::vector<double> grid = grid_values(along.range, options.grid.value_or(along.range.whole ? kWholeGrid : kGrid));
-  Study study = study_at(options, along, grid);
+  Study study = load(options.study, {values_of(along, grid)});
   print_notes(study);
   Study first = study;  // for the manifest: all other points differ from these in the field alone
   const Crossovers found = Crossing(options, along).find(std::move(study), grid);
@@ -336,6 +331,16 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
     write_output(options.json, crossover_document(found, make_manifest(first, invocation.arguments)).dump(1) + "\n");
   }
   return kOk;
+}
+
+int crossover(const CrossoverOptions& options, const Invocation& invocation) {
+  check_outputs({options.csv, options.json}, "");
+  const Along along = read_along(options);
+  try {
+    return crossover(options, along, invocation);
+  } catch (const ScenarioError& error) {
+    throw told_once(error, along.pointer);
+  }
 }
 
 }  // namespace

@@ -113,6 +113,10 @@ expect 3 "${two[@]}" --along /cluster/link/latency=1Gbps..10Gbps --json new.json
 says '--along: /cluster/link/latency: found "1Gbps" (and 24 more like it); allowed: a time with its unit'
 expect 3 "${two[@]}" --along workers=0..8 && says '--along: /cluster/workers: found 0; allowed: an integer from 1'
 expect 3 "${two[@]}" --along /cluster/link/bandwith=1Gbps..2Gbps && says 'did you mean "bandwidth"?'
+cp good.json stdin
+two[1]=-
+expect 0 "${two[@]}" --along /cluster/link/bandwidth=1Gbps..100Gbps && prints 'compared with strategy all-reduce'
+expect 2 "${two[@]}" --along workers=1..8 && says 'from standard input'
 # A variant that sets the field itself is the same everywhere; where all do there is nothing to go along.
 fixed=(crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8)
 expect 0 "${fixed[@]}" && prints 'as is    is the reference              always'

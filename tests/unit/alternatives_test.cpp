@@ -56,7 +56,7 @@ TEST_CASE("every combination of the other axes is a situation with all alternati
   CHECK(a.situations[1] == std::vector<Coordinate>{{"workload", "a"}, {"workers", "4"}});
   REQUIRE(a.alternatives.size() == 2);
   CHECK(label(a.alternatives[1]) == "compressor fp16");
-  for (const std::size_t s : {0, 1, 2}) CHECK(count_in(a, s) == 2);
+  for (std::size_t s = 0; s < 3; ++s) CHECK(count_in(a, s) == 2);
   CHECK((a.contests[3].situation == 1 && a.contests[3].alternative == 1 && a.contests[3].point == 3));
   // The axis that is searched is of neither.
   const Arrangement along = arrange(study, study.points, {"compressor"}, "workers");

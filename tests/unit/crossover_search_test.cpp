@@ -137,7 +137,7 @@ TEST_CASE("jumps and kinks are found as crossings are") {
 TEST_CASE("equals: none pays, and the first is the fastest") {
   const auto one = [](double) { return 1.0; };
   const Searched s = searched(kDecades, 25, {one, [](double) { return 1.0 + 1e-10; }, one}, 2);
-  for (const std::size_t i : {0, 1, 2}) CHECK(s.search.pays(i).empty());
+  for (std::size_t i = 0; i < 3; ++i) CHECK(s.search.pays(i).empty());
   REQUIRE(s.search.fastest(0).size() == 1);
   CHECK(s.search.fastest(0)[0].from == 1e6);
   CHECK(s.search.fastest(0)[0].to == 1e9);
