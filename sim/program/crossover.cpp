@@ -155,9 +155,12 @@ class Crossing {
     found_.axis = study.axes[static_cast<std::size_t>(at - study.axis_pointers.begin())];
 
     for (StudyPoint& point : study.points) point = plain(std::move(point));
-    const std::vector<std::size_t> owners = collect_candidates(study, grid);
+    std::map<std::string, double> values;
+    for (const double value : grid) values[coordinate_text(along_.range, value)] = value;
+    const std::vector<std::size_t> owners = collect_candidates(study, values);
     arrange_candidates(study);
-    keep_needed(study, owners, grid);
+    answer_grid(study, owners, values);
+    begin_searches(grid);
     close_in();
     found_.notes.insert(found_.notes.end(), asker_.notes().begin(), asker_.notes().end());
     return std::move(found_);
@@ -165,14 +168,13 @@ class Crossing {
 
  private:
   /// The candidate of each point.
-  std::vector<std::size_t> collect_candidates(const Study& study, const std::vector<double>& grid) {
-    std::set<std::string> known;
-    for (const double value : grid) known.insert(coordinate_text(along_.range, value));
+  /// @param values  of the grid, as points' coordinates say them
+  std::vector<std::size_t> collect_candidates(const Study& study, const std::map<std::string, double>& values) {
     std::map<std::vector<std::string>, std::size_t> index;
+    std::map<std::size_t, std::size_t> found;  // values of the grid by candidate
     std::vector<std::size_t> owners;
     for (const StudyPoint& point : study.points) {
       const std::string value = value_on(point.coordinates, found_.axis);
-      if (!value.empty() && !known.contains(value)) throw refused("--along", fmt::format("{}: variant \"{}\" sets a list of values there itself ({}); leave it out by --point", along_.pointer, value_on(point.coordinates, "variant"), value));
       std::vector<std::string> key;
       Candidate candidate{point, value.empty(), {}};
       std::erase_if(candidate.point.coordinates, [&](const Coordinate& c) { return c.axis == found_.axis; });
@@ -180,7 +182,11 @@ class Crossing {
       const auto [entry, is_new] = index.try_emplace(std::move(key), candidates_.size());
       if (is_new) candidates_.push_back(std::move(candidate));
       owners.push_back(entry->second);
+      if (values.contains(value)) ++found[entry->second];
     }
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      if (!candidates_[i].constant && found[i] != values.size())
+        throw refused("--along", fmt::format("{}: {} has a list of its own there; leave it out by --point, which keeps the others", along_.pointer, label(candidates_[i].point.coordinates)));
     return owners;
   }
 
@@ -188,12 +194,12 @@ class Crossing {
     std::vector<StudyPoint> points;
     for (const Candidate& candidate : candidates_) points.push_back(candidate.point);
     found_.arrangement = arrange(study, points, alternative_axes(study), found_.axis);
-    const auto& [situation_axes, axes, situations, alternatives, contests] = found_.arrangement;
-    if (alternatives.size() < 2)
-      throw refused("--among", fmt::format("one alternative only ({}); name the axes whose values are to compete by --among: {}, or give a field several values by --set '/compressor=[{{\"kind\": \"none\"}}, {{\"kind\": \"fp16\"}}]'", label(alternatives.front()),
-                                           situation_axes.empty() ? "the study has none" : fmt::format("the study has {}", fmt::join(situation_axes, ", "))));
+    const Arrangement& a = found_.arrangement;
+    if (a.alternatives.size() < 2)
+      throw refused("--among", fmt::format("one alternative only ({}); name the axes whose values are to compete by --among: {}, or give a field several values by --set '/compressor=[{{\"kind\": \"none\"}}, {{\"kind\": \"fp16\"}}]'", label(a.alternatives.front()),
+                                           a.situation_axes.empty() ? "the study has none" : fmt::format("the study has {}", fmt::join(a.situation_axes, ", "))));
     try {
-      found_.reference = find_alternative(found_.arrangement, options_.over);
+      found_.reference = find_alternative(a, options_.over);
     } catch (const std::invalid_argument& error) {
       throw refused("--over", error.what());
     }
@@ -217,8 +223,7 @@ class Crossing {
     return axes;
   }
 
-  /// Situations in which the reference has a rival, and the grid's answers.
-  void keep_needed(Study& study, const std::vector<std::size_t>& owners, const std::vector<double>& grid) {
+  void answer_grid(const Study& study, const std::vector<std::size_t>& owners, const std::map<std::string, double>& values) {
     const std::vector<PointReport> reports = asker_.ask(study);
     found_.worth = choose_worth(reports);
     if (found_.worth == Worth::run_time && std::any_of(reports.begin(), reports.end(), [](const PointReport& p) { return p.run->to_target.has_value(); }))
@@ -227,9 +232,14 @@ class Crossing {
     for (std::size_t i = 0; i < reports.size(); ++i) {
       Candidate& candidate = candidates_[owners[i]];
       const double worth = worth_of(found_.worth, reports[i]);
-      for (const double value : grid)
-        if (candidate.constant || coordinate_text(along_.range, value) == value_on(reports[i].coordinates, found_.axis)) candidate.worths[value] = worth;
+      if (!candidate.constant) candidate.worths[values.at(value_on(reports[i].coordinates, found_.axis))] = worth;
+      else
+        for (const auto& [text, value] : values) candidate.worths[value] = worth;
     }
+  }
+
+  /// One for each situation in which the reference has a rival.
+  void begin_searches(const std::vector<double>& grid) {
     std::size_t lonely = 0;
     for (std::size_t s = 0; s < found_.arrangement.situations.size(); ++s) {
       std::map<std::size_t, std::size_t> rivals;  // candidate by alternative
@@ -285,7 +295,7 @@ class Crossing {
     for (const auto& [which, set] : unknown) {
       const StudyPoint& base = candidates_[which].point;
       const std::vector<double> values(set.begin(), set.end());
-      Study some = expand_study({to_json(base.scenario), Origins(options_.study.file)}, {values_of(along_, values)}, default_library());
+      Study some = expanded(base, values);
       for (std::size_t i = 0; i < values.size(); ++i) {
         StudyPoint point = plain(std::move(some.points.at(i)));
         point.coordinates = base.coordinates;
@@ -297,6 +307,18 @@ class Crossing {
     if (batch.points.empty()) return;
     const std::vector<PointReport> reports = asker_.ask(batch);
     for (std::size_t i = 0; i < asked.size(); ++i) candidates_[asked[i].first].worths[asked[i].second] = worth_of(found_.worth, reports[i]);
+  }
+
+  Study expanded(const StudyPoint& base, const std::vector<double>& values) const {
+    try {
+      return expand_study({to_json(base.scenario), Origins(options_.study.file)}, {values_of(along_, values)}, default_library());
+    } catch (const ScenarioError& error) {  // of a value that the grid passed over
+      std::vector<std::string> texts;
+      for (const double value : values) texts.push_back(coordinate_text(along_.range, value));
+      std::vector<Fault> faults = error.faults();
+      for (Fault& fault : faults) fault.found += fmt::format(" (in {}, {} {})", label(base.coordinates), found_.axis, fmt::join(texts, " or "));
+      throw ScenarioError(std::move(faults));
+    }
   }
 
   const CrossoverOptions& options_;

@@ -113,6 +113,10 @@ expect 3 "${two[@]}" --along /cluster/link/latency=1Gbps..10Gbps --json new.json
 says '--along: /cluster/link/latency: found "1Gbps" (and 24 more like it); allowed: a time with its unit'
 expect 3 "${two[@]}" --along workers=0..8 && says '--along: /cluster/workers: found 0; allowed: an integer from 1'
 expect 3 "${two[@]}" --along /cluster/link/bandwith=1Gbps..2Gbps && says 'did you mean "bandwidth"?'
+# What only a value between those of the grid has: 8, 64 and 512 are multiples of 8, the numbers between them that are tried are not.
+expect 3 "${two[@]}" --set '/strategy=[{"kind":"all-reduce","collective":{"algorithm":"ring"}},{"kind":"all-reduce","collective":{"algorithm":"hierarchical","group_size":8}}]' --set /cluster/link/latency=1us --along /cluster/workers=8..512 --grid 3 --json new.json && prints_nothing
+says '/strategy/collective/group_size: found 8 with'
+says ' or '
 cp good.json stdin
 two[1]=-
 expect 0 "${two[@]}" --along /cluster/link/bandwidth=1Gbps..100Gbps && prints 'compared with strategy all-reduce'
@@ -120,6 +124,7 @@ expect 2 "${two[@]}" --along workers=1..8 && says 'from standard input'
 # A variant that sets the field itself is the same everywhere; where all do there is nothing to go along.
 fixed=(crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8)
 expect 0 "${fixed[@]}" && prints 'as is    is the reference              always'
+expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own has a list of its own there'
 expect 3 crossover ../good.json --set '/variants=[{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8 && says '--along: /cluster/workers: found a list of 8, but every variant sets /cluster/workers itself'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
