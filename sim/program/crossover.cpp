@@ -40,20 +40,36 @@ CLI::ValidationError refused(const char* option, const std::string& why) { retur
 
 /// The field that is searched.
 struct Along {
-  std::string pointer;
+  std::string pointer;  ///< where the values are set
+  std::string field;    ///< where they arrive in a point: the same, or what a pointer into one variant's changes leads to
   AxisRange range;
 };
+
+/// "/compressor/ratio" of "/variants/1/set/~1compressor/ratio".
+std::string field_of(const std::string& pointer) {
+  std::vector<std::string> tokens;
+  try {
+    for (Json::json_pointer rest(pointer); !rest.empty(); rest.pop_back()) tokens.insert(tokens.begin(), rest.back());
+  } catch (const Json::exception&) {  // malformed, which is a fault where it is applied
+    return pointer;
+  }
+  if (tokens.size() < 4 || tokens[0] != "variants" || tokens[2] != "set") return pointer;
+  std::string field = tokens[3];
+  for (std::size_t i = 4; i < tokens.size(); ++i) field = pointer_to(field, tokens[i]);
+  return field;
+}
 
 Along read_along(const CrossoverOptions& options) {
   const auto equals = options.along.rfind('=');
   if (equals == std::string::npos || equals == 0) throw refused("--along", fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
-  Along along{options.along.substr(0, equals), {}};
+  Along along{options.along.substr(0, equals), "", {}};
   try {
     along.range = parse_axis_range(std::string_view(options.along).substr(equals + 1));
   } catch (const std::invalid_argument& error) {
     throw refused("--along", error.what());
   }
   if (along.pointer == "variant") throw refused("--along", "variant: a name is no number; choose an axis of numbers, or the JSON pointer of a field that is one");
+  along.field = field_of(along.pointer);
   if (along.pointer.starts_with('/')) return along;
   if (options.study.file == "-") throw refused("--along", fmt::format("{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth", along.pointer));
   const Study study = load(options.study);
@@ -63,14 +79,15 @@ Along read_along(const CrossoverOptions& options) {
     throw refused("--along", fmt::format("{}: no axis of the study, which has {}; for a field that is none give its JSON pointer, such as /cluster/link/bandwidth{}", along.pointer,
                                          study.axes.empty() ? "none" : fmt::format("{}", fmt::join(study.axes, ", ")), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
-  along.pointer = study.axis_pointers[static_cast<std::size_t>(found - study.axes.begin())];
+  along.pointer = along.field = study.axis_pointers[static_cast<std::size_t>(found - study.axes.begin())];
   return along;
 }
 
-Override values_of(const Along& along, const std::vector<double>& values) {
+/// @param pointer  in the study, or in a point's own document
+Override values_of(const Along& along, const std::string& pointer, const std::vector<double>& values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(field_value(along.range, value));
-  return {along.pointer, std::move(list), "--along", along.pointer};
+  return {pointer, std::move(list), "--along", along.pointer};
 }
 
 /// What is wrong at many values, or in many points, is told of the first.
@@ -150,7 +167,7 @@ class Crossing {
     found_.pointer = along_.pointer;
     found_.range = along_.range;
     found_.grid = grid.size();
-    const auto at = std::find(study.axis_pointers.begin(), study.axis_pointers.end(), along_.pointer);
+    const auto at = std::find(study.axis_pointers.begin(), study.axis_pointers.end(), along_.field);
     if (at == study.axis_pointers.end()) throw refused("--along", fmt::format("{} takes no single number: a list of them makes no axis of the study", along_.pointer));
     found_.axis = study.axes[static_cast<std::size_t>(at - study.axis_pointers.begin())];
 
@@ -311,7 +328,7 @@ class Crossing {
 
   Study expanded(const StudyPoint& base, const std::vector<double>& values) const {
     try {
-      return expand_study({to_json(base.scenario), Origins(options_.study.file)}, {values_of(along_, values)}, default_library());
+      return expand_study({to_json(base.scenario), Origins(options_.study.file)}, {values_of(along_, along_.field, values)}, default_library());
     } catch (const ScenarioError& error) {  // of a value that the grid passed over
       std::vector<std::string> texts;
       for (const double value : values) texts.push_back(coordinate_text(along_.range, value));
@@ -336,9 +353,9 @@ void refuse_points_along(const CrossoverOptions& options, const std::string& poi
 }
 
 int crossover(const CrossoverOptions& options, const Along& along, const Invocation& invocation) {
-  refuse_points_along(options, along.pointer);
+  refuse_points_along(options, along.field);
   const std::vector<double> grid = grid_values(along.range, options.grid.value_or(along.range.whole ? kWholeGrid : kGrid));
-  Study study = load(options.study, {values_of(along, grid)});
+  Study study = load(options.study, {values_of(along, along.pointer, grid)});
   print_notes(study);
   Study first = study;  // for the manifest: all other points differ from these in the field alone
   const Crossovers found = Crossing(options, along).find(std::move(study), grid);

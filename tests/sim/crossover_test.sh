@@ -50,7 +50,8 @@ def check(study, along, *options):
     options = [word for option, word in zip(options[::2], options[1::2]) if option in ("--set", "--point") for word in (option, word)]
     for point in answer("run", file, "--no-plot", "--evaluator", "equations", *options, "--set", f"{found['along']['pointer']}={listed}")["points"]:
         axes = {k: v for k, v in point.items() if k in coordinates_of(found)}
-        known[(json.dumps(axes, sort_keys=True), text[str(point[axis])])] = worth(found["worth"], point)
+        for x in values if point[axis] is None else [text[str(point[axis])]]:  # a variant that sets the field, or has none, is the same everywhere
+            known[(json.dumps({k: v for k, v in axes.items() if v is not None}, sort_keys=True), x)] = worth(found["worth"], point)
     changes = 0
     for situation in found["situations"]:
         worths = []
@@ -97,6 +98,7 @@ shapes = '/workload={"from": "resnet50", "profile": "v100-datasheet"}'
 expect(8, "pipe-sgd", "/cluster/link/bandwidth=100Mbps..100Gbps")
 expect(4, "survey", "bandwidth=1Gbps..100Gbps", "--set", "/cluster/host_cost=0.01ns/B", "--set", "/cluster/workers=8", "--point", "workload=lstm-ptb")
 expect(2, "survey", "/compressor/ratio=0.001..0.5", "--set", '/compressor={"kind": "top-k"}', "--set", '/strategy/exchange/grouping=["whole-model", "per-tensor"]', "--point", "workers=8", "--point", "workload=lstm-ptb")
+expect(3, "survey", "/variants/1/set/~1compressor/ratio=0.0001..0.5", "--set", '/variants=[{"name": "none", "set": {"/compressor": {"kind": "none"}}}, {"name": "top-k", "set": {"/compressor": {"kind": "top-k", "ratio": 0.01}}}]', "--point", "workers=8")
 expect(4, "quickstart", "workers=1..200", "--grid", "10", "--point", "bandwidth=25Gbps")
 expect(1, "collectives", "size=1KiB..1GiB", "--point", "algorithm=ring", "--point", "algorithm=double-binary-tree")
 expect(2, "pufferfish-resnet18", "/cluster/link/bandwidth=1Gbps..100Gbps", "--over", "variant=Pufferfish")
