@@ -112,6 +112,41 @@ manifest = document["manifest"]
 batches = [manifest["workloads"][point["scenario"]["workload"]]["batch"] for point in manifest["points"]]
 assert batches == [32, 64] and sorted(manifest["workloads"]) == ["resnet50", "resnet50 #2"], (batches, list(manifest["workloads"]))
 ' || fail 'a table is missing from the manifest'
+# Crossover: of two strategies in two situations; what it cannot do is said before anything is written.
+two=(crossover ../good.json --set '/strategy=[{"kind":"all-reduce"},{"kind":"pipelined"}]')
+expect 0 "${two[@]}" --along /cluster/link/bandwidth=1Gbps..100Gbps && prints 'compared with strategy all-reduce'
+expect 0 "${two[@]}" --along workers=1..8 --over strategy=pipelined --csv - && prints 'strategy,holds,workers_from,workers_to,speedup_at_from,speedup_at_to'
+expect 0 "${two[@]}" --along workers=1..8 --set /evaluation/evaluator=both && prints 'throughput by the equations'
+expect 0 "${two[@]}" --along workers=1..2 --evaluator replay && prints 'throughput by the replay'
+expect 0 crossover ../good.json --along /cluster/link/bandwidth=1Gbps..10Gbps --among workers && prints 'compared with workers 1'
+expect 2 "${two[@]}" --along workers && says '"workers" is not AXIS=FROM..TO'
+expect 2 "${two[@]}" --along workers=8..1 --csv new.csv && prints_nothing
+says '"8..1": the ends are not in order'
+expect 2 "${two[@]}" --along latency=1us..1ms && says 'latency: no axis of the study, which has workers, strategy; for a field that is none give its JSON pointer'
+expect 2 "${two[@]}" --along worker=1..8 && says 'did you mean workers?'
+expect 2 "${two[@]}" --along variant=1..8 && says 'variant: a name is no number'
+expect 2 "${two[@]}" --along workers=1..8 --point workers=4 && says 'workers=4: --along goes over this axis'
+expect 2 "${two[@]}" --along workers=1..8 --among workers && says 'what --along goes over is no axis of alternatives'
+expect 2 "${two[@]}" --along workers=1..8 --among strategies && says 'strategies: no axis of the study; it has workers, strategy; did you mean strategy?'
+expect 2 "${two[@]}" --along workers=1..8 --over strategy=pipeline && says 'did you mean "pipelined"?'
+expect 2 crossover ../good.json --along workers=1..8 && says 'one alternative only (the scenario as it stands); name the axes whose values are to compete by --among: the study has none'
+expect 3 "${two[@]}" --along /cluster/link/latency=1Gbps..10Gbps --json new.json && prints_nothing
+says '--along: /cluster/link/latency: found "1Gbps" (and 24 more like it); allowed: a time with its unit'
+expect 3 "${two[@]}" --along workers=0..8 && says '--along: /cluster/workers: found 0; allowed: an integer from 1'
+expect 3 "${two[@]}" --along /cluster/link/bandwith=1Gbps..2Gbps && says 'did you mean "bandwidth"?'
+# What only a value between those of the grid has: 8, 64 and 512 are multiples of 8, the numbers between them that are tried are not.
+expect 3 "${two[@]}" --set '/strategy=[{"kind":"all-reduce","collective":{"algorithm":"ring"}},{"kind":"all-reduce","collective":{"algorithm":"hierarchical","group_size":8}}]' --set /cluster/link/latency=1us --along /cluster/workers=8..512 --grid 3 --json new.json && prints_nothing
+says '/strategy/collective/group_size: found 8 with'
+says ' or '
+cp good.json stdin
+two[1]=-
+expect 0 "${two[@]}" --along /cluster/link/bandwidth=1Gbps..100Gbps && prints 'compared with strategy all-reduce'
+expect 2 "${two[@]}" --along workers=1..8 && says 'from standard input'
+# A variant that sets the field itself is the same everywhere; where all do there is nothing to go along.
+fixed=(crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8)
+expect 0 "${fixed[@]}" && prints 'as is    is the reference              always'
+expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own has a list of its own there'
+expect 3 crossover ../good.json --set '/variants=[{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8 && says '--along: /cluster/workers: found a list of 8, but every variant sets /cluster/workers itself'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
@@ -196,7 +231,7 @@ says 'a folder'
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are run, sweep, merge, explain, validate, trace, list, show, schema'
+says 'there are run, sweep, merge, explain, crossover, validate, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# readme_figures_test.sh README TRANSCRIPTS: the README has the closing line of every suite's transcript, word for word.
+# readme_figures_test.sh README TRANSCRIPTS TABLE: the README has the closing line of every suite's transcript, and every row
+# of the transcript TABLE, word for word.
 set -euo pipefail
-readme=$1 transcripts=$2
+readme=$1 transcripts=$2 table=$3
 missing=0
+expect() { grep -qF -- "$1" "$readme" || { echo "README.md does not say: $1"; missing=1; }; }
 for transcript in "$transcripts"/*.txt; do
-  line=$(tail -1 "$transcript")
-  grep -qF -- "$line" "$readme" || { echo "README.md does not say: $line"; missing=1; }
+  expect "$(tail -1 "$transcript")"
 done
+rows=$(sed '1,/^$/d; /^note: /d' "$table")
+[[ -n $rows ]] || { echo "$table has no rows"; exit 1; }
+while IFS= read -r row; do expect "$row"; done <<<"$rows"
 exit $missing

@@ -1,0 +1,71 @@
+#include "models/scenario/axis_range.hpp"
+
+#include <stdexcept>
+
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+
+namespace {
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_axis_range(text);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("ranges of whole numbers, of real ones, and of quantities in any mix of units") {
+  const AxisRange workers = parse_axis_range("2..64"), ratio = parse_axis_range("0.01..0.5"), mixed = parse_axis_range("0..0.5");
+  CHECK((workers.whole && !ratio.whole && !mixed.whole));
+  CHECK((workers.from == 2 && workers.to == 64 && !workers.unit));
+  CHECK((ratio.from == 0.01 && ratio.to == 0.5));
+  const AxisRange bandwidth = parse_axis_range("100Mbps..12.5 GB/s");
+  CHECK((bandwidth.from == 12.5e6 && bandwidth.to == 12.5e9));  // 1e8/8 and 12.5·1e9 B/s
+  REQUIRE(bandwidth.unit);
+  CHECK(bandwidth.unit->suffix == "_B_per_s");
+  CHECK(field_value(bandwidth, 12.5e6) == "0.1Gbps");
+  CHECK(human_value(bandwidth, 12.5e6) == "100 Mb/s");
+  CHECK(field_value(workers, 7) == 7);
+  CHECK(field_value(workers, 7).is_number_integer());
+  CHECK(field_value(ratio, 0.25) == 0.25);
+  CHECK(human_value(ratio, 0.123456) == "0.1235");
+}
+
+TEST_CASE("what is no range says why, and what one is") {
+  CHECK(says(refusal("64"), "no two ends with .. between them"));
+  CHECK(says(refusal("2.."), "the end \"\" is no number"));
+  CHECK(says(refusal("2..6x"), "the end \"6x\""));
+  CHECK(says(refusal("nan..2"), "the end \"nan\""));
+  CHECK(says(refusal("64..2"), "not in order"));
+  CHECK(says(refusal("2..2"), "not in order"));
+  CHECK(says(refusal("-1..2"), "below zero"));
+  CHECK(says(refusal("1Gbps..10ms"), "one end is a bandwidth, the other a time"));
+  CHECK(says(refusal("1..10ms"), "one end is a number without a unit, the other a time"));
+  for (const char* text : {"64", "2..", "1Gbps..10ms"}) CHECK(says(refusal(text), "allowed: FROM..TO"));
+}
+
+TEST_CASE("a grid's steps are factors, or differences from zero; whole numbers are there once") {
+  // 1 to 1000 in three steps: factors of 10.
+  const auto factors = grid_values({1, 1000, false, nullptr}, 4);
+  REQUIRE(factors.size() == 4);
+  CHECK(factors[1] == Approx(10));
+  CHECK(factors[2] == Approx(100));
+  CHECK((factors.front() == 1 && factors.back() == 1000));
+  const auto differences = grid_values({0, 3, false, nullptr}, 4);
+  CHECK(differences == std::vector<double>{0, 1, 2, 3});
+  CHECK(grid_values({2, 5, true, nullptr}, 4) == std::vector<double>{2, 3, 4, 5});
+  // 1 to 8 in four steps: 1, 1.68, 2.83, 4.76, 8.
+  CHECK(grid_values({1, 8, true, nullptr}, 5) == std::vector<double>{1, 2, 3, 5, 8});
+  // 1 to 1000 in 63: the small ones would be there several times.
+  const auto many = grid_values({1, 1000, true, nullptr}, 64);
+  for (std::size_t i = 1; i < many.size(); ++i) CHECK(many[i] > many[i - 1]);
+  CHECK(many.size() < 64);
+  CHECK(many.back() == 1000);
+}
