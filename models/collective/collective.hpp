@@ -43,7 +43,7 @@ struct CollectiveCall {
   const CollectiveAlgorithm* algorithm = nullptr;
   CollectiveParameters parameters;
   Bytes bytes{};
-  Seconds recode{};  ///< above 0: compression inside the collective takes so long in each reducing round, instead of γ
+  Seconds recode{};  ///< if above 0: codec time of each reducing round of an in-collective compressor, which replaces γ
 };
 
 /// What a call takes, where that is not its closed form.

@@ -103,7 +103,7 @@ std::string breakdown_text(const Breakdown& b) {
   std::vector<std::string> shares;
   for (const Cause& part : parts)
     if (part.time > Seconds{}) shares.push_back(fmt::format("{} {}", part.name, share(part.time, b.total())));
-  return fmt::format("where the step's time goes, the mean of all workers (what sets it no equation tells; `stepcast trace` shows it):\n  {}\n", fmt::join(shares, ", "));
+  return fmt::format("where the step's time goes, the mean of all workers (the equations cannot say what sets it; `stepcast trace` shows it):\n  {}\n", fmt::join(shares, ", "));
 }
 
 /// A word of a shell's command line.

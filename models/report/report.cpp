@@ -197,14 +197,14 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   }
 
   if (has_spread(scenario) && graph.asynchronous) {
-    report.notes.push_back("the profile's spread puts no band on the step time: that takes the equations, which cannot tell an asynchronous server's");
+    report.notes.push_back("no error band: it needs the equations, which cannot evaluate asynchronous servers");
   } else if (has_spread(scenario)) {
     try {
       // A band without width would read as certainty: nothing that takes time here has a spread.
       const Seconds stated = answers.equations ? answers.equations->step : evaluate(graph, scenario.cluster).step;
       if (const Band band = band_of(scenario, stated, forecast.step); band.low < band.high) report.band = band;
     } catch (const ModelError& error) {
-      report.notes.push_back(fmt::format("the profile's spread puts no band on the step time: {}", error.what()));
+      report.notes.push_back(fmt::format("no error band: {}", error.what()));
     }
   }
 

@@ -1,4 +1,4 @@
-// When is one of each kind enough?
+// Whether a scenario can be replayed folded, exactly.
 #pragma once
 
 #include <optional>

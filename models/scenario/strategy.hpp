@@ -83,7 +83,7 @@ struct Choices<Grouping> {
 struct Exchange {
   Grouping grouping = Grouping::whole_model;
   Bytes bucket_cap = 25_MiB;
-  OrAuto<Bytes> first_bucket;
+  OrAuto<Bytes> first_bucket{};
   bool overlap = true;
   double backward_slowdown = 1.0;
 

@@ -98,7 +98,7 @@ class Transfer {
 
   static double widened(double spread, double reach) { return std::min(*kSpread.max, (1 + spread) * (1 + reach) - 1); }
 
-  /// The band as it was, and as far again on either side. How a time was sampled elsewhere says nothing here.
+  /// (1 + spread) · (1 + reach) - 1. How a time was sampled elsewhere says nothing here.
   template <class Entry>
   static void widen(Entry& entry, double reach) {
     if (entry.spread || reach > 0) entry.spread = widened(entry.spread.value_or(0), reach);

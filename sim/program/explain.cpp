@@ -136,7 +136,7 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   if (!options.scenario.empty()) write_output(options.scenario, document.dump(1) + "\n");
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
   if (stands_among_others(study) && options.scenario.empty())
-    explanation.point.notes.push_back("the --set options are of this point alone; explain's --scenario point.json writes it, for `stepcast run point.json --set ...`");
+    explanation.point.notes.push_back("these --set options fit this point only: save it with --scenario point.json, then `stepcast run point.json --set ...`");
   if (options.json != "-" && options.scenario != "-") write_output("-", to_text(explanation));
   if (!options.json.empty()) write_output(options.json, explanation_document(explanation, make_manifest(study, invocation.arguments)).dump(1) + "\n");
   return kOk;

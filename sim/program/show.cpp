@@ -35,7 +35,7 @@ std::string shelf_of(const std::string& text) {
     singular.push_back(shelf.ends_with("ies") ? shelf.substr(0, shelf.size() - 3) + "y" : shelf.substr(0, shelf.size() - 1));
     if (text == shelf || text == singular.back()) return shelf;
   }
-  throw CLI::ValidationError(text, fmt::format("no kind of thing; allowed: {}", fmt::join(singular, ", ")));
+  throw CLI::ValidationError(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
 }
 
 /// @param shelf  where to look; "": everywhere
@@ -50,7 +50,7 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
   }
   if (found.empty()) {
     const std::string near = nearest(name, names);
-    throw CLI::ValidationError(name, fmt::format("nothing is called so; see stepcast list{}", near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    throw CLI::ValidationError(name, fmt::format("an unknown name; see stepcast list{}", near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
   return found;
 }

@@ -116,7 +116,8 @@ TEST_CASE("of the cluster, each number is made twice as good") {
   CHECK(changes.at("topology nics 4 @ /cluster/topology/nics") == 4);
   CHECK(changes.at("workers compute twice as fast @ /cluster/groups") == Json::parse(R"([{"count": 8, "speed": 2.0}])"));
   CHECK(changes.at("16 workers @ /cluster/workers") == 16);
-  CHECK(changes.size() == 6);  // the inner latency, γ, h and S are 0
+  CHECK(changes.at("8 more hosts, a server shard on each @ /strategy") == Json::parse(R"({"kind": "parameter-server", "shards": 8})"));
+  CHECK(changes.size() == 7);  // the inner latency, γ, h and S are 0
 }
 
 TEST_CASE("workers that differ are made faster each, and alike") {

@@ -106,7 +106,7 @@ TEST_CASE("no band of an asynchronous server, and no advice to do what is done")
   study.points[0].scenario.workload = std::make_shared<const WorkloadTable>(table);
   const PointReport report = report_of(study.points[0]);
   CHECK_FALSE(report.band);
-  CHECK(notes(report, "puts no band on the step time"));
+  CHECK(notes(report, "no error band: it needs the equations"));
   CHECK_FALSE(notes(report, "use --evaluator"));
 }
 

@@ -65,7 +65,7 @@ expect 0 show workload resnet50 --dtype bf16 && prints '51.11 MB of gradients (b
 expect 3 show workload resnet50 --dtype bf17 && says 'found "bf17"'
 expect 2 show ring --dtype bf16 && says '--dtype are for workloads'
 expect 0 show compressor top-k && prints '8k, k = max(1, floor(ratio·d))'
-expect 2 show gadget top-k && says 'no kind of thing; allowed: scenario, workload'
+expect 2 show gadget top-k && says 'an unknown kind; allowed: scenario, workload'
 expect 0 show ../good.json && prints_something
 expect 0 schema cluster && prints_something
 expect 0 trace ../good.json --set /cluster/workers=4 --output trace.json && leaves 'result.csv result.json trace.json'

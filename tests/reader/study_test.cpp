@@ -76,9 +76,18 @@ TEST_CASE("whole parts make an axis, and may hold axes of their own") {
   CHECK(points(study) == Texts{"strategy=gossip", "strategy=pipelined width=2", "strategy=pipelined width=3", "strategy=parameter-server"});
 }
 
-TEST_CASE("values that read alike are told apart by their place") {
+TEST_CASE("values that read alike are told apart by what they differ in, or else by their place") {
   const Study study = study_of(Changes{{"/strategy", Json::parse(R"([{"kind": "pipelined", "width": 2}, {"kind": "gossip"}, {"kind": "pipelined", "width": 3}])")}});
-  CHECK(points(study) == Texts{"strategy=pipelined #1", "strategy=gossip", "strategy=pipelined #3"});
+  CHECK(points(study) == Texts{"strategy=pipelined (width=2)", "strategy=gossip", "strategy=pipelined (width=3)"});
+  const auto labels = [](const char* pointer, const char* values) {
+    Texts all;
+    for (const StudyPoint& point : study_of(Changes{{pointer, Json::parse(values)}}).points) all.push_back(point.coordinates.front().value);
+    return all;
+  };
+  CHECK(labels("/cluster/link", R"([{"bandwidth": "1Gbps", "latency": "5us"}, {"bandwidth": "1Gbps", "latency": "9us"}])") == Texts{"latency=5us", "latency=9us"});
+  CHECK(labels("/strategy", R"([{"kind": "pipelined"}, {"kind": "pipelined", "collective": {"algorithm": "ring"}}])") == Texts{"pipelined", "pipelined (algorithm=ring)"});
+  // Lists, and what is too long for a table, say nothing.
+  CHECK(labels("/cluster/topology", R"([{"kind": "torus", "dimensions": [2, 4]}, {"kind": "torus", "dimensions": [8, 1]}])") == Texts{"torus #1", "torus #2"});
 }
 
 TEST_CASE("a kind makes an axis") {
@@ -385,7 +394,7 @@ TEST_CASE("a strategy laid over a file of another kind replaces it") {
   CHECK(std::get<ParameterServerStrategy>(study.points[0].scenario.strategy).shards == 4);
   CHECK(std::get<ParameterServerStrategy>(study.points[1].scenario.strategy).shards == 2);
   CHECK(std::get<PipelinedStrategy>(study.points[2].scenario.strategy).width == 3);
-  CHECK(points(study) == Texts{"strategy=servers #1", "strategy=servers #2", "strategy=pipelined"});
+  CHECK(points(study) == Texts{"strategy=servers", "strategy=servers (shards=2)", "strategy=pipelined"});
 }
 
 TEST_CASE("a scenario laid over another") {
