@@ -49,7 +49,11 @@ Strategy random_strategy(int p) {
   exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
   exchange.overlap = coin();
   switch (integer_between(0, 4)) {
-    case 0: return AllReduceStrategy{{}, exchange};
+    case 0: {
+      AllReduceStrategy all_reduce;
+      all_reduce.exchange = exchange;
+      return all_reduce;
+    }
     case 1: {
       PipelinedStrategy pipelined;
       pipelined.width = integer_between(1, 4);
