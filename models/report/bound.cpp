@@ -67,11 +67,15 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
   return {};
 }
 
-/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice.
+/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways of its
+/// first worker and its last, which may be one.
 Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
   if (all.empty() || all.front().workers == p) return {};
   Seconds busiest{};
-  for (const Branch& branch : all) busiest = std::max(busiest, n * (p == 2 ? 1.0 : 2.0) / (branch.bandwidth * branch.ways));
+  for (const Branch& branch : all) {
+    const bool one_way = (branch.workers - 1) % branch.ways == 0;
+    busiest = std::max(busiest, n * (one_way && p > 2 ? 2.0 : 1.0) / branch.bandwidth);
+  }
   return busiest;
 }
 

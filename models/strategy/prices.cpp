@@ -255,6 +255,41 @@ CostTerms ClusterPrices::shard_terms(std::span<const Bytes> shard_bytes, bool co
   return terms;
 }
 
+bool ClusterPrices::neighbours_are_routed() const {
+  constexpr int kMost = 65536;  // workers, for whose messages RoundFlows takes 10 MB
+  return !is_plain_star(cluster_) && !std::holds_alternative<SimGridXml>(cluster_.topology) && cluster_.workers > 1 && cluster_.workers <= kMost;
+}
+
+const RoundFlows& ClusterPrices::neighbour_flows() const {
+  if (!neighbours_) {
+    const int p = cluster_.workers;
+    Round round;
+    for (int rank = 0; rank < p; ++rank) {
+      round.push_back({rank, (rank + 1) % p, {0, 1}});
+      if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
+    }
+    neighbours_ = priced(round).flows;
+  }
+  return *neighbours_;
+}
+
+PricedCost ClusterPrices::neighbours(Bytes bytes) const {
+  const CostTerms terms = neighbour_exchange_cost(bytes, cluster_.workers);
+  PricedCost cost = price(terms, paths_);
+  cost.setup = Seconds{};
+  if (!neighbours_are_routed()) return cost;
+  const RoundFlows::Duration time = neighbour_flows().duration(bytes);
+  cost.latency = time.latency;
+  cost.bandwidth = time.bandwidth + terms.copied * paths_.host;
+  return cost;
+}
+
+bool ClusterPrices::neighbours_are_exact() const {
+  if (cluster_.workers == 1 || prices_are_exact(cluster_)) return true;
+  const bool like_workers = std::all_of(cluster_.groups.begin(), cluster_.groups.end(), [](const WorkerGroup& g) { return g.speed == 1.0; });
+  return like_workers && neighbours_are_routed() && neighbour_flows().formula_is_exact();
+}
+
 /// What the call cannot take less than, without following its rounds.
 Seconds ClusterPrices::least(const CollectiveCall& call) const {
   const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);

@@ -147,6 +147,10 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   // 4 NICs each: 3 ms, still more than the inner links' 2·31/32·100 MB / 120 GB/s = 1.6 ms.
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
   check(AllReduceStrategy{}, 3e-3, "4 NICs");
+  // The first worker of a machine has NIC 0, the last NIC 7 mod 4: one neighbour each. With 7 NICs they share NIC 0.
+  check(GossipStrategy{true}, 8e-3, "gossip by two NICs");
+  cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 7};
+  check(GossipStrategy{true}, 16e-3, "gossip by one of 7 NICs");
   // Racks of 8 with uplinks of 2 links' worth: 2·3·100 MB over 4·25 GB/s = 6 ms, but 2·31/32·100 MB / 12.5 GB/s into a host.
   cluster.topology = Racks{8, 4.0, 0_us};
   check(AllReduceStrategy{}, 15.5e-3, "racks");
