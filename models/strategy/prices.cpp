@@ -75,23 +75,6 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
   });
 }
 
-/// Time that the busiest of the workers' and shards' own links needs for a push, or a pull.
-Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
-  const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
-  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
-  std::map<int, Bytes> own;  // by rank, of the workers with a shard beside them
-  for (int j = 0; co_located && j < shards; ++j) own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
-  // Dedicated shards have the plain link.
-  Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
-  for (const WorkerKind& kind : worker_kinds(cluster)) {
-    int with_shard = 0;
-    for (auto host = own.lower_bound(kind.first); host != own.end() && host->first < kind.first + kind.count; ++host, ++with_shard)
-      busiest = std::max({busiest, (total - host->second) / kind.link.bandwidth, host->second * (p - 1) / kind.link.bandwidth});
-    if (with_shard < kind.count) busiest = std::max(busiest, total / kind.link.bandwidth);
-  }
-  return busiest;
-}
-
 }  // namespace
 
 Prices collective_prices(const Cluster& cluster) {
@@ -166,6 +149,22 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   // Hosts' links are equally busy: nobody is ahead.
   if (latencies_are_alike && reaches(hosts, ways) && (in_turn || !meet)) return true;
   return reaches(ways, hosts) && (!meet || (in_turn && all_wait_for_busiest_way(all, p, shards, ways)));
+}
+
+Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
+  const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
+  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+  std::map<int, Bytes> own;  // by rank, of the workers with a shard beside them
+  for (int j = 0; co_located && j < shards; ++j) own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
+  // Dedicated shards have the plain link.
+  Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    int with_shard = 0;
+    for (auto host = own.lower_bound(kind.first); host != own.end() && host->first < kind.first + kind.count; ++host, ++with_shard)
+      busiest = std::max({busiest, (total - host->second) / kind.link.bandwidth, host->second * (p - 1) / kind.link.bandwidth});
+    if (with_shard < kind.count) busiest = std::max(busiest, total / kind.link.bandwidth);
+  }
+  return busiest;
 }
 
 ClusterPrices::PricedRound ClusterPrices::priced(const Round& round) const {

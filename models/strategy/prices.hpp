@@ -31,6 +31,10 @@ Prices collective_prices(const Cluster& cluster);
 /// sharing does, and no participants get so far ahead of others that one task's messages slow another's.
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets);
 
+/// Time that the busiest of the workers' and shards' own links needs for a push to shards, shard_bytes[j] each, or a pull.
+/// @pre hosts have links of their own: a star or racks
+Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
+
 /// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.
 bool prices_are_exact(const Cluster& cluster);
 
