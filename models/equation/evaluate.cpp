@@ -38,6 +38,7 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
     if (collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
     return cost;
   }
+  if (const auto* direct = std::get_if<DirectWork>(&work); direct && direct->pattern == DirectWork::Pattern::neighbours) return prices.neighbours(direct->shard_bytes.front());
   Prices paths = prices.paths();
   paths.setup = Seconds{};
   return price(communication_terms(work, graph, prices), paths);

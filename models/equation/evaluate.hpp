@@ -21,9 +21,10 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 /// Evaluates the graph in closed form. Workers of one speed are one vertex per compute task; a communication
 /// task is one vertex for all. Exact for every strategy with like links on the ideal star, for collectives on any other
 /// topology and links as far as their routes are priced (ClusterPrices), and for equal shards on nodes and racks where
-/// all wait for the busiest way out (shard_terms_are_exact). Estimates, which replay refines: parameter servers with unequal
-/// shards or unlike workers (all pushes as if at once: too slow); direct messages over unlike links (every one counts as the
-/// slowest) and in fabrics of several hops (no contention inside: too fast); of more workers, collectives on nodes and racks
+/// all wait for the busiest way out (shard_terms_are_exact), and for gossip where those who use the busiest link wait longest
+/// (ClusterPrices::neighbours_are_exact). Estimates, which replay refines: parameter servers with unequal
+/// shards or unlike workers (all pushes as if at once: too slow), with unlike links, and in fabrics of several hops (no
+/// contention inside: too fast); other gossip, as if all workers exchanged at once; of more workers, collectives on nodes and racks
 /// (every message but a ring's as if it left its group: too slow) and in fabrics (too fast).
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
 StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices);

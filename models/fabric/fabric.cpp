@@ -1,6 +1,7 @@
 #include "models/fabric/fabric.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "models/fabric/host_specs.hpp"
@@ -9,6 +10,8 @@ namespace stepcast {
 namespace {
 
 using Route = Fabric::Route;
+
+// All numbers below are ints: no topology has more than kMostLinks links (scenario/check.hpp).
 
 /// The two directions of cable c.
 constexpr int forth(int c) { return 2 * c; }
@@ -27,8 +30,6 @@ class FatTreeRoutes {
       cables_ += nodes * ports_up(l);
     }
   }
-
-  [[nodiscard]] int cables() const { return cables_; }
 
   void operator()(int from, int to, Route& route) const {
     std::vector<int> here = digits(from);
@@ -86,7 +87,9 @@ class FatTreeRoutes {
 /// way round, one dimension after the other.
 class TorusRoutes {
  public:
-  explicit TorusRoutes(const Torus& t) : dimensions_(t.dimensions) {}
+  explicit TorusRoutes(const Torus& t) {
+    std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions_), [](int size) { return size > 1; });
+  }
 
   void operator()(int from, int to, Route& route) const {
     int stride = 1, here = from;
@@ -120,7 +123,6 @@ class DragonflyRoutes {
   [[nodiscard]] int host_links() const { return 2 * routers() * t_.hosts; }
   [[nodiscard]] int chassis_links() const { return routers() * t_.routers; }
   [[nodiscard]] int group_links() const { return routers() * t_.chassis; }
-  [[nodiscard]] int outer_links() const { return t_.groups * t_.groups; }
 
   void operator()(int from, int to, Route& route) const {
     const int source = from / t_.hosts, target = to / t_.hosts;
@@ -165,7 +167,8 @@ struct Fabric::Maker {
   int hosts;
 
   void add_cables(int count, BytesPerSecond bandwidth, Seconds latency) const { fabric.links_.insert(fabric.links_.end(), static_cast<std::size_t>(count) * 2, OneWay{bandwidth, latency}); }
-  void add_links(int count, BytesPerSecond bandwidth) const { fabric.links_.insert(fabric.links_.end(), static_cast<std::size_t>(count), OneWay{bandwidth, cluster.link.latency / 2.0}); }
+  /// A link of the fabric is the cluster's, or as many of them side by side.
+  [[nodiscard]] OneWay link(int cables = 1) const { return {cluster.link.bandwidth * cables, cluster.link.latency / 2.0}; }
 
   void add_host_cables() const {
     const HostSpecs specs(cluster);
@@ -186,7 +189,7 @@ struct Fabric::Maker {
 
   void operator()(const Racks& t) const {
     add_host_cables();
-    add_cables((hosts + t.hosts_per_rack - 1) / t.hosts_per_rack, cluster.link.bandwidth * (t.hosts_per_rack / t.oversubscription), t.uplink_latency / 2.0);
+    add_cables((hosts - 1) / t.hosts_per_rack + 1, cluster.link.bandwidth * (t.hosts_per_rack / t.oversubscription), t.uplink_latency / 2.0);
     fabric.branch_ = [m = t.hosts_per_rack](int host) { return host / m; };
     fabric.append_ = [first = hosts, m = t.hosts_per_rack](int from, int to, Route& route) {
       route.push_back(forth(from));
@@ -199,12 +202,12 @@ struct Fabric::Maker {
   }
 
   void operator()(const Nodes& t) const {
-    const int workers = cluster.workers, g = t.gpus_per_node, machines = (workers + g - 1) / g + (hosts - workers);
+    const int workers = cluster.workers, g = t.gpus_per_node, machines = (workers - 1) / g + 1, nics = std::min(t.nics, workers);
     add_cables(workers, t.inner.bandwidth, t.inner.latency / 2.0);
     add_cables(hosts - workers, BytesPerSecond(1e18), {});
-    add_cables(machines * t.nics, cluster.link.bandwidth, cluster.link.latency / 2.0);
-    const auto machine = [=](int rank) { return rank < workers ? rank / g : (workers + g - 1) / g + (rank - workers); };
-    const auto nic = [=, nics = t.nics, first = hosts](int rank) { return first + machine(rank) * nics + (rank < workers ? rank % g % nics : 0); };
+    add_cables(machines * nics + (hosts - workers), cluster.link.bandwidth, cluster.link.latency / 2.0);  // a dedicated shard's machine has one
+    const auto machine = [=](int rank) { return rank < workers ? rank / g : machines + (rank - workers); };
+    const auto nic = [=, first = hosts](int rank) { return first + (rank < workers ? rank / g * nics + rank % g % nics : machines * nics + (rank - workers)); };
     fabric.branch_ = nic;
     fabric.append_ = [machine, nic](int from, int to, Route& route) {
       route.push_back(forth(from));
@@ -217,29 +220,35 @@ struct Fabric::Maker {
   }
 
   void operator()(const FatTree& t) const {
-    FatTreeRoutes routes(t);
-    add_cables(routes.cables(), cluster.link.bandwidth, cluster.link.latency / 2.0);
-    fabric.append_ = std::move(routes);
+    fabric.link_at_ = [one = link()](int) { return one; };
+    fabric.append_ = FatTreeRoutes(t);
   }
 
   void operator()(const Torus& t) const {
-    int cables = static_cast<int>(t.dimensions.size());
-    for (const int size : t.dimensions) cables *= size;
-    add_cables(cables, cluster.link.bandwidth, cluster.link.latency / 2.0);
+    fabric.link_at_ = [one = link()](int) { return one; };
     fabric.append_ = TorusRoutes(t);
   }
 
   void operator()(const Dragonfly& t) const {
-    DragonflyRoutes routes(t);
-    add_links(routes.host_links(), cluster.link.bandwidth);
-    add_links(routes.chassis_links(), cluster.link.bandwidth * t.router_links);
-    add_links(routes.group_links(), cluster.link.bandwidth * t.chassis_links);
-    add_links(routes.outer_links(), cluster.link.bandwidth * t.group_links);
+    const DragonflyRoutes routes(t);
+    const int chassis = routes.host_links(), group = chassis + routes.chassis_links(), outer = group + routes.group_links();
+    const auto link_at = [=, host_link = link(), chassis_link = link(t.router_links), group_link = link(t.chassis_links), outer_link = link(t.group_links)](int place) {
+      return place < chassis ? host_link : place < group ? chassis_link : place < outer ? group_link : outer_link;
+    };
+    fabric.link_at_ = link_at;
     fabric.append_ = routes;
   }
 
   void operator()(const SimGridXml&) const { throw std::logic_error("only SimGrid knows the routes of a platform file"); }
 };
+
+void Fabric::number(Route& route, std::size_t from) const {
+  for (std::size_t h = from; h < route.size(); ++h) {
+    const auto [known, is_new] = number_.try_emplace(route[h], static_cast<int>(links_.size()));
+    if (is_new) links_.push_back(link_at_(route[h]));
+    route[h] = known->second;
+  }
+}
 
 Fabric::Fabric(const Cluster& cluster, int dedicated_shards) { std::visit(Maker{*this, cluster, cluster.workers + dedicated_shards}, cluster.topology); }
 

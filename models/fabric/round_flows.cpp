@@ -17,12 +17,13 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric) {
     double blocks = 0.0;
     double first = std::numeric_limits<double>::infinity();  ///< the shortest latency of its flows
   };
-  std::vector<Load> loads(fabric.links().size());
+  std::vector<Load> loads;  // by link
   std::vector<double> latencies;
   Fabric::Route hops;                  // of all routes, one after the other
   std::vector<std::size_t> ends{0};    // of each route
   for (const Message& message : round) {
     fabric.append_route(message.from, message.to, hops);
+    loads.resize(fabric.links().size());
     double latency = 0.0;
     for (std::size_t h = ends.back(); h < hops.size(); ++h) latency += fabric.links()[static_cast<std::size_t>(hops[h])].latency.si();
     for (std::size_t h = ends.back(); h < hops.size(); ++h) {

@@ -38,6 +38,8 @@ class RoundFlows {
   [[nodiscard]] Duration duration(Bytes block) const;
   /// Whether fair sharing takes just as long.
   [[nodiscard]] bool is_exact() const { return is_exact_; }
+  /// Whether it takes what the formula above says.
+  [[nodiscard]] bool formula_is_exact() const { return is_exact_ && is_closed_; }
   /// What no sharing of the links undercuts, at once.
   [[nodiscard]] Seconds least(Bytes block) const;
 

@@ -6,7 +6,9 @@
 
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
+#include "models/scenario/worker_kinds.hpp"
 #include "models/strategy/branches.hpp"
+#include "models/strategy/prices.hpp"
 
 namespace stepcast {
 namespace {
@@ -40,38 +42,56 @@ PathPrice best_link(const Cluster& cluster) {
   return best;
 }
 
-/// What the ways of G branches must at least carry for a collective of n bytes.
+/// Each worker as a branch of its own, whose only way is its own link, where that is the first on all its routes and links may
+/// be unlike: on a star and in racks.
+std::vector<Branch> hosts_as_branches(const Cluster& cluster) {
+  std::vector<Branch> all;
+  if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology)) return all;
+  for (const WorkerKind& kind : worker_kinds(cluster)) all.push_back({kind.count, 1, 1, kind.link.bandwidth});
+  return all;
+}
+
+/// What the ways of G branches must at least carry for a collective of n bytes, whatever its algorithm. n is the buffer as its
+/// messages have it, after compression.
 ///
 /// All-reduce: to bring each byte's sum to G branches takes 2(G-1) messages between them, G-1 to have it somewhere and G-1
-/// to have it everywhere: 2(G-1)·n over all ways together. All-gather and reduce-scatter: G-1. A broadcast brings n to each
-/// branch but the root's; an all-to-all sends w·(p-w)·n/p out of w workers.
+/// to have it everywhere: 2(G-1)·n over all ways together. And each branch must receive n bytes, since with its own buffers
+/// given the sum may still be any n bytes, and send n, since its own buffers may make the others' sum any n bytes: n over the
+/// narrowest branch's ways. A slow one can have it as cheap: it sends its buffer to a fast one, which answers with sums.
+/// All-gather: G-1 messages of each byte, and of p parts p-w into a branch of w workers; reduce-scatter the same backwards. A
+/// broadcast brings n to each branch but the root's, which must send it; an all-to-all sends w·(p-w)·n/p out of w workers.
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
-  BytesPerSecond together{}, widest{};
-  Seconds busiest{};
+  BytesPerSecond together{};
+  Seconds busiest{}, gathering{}, narrowest{};
   double others = -1;  // G - 1
   for (const Branch& branch : all) {
     const BytesPerSecond ways = branch.bandwidth * branch.ways;
     together = together + ways * branch.count;
-    widest = std::max(widest, ways);
+    narrowest = std::max(narrowest, n / ways);
+    gathering = std::max(gathering, n * (static_cast<double>(p - branch.workers) / p) / ways);
     busiest = std::max(busiest, n * (static_cast<double>(branch.workers) * (p - branch.workers) / p) / ways);
     others += branch.count;
   }
   if (others < 1) return {};
   switch (operation) {
-    case Operation::all_reduce: return n * (2 * others) / together;
+    case Operation::all_reduce: return std::max(n * (2 * others) / together, narrowest);
     case Operation::all_gather:
-    case Operation::reduce_scatter: return n * others / together;
-    case Operation::broadcast: return n / widest;
+    case Operation::reduce_scatter: return std::max(n * others / together, gathering);
+    case Operation::broadcast: return narrowest;
     case Operation::all_to_all: return busiest;
   }
   return {};
 }
 
-/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice.
+/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways of its
+/// first worker and its last, which may be one.
 Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
   if (all.empty() || all.front().workers == p) return {};
   Seconds busiest{};
-  for (const Branch& branch : all) busiest = std::max(busiest, n * (p == 2 ? 1.0 : 2.0) / (branch.bandwidth * branch.ways));
+  for (const Branch& branch : all) {
+    const bool one_way = (branch.workers - 1) % branch.ways == 0;
+    busiest = std::max(busiest, n * (one_way && p > 2 ? 2.0 : 1.0) / branch.bandwidth);
+  }
   return busiest;
 }
 
@@ -102,7 +122,7 @@ Traffic traffic_of(const StepGraph& graph, int p) {
   return all;
 }
 
-/// Of a step's exchanges: what passes the ways out of machines and racks.
+/// Of a step's exchanges: what passes the ways out of machines and racks, and the hosts' own links where they may be unlike.
 struct Ways {
   const Cluster& cluster;
   const Traffic& traffic;
@@ -112,19 +132,23 @@ struct Ways {
   Seconds operator()(const AllReduceStrategy&) const { return collectives(); }
   Seconds operator()(const PipelinedStrategy&) const { return collectives(); }
   Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
-  Seconds operator()(const GossipStrategy&) const { return neighbours_through_ways(traffic.push, branches(cluster, 0, false), p()); }
+  Seconds operator()(const GossipStrategy&) const {
+    return std::max(neighbours_through_ways(traffic.push, branches(cluster, 0, false), p()), neighbours_through_ways(traffic.push, hosts_as_branches(cluster), p()));
+  }
   Seconds operator()(const ParameterServerStrategy& s) const {
     // Of asynchronous workers some may do all the work; how unequal shards are is not looked at.
     if (is_asynchronous(s) || (s.balance == ShardBalance::greedy && s.shards > 1)) return {};
     const std::vector<Bytes> equal(static_cast<std::size_t>(s.shards), std::max(traffic.push, traffic.pull) / s.shards);
-    return busiest_way(equal, branches(cluster, s.shards, s.placement == ServerPlacement::co_located), p());
+    const bool co_located = s.placement == ServerPlacement::co_located;
+    const Seconds ways = busiest_way(equal, branches(cluster, s.shards, co_located), p());
+    return hosts_as_branches(cluster).empty() ? ways : std::max(ways, busiest_host(equal, cluster, co_located));
   }
 
  private:
   [[nodiscard]] Seconds collectives() const {
     Seconds sum{};
-    const std::vector<Branch> all = branches(cluster, 0, false);
-    for (const auto& [operation, bytes] : traffic.collective) sum += through_ways(operation, bytes, all, p());
+    const std::vector<Branch> groups = branches(cluster, 0, false), hosts = hosts_as_branches(cluster);
+    for (const auto& [operation, bytes] : traffic.collective) sum += std::max(through_ways(operation, bytes, groups, p()), through_ways(operation, bytes, hosts, p()));
     return sum;
   }
 };

@@ -45,6 +45,7 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const
     return direct && direct->pattern == DirectWork::Pattern::push;
   });
   if (server && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes))) return "";
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return prices.neighbours_are_exact() ? "" : "as if all workers exchanged at once";
   if (prices_are_exact(cluster)) return "";
 
   bool by_paths = false, by_rounds = false;

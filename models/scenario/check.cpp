@@ -51,6 +51,8 @@ class Checker {
       fault("/cluster/topology", fmt::format("{} hosts for {}", *hosts, hosts_wanted()), "a topology with at least that many hosts");
     if (hosts && *hosts > kMaxHosts)
       fault("/cluster/topology", fmt::format("{} hosts", *hosts), fmt::format("at most {} hosts", kMaxHosts));
+    else if (const auto links = hosts ? link_count(c.topology) : std::nullopt; links && *links > kMostLinks)
+      fault("/cluster/topology", fmt::format("{} links, two for a cable", *links), fmt::format("at most {} links", kMostLinks), "give it fewer switches, or fewer cables between them");
     if (c.transport.index() == 1 && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with transport tcp", name_of(s_.evaluation.evaluator)), "\"replay\", since the equations know no TCP effects");
     if (std::holds_alternative<SimGridXml>(c.topology) && s_.evaluation.evaluator != Evaluator::replay)
@@ -207,20 +209,53 @@ class Checker {
 
 }  // namespace
 
+namespace {
+
+/// Saturates instead of overflowing: nobody simulates 2^60 hosts.
+long saturated(double count) { return count > 1e15 ? 1000000000000000L : static_cast<long>(count); }
+
+double product(const std::vector<int>& factors) {
+  double p = 1;
+  for (const int f : factors) p *= f;
+  return p;
+}
+
+}  // namespace
+
 std::optional<long> host_count(const Topology& topology) {
   struct {
     std::optional<long> operator()(const Star&) const { return {}; }
     std::optional<long> operator()(const Nodes&) const { return {}; }
     std::optional<long> operator()(const Racks&) const { return {}; }
     std::optional<long> operator()(const SimGridXml&) const { return {}; }
-    std::optional<long> operator()(const FatTree& t) const { return product(t.down); }
-    std::optional<long> operator()(const Torus& t) const { return product(t.dimensions); }
-    std::optional<long> operator()(const Dragonfly& t) const { return product({t.groups, t.chassis, t.routers, t.hosts}); }
-    /// Saturates instead of overflowing: nobody simulates 2^60 hosts.
-    static long product(const std::vector<int>& factors) {
-      double p = 1;
-      for (const int f : factors) p *= f;
-      return p > 1e15 ? 1000000000000000L : static_cast<long>(p);
+    std::optional<long> operator()(const FatTree& t) const { return saturated(product(t.down)); }
+    std::optional<long> operator()(const Torus& t) const { return saturated(product(t.dimensions)); }
+    std::optional<long> operator()(const Dragonfly& t) const { return saturated(product({t.groups, t.chassis, t.routers, t.hosts})); }
+  } count;
+  return std::visit(count, topology);
+}
+
+std::optional<long> link_count(const Topology& topology) {
+  struct {
+    std::optional<long> operator()(const Star&) const { return {}; }
+    std::optional<long> operator()(const Nodes&) const { return {}; }
+    std::optional<long> operator()(const Racks&) const { return {}; }
+    std::optional<long> operator()(const SimGridXml&) const { return {}; }
+    std::optional<long> operator()(const FatTree& t) const {
+      double nodes = product(t.down), cables = 0;  // of level l: hosts are nodes of level 0
+      for (std::size_t l = 0; l < t.down.size(); ++l) {
+        cables += nodes * t.up[l] * t.parallel[l];
+        nodes = nodes / t.down[l] * t.up[l];
+      }
+      return saturated(2 * cables);
+    }
+    std::optional<long> operator()(const Torus& t) const {
+      return saturated(2 * product(t.dimensions) * static_cast<double>(std::count_if(t.dimensions.begin(), t.dimensions.end(), [](int size) { return size > 1; })));
+    }
+    /// As Fabric numbers them: one for each ordered pair, of a router and itself as well.
+    std::optional<long> operator()(const Dragonfly& t) const {
+      const double routers = product({t.groups, t.chassis, t.routers});
+      return saturated(routers * (2.0 * t.hosts + t.routers + t.chassis) + product({t.groups, t.groups}));
     }
   } count;
   return std::visit(count, topology);

@@ -19,4 +19,10 @@ void check(const Scenario& scenario, std::vector<Fault>& faults);
 /// Hosts that the topology offers to workers; empty when it is any number, or known only to SimGrid.
 std::optional<long> host_count(const Topology& topology);
 
+/// One-way links of the topology, two for a cable; empty where they depend on who is connected. Saturates at 1e15.
+std::optional<long> link_count(const Topology& topology);
+
+/// A topology may have: numbers of its links, and twice of them, are ints.
+inline constexpr long kMostLinks = 1L << 30;
+
 }  // namespace stepcast

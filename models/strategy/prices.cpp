@@ -75,23 +75,6 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
   });
 }
 
-/// Time that the busiest of the workers' and shards' own links needs for a push, or a pull.
-Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
-  const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
-  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
-  std::map<int, Bytes> own;  // by rank, of the workers with a shard beside them
-  for (int j = 0; co_located && j < shards; ++j) own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
-  // Dedicated shards have the plain link.
-  Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
-  for (const WorkerKind& kind : worker_kinds(cluster)) {
-    int with_shard = 0;
-    for (auto host = own.lower_bound(kind.first); host != own.end() && host->first < kind.first + kind.count; ++host, ++with_shard)
-      busiest = std::max({busiest, (total - host->second) / kind.link.bandwidth, host->second * (p - 1) / kind.link.bandwidth});
-    if (with_shard < kind.count) busiest = std::max(busiest, total / kind.link.bandwidth);
-  }
-  return busiest;
-}
-
 }  // namespace
 
 Prices collective_prices(const Cluster& cluster) {
@@ -166,6 +149,22 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   // Hosts' links are equally busy: nobody is ahead.
   if (latencies_are_alike && reaches(hosts, ways) && (in_turn || !meet)) return true;
   return reaches(ways, hosts) && (!meet || (in_turn && all_wait_for_busiest_way(all, p, shards, ways)));
+}
+
+Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
+  const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
+  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+  std::map<int, Bytes> own;  // by rank, of the workers with a shard beside them
+  for (int j = 0; co_located && j < shards; ++j) own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
+  // Dedicated shards have the plain link.
+  Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    int with_shard = 0;
+    for (auto host = own.lower_bound(kind.first); host != own.end() && host->first < kind.first + kind.count; ++host, ++with_shard)
+      busiest = std::max({busiest, (total - host->second) / kind.link.bandwidth, host->second * (p - 1) / kind.link.bandwidth});
+    if (with_shard < kind.count) busiest = std::max(busiest, total / kind.link.bandwidth);
+  }
+  return busiest;
 }
 
 ClusterPrices::PricedRound ClusterPrices::priced(const Round& round) const {
@@ -253,6 +252,41 @@ CostTerms ClusterPrices::shard_terms(std::span<const Bytes> shard_bytes, bool co
   if (is_new) all->second = branches(cluster_, static_cast<int>(shard_bytes.size()), co_located);
   wire = std::max(wire, busiest_way(shard_bytes, all->second, p) / beta);
   return terms;
+}
+
+bool ClusterPrices::neighbours_are_routed() const {
+  constexpr int kMost = 65536;  // workers, for whose messages RoundFlows takes 10 MB
+  return !is_plain_star(cluster_) && !std::holds_alternative<SimGridXml>(cluster_.topology) && cluster_.workers > 1 && cluster_.workers <= kMost;
+}
+
+const RoundFlows& ClusterPrices::neighbour_flows() const {
+  if (!neighbours_) {
+    const int p = cluster_.workers;
+    Round round;
+    for (int rank = 0; rank < p; ++rank) {
+      round.push_back({rank, (rank + 1) % p, {0, 1}});
+      if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
+    }
+    neighbours_ = priced(round).flows;
+  }
+  return *neighbours_;
+}
+
+PricedCost ClusterPrices::neighbours(Bytes bytes) const {
+  const CostTerms terms = neighbour_exchange_cost(bytes, cluster_.workers);
+  PricedCost cost = price(terms, paths_);
+  cost.setup = Seconds{};
+  if (!neighbours_are_routed()) return cost;
+  const RoundFlows::Duration time = neighbour_flows().duration(bytes);
+  cost.latency = time.latency;
+  cost.bandwidth = time.bandwidth + terms.copied * paths_.host;
+  return cost;
+}
+
+bool ClusterPrices::neighbours_are_exact() const {
+  if (cluster_.workers == 1 || prices_are_exact(cluster_)) return true;
+  const bool like_workers = std::all_of(cluster_.groups.begin(), cluster_.groups.end(), [](const WorkerGroup& g) { return g.speed == 1.0; });
+  return like_workers && neighbours_are_routed() && neighbour_flows().formula_is_exact();
 }
 
 /// What the call cannot take less than, without following its rounds.

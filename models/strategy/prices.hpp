@@ -31,6 +31,10 @@ Prices collective_prices(const Cluster& cluster);
 /// sharing does, and no participants get so far ahead of others that one task's messages slow another's.
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets);
 
+/// Time that the busiest of the workers' and shards' own links needs for a push to shards, shard_bytes[j] each, or a pull.
+/// @pre hosts have links of their own: a star or racks
+Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
+
 /// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.
 bool prices_are_exact(const Cluster& cluster);
 
@@ -73,6 +77,16 @@ class ClusterPrices {
   /// fair sharing takes just as long.
   [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const;
 
+  /// What the exchange with both ring neighbours takes where all workers start it at once: neighbour_exchange_cost
+  /// (collective/direct.hpp) without S, its messages followed by their routes as a round's are, each over its own worker's NIC.
+  [[nodiscard]] PricedCost neighbours(Bytes bytes) const;
+
+  /// Whether a step of gossip among like workers takes what that says in the replay, where nobody waits for all others. Where
+  /// the longest latency and the most loaded link belong to the same messages it does: no message is ever slower than the fair
+  /// share of that link, on which there is at most one from each sender to each receiver, so nobody ends later. And those who
+  /// send over that link start together in the first step, need all of that time, and so start together in the next.
+  [[nodiscard]] bool neighbours_are_exact() const;
+
   /// Decides "auto": the algorithm of the lowest price, its segments by the closed form.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const;
 
@@ -90,12 +104,15 @@ class ClusterPrices {
   [[nodiscard]] Seconds least(const CollectiveCall& call) const;
   [[nodiscard]] const PricedRounds& rounds_of(const CollectiveCall& call) const;
   [[nodiscard]] PricedRound priced(const Round& round) const;
+  [[nodiscard]] bool neighbours_are_routed() const;
+  [[nodiscard]] const RoundFlows& neighbour_flows() const;
 
   const Cluster& cluster_;
   Prices paths_;
   mutable std::optional<Fabric> fabric_;
   mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;  ///< by {from, to, blocks} of its messages
   mutable std::map<Key, PricedRounds> rounds_;
+  mutable std::shared_ptr<const RoundFlows> neighbours_;
   static constexpr std::size_t kMostPrices = 1 << 16;  ///< bounds what a study leaves whose points all have other buffers
   mutable std::map<std::pair<Key, Bytes>, PricedCost> prices_;
   mutable std::map<std::pair<std::size_t, bool>, std::vector<Branch>> branches_;  ///< by number of shards, and whether they are co-located

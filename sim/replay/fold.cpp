@@ -26,7 +26,7 @@ enum class Bond : std::uint32_t { crosses, sends, receives };
 /// stand for several things that a symmetry of the cluster exchanges: its size.
 class FlowSystem {
  public:
-  explicit FlowSystem(const Fabric& fabric) : fabric_(fabric), link_node_(fabric.links().size(), kNone) {}
+  explicit FlowSystem(const Fabric& fabric) : fabric_(fabric) {}
 
   std::size_t add_participant(const std::vector<double>& colour, int size) { return add_node(Kind::participant, number(participant_colours_, colour), size); }
 
@@ -52,6 +52,7 @@ class FlowSystem {
   };
 
   Result fold() {
+    link_node_.assign(fabric_.links().size(), kNone);
     drop_idle_links();
     add_to_graph();
     Result result;

@@ -21,8 +21,8 @@ class QuotientPlatform {
   };
 
   explicit QuotientPlatform(s4u::Engine& engine) : root_(sg::root_star(engine, "folded")) {
-    auto* free = sg::add_link(root_, "free", 1e18 * kUnitsPerByte);
-    free->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
+    auto* free = sg::add_link(root_, kFreeLink, kFreeBandwidth);
+    free->seal();
     sink_ = add_host(1.0);
     sg::connect_host(root_, sink_, {s4u::LinkInRoute(free)});
   }

@@ -528,7 +528,7 @@ class Replay {
       for (const auto& [step, interval] : record.timeline)
         if (graph_.asynchronous || (step > static_cast<int>(skipped) && step <= static_cast<int>(measured_last))) intervals.push_back(interval);
       const Breakdown parts = graph_.asynchronous ? attribute(intervals, begin, window) : attribute(wrap(intervals, window), 0.0, window);
-      return add({}, parts, forecast.step.si() / window);
+      return add({}, parts, window > 0 ? forecast.step.si() / window : 0.0);  // steps may take no time at all
     });
   }
 

@@ -15,6 +15,8 @@ namespace {
 /// "scast" and a number that rises when the table's shape changes.
 constexpr int kApplication = 0x73637374;
 constexpr int kShape = 2;
+/// Milliseconds to wait for other sweeps.
+constexpr int kPatience = 60000;
 
 }  // namespace
 
@@ -28,22 +30,37 @@ AnswerCache::AnswerCache(const std::filesystem::path& file) : file_(file) {
   const int opened = sqlite3_open_v2(file.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   database_.reset(database);
   if (opened != SQLITE_OK) fail();
-  sqlite3_busy_timeout(database, 60000);  // milliseconds to wait for other sweeps
-  const auto number = [&](const char* sql) {
-    const Statement statement = prepare(sql);
-    if (sqlite3_step(statement.get()) != SQLITE_ROW) fail();
-    return sqlite3_column_int(statement.get(), 0);
-  };
-  const int application = number("PRAGMA application_id"), shape = number("PRAGMA user_version");
-  const bool is_new = application == 0 && shape == 0 && number("SELECT count(*) FROM sqlite_master") == 0;
-  if (!is_new && (application != kApplication || shape != kShape))
-    throw std::runtime_error(fmt::format("{} is no cache of this stepcast; give another file with --cache, or delete it", file_.string()));
-  execute("PRAGMA journal_mode = WAL");
+  sqlite3_busy_timeout(database, kPatience);
+  if (!is_ours()) make();
+  use_log();
   execute("PRAGMA synchronous = NORMAL");
-  execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, forecast TEXT NOT NULL) WITHOUT ROWID");
-  if (is_new) execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kShape).c_str());
   find_ = prepare("SELECT forecast FROM answers WHERE key = ?1");
   put_ = prepare("INSERT OR REPLACE INTO answers VALUES (?1, ?2)");
+}
+
+bool AnswerCache::is_ours() { return number("PRAGMA application_id") == kApplication && number("PRAGMA user_version") == kShape; }
+
+/// Of all that open a new file at once, one makes it and the others wait until it is whole.
+/// @throws std::runtime_error when the file holds something else
+void AnswerCache::make() {
+  execute("BEGIN IMMEDIATE");  // given back with the connection if this throws
+  if (!is_ours()) {
+    if (number("PRAGMA application_id") != 0 || number("PRAGMA user_version") != 0 || number("SELECT count(*) FROM sqlite_master") != 0)
+      throw std::runtime_error(fmt::format("{} is no cache of this stepcast; give another file with --cache, or delete it", file_.string()));
+    execute("CREATE TABLE answers (key BLOB PRIMARY KEY, forecast TEXT NOT NULL) WITHOUT ROWID");
+    execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kShape).c_str());
+  }
+  execute("COMMIT");
+}
+
+/// Writes go to a log, so that they need not wait for readers. Who changes to it needs the file alone, and is refused at once
+/// where others have it open in the same moment, whatever the busy timeout.
+void AnswerCache::use_log() {
+  for (int waited = 0;; waited += sqlite3_sleep(5)) {
+    const int result = sqlite3_exec(database_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    if (result == SQLITE_OK) return;
+    if (result != SQLITE_BUSY || waited >= kPatience) fail();
+  }
 }
 
 std::optional<StepForecast> AnswerCache::find(const Digest& key) {
@@ -82,6 +99,12 @@ void AnswerCache::fail() const {
 
 void AnswerCache::execute(const char* sql) {
   if (sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+}
+
+int AnswerCache::number(const char* sql) {
+  const Statement statement = prepare(sql);
+  if (sqlite3_step(statement.get()) != SQLITE_ROW) fail();
+  return sqlite3_column_int(statement.get(), 0);
 }
 
 AnswerCache::Statement AnswerCache::prepare(const char* sql) {

@@ -32,8 +32,12 @@ class AnswerCache {
   };
   using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
+  bool is_ours();
+  void make();
+  void use_log();
   [[noreturn]] void fail() const;
   void execute(const char* sql);
+  int number(const char* sql);
   Statement prepare(const char* sql);
 
   std::filesystem::path file_;

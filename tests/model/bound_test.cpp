@@ -151,6 +151,10 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   // 4 NICs each: 3 ms, still more than the inner links' 2·31/32·100 MB / 120 GB/s = 1.6 ms.
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
   check(AllReduceStrategy{}, 3e-3, "4 NICs");
+  // The first worker of a machine has NIC 0, the last NIC 7 mod 4: one neighbour each. With 7 NICs they share NIC 0.
+  check(GossipStrategy{true}, 8e-3, "gossip by two NICs");
+  cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 7};
+  check(GossipStrategy{true}, 16e-3, "gossip by one of 7 NICs");
   // Racks of 8 with uplinks of 2 links' worth: 2·3·100 MB over 4·25 GB/s = 6 ms, but 2·31/32·100 MB / 12.5 GB/s into a host.
   cluster.topology = Racks{8, 4.0, 0_us};
   check(AllReduceStrategy{}, 15.5e-3, "racks");
@@ -160,10 +164,45 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   cluster.workers = 12;
   server.shards = 4;
   check(server, 128e-3, "servers in a rack with workers");
-  // The last machine has one worker and so one of its NICs: 2·4·100 MB over (4·4 + 1)·12.5 GB/s.
+  // The last machine has one worker and so one of its NICs, by which 100 MB must come: 8 ms, where 2·4·100 MB over all (4·4 +
+  // 1)·12.5 GB/s take 3.8 ms.
   cluster.workers = 33;
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
-  check(AllReduceStrategy{}, 0.8 / (17 * 12.5), "a machine of one");
+  check(AllReduceStrategy{}, 8e-3, "a machine of one");
+}
+
+TEST_CASE("a slow link, by hand") {
+  // 3 of 4 workers at 10 Gb/s, one at 1 Gb/s: 8 ns/B; n = 100 MB.
+  Cluster cluster = star_cluster(4, 10_Gbps);
+  const auto slow_at = [&](BytesPerSecond bandwidth) { cluster.groups = {{1, 1.0, bandwidth, {}}}; };
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  const auto check = [&](const Strategy& strategy, double bandwidth, const std::string& what) {
+    const Scenario scenario = scenario_of(cluster, strategy);
+    const Bound bound = lower_bound(scenario, w, build_step_graph(scenario, w));
+    require_close(bandwidth, bound.bandwidth.si(), 1e-12, what);
+    CHECK(step_time(scenario, w) >= bound.step.si());
+  };
+  const auto benchmark = [](Operation operation) { return CollectiveBenchmark{operation, 100_MB, {}}; };
+  slow_at(1_Gbps);
+  check(AllReduceStrategy{}, 0.8, "n into the slow worker");
+  check(benchmark(Operation::all_gather), 0.6, "3/4 n into it");
+  check(benchmark(Operation::reduce_scatter), 0.6, "3/4 n out of it");
+  check(benchmark(Operation::broadcast), 0.8, "n into it");
+  check(benchmark(Operation::all_to_all), 0.6, "3/4 n out of it");
+  check(GossipStrategy{true}, 1.6, "2n");
+  ParameterServerStrategy server;
+  check(server, 0.8, "n to a dedicated server, which takes 4n in 320 ms");
+  server.placement = ServerPlacement::co_located;
+  server.shards = 4;
+  check(server, 0.6, "3/4 n to the others' shards, and from them");
+  // Not much slower, it is the least of what all must do together: 6n over 3.75 + 1 GB/s.
+  slow_at(8_Gbps);
+  check(AllReduceStrategy{}, 0.6 / 4.75, "2(p-1)·n over all links");
+  slow_at(5_Gbps);
+  check(AllReduceStrategy{}, 0.16, "n over 0.625 GB/s, 6n over 4.375 GB/s");
+  // In racks of two the slow link is the bottleneck as well.
+  cluster.topology = Racks{2, 1.0, 0_us};
+  check(AllReduceStrategy{}, 0.16, "racks");
 }
 
 TEST_CASE("the equations never undercut the bound") {

@@ -8,6 +8,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
+#include "models/scenario/check.hpp"
 #include "models/strategy/prices.hpp"
 #include "models/strategy/shard_placement.hpp"
 #include "tests/support/catch.hpp"
@@ -236,6 +237,42 @@ TEST_CASE("a push takes no less than its busiest link") {
         if ((co_located || equal) && found > least * (1 + 1e-9)) RC_FAIL(what);
       },
       3000);
+}
+
+TEST_CASE("a fabric costs what is used of it") {
+  // Of the largest that check accepts, all links would be 16 GB and minutes.
+  const auto links_used = [](const Topology& topology) {
+    Cluster large = star_cluster(16, 100_Gbps, 5_us);
+    large.topology = topology;
+    REQUIRE(link_count(topology).value_or(0) <= kMostLinks);
+    const Fabric fabric(large, 0);
+    for (int from = 0; from < 16; ++from)
+      for (int to = 0; to < 16; ++to) {
+        if (from == to) continue;
+        Fabric::Route route;
+        fabric.append_route(from, to, route);
+        for (const int link : route) CHECK(fabric.links().at(static_cast<std::size_t>(link)).bandwidth == BytesPerSecond(12.5e9));
+      }
+    return fabric.links().size();
+  };
+  // One chassis: a host cable forth and back for each of 16 routers, and a link for each ordered pair of them.
+  CHECK(links_used(Dragonfly{1, 1, 1, 1, 32766, 1, 1}) == 32 + 240);
+  // Switches of 4 hosts. Of host cables, 2·16. The destination chooses the port up: 12 in each of 4 switches. The source chooses
+  // among the cables down: one for each of 16·12 routes.
+  CHECK(links_used(FatTree{{4, 4}, {1, 8192}, {1, 8192}}) == 32 + 48 + 192);
+  // 16 in a row, 15 cables each way.
+  CHECK(links_used(Torus{{1 << 23, 2}}) == 30);
+  // One machine, whose NICs 16 workers can use 16 of, and 3 shards' machines with a NIC each; one rack.
+  Cluster cluster = star_cluster(16, 100_Gbps, 5_us);
+  cluster.topology = Nodes{2000000000, {100_GBps, 1_us}, 2000000000};
+  CHECK(Fabric(cluster, 3).links().size() == 2 * (16 + 3 + 16 + 3));
+  cluster.topology = Racks{2000000000, 1.0, 0_us};
+  CHECK(Fabric(cluster, 3).links().size() == 2 * (16 + 3 + 1));
+  CHECK(link_count(FatTree{{4, 4}, {1, 65536}, {1, 65536}}) == 2 * (16 + 4 * (1L << 32)));
+  CHECK(link_count(Torus{{4, 1, 3}}) == 2 * 2 * 12);
+  // 12 routers with 2 hosts of 2 links, 3 in their chassis and 2 chassis; 2 groups.
+  CHECK(link_count(Dragonfly{2, 9, 2, 9, 3, 9, 2}) == 12 * (4 + 3 + 2) + 4);
+  CHECK(!link_count(Star{}));
 }
 
 TEST_CASE("a round in a fabric takes as long as its most loaded link") {

@@ -406,6 +406,9 @@ void add_rules(std::vector<BadScenario>& rows) {
       {"claimed parameters", good_scenario({{"/workload/parameters", 1000000}}), "/workload/parameters", "1000000, but the table holds 1500", "the sum of all elements"},
       {"torus too small", topology(R"({"kind": "torus", "dimensions": [2, 3]})"), "/cluster/topology", "6 hosts for 8 workers", "at least that many hosts"},
       {"torus too large", topology(R"({"kind": "torus", "dimensions": [100000, 100000]})"), "/cluster/topology", "10000000000 hosts", "at most 33554432 hosts"},
+      {"fat tree of too many cables", topology(R"({"kind": "fat-tree", "down": [4, 4], "up": [1, 65536], "parallel": [1, 65536]})"), "/cluster/topology", "34359738400 links, two for a cable", "at most 1073741824 links", "fewer switches"},  // 2(16 + 4·2^32)
+      {"dragonfly of too many links", topology(R"({"kind": "dragonfly", "groups": 1, "chassis": 1, "routers": 65536, "hosts": 1})"), "/cluster/topology", "4295163905 links", "at most 1073741824 links", "fewer switches"},  // 65536·(2 + 65536 + 1) + 1
+      {"torus of too many links", topology(R"({"kind": "torus", "dimensions": [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]})"), "/cluster/topology", "1677721600 links", "at most 1073741824 links", "fewer switches"},  // 2·25·2^25
       {"torus without dimension", topology(R"({"kind": "torus", "dimensions": []})"), "/cluster/topology/dimensions", "an empty list", "at least one dimension"},
       {"fat tree with levels missing", topology(R"({"kind": "fat-tree", "down": [4, 4], "up": [1, 2], "parallel": [1]})"), "/cluster/topology", "2, 2 and 1 levels in down, up and parallel", "the same number of levels"},
       {"dragonfly too small for the shards", good_scenario({{"/cluster/topology", json(R"({"kind": "dragonfly", "groups": 2, "chassis": 2, "routers": 2, "hosts": 1})")}, {"/strategy", json(R"({"kind": "parameter-server", "shards": 4})")}}),

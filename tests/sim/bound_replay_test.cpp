@@ -35,7 +35,7 @@ Strategy random_strategy(int p) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};
     case 2: return GossipStrategy{coin()};
-    case 3: return CollectiveBenchmark{Operation::all_gather, 5_MB, {}};
+    case 3: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
     default: {
       ParameterServerStrategy server;
       server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
@@ -55,7 +55,9 @@ TEST_CASE("property: no replayed step beats its lower bound") {
     cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
     cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
     cluster.topology = random_topology(cluster.workers);
-    if (coin()) cluster.groups = {{1, real_between(0.3, 2.0), {}, {}}};
+    if (coin()) cluster.groups = {{integer_between(1, 2), real_between(0.3, 2.0), {}, {}}};
+    if (!cluster.groups.empty() && coin() && (std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)))
+      cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
     Scenario scenario = scenario_of(cluster, random_strategy(cluster.workers));
     scenario.evaluation.evaluator = Evaluator::replay;
     scenario.evaluation.max_steps = 120;

@@ -38,7 +38,7 @@ std::string compare(const Cluster& cluster, int shards) {
       std::vector<s4u::Link*> theirs;
       double latency = 0.0;
       hosts[a]->route_to(hosts[b], theirs, &latency);
-      std::erase_if(theirs, [](const s4u::Link* link) { return link->get_sharing_policy() == s4u::Link::SharingPolicy::FATPIPE; });
+      std::erase_if(theirs, [](const s4u::Link* link) { return link->get_name().rfind(kFreeLink, 0) == 0; });
       Fabric::Route ours;
       fabric.append_route(static_cast<int>(a), static_cast<int>(b), ours);
       if (ours.size() != theirs.size()) return fmt::format("{} to {}: {} links, SimGrid has {}", a, b, ours.size(), theirs.size());

@@ -107,3 +107,13 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   CHECK(forecast.distribution->p50 < forecast.distribution->p99);
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
 }
+
+TEST_CASE("jitter on what takes no time is no time") {
+  // One worker's all-reduce sends nothing: every step is 0 s, and so are its parts.
+  Scenario scenario = collective_of(star(1), Operation::all_reduce, Algorithm::ring, 1_MB);
+  scenario.evaluation.evaluator = Evaluator::replay;
+  scenario.cluster.jitter = {JitterDistribution::gamma, 0.1};
+  const auto forecast = replay_all({{"", scenario}}).front();
+  CHECK(forecast.step == 0_s);
+  CHECK(forecast.breakdown.total() == 0_s);
+}

@@ -6,6 +6,9 @@
 
 #include <unistd.h>
 
+#include "models/strategy/builder.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/replay_job.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 
@@ -112,4 +115,17 @@ TEST_CASE("a SimGrid platform file is a cluster") {
   // 1250 MB/s is 10 Gb/s; two links of 10 us on every route: a ring takes 2·3·(20 us + n/4·β).
   require_close(6.0 * (20_us + 2500000_B / 10_Gbps), replayed(bare(4, SimGridXml{path}), Algorithm::ring, 10_MB), 1e-9, "XML");
   std::remove(path.c_str());
+}
+
+TEST_CASE("a fabric of more links than SimGrid can make is replayed folded, or not at all") {
+  Scenario scenario = collective_of(bare(16, Dragonfly{1, 1, 1, 1, 32766, 1, 1}), Operation::all_reduce, Algorithm::ring, 10_MB);
+  const Workload workload = make_workload(scenario);
+  const StepGraph graph = build_step_graph(scenario, workload);
+  const auto refused = run_in_processes(1, 1, [&](std::size_t) { return answer({&scenario, &graph, 0}); }).front();
+  CHECK(refused.is_model_error);
+  // 32766·(2·1 + 32766 + 1) + 1: host cables, router to router and to its other chassis, of which there is none.
+  CHECK_THAT(refused.error, ContainsSubstring("all 1073709055 links") && ContainsSubstring("at most 4194304") && ContainsSubstring("--fidelity folded"));
+  scenario.evaluation.fidelity = Fidelity::folded;
+  // Three hops of half 20 us each: 30 rounds of 30 us + n/16·β.
+  require_close(30.0 * (30_us + 625000_B / 10_Gbps), replay_all({{"", scenario}}).front().step, 1e-9, "ring");
 }
