@@ -27,7 +27,21 @@ FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& grap
   const auto refusal = folding_refusal(scenario, graph);
   if (refusal && scenario.evaluation.fidelity == Fidelity::folded)
     throw ModelError(fmt::format("the replay cannot be folded exactly: {}; use --fidelity full", *refusal));
-  return {!refusal, refusal.value_or("")};
+  if (refusal) return {false, *refusal};
+  constexpr double kFewest = 64, kMostCounted = 1 << 18;
+  const double messages = direct_messages(scenario, graph);
+  if (scenario.evaluation.fidelity == Fidelity::folded || messages < kFewest || messages > kMostCounted) return {true, ""};
+  FidelityDecision decision{true, "", fold(scenario.cluster, graph)};
+  const double all = messages * (graph.shards > 0 ? 2 : 1), left = static_cast<double>(decision.fold->direct_flows.size());
+  if (3 * left > 2 * all) return {false, fmt::format("folding would leave {} of {} messages", left, all)};
+  return decision;
+}
+
+double direct_messages(const Scenario& scenario, const StepGraph& graph) {
+  const double p = scenario.cluster.workers;
+  for (const Task& task : graph.tasks)
+    if (const auto* direct = std::get_if<DirectWork>(&task.work)) return direct->pattern == DirectWork::Pattern::neighbours ? p * std::min(2.0, p - 1) : p * graph.shards;
+  return 0;
 }
 
 }  // namespace stepcast

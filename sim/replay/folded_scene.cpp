@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "models/fabric/host_specs.hpp"
@@ -88,7 +90,7 @@ class QuotientPlatform {
 
 class FoldedScene : public Scene {
  public:
-  FoldedScene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) : fold_(fold(cluster, graph)) {
+  FoldedScene(s4u::Engine& engine, const Cluster& cluster, Fold fold) : fold_(std::move(fold)) {
     QuotientPlatform platform(engine);
     const HostSpecs specs(cluster);
     for (const ParticipantClass& c : fold_.participants) participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
@@ -148,6 +150,6 @@ class FoldedScene : public Scene {
 
 }  // namespace
 
-std::unique_ptr<Scene> make_folded_scene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) { return std::make_unique<FoldedScene>(engine, cluster, graph); }
+std::unique_ptr<Scene> make_folded_scene(s4u::Engine& engine, const Cluster& cluster, Fold fold) { return std::make_unique<FoldedScene>(engine, cluster, std::move(fold)); }
 
 }  // namespace stepcast

@@ -490,7 +490,9 @@ class Replay {
 
   void periodic(StepForecast& forecast) const {
     forecast.step = Seconds(period_->seconds / period_->steps);
-    forecast.steady_state = fmt::format("all streams repeat every {} step{} to 1e-10", period_->steps, period_->steps == 1 ? "" : "s");
+    const std::string every = period_->steps == 1 ? "1 step" : fmt::format("{} steps", period_->steps);
+    forecast.steady_state = period_->converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}", every, SteadyState::kConverged)
+                                               : fmt::format("all streams repeat every {} to 1e-10", every);
     // Timelines of the steps that the period was seen on, folded into one period.
     const int newest = first_kept_ - 1;  // its end proved the period; later steps only let others end
     break_down(forecast, [&](const Record& record) {
@@ -610,8 +612,8 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   arguments.push_back(nullptr);
   s4u::Engine engine(&argc, arguments.data());
   configure_network(scenario.cluster.transport);
-  const FidelityDecision fidelity = decide_fidelity(scenario, graph);
-  const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, graph) : make_full_scene(engine, scenario.cluster, graph);
+  FidelityDecision fidelity = decide_fidelity(scenario, graph);
+  const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, fidelity.fold ? std::move(*fidelity.fold) : fold(scenario.cluster, graph)) : make_full_scene(engine, scenario.cluster, graph);
   ReplayResult result = Replay(engine, *scene, scenario, graph, run, observer).run();
   result.forecast.fidelity = fidelity.folds ? fmt::format("folded: {}", scene->summary()) : fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
   return result;

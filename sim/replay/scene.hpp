@@ -68,6 +68,6 @@ class Scene {
 };
 
 std::unique_ptr<Scene> make_full_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph);
-std::unique_ptr<Scene> make_folded_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph);
+std::unique_ptr<Scene> make_folded_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, Fold fold);
 
 }  // namespace stepcast

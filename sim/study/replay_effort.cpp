@@ -1,6 +1,7 @@
 #include "sim/study/replay_effort.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/scenario/check.hpp"
+#include "models/scenario/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/fidelity.hpp"
 
@@ -15,7 +17,6 @@ namespace stepcast {
 namespace {
 
 constexpr double kRoundMessage = 1 / 3e5;
-constexpr double kShardMessage = 4e-6, kShardMessagePerWorker = 0.2e-6;
 
 bool has_steady_state(const Scenario& scenario) {
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
@@ -58,22 +59,50 @@ class MessageCounts {
   std::map<std::tuple<const CollectiveAlgorithm*, int, int>, double> known_;
 };
 
+/// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep all
+/// waiting, and those that it computes in the time.
+double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
+  if (graph.staleness) return 1;
+  double sum = 0, slowest = std::numeric_limits<double>::infinity();
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    sum += kind.count * kind.speed;
+    slowest = std::min(slowest, kind.speed);
+  }
+  return (1 + sum / cluster.workers / slowest) / 2;
+}
+
+/// Seconds for a message to or from a shard.
+/// @param flows  of one push
+double shard_message(const Scenario& scenario, const StepGraph& graph, double flows) {
+  const Cluster& cluster = scenario.cluster;
+  const double p = cluster.workers;
+  if (!graph.asynchronous) return std::holds_alternative<Torus>(cluster.topology) ? 4e-6 + 0.08e-6 * flows : 2e-6 + 0.1e-6 * p;
+  if (!graph.shards_co_located && !has_inner_hops(cluster)) return 4e-6 + 0.33e-6 * p;
+  const bool in_step = graph.shards == cluster.workers && cluster.jitter.cv == 0 && !has_inner_hops(cluster);
+  return 5e-6 + (in_step ? 0.05e-6 : 0.14e-6) * p * graph.shards;
+}
+
 }  // namespace
 
 ReplayEffort replay_effort(const Scenario& scenario) {
   const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
-  if (decide_fidelity(scenario, graph).folds) return {};
-  const double p = scenario.cluster.workers;
+  const FidelityDecision fidelity = decide_fidelity(scenario, graph);
+  const double p = scenario.cluster.workers, direct = direct_messages(scenario, graph);
+  const bool torus = std::holds_alternative<Torus>(scenario.cluster.topology);
+  // What is folded takes no time worth a word, unless most of a torus's messages are left.
+  if (fidelity.folds && !(torus && graph.shards > 0)) return {};
+  const double flows = fidelity.fold ? static_cast<double>(fidelity.fold->direct_flows.size()) / 2 : direct;
   double in_rounds = 0, with_shards = 0;
   MessageCounts messages(scenario.cluster.workers);
   for (const Task& task : graph.tasks) {
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) in_rounds += messages.of(collective->call);
-    else if (const auto* direct = std::get_if<DirectWork>(&task.work); direct && direct->pattern == DirectWork::Pattern::neighbours) in_rounds += 2 * p;
-    else if (direct) with_shards += p * static_cast<double>(direct->shard_bytes.size());
+    else if (const auto* exchange = std::get_if<DirectWork>(&task.work); exchange && exchange->pattern == DirectWork::Pattern::neighbours) in_rounds += 2 * p;
+    else if (exchange) with_shards += flows;
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }
-  const double steps = runs_of(scenario) * (has_steady_state(scenario) ? kStepsToSteadyState : scenario.evaluation.max_steps);
-  return {steps * (in_rounds + with_shards), steps * (in_rounds * kRoundMessage + with_shards * (kShardMessage + p * kShardMessagePerWorker))};
+  if (graph.asynchronous) with_shards *= steps_of_slowest(scenario.cluster, graph);
+  const double steps = runs_of(scenario) * (!has_steady_state(scenario) ? scenario.evaluation.max_steps : torus && with_shards > 0 ? kStepsToConvergence : kStepsToSteadyState);
+  return {steps * (in_rounds + with_shards), steps * (in_rounds * kRoundMessage + with_shards * shard_message(scenario, graph, flows))};
 }
 
 std::string announce_long_replays(const Study& study) {

@@ -8,6 +8,7 @@
 #include "models/scenario/fault.hpp"
 #include "models/scenario/fidelity.hpp"
 #include "models/strategy/builder.hpp"
+#include "sim/replay/fidelity.hpp"
 #include "sim/replay/fold.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_job.hpp"
@@ -227,6 +228,32 @@ TEST_CASE("what is alike is one") {
   CHECK(servers.participants[1].count == 64);
   REQUIRE(servers.direct.flows.size() == 2);
   CHECK(*std::min_element(servers.direct.links.begin(), servers.direct.links.end()) == 10_Gbps / 4096.0);
+}
+
+TEST_CASE("auto folds what leaves less to simulate") {
+  // 25 workers and shards in a row on a 4x4x2 torus are all unlike: 25·25 messages each way. 32 have a twin each.
+  const auto decided = [](int p, const Topology& topology) {
+    Cluster cluster = star(p);
+    cluster.topology = topology;
+    ParameterServerStrategy servers;
+    servers.placement = ServerPlacement::co_located;
+    servers.shards = p;
+    Scenario scenario = scenario_of(cluster, servers);
+    scenario.evaluation.fidelity = Fidelity::automatic;
+    const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
+    FidelityDecision decision = decide_fidelity(scenario, graph);
+    scenario.evaluation.fidelity = Fidelity::folded;
+    CHECK(decide_fidelity(scenario, graph).folds);  // as asked
+    return decision;
+  };
+  const FidelityDecision some = decided(25, Torus{{4, 4, 2}});
+  CHECK(!some.folds);
+  CHECK(some.why_full == "folding would leave 1250 of 1250 messages");
+  const FidelityDecision all = decided(32, Torus{{4, 4, 2}});
+  CHECK(all.folds);
+  REQUIRE(all.fold);
+  CHECK(all.fold->direct_flows.size() == 1024);
+  CHECK(decided(32, Star{}).folds);
 }
 
 TEST_CASE("what cannot be folded exactly is not") {

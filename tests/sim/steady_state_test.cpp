@@ -1,5 +1,7 @@
 #include "sim/replay/steady_state.hpp"
 
+#include <cmath>
+
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;
@@ -55,4 +57,24 @@ TEST_CASE("growing steps have no period") {
   SteadyState detector(1);
   Period found;
   CHECK(first_period(detector, 100, [](int t) { return std::vector<double>{1.0 * t * t}; }, found) == -1);
+}
+
+TEST_CASE("steps that come nearer and nearer to a period are told by its limit") {
+  // Steps of 2 s, and a second stream that is late by 0.1 s · 0.9^t, beside a wobble of three steps: never equal.
+  const auto ends = [](double lateness) {
+    return [lateness](int t) { return std::vector<double>{2.0 * t, 2.0 * t + lateness * std::pow(0.9, t) * (t % 3 == 0 ? 1.0 : 0.7)}; };
+  };
+  SteadyState detector(1);
+  Period found;
+  const int at = first_period(detector, 400, ends(0.1), found);
+  // What two steps differ by after t of them is up to 0.04 s · 0.9^t; all that may come adds up to 2 us from t = 120 on.
+  CHECK(at > 60);
+  CHECK(at < 140);
+  CHECK(found.converges);
+  CHECK(std::abs(found.seconds / found.steps - 2.0) < SteadyState::kConverged * 2.0);
+  // A wobble that stays, or grows, is not taken for one that goes.
+  SteadyState others(1);
+  CHECK(first_period(others, 400, [](int t) { return std::vector<double>{2.0 * t, 2.0 * t + 0.1 * std::sin(1.0 * t)}; }, found) == -1);
+  SteadyState growing(1);
+  CHECK(first_period(growing, 400, [](int t) { return std::vector<double>{2.0 * t, 2.0 * t + 1e-7 * std::pow(1.05, t) * (t % 3 == 0 ? 1.0 : 0.7)}; }, found) == -1);
 }
