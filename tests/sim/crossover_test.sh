@@ -1,25 +1,18 @@
 #!/usr/bin/env bash
 # crossover_test.sh PROGRAM SCENARIOS GOLDEN: what crossover prints, against transcripts; that every worth it found, and so the
 # order of alternatives on both sides of each change, is what run says of that value; and one change in closed form.
-# UPDATE_GOLDEN=1 records the transcripts instead: read the difference before you commit it.
 set -euo pipefail
 program=$1 scenarios=$2 golden=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# transcript NAME ARGUMENTS...
-transcript() {
-  local name=$1
-  shift
-  "$program" crossover "$@" >"$work/$name.txt"
-  if [ "${UPDATE_GOLDEN:-}" = 1 ]; then cp "$work/$name.txt" "$golden/$name.txt"; else diff -u "$golden/$name.txt" "$work/$name.txt"; fi
-}
-transcript crossover-pipe-sgd "$scenarios/pipe-sgd.json" --along /cluster/link/bandwidth=100Mbps..100Gbps
-transcript crossover-workers "$scenarios/quickstart.json" --along workers=1..64
-transcript crossover-collectives "$scenarios/collectives.json" --along size=1KiB..1GiB --point algorithm=ring --point algorithm=halving-doubling --point algorithm=double-binary-tree --point algorithm=binary-tree
-transcript crossover-run "$scenarios/pufferfish-resnet18.json" --along /cluster/link/bandwidth=1Gbps..100Gbps --over 'variant=Pufferfish'
-transcript crossover-replay "$scenarios/collectives.json" --along size=1KiB..1GiB --grid 5 --point algorithm=ring --point algorithm=halving-doubling --set /cluster/workers=8 --evaluator replay --jobs 2 2>/dev/null
-transcript crossover-among "$scenarios/quickstart.json" --along /cluster/link/latency=0us..1ms --among variant --among bandwidth --point workload=resnet50-v100 --point workers=8 --point workers=64 --over bandwidth=25Gbps
+source "$(dirname -- "${BASH_SOURCE[0]}")/transcripts.sh"
+transcript crossover crossover-pipe-sgd "$scenarios/pipe-sgd.json" --along /cluster/link/bandwidth=100Mbps..100Gbps
+transcript crossover crossover-workers "$scenarios/quickstart.json" --along workers=1..64
+transcript crossover crossover-collectives "$scenarios/collectives.json" --along size=1KiB..1GiB --point algorithm=ring --point algorithm=halving-doubling --point algorithm=double-binary-tree --point algorithm=binary-tree
+transcript crossover crossover-run "$scenarios/pufferfish-resnet18.json" --along /cluster/link/bandwidth=1Gbps..100Gbps --over 'variant=Pufferfish'
+transcript crossover crossover-replay "$scenarios/collectives.json" --along size=1KiB..1GiB --grid 5 --point algorithm=ring --point algorithm=halving-doubling --set /cluster/workers=8 --evaluator replay --jobs 2 2>/dev/null
+transcript crossover crossover-among "$scenarios/quickstart.json" --along /cluster/link/latency=0us..1ms --among variant --among bandwidth --point workload=resnet50-v100 --point workers=8 --point workers=64 --over bandwidth=25Gbps
 
 # The example of the help runs.
 example=$("$program" crossover --help | sed -n 's/^Example: stepcast //p')

@@ -1,23 +1,16 @@
 #!/usr/bin/env bash
 # explain_test.sh PROGRAM SCENARIOS GOLDEN: what explain prints, against transcripts; and that every change it names, made by
 # the --set options that it gives, takes the step time that it says.
-# UPDATE_GOLDEN=1 records the transcripts instead: read the difference before you commit it.
 set -euo pipefail
 program=$1 scenarios=$2 golden=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# transcript NAME ARGUMENTS...
-transcript() {
-  local name=$1
-  shift
-  "$program" explain "$@" >"$work/$name.txt"
-  if [ "${UPDATE_GOLDEN:-}" = 1 ]; then cp "$work/$name.txt" "$golden/$name.txt"; else diff -u "$golden/$name.txt" "$work/$name.txt"; fi
-}
-transcript explain-all-reduce "$scenarios/pufferfish-resnet50.json" --set '/variants=[]'
-transcript explain-pipelined "$scenarios/pipelining.json" --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps
-transcript explain-asynchronous "$scenarios/stragglers.json" --point 'variant=parameter server, asynchronous' --set /cluster/jitter='{}' --set /evaluation/runs=1
-transcript explain-collective "$scenarios/topologies.json" --point variant='racks of 8, 4:1' --point algorithm=ring
+source "$(dirname -- "${BASH_SOURCE[0]}")/transcripts.sh"
+transcript explain explain-all-reduce "$scenarios/pufferfish-resnet50.json" --set '/variants=[]'
+transcript explain explain-pipelined "$scenarios/pipelining.json" --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps
+transcript explain explain-asynchronous "$scenarios/stragglers.json" --point 'variant=parameter server, asynchronous' --set /cluster/jitter='{}' --set /evaluation/runs=1
+transcript explain explain-collective "$scenarios/topologies.json" --point variant='racks of 8, 4:1' --point algorithm=ring
 
 "$program" explain "$scenarios/pufferfish-resnet50.json" --set '/variants=[]' --json "$work/explained.json" >/dev/null
 python3 - "$program" "$scenarios/pufferfish-resnet50.json" "$work/explained.json" <<'END'
