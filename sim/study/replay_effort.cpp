@@ -76,7 +76,7 @@ double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
 double shard_message(const Scenario& scenario, const StepGraph& graph, double flows) {
   const Cluster& cluster = scenario.cluster;
   const double p = cluster.workers;
-  if (!graph.asynchronous) return std::holds_alternative<Torus>(cluster.topology) ? 4e-6 + 0.08e-6 * flows : 2e-6 + 0.1e-6 * p;
+  if (!graph.asynchronous) return std::holds_alternative<Torus>(cluster.topology) ? 4e-6 + 0.1e-6 * flows : 2e-6 + 0.1e-6 * p;
   if (!graph.shards_co_located && !has_inner_hops(cluster)) return 4e-6 + 0.33e-6 * p;
   const bool in_step = graph.shards == cluster.workers && cluster.jitter.cv == 0 && !has_inner_hops(cluster);
   return 5e-6 + (in_step ? 0.05e-6 : 0.14e-6) * p * graph.shards;

@@ -16,14 +16,14 @@ struct ReplayEffort {
 
 /// Steps until a steady state is usually proven. Where there is none, with jitter and asynchronous servers, max_steps count.
 inline constexpr double kStepsToSteadyState = 4;
-/// Of servers on a torus, whose workers wait for different links: 18 to 60.
-inline constexpr double kStepsToConvergence = 32;
+/// Of servers on a torus, whose workers wait for different links: 18 to 75.
+inline constexpr double kStepsToConvergence = 48;
 
 /// A message of a collective's round takes SimGrid 3.3 us, however few the round has. One to or from a shard takes the longer the
 /// more others share links with it when it begins or ends (p workers, M shards):
 ///
 ///     synchronous                           2 us + 0.1 us · p, since all begin and most end together
-///     synchronous on a torus                4 us + 0.08 us · p·M, since hardly any two do
+///     synchronous on a torus                4 us + 0.1 us · p·M, since hardly any two do
 ///     asynchronous, dedicated shards        4 us + 0.33 us · p: each shard answers one after the other
 ///     asynchronous, a shard on each host    5 us + 0.05 us · p·M
 ///     on some hosts, with jitter, in        5 us + 0.14 us · p·M: nobody is in step with others
