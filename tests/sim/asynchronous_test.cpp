@@ -150,7 +150,7 @@ TEST_CASE("property: one asynchronous worker takes as long as a synchronous one"
     strategy.two_way = coin();
     // Greedy synchronous shards each hold a buffer for as long as the worker would copy if all were there: the same without copies.
     if (cluster.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
-    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, 3_MB, coin(), real_between(1.0, 1.2)};
+    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), real_between(1.0, 1.2)};
     Scenario synchronous = scenario_of(cluster, strategy);
     if (coin()) synchronous.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};
     Scenario asynchronous = synchronous;

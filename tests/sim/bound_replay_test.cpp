@@ -30,7 +30,7 @@ Topology random_topology(int p) {
 }
 
 Strategy random_strategy(int p) {
-  const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, 1_MiB, coin(), 1.0};
+  const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
   switch (integer_between(0, 4)) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};

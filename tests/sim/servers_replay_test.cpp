@@ -130,7 +130,7 @@ TEST_CASE("property: without the note that they are an estimate, the equations a
     ParameterServerStrategy strategy;
     strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
     strategy.shards = integer_between(1, strategy.placement == ServerPlacement::co_located ? p : 20);
-    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, 3_MB, coin(), 1.0};
+    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), 1.0};
     Scenario scenario = scenario_of(cluster, strategy);
     WorkloadTable table = small_workload();
     const double pace = positive_between(1e-3, 1.0);  // from steps of messages alone to such of computing
