@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/choose_points.hpp"
 #include "models/scenario/document.hpp"
 
 namespace stepcast {
@@ -77,10 +78,7 @@ std::size_t find_alternative(const Arrangement& a, const std::vector<std::string
     std::vector<std::string> values;
     for (const auto& alternative : a.alternatives)
       if (const std::string has = value_on(alternative, axis); !has.empty()) index_in(values, has);
-    if (std::find(values.begin(), values.end(), value) == values.end()) {
-      const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
-      throw std::invalid_argument(fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
-    }
+    if (std::find(values.begin(), values.end(), value) == values.end()) throw std::invalid_argument(no_such_value(axis, value, values));
     wanted.push_back({axis, value});
   }
   const auto found = std::find_if(a.alternatives.begin(), a.alternatives.end(), [&](const auto& one) { return stands_in(wanted, one); });

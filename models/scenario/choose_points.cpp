@@ -29,12 +29,15 @@ void expect_value(const Study& study, const std::string& axis, const std::string
   std::set<std::string> seen;
   for (const StudyPoint& point : study.points)
     if (const std::string* has = value_on(point, axis); has && seen.insert(*has).second) values.push_back(*has);
-  if (seen.contains(value)) return;
-  const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
-  throw std::invalid_argument(fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+  if (!seen.contains(value)) throw std::invalid_argument(no_such_value(axis, value, values));
 }
 
 }  // namespace
+
+std::string no_such_value(const std::string& axis, const std::string& value, const std::vector<std::string>& values) {
+  const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
+  return fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+}
 
 void choose_points(Study& study, const std::vector<std::string>& choices) {
   std::map<std::string, std::set<std::string>> chosen;

@@ -13,4 +13,7 @@ namespace stepcast {
 /// @throws std::invalid_argument for what is no such text, axis or value, and where no point is left
 void choose_points(Study& study, const std::vector<std::string>& choices);
 
+/// That `value` is none of the axis' values, which they are, and the one that may have been meant.
+std::string no_such_value(const std::string& axis, const std::string& value, const std::vector<std::string>& values);
+
 }  // namespace stepcast

@@ -90,12 +90,8 @@ TEST_CASE("property: without the note that they are an estimate, gossip's equati
       }
     }
     if (integer_between(0, 3) == 0) cluster.groups = {{integer_between(1, cluster.workers), coin() ? 1.0 : 0.5, BytesPerSecond(positive_between(1e8, 1e11)), latency()}};
-    WorkloadTable table = small_workload();
-    const double pace = positive_between(1e-3, 1.0);  // from steps of messages alone to such of computing
-    table.forward = *table.forward * pace;
-    table.update *= pace;
-    for (GradientTensor& gradient : table.gradients) gradient.gap = *gradient.gap * pace;
-    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    // From steps of messages alone to such of computing.
+    scenario.workload = std::make_shared<const WorkloadTable>(small_workload(positive_between(1e-3, 1.0)));
     scenario.evaluation.max_steps = 2000;
     std::vector<Fault> faults;
     check(scenario, faults);

@@ -132,12 +132,8 @@ TEST_CASE("property: without the note that they are an estimate, the equations a
     strategy.shards = integer_between(1, strategy.placement == ServerPlacement::co_located ? p : 20);
     strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), 1.0};
     Scenario scenario = scenario_of(cluster, strategy);
-    WorkloadTable table = small_workload();
-    const double pace = positive_between(1e-3, 1.0);  // from steps of messages alone to such of computing
-    table.forward = *table.forward * pace;
-    table.update *= pace;
-    for (GradientTensor& gradient : table.gradients) gradient.gap = *gradient.gap * pace;
-    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    // From steps of messages alone to such of computing.
+    scenario.workload = std::make_shared<const WorkloadTable>(small_workload(positive_between(1e-3, 1.0)));
     scenario.evaluation.evaluator = Evaluator::both;
     scenario.evaluation.max_steps = 2000;
     std::vector<Fault> faults;

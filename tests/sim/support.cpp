@@ -47,13 +47,14 @@ Cluster star(int p) {
   return cluster;
 }
 
-WorkloadTable small_workload() {
+WorkloadTable small_workload(double pace) {
   WorkloadTable table;
   table.name = "small";
   table.batch = 32;
-  table.forward = 10_ms;
-  table.update = 1_ms;
+  table.forward = 10_ms * pace;
+  table.update = 1_ms * pace;
   table.gradients = {{"a", 1000003, 3_ms}, {"b", 500000, 4_ms}, {"c", 7, 5_ms}, {"d", 2000000, 2_ms, {2000, 1000}}};
+  for (GradientTensor& gradient : table.gradients) gradient.gap = *gradient.gap * pace;
   return table;
 }
 

@@ -25,8 +25,8 @@ struct Case {
 /// p workers on a star of 10 Gb/s and 25 us, γ = 0.05 ns/B, h = 0.1 ns/B, S = 7 us: every term counts.
 Cluster star(int p);
 
-/// Four gradients of unlike sizes and gaps; forward 10 ms, backward 14 ms, update 1 ms.
-WorkloadTable small_workload();
+/// Four gradients of unlike sizes and gaps; forward 10 ms, backward 14 ms, update 1 ms, each times `pace`.
+WorkloadTable small_workload(double pace = 1.0);
 
 /// A scenario with small_workload().
 Scenario scenario_of(const Cluster& cluster, const Strategy& strategy);
