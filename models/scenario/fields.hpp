@@ -1,6 +1,7 @@
 // The top level of a scenario document, described once for reader, writer, schema and axes.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -15,6 +16,10 @@ template <class T>
 struct Part {
   T value{};
 };
+template <class T>
+inline constexpr bool kIsPart = false;
+template <class T>
+inline constexpr bool kIsPart<Part<T>> = true;
 
 /// One named variant of a study: the scenario with some fields changed.
 struct Variant {
@@ -28,11 +33,22 @@ struct Variant {
   }
 };
 
+enum class ImpossiblePoints { refuse, leave_out };
+
+template <>
+struct Choices<ImpossiblePoints> {
+  static constexpr std::array table = {
+      Choice<ImpossiblePoints>{"refuse", ImpossiblePoints::refuse, "an error that names them"},
+      Choice<ImpossiblePoints>{"leave-out", ImpossiblePoints::leave_out, "the other points are answered, and a note says what is missing and why"},
+  };
+};
+
 struct ScenarioFields {
   std::optional<std::string> schema;
   std::string name;
   std::string description;
   std::vector<Variant> variants;
+  ImpossiblePoints impossible = ImpossiblePoints::refuse;
   std::optional<Part<WorkloadTable>> workload;
   Part<Cluster> cluster;
   Part<Strategy> strategy{AllReduceStrategy{}};
@@ -49,6 +65,7 @@ struct ScenarioFields {
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "the question it asks");
     v.optional("variants", x.variants, "a study's named variants");
+    v.optional("impossible", x.impossible, "what becomes of a study's points whose parts do not go together, such as groups that do not divide the workers");
     v.optional("workload", x.workload, "what is trained (not needed by strategy collective)");
     v.required("cluster", x.cluster, "on which machines");
     v.optional("strategy", x.strategy, "how gradients are exchanged");
@@ -64,6 +81,6 @@ struct ScenarioFields {
 /// Fields of a study as a whole, not of its points: a list there is no axis.
 template <class T>
 inline constexpr bool kOfStudy = std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> || std::is_same_v<T, std::vector<Variant>> ||
-                                 std::is_same_v<T, std::optional<Baseline>> || std::is_same_v<T, Output>;
+                                 std::is_same_v<T, std::optional<Baseline>> || std::is_same_v<T, Output> || std::is_same_v<T, ImpossiblePoints>;
 
 }  // namespace stepcast

@@ -203,7 +203,7 @@ class Crossing {
     }
     for (std::size_t i = 0; i < candidates_.size(); ++i)
       if (!candidates_[i].constant && found[i] != values.size())
-        throw refused("--along", fmt::format("{}: {} has a list of its own there; leave it out by --point, which keeps the others", along_.pointer, label(candidates_[i].point.coordinates)));
+        throw refused("--along", fmt::format("{}: {} stands at {} of the {} values only: it has a list of its own there, or is impossible elsewhere; leave it out by --point, which keeps the others", along_.pointer, label(candidates_[i].point.coordinates), found[i], values.size()));
     return owners;
   }
 

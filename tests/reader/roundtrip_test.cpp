@@ -213,7 +213,7 @@ void find_missing(const Json& whole, const Json& schema, const Json& json, const
   const Json& properties = schema["properties"];
   if (properties.contains("kind") && properties["kind"].dump().find("{\"const\":" + json["kind"].dump() + "}") == std::string::npos) return;
   for (const auto& [name, field] : properties.items()) {
-    if (pointer.empty() && (name == "$schema" || name == "from" || name == "variants")) continue;
+    if (pointer.empty() && (name == "$schema" || name == "from" || name == "variants" || name == "impossible")) continue;  // of files and studies, not of points
     const std::string at = pointer_to(pointer, name);
     ++seen;
     if (json.contains(name)) find_missing(whole, field, json[name], at, missing, seen);

@@ -186,7 +186,7 @@ const Changes kWholeStrategies{{"/variants", Json::parse(R"([
     {"name": "servers", "set": {"/strategy": {"kind": "parameter-server", "shards": 2}}}])")}};
 
 /// What is said when the study is refused.
-std::string refusal_of(const Changes& changes, const std::vector<std::string>& sets) {
+std::string refusal_of(const Changes& changes, const std::vector<std::string>& sets = {}) {
   try {
     study_of(changes, sets);
   } catch (const ScenarioError& error) {
@@ -260,6 +260,47 @@ TEST_CASE("--set never replaces what a variant sets itself, also beside the whol
   CHECK(std::get<ParameterServerStrategy>(study.points[1].scenario.strategy).shards == 4);
   REQUIRE(study.notes.size() == 1);
   CHECK(study.notes[0].find("(\"own\")") != std::string::npos);
+}
+
+TEST_CASE("points whose parts do not go together are refused or left out") {
+  // Groups of 4 divide 8 and 12 workers, groups of 8 only 8.
+  const Changes grid{{"/cluster/workers", {8, 12}}, {"/strategy", Json::parse(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": [4, 8]}})")}};
+  SECTION("refused, with the remedy") {
+    const std::string refusal = refusal_of(grid);
+    INFO(refusal);
+    CHECK(refusal.find("study.json: /strategy/collective/group_size/1: found 8 with 12 workers; allowed: a divisor of the number of workers") != std::string::npos);
+    CHECK(refusal.find("found 1 of 4 points whose parts do not go together; allowed: none; --set /impossible=leave-out answers the others") != std::string::npos);
+  }
+  SECTION("left out, with a note") {
+    const Study study = study_of(grid, {"/impossible=leave-out"});
+    CHECK(points(study) == Texts{"workers=8 group_size=4", "workers=8 group_size=8", "workers=12 group_size=4"});
+    CHECK(study.notes == Texts{"1 of 4 points left out: study.json: /strategy/collective/group_size/1: found 8 with 12 workers; allowed: a divisor of the number of workers"});
+  }
+  SECTION("one note for each rule that is broken") {
+    Changes more = grid;
+    more.emplace_back("/cluster/workers", Json{8, 12, 20});
+    const Study study = study_of(more, {"/impossible=leave-out"});
+    CHECK(points(study).size() == 4);
+    REQUIRE(study.notes.size() == 1);
+    CHECK(study.notes[0].find("2 of 6 points left out, the first for: ") == 0);
+  }
+  SECTION("refused where none is left") {
+    const std::string refusal = refusal_of(grid, {"/impossible=leave-out", "/strategy/collective/group_size=5"});
+    INFO(refusal);
+    CHECK(refusal.find("found 5 with 8 workers") != std::string::npos);
+    CHECK(refusal.find("leave-out") == std::string::npos);
+  }
+  SECTION("a wrong value is refused all the same") {
+    CHECK(refusal_of(grid, {"/impossible=leave-out", "/cluster/workers=[8, 0]"}).find("/cluster/workers/1: found 0") != std::string::npos);
+  }
+  SECTION("left out with an impossible baseline or phase") {
+    Changes against = grid;
+    against.emplace_back("/baseline", Json::parse(R"({"name": "of 12", "set": {"/cluster/workers": 12}})"));
+    CHECK(points(study_of(against, {"/impossible=leave-out"})) == Texts{"workers=8 group_size=4", "workers=12 group_size=4"});
+    Changes phased = grid;
+    phased.emplace_back("/run", Json::parse(R"({"samples": 1000, "phases": [{"name": "in threes", "epochs": 1, "set": {"/strategy/collective/group_size": 3}}]})"));
+    CHECK(points(study_of(phased, {"/impossible=leave-out"})) == Texts{"workers=12 group_size=4"});
+  }
 }
 
 TEST_CASE("points are chosen by their coordinates") {

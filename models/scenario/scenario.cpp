@@ -1,0 +1,35 @@
+#include "models/scenario/scenario.hpp"
+
+#include "models/scenario/writer.hpp"
+
+namespace stepcast {
+
+Scenario without_labels(Scenario scenario) {
+  scenario.name.clear();
+  scenario.description.clear();
+  scenario.cluster.description.clear();
+  scenario.cluster.fits.clear();
+  scenario.workload.reset();
+  scenario.baseline.reset();
+  scenario.run.reset();
+  scenario.output = {};
+  return scenario;
+}
+
+Json to_json(const Scenario& scenario) {
+  Json json = Json::object();
+  json["name"] = scenario.name;
+  json["description"] = scenario.description;
+  json["workload"] = scenario.workload ? write_value(*scenario.workload) : Json(nullptr);
+  json["cluster"] = write_value(scenario.cluster);
+  json["strategy"] = write_value(scenario.strategy);
+  json["compressor"] = write_value(scenario.compressor);
+  json["codec"] = write_value(scenario.codec);
+  json["run"] = write_value(scenario.run);
+  json["baseline"] = write_value(scenario.baseline);
+  json["evaluation"] = write_value(scenario.evaluation);
+  json["output"] = write_value(scenario.output);
+  return json;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,108 @@
+#include "models/scenario/scenario_reader.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/scenario/check.hpp"
+#include "models/scenario/check_workload.hpp"
+#include "models/scenario/reader.hpp"
+#include "models/scenario/workload_document.hpp"
+
+namespace stepcast {
+namespace {
+
+/// ScenarioFields' visitor: like ObjectReader, with parts unwrapped and the shared workload left out.
+class FieldsReader {
+ public:
+  FieldsReader(const Json& object, std::vector<Fault>& faults) : inner_(object, "", faults) {}
+
+  template <class T>
+  void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
+    if constexpr (kIsPart<T>) inner_.required(name, target.value, meaning, limits);
+    else inner_.required(name, target, meaning, limits);
+  }
+  template <class T>
+  void optional(const char* name, T& target, const char* meaning, Limits limits = {}) {
+    if constexpr (kIsPart<T>) inner_.optional(name, target.value, meaning, limits);
+    else if constexpr (std::is_same_v<T, std::optional<Part<WorkloadTable>>>) inner_.ignore(name);
+    else inner_.optional(name, target, meaning, limits);
+  }
+  void report_unknown_keys() { inner_.report_unknown_keys(); }
+
+ private:
+  detail::ObjectReader inner_;
+};
+
+/// A platform file is given relative to the file that names it.
+void find_platform(const Document& document, Cluster& cluster, std::vector<Fault>& faults) {
+  constexpr const char* pointer = "/cluster/topology/file";
+  auto* xml = std::get_if<SimGridXml>(&cluster.topology);
+  if (!xml || !document.json.value(Json::json_pointer(pointer), Json()).is_string()) return;
+  std::error_code error;
+  const auto path = std::filesystem::absolute(std::filesystem::path(document.origins.file_of(pointer)).parent_path() / xml->file, error).lexically_normal();
+  if (!std::filesystem::is_regular_file(path, error))
+    faults.push_back({"", pointer, fmt::format("{}, but there is no file {}", describe_value(xml->file), shorten(path.string(), 200)), "an existing SimGrid platform file", "paths are relative to the file that names them"});
+  xml->file = path.string();
+}
+
+}  // namespace
+
+ScenarioReading ScenarioReader::read(const Document& document) {
+  ScenarioReading reading;
+  ScenarioFields fields;
+  FieldsReader reader(document.json, reading.faults);
+  ScenarioFields::describe(reader, fields);
+  reader.report_unknown_keys();
+  reading.on_impossible = fields.impossible;
+
+  Scenario& scenario = reading.scenario;
+  scenario.name = std::move(fields.name);
+  scenario.description = std::move(fields.description);
+  scenario.cluster = std::move(fields.cluster.value);
+  scenario.strategy = std::move(fields.strategy.value);
+  scenario.compressor = fields.compressor.value;
+  scenario.codec = std::move(fields.codec);
+  scenario.run = std::move(fields.run);
+  scenario.baseline = std::move(fields.baseline);
+  scenario.evaluation = fields.evaluation;
+  scenario.output = std::move(fields.output);
+  if (scenario.baseline && !scenario.baseline->set.is_object())
+    reading.faults.push_back({"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
+  find_platform(document, scenario.cluster, reading.faults);
+  scenario.workload = read_workload(document, reading.faults);
+  if (!reading.faults.empty() || !document.given_up.empty()) return reading;
+  const Checked& known = checked(scenario.workload);
+  reading.faults = known.faults;
+  check(scenario, known.workload ? &*known.workload : nullptr, reading.impossible);
+  return reading;
+}
+
+const ScenarioReader::Checked& ScenarioReader::checked(const std::shared_ptr<const WorkloadTable>& table) {
+  const auto [entry, is_new] = checked_.try_emplace(table.get(), Checked{table, {}, {}});
+  Checked& known = entry->second;
+  if (!is_new || !table) return known;
+  check_workload(*table, known.faults);
+  if (known.faults.empty()) known.workload = make_workload(*table);
+  return known;
+}
+
+/// Points share a table that was read without a fault: by file, or where the same is written inline.
+std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Document& document, std::vector<Fault>& faults) {
+  const auto found = document.json.find("workload");
+  if (!document.workload && (found == document.json.end() || found->is_null())) return nullptr;
+  const bool shared = document.workload || document.workload_file;
+  const Json& written = document.workload ? *document.workload : document.workload_file ? files_.read(*document.workload_file) : *found;
+  if (const auto known = tables_.find(&written); shared && known != tables_.end()) return known->second;
+  const std::string file = document.workload_file ? document.workload_file->string() : document.origins.file_of("/workload/profile");
+  Json json = written;
+  const std::size_t before = faults.size();
+  resolve_workload(json, "/workload", file, files_, faults);
+  auto table = std::make_shared<WorkloadTable>();
+  read_value(json, "/workload", *table, {}, faults);
+  if (faults.size() == before && shared) tables_[&written] = table;
+  return table;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,49 @@
+// From the document of one point to its scenario.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/scenario/document.hpp"
+#include "models/scenario/fault.hpp"
+#include "models/scenario/fields.hpp"
+#include "models/scenario/scenario.hpp"
+#include "models/workload/workload.hpp"
+
+namespace stepcast {
+
+/// What came of a document: a scenario that can be answered where neither list has anything. Pointers are the document's,
+/// or those of the fault's own file.
+struct ScenarioReading {
+  Scenario scenario;
+  ImpossiblePoints on_impossible = ImpossiblePoints::refuse;
+  std::vector<Fault> faults;      ///< wrong whatever else the document says: types, names, ranges, the workload's own rules
+  std::vector<Fault> impossible;  ///< parts that do not go together (check.hpp); looked for where nothing is wrong
+};
+
+/// Reads a study's points one after the other. Those of one workload table share it, read and checked once.
+class ScenarioReader {
+ public:
+  explicit ScenarioReader(PartFiles& files) : files_(files) {}
+
+  /// @param document  of one point: references resolved, no axes
+  ScenarioReading read(const Document& document);
+
+ private:
+  /// A table with what comes of it alone.
+  struct Checked {
+    std::shared_ptr<const WorkloadTable> table;
+    std::vector<Fault> faults;
+    std::optional<Workload> workload;  ///< where there are no faults
+  };
+  const Checked& checked(const std::shared_ptr<const WorkloadTable>& table);
+  std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults);
+
+  PartFiles& files_;
+  std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
+  std::map<const WorkloadTable*, Checked> checked_;
+};
+
+}  // namespace stepcast
