@@ -21,7 +21,6 @@ CodecPlan plan(const Atomo& x, const Tensor& tensor) {
   accumulate.flops += Flops(static_cast<double>(tensor.elements()));
   plan.decode.first = {product};
   plan.decode.further = {accumulate};
-  plan.decode_per_peer = true;
   plan.assumed = fmt::format("{} singular triplets drawn, the expected number, on all workers", s);
   return plan;
 }

@@ -67,9 +67,7 @@ struct CodecPlan {
   std::vector<Stage> stages;
   Decode decode;
   std::vector<Pass> remember;  ///< error feedback after encoding: decodes the own message, writes the residual
-  bool decode_per_peer = false;
   bool recodable = false;  ///< a hop of a ring may decode, sum and encode a slice again at the same size
-  int every_steps = 1;     ///< messages travel in one step out of so many (local SGD)
   std::string assumed;     ///< what of the payload depends on the data and was assumed; empty: exact
 
   /// Whether AllReduce may carry every message.

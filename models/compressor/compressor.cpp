@@ -100,7 +100,6 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
   append(group.decode.first, plan.decode.first);
   append(group.decode.further, plan.decode.further);
   append(group.decode.finish, plan.decode.finish);
-  group.decode_per_peer |= plan.decode_per_peer;
   if (group.assumed.empty()) group.assumed = plan.assumed;
   if (group.stages.size() < plan.stages.size()) group.stages.resize(plan.stages.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {

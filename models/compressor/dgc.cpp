@@ -27,7 +27,6 @@ CodecPlan plan(const Dgc& x, const Tensor& tensor) {
   stage.encode.push_back(sweep("compact", dense, wire, tensor, 2));
   stage.messages = {{"values and indices", Primitive::all_gather_unequal, wire, size_width(x.packing, x.framework)}};
   plan.decode = sparse_decode(wire, count, tensor, x.packing);
-  plan.decode_per_peer = true;
   // u and v are cleared where elements were sent.
   plan.remember = {sweep("clear-sent", 2.0 * dense, 2.0 * dense, tensor, 2)};
   plan.assumed = fmt::format("{} times k elements pass the threshold, found in {} sweeps", x.selected, x.search_sweeps);

@@ -16,7 +16,6 @@ CodecPlan plan(const Inceptionn& x, const Tensor& tensor) {
   plan.stages = {{{sweep("tag-exponents", dense, tags, tensor, 6), sweep("compact-by-tag", dense + tags, values, tensor, 6)},
                   {{"values and tags", Primitive::all_gather_unequal, wire, 16_B}}}};
   plan.decode = dense_decode(wire, tensor, 12, x.packing);
-  plan.decode_per_peer = true;
   plan.assumed = fmt::format("shares of elements at 32, 16 and 8 bits: {}, {} and {}", x.share_32, x.share_16, x.share_8);
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

@@ -12,8 +12,6 @@ CodecPlan plan(const QsparseLocalSgd& x, const Tensor& tensor) {
   plan.stages = {{{select_compact(tensor, values + indices), {"norm", values, 4_B, Flops(2 * count)}, {"quantize", values, levels, Flops((6 + kRandomFlops) * count)}},
                   {{"levels, indices and norm", Primitive::all_gather, wire}}}};
   plan.decode = sparse_decode(wire, k, tensor, Packing::ideal);
-  plan.decode_per_peer = true;
-  plan.every_steps = x.local_steps;
   add_error_feedback(plan, tensor);
   return plan;
 }

@@ -11,7 +11,6 @@ CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const
   plan.stages = {{{std::move(encode)}, {{"signs", Primitive::all_gather, wire}}}};
   plan.decode = dense_decode(wire, tensor, 2, packing);
   plan.decode.finish = {sweep("sign", dense, dense, tensor, 1)};
-  plan.decode_per_peer = true;
   if (error_feedback) add_error_feedback(plan, tensor);
   return plan;
 }

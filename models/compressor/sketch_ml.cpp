@@ -11,7 +11,6 @@ CodecPlan plan(const SketchMl& x, const Tensor& tensor) {
   plan.stages = {{{radix_sort(tensor), sweep("find-bins", dense + means, codes, tensor, code_width(x.quantiles)), sweep("segment-means", dense + codes, means, tensor, 2)},
                   {{"quantiles and means", Primitive::all_gather, wire}}}};
   plan.decode = dense_decode(wire, tensor, 1, x.packing);
-  plan.decode_per_peer = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;
 }

@@ -14,7 +14,6 @@ CodecPlan plan(const ThreeLc& x, const Tensor& tensor) {
   plan.stages = {{{sweep("max-abs", dense, 4_B, tensor, 2), sweep("quantize", dense, quartic, tensor, 5), {"zero-runs", quartic, runs, Flops(2 * quartic.si())}},
                   {{"ternary codes and scale", Primitive::all_gather_unequal, wire, 4_B}}}};
   plan.decode = dense_decode(wire, tensor, 3, Packing::ideal);
-  plan.decode_per_peer = true;
   plan.assumed = fmt::format("runs of zeros shorten messages by {}, alike on all workers", x.run_length_gain);
   add_error_feedback(plan, tensor);
   return plan;

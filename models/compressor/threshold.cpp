@@ -13,7 +13,6 @@ CodecPlan plan(const Threshold& x, const Tensor& tensor) {
   plan.stages = {{{sweep("count", dense, {}, tensor, 2), sweep("compact", dense, wire, tensor, 2)},
                   {{"values and indices", Primitive::all_gather_unequal, wire, size_width(x.packing, x.framework)}}}};
   plan.decode = sparse_decode(wire, count, tensor, x.packing);
-  plan.decode_per_peer = true;
   plan.assumed = fmt::format("density {} of elements above the threshold, alike on all workers", x.density);
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

@@ -9,7 +9,6 @@ CodecPlan plan(const TopK& x, const Tensor& tensor) {
   CodecPlan plan;
   plan.stages = {{{select_compact(tensor, wire)}, {{"values and indices", Primitive::all_gather, wire}}}};
   plan.decode = sparse_decode(wire, k, tensor, x.packing);
-  plan.decode_per_peer = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;
 }

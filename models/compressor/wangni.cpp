@@ -14,7 +14,6 @@ CodecPlan plan(const Wangni& x, const Tensor& tensor) {
   plan.stages = {{{probabilities, sweep("sample-compact", dense, wire, tensor, 5 + kRandomFlops)},
                   {{"values and indices", Primitive::all_gather_unequal, wire, 4_B}}}};
   plan.decode = sparse_decode(wire, count, tensor, Packing::ideal);
-  plan.decode_per_peer = true;
   plan.assumed = fmt::format("density {} of elements kept, the expected number, alike on all workers", x.density);
   return plan;
 }

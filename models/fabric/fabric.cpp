@@ -204,7 +204,7 @@ struct Fabric::Maker {
   void operator()(const Nodes& t) const {
     const int workers = cluster.workers, g = t.gpus_per_node, machines = (workers - 1) / g + 1, nics = std::min(t.nics, workers);
     add_cables(workers, t.inner.bandwidth, t.inner.latency / 2.0);
-    add_cables(hosts - workers, BytesPerSecond(1e18), {});
+    add_cables(hosts - workers, BytesPerSecond(kFreeBandwidth), {});
     add_cables(machines * nics + (hosts - workers), cluster.link.bandwidth, cluster.link.latency / 2.0);  // a dedicated shard's machine has one
     const auto machine = [=](int rank) { return rank < workers ? rank / g : machines + (rank - workers); };
     const auto nic = [=, first = hosts](int rank) { return first + (rank < workers ? rank / g * nics + rank % g % nics : machines * nics + (rank - workers)); };

@@ -131,6 +131,7 @@ struct Ways {
 
   Seconds operator()(const AllReduceStrategy&) const { return collectives(); }
   Seconds operator()(const PipelinedStrategy&) const { return collectives(); }
+  Seconds operator()(const ShardedStrategy&) const { return collectives(); }
   Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
   Seconds operator()(const GossipStrategy&) const {
     return std::max(neighbours_through_ways(traffic.push, branches(cluster, 0, false), p()), neighbours_through_ways(traffic.push, hosts_as_branches(cluster), p()));
@@ -161,6 +162,7 @@ struct Terms {
 
   CostTerms operator()(const AllReduceStrategy&) const { return collectives(); }
   CostTerms operator()(const PipelinedStrategy&) const { return collectives(); }
+  CostTerms operator()(const ShardedStrategy&) const { return collectives(); }
   CostTerms operator()(const CollectiveBenchmark&) const { return collectives(); }
   CostTerms operator()(const GossipStrategy&) const { return neighbour_exchange_cost(traffic.push, p()); }
   CostTerms operator()(const ParameterServerStrategy& s) const {
@@ -191,25 +193,10 @@ struct Terms {
   }
 };
 
-struct Speeds {
-  double slowest = 1.0;  ///< time factor of the slowest worker
-  double rate = 0.0;     ///< sum of all workers' speeds
-};
-
-Speeds speeds(const Cluster& cluster) {
-  Speeds all{0.0, 0.0};
-  const auto add = [&](int count, double speed) {
-    if (count == 0) return;
-    all.slowest = std::max(all.slowest, 1.0 / speed);
-    all.rate += count * speed;
-  };
-  int rest = cluster.workers;
-  for (const WorkerGroup& group : cluster.groups) {
-    add(group.count, group.speed);
-    rest -= group.count;
-  }
-  add(rest, 1.0);
-  return all;
+Seconds update_of_worker(const Scenario& scenario, Seconds update) {
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return server->two_way ? update : Seconds{};
+  if (std::holds_alternative<ShardedStrategy>(scenario.strategy)) return update / scenario.cluster.workers;
+  return update;
 }
 
 }  // namespace
@@ -218,14 +205,15 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   const Cluster& cluster = scenario.cluster;
   const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   const bool asynchronous = server && is_asynchronous(*server);
-  const Speeds speed = speeds(cluster);
+  const WorkerSpeeds speed = worker_speeds(cluster);
   const Traffic traffic = traffic_of(graph, cluster.workers);
 
   Bound bound;
-  // Servers do the update instead of the worker. Workers that need not wait for the slowest add their rates.
+  // Servers do the update instead of the worker, or each worker does its share. Workers that need not wait for the slowest add
+  // their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + traffic.codec + (server && !server->two_way ? Seconds{} : workload.update);
-  bound.compute = asynchronous ? compute * (cluster.workers / speed.rate) : compute * speed.slowest;
+  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + traffic.codec + update_of_worker(scenario, workload.update);
+  bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
 
   const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);
   const SecondsPerByte gamma = server ? server->server_reduction_cost.value_or(cluster.reduction_cost) : cluster.reduction_cost;

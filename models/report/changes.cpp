@@ -154,6 +154,14 @@ class Changes {
     add(ChangeOf::training, fmt::format("width {}", x.width + 1), "/strategy/width", x.width + 1);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
   }
+  void exchange_of(const ShardedStrategy& x) {
+    groupings(x.exchange);
+    cheapest(x.collective);
+    for (const auto& choice : Choices<ShardingStage>::table)
+      if (choice.value != x.stage) add(ChangeOf::exchange, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
+    if (x.stage == ShardingStage::parameters) add(ChangeOf::exchange, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
+    strategy(ChangeOf::exchange, "all-reduce, with all state on every worker", AllReduceStrategy{.exchange = x.exchange});
+  }
   void exchange_of(const GossipStrategy& x) {
     if (!x.overlap) add(ChangeOf::exchange, "overlap with the gradient's computation", "/strategy/overlap", true);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.exchange = {.grouping = Grouping::bucketed}});

@@ -56,7 +56,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("first_step_time_s", "from a standing start to the end of the first step", [](P p) { return si(p.answers.shown().first_step); });
   add("throughput_samples_per_s", "samples of all workers per second", [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
   add("speedup", "throughput over the baseline's", [](P p) { return number(p.speedup); });
-  add("scaling_efficiency", "throughput(p) / (p · throughput(1))", [](P p) { return number(p.scaling_efficiency); });
+  add("scaling_efficiency", "throughput(p) / (p · throughput(1)); of workers of several speeds, over the sum of what each does alone", [](P p) { return number(p.scaling_efficiency); });
   add("payload_per_worker_B", "a worker's messages of a step, as the compressor makes them", [](P p) { return p.payload > Bytes{} ? si(p.payload) : Cell(); });
   add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
@@ -91,7 +91,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("fidelity", "replay: folded to what, or full and why", [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); });
   add("steady_state", "how the evaluator knows that the state is steady", [](P p) { return Cell(p.answers.shown().steady_state); });
   add("critical_cycle", "equations: tasks that determine the step time", [](P p) { return p.answers.equations ? Cell(join(p.answers.equations->critical, " > ")) : Cell(); });
-  add("notes", "what to know before trusting the number", [](P p) { return p.notes.empty() ? Cell() : Cell(join(p.notes, "; ")); });
+  add("notes", "what to know before trusting the number", [](P p) { return p.notes.empty() ? Cell() : Cell(p.notes); });
   return columns;
 }
 

@@ -12,8 +12,8 @@
 
 namespace stepcast {
 
-/// A cell: nothing, a yes or no, a count, a number, or a text.
-using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+/// A cell: nothing, a yes or no, a count, a number, a text, or texts, which CSV joins by "; ".
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
 struct Column {
   std::string name;     ///< in files, with its unit: "step_time_s"

@@ -178,7 +178,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     if (baseline && *baseline > 0) report.speedup = report.samples_per_second / *baseline;
     if (std::isfinite(alone)) {
       if (!baseline) report.speedup = report.samples_per_second / alone;
-      report.scaling_efficiency = report.samples_per_second / (report.workers * alone);
+      report.scaling_efficiency = report.samples_per_second / (worker_speeds(scenario.cluster).sum * alone);
     }
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);

@@ -19,7 +19,7 @@
 namespace stepcast {
 
 /// Version of the JSON report's shape; rises when a field changes its meaning or goes away.
-inline constexpr int kReportSchemaVersion = 1;
+inline constexpr int kReportSchemaVersion = 2;
 
 /// A lower bound this many times below the forecast is worth a second look at the scenario.
 inline constexpr double kLargeGap = 2.0;

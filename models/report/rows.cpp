@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace stepcast {
 namespace {
@@ -27,6 +28,7 @@ struct CsvAppender {
     for (const char c : value) text.append(c == '"' ? 2 : 1, c);
     text += '"';
   }
+  void operator()(const std::vector<std::string>& values) const { (*this)(fmt::format("{}", fmt::join(values, "; "))); }
 };
 
 struct JsonAppender {
@@ -45,6 +47,7 @@ struct JsonAppender {
     if (text.find_first_of(".e", from) == std::string::npos) text += ".0";
   }
   void operator()(const std::string& value) const { text += Json(value).dump(); }
+  void operator()(const std::vector<std::string>& values) const { text += Json(values).dump(); }
 };
 
 Cell cell_of(const Json& json) {
@@ -52,6 +55,7 @@ Cell cell_of(const Json& json) {
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
+  if (json.is_array()) return json.get<std::vector<std::string>>();
   return json.get<std::string>();
 }
 

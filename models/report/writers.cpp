@@ -1,6 +1,7 @@
 #include "models/report/writers.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -14,15 +15,70 @@
 namespace stepcast {
 namespace {
 
-/// What the table shows of a point, and only where some point has it.
-struct Shown {
-  bool algorithm = false, throughput = false, algbw = false, difference = false, spread = false, band = false, codec = false, waiting = false, run = false, to_target = false;
-};
-
 /// Points beyond which a study with variants is shown as a comparison, one row for all variants of a point.
 constexpr std::size_t kMostFullRows = 48;
 
 bool has_large_gap(const PointReport& p) { return p.gap > kLargeGap - 1.0; }
+
+bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) { return std::any_of(report.points.begin(), report.points.end(), holds); }
+
+bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
+
+/// Seconds with a fraction, or hours and minutes.
+std::string run_text(Seconds time) { return time < Seconds(100.0) ? human_text(time) : duration_text(time); }
+
+/// A column of the table beside the axes.
+struct TableColumn {
+  std::string title;
+  std::function<std::string(const PointReport&)> cell;
+  bool is_text = false;  ///< to be aligned as one
+};
+
+/// Those that some point fills.
+std::vector<TableColumn> table_columns(const Report& report) {
+  using P = const PointReport&;
+  std::vector<TableColumn> columns;
+  const auto add = [&](bool (*some)(P), const char* title, std::function<std::string(P)> cell) {
+    if (any_of_points(report, some)) columns.push_back({title, std::move(cell)});
+  };
+  const auto always = [](P) { return true; };
+  const auto is_axis = [&](const char* name) { return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end(); };
+
+  // An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
+  add([](P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }, is_axis("algorithm") ? "taken" : "algorithm", [](P p) { return p.algorithm.empty() ? "-" : p.algorithm; });
+  if (!columns.empty()) columns.front().is_text = true;
+  if (!is_axis("workers")) add(always, "workers", [](P p) { return std::to_string(p.workers); });
+  add(always, "step", [](P p) { return human_text(p.answers.shown().step); });
+  add([](P p) { return p.band.has_value(); }, "error band", [](P p) { return p.band ? fmt::format("{} .. {}", human_text(p.band->low), human_text(p.band->high)) : "-"; });
+  add([](P p) { return p.answers.shown().distribution.has_value(); }, "p5 .. p95", [](P p) {
+    const auto& d = p.answers.shown().distribution;
+    return d ? fmt::format("{} .. {}", human_text(d->p5), human_text(d->p95)) : "-";
+  });
+  add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
+  add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
+  add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
+  const auto moves_only = [](P p) { return !is_trained(p) && p.algbw.has_value(); };
+  add(moves_only, "algbw", [](P p) { return p.algbw ? human_text(*p.algbw) : "-"; });
+  add(moves_only, "busbw", [](P p) { return p.busbw ? human_text(*p.busbw) : "-"; });
+  // Where the time goes.
+  const auto part = [](auto&& of) {
+    return [of](P p) {
+      const StepForecast& f = p.answers.shown();
+      return share(of(f.breakdown), f.step);
+    };
+  };
+  const auto codec = [](const Breakdown& b) { return b.encode + b.decode; };
+  add(is_trained, "compute", part([](const Breakdown& b) { return b.forward + b.backward + b.update; }));
+  add([](P p) { return p.answers.shown().breakdown.encode + p.answers.shown().breakdown.decode > Seconds{}; }, "codec", part(codec));
+  add(always, "exposed comm", part([](const Breakdown& b) { return b.exposed_communication; }));
+  add([](P p) { return p.answers.shown().breakdown.waiting > Seconds{}; }, "waiting", part([](const Breakdown& b) { return b.waiting; }));
+  add(always, "bound", [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); });
+  add([](P p) { return p.answers.difference().has_value(); }, "replay-eq.", [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
+  add([](P p) { return p.run.has_value(); }, "run", [](P p) { return p.run ? run_text(p.run->time) : "-"; });
+  add([](P p) { return p.run.has_value(); }, "run speedup", [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
+  add([](P p) { return p.run && p.run->to_target; }, "to target", [](P p) { return p.run && p.run->to_target ? run_text(*p.run->to_target) : "-"; });
+  return columns;
+}
 
 /// What a reader should know before trusting the numbers above, each thing once.
 std::string footnotes(const Report& report) {
@@ -143,81 +199,19 @@ Json kinds_json(const std::vector<KindReport>& kinds) {
 
 std::string to_table(const Report& report) {
   if (report.points.size() > kMostFullRows && std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end()) return to_comparison(report);
-  Shown shown;
-  for (const PointReport& p : report.points) {
-    const Breakdown& b = p.answers.shown().breakdown;
-    // An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
-    shown.algorithm |= !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm");
-    shown.throughput |= p.samples_per_second > 0;
-    shown.algbw |= p.samples_per_second == 0 && p.algbw;
-    shown.difference |= p.answers.difference().has_value();
-    shown.spread |= p.answers.shown().distribution.has_value();
-    shown.band |= p.band.has_value();
-    shown.codec |= b.encode + b.decode > Seconds{};
-    shown.waiting |= b.waiting > Seconds{};
-    shown.run |= p.run.has_value();
-    shown.to_target |= p.run && p.run->to_target;
-  }
-  const auto is_axis = [&](const char* name) { return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end(); };
-  const bool workers = !is_axis("workers");
-
-  TextTable table(report.axes.size() + (shown.algorithm ? 1 : 0));
+  const std::vector<TableColumn> columns = table_columns(report);
+  TextTable table(report.axes.size() + (columns.front().is_text ? 1 : 0));
   std::vector<std::string> head(report.axes);
-  if (shown.algorithm) head.emplace_back(is_axis("algorithm") ? "taken" : "algorithm");
-  const auto title = [&](bool on, const char* text) {
-    if (on) head.emplace_back(text);
-  };
-  title(workers, "workers");
-  title(true, "step");
-  title(shown.band, "error band");
-  title(shown.spread, "p5 .. p95");
-  title(shown.throughput, "samples/s");
-  title(shown.throughput, "speedup");
-  title(shown.throughput, "efficiency");
-  title(shown.algbw, "algbw");
-  title(shown.algbw, "busbw");
-  title(shown.throughput, "compute");
-  title(shown.codec, "codec");
-  title(true, "exposed comm");
-  title(shown.waiting, "waiting");
-  title(true, "bound");
-  title(shown.difference, "replay-eq.");
-  title(shown.run, "run");
-  title(shown.run, "speedup");
-  title(shown.to_target, "to target");
+  for (const TableColumn& column : columns) head.push_back(column.title);
   table.add(head);
-
   for (const PointReport& p : report.points) {
-    const StepForecast& f = p.answers.shown();
-    const Breakdown& b = f.breakdown;
     std::vector<std::string> row;
     for (const std::string& axis : report.axes) row.push_back(value_on(p.coordinates, axis));
-    const auto cell = [&](bool on, std::string text) {
-      if (on) row.push_back(std::move(text));
-    };
-    cell(shown.algorithm, p.algorithm.empty() ? "-" : p.algorithm);
-    cell(workers, std::to_string(p.workers));
-    cell(true, human_text(f.step));
-    cell(shown.band, p.band ? fmt::format("{} .. {}", human_text(p.band->low), human_text(p.band->high)) : "-");
-    cell(shown.spread, f.distribution ? fmt::format("{} .. {}", human_text(f.distribution->p5), human_text(f.distribution->p95)) : "-");
-    cell(shown.throughput, fmt::format("{:.4g}", p.samples_per_second));
-    cell(shown.throughput, p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-");
-    cell(shown.throughput, p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-");
-    cell(shown.algbw, p.algbw ? human_text(*p.algbw) : "-");
-    cell(shown.algbw, p.busbw ? human_text(*p.busbw) : "-");
-    cell(shown.throughput, share(b.forward + b.backward + b.update, f.step));
-    cell(shown.codec, share(b.encode + b.decode, f.step));
-    cell(true, share(b.exposed_communication, f.step));
-    cell(shown.waiting, share(b.waiting, f.step));
-    cell(true, human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""));
-    cell(shown.difference, p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-");
-    cell(shown.run, p.run ? human_text(p.run->time) : "-");
-    cell(shown.run, p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-");
-    cell(shown.to_target, p.run && p.run->to_target ? human_text(*p.run->to_target) : "-");
+    for (const TableColumn& column : columns) row.push_back(column.cell(p));
     table.add(row);
   }
   std::string text = table.text();
-  if (shown.throughput) text += fmt::format("speedup is against: {}\n", report.baseline);
+  if (any_of_points(report, is_trained)) text += fmt::format("speedup is against: {}\n", report.baseline);
   return text + to_kinds_table(report) + footnotes(report);
 }
 

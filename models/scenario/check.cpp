@@ -53,7 +53,7 @@ class Checker {
       fault("/cluster/topology", fmt::format("{} hosts", *hosts), fmt::format("at most {} hosts", kMaxHosts));
     else if (const auto links = hosts ? link_count(c.topology) : std::nullopt; links && *links > kMostLinks)
       fault("/cluster/topology", fmt::format("{} links, two for a cable", *links), fmt::format("at most {} links", kMostLinks), "give it fewer switches, or fewer cables between them");
-    if (c.transport.index() == 1 && s_.evaluation.evaluator != Evaluator::replay)
+    if (std::holds_alternative<TcpTransport>(c.transport) && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with transport tcp", name_of(s_.evaluation.evaluator)), "\"replay\", since the equations know no TCP effects");
     if (std::holds_alternative<SimGridXml>(c.topology) && s_.evaluation.evaluator != Evaluator::replay)
       fault("/evaluation/evaluator", fmt::format("\"{}\" with topology simgrid-xml", name_of(s_.evaluation.evaluator)), "\"replay\", since only SimGrid knows that platform");
@@ -149,6 +149,10 @@ class Checker {
     const int needed = x.warmup_steps + 4 * (x.width + 1);
     if (s_.evaluation.evaluator != Evaluator::equations && s_.evaluation.max_steps < needed)
       fault("/evaluation/max_steps", fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width), fmt::format("at least {}, to get beyond the start", needed));
+  }
+  void check_strategy(const ShardedStrategy& x) {
+    check_collective(x.collective, Operation::reduce_scatter, "/strategy/collective");
+    check_exchange(x.exchange, "/strategy/exchange");
   }
   void check_strategy(const GossipStrategy&) {}
   void check_strategy(const CollectiveBenchmark& x) { check_collective(x.collective, x.operation, "/strategy/collective"); }

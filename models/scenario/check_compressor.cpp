@@ -9,15 +9,15 @@
 namespace stepcast {
 namespace {
 
-/// What one tensor's plan tells of the method.
+/// What one tensor's plan tells of the method. A type matters: what is in halves already, fp16 leaves as it is.
 struct Traits {
   bool summable = false, recodable = false;
   std::size_t stages = 1;
   bool one_gathered_message = false;
 };
 
-Traits traits_of(const Compressor& compressor) {
-  const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}});
+Traits traits_of(const Compressor& compressor, Dtype dtype) {
+  const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
   const bool one = plan.stages.size() == 1 && plan.stages.front().messages.size() == 1;
   return {plan.summable(), plan.recodable, plan.stages.size(), one && plan.stages.front().messages.front().primitive == Primitive::all_gather};
 }
@@ -25,7 +25,7 @@ Traits traits_of(const Compressor& compressor) {
 class Checker {
  public:
   Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
-      : s_(scenario), workload_(workload), faults_(faults), kind_(compressors()[scenario.compressor.index()].kind), traits_(traits_of(scenario.compressor)) {}
+      : s_(scenario), workload_(workload), faults_(faults), kind_(compressors()[scenario.compressor.index()].kind), traits_(traits_of(scenario.compressor, workload ? workload->dtype : Dtype::fp32)) {}
 
   void run() {
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
@@ -108,6 +108,8 @@ class Checker {
       fault("/compressor/kind", fmt::format("\"{}\" with strategy parameter-server", kind_), "a method of one message: its second one needs the sum of all first ones", "use strategy all-reduce");
   }
 
+  void check_strategy(const ShardedStrategy&) { fault("/compressor", "a compressor with strategy sharded", "\"none\": parameters travel too", "give the workload a smaller dtype, or use strategy all-reduce"); }
+
   void check_strategy(const GossipStrategy&) { fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged"); }
 
   void check_strategy(const CollectiveBenchmark&) {
@@ -127,11 +129,20 @@ class Checker {
   Traits traits_;
 };
 
+/// "auto" of a strategy that has no choice.
+Carrier carrier_of(const Strategy& strategy) {
+  if (const auto* all_reduce = std::get_if<AllReduceStrategy>(&strategy)) return all_reduce->carrier;
+  if (const auto* pipelined = std::get_if<PipelinedStrategy>(&strategy)) return pipelined->carrier;
+  return Carrier::automatic;
+}
+
 }  // namespace
 
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
   // Every point of a study comes by here, and most send gradients as they are.
   if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
+  else if (const Carrier carrier = carrier_of(scenario.strategy); carrier != Carrier::automatic && carrier != Carrier::all_reduce)
+    faults.push_back({"", "/strategy/carrier", fmt::format("\"{}\" without a compressor", name_of(carrier)), "\"auto\" or \"all-reduce\": gradients as they are, are summed on the way", "choose a compressor"});
 }
 
 }  // namespace stepcast

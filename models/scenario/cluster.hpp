@@ -18,6 +18,11 @@
 
 namespace stepcast {
 
+/// What takes no time, such as the inside of a machine between a dedicated shard and its NIC, is a link of this rate, in B/s;
+/// no link of a scenario is within a thousandth of it.
+inline constexpr double kFreeBandwidth = 1e18;
+inline constexpr Limits bandwidth_limits{0.0, true, 1e15};
+
 /// A full-duplex link: each direction has the whole bandwidth.
 struct Link {
   BytesPerSecond bandwidth{};
@@ -25,7 +30,7 @@ struct Link {
 
   template <class V>
   static void describe(V& v, Link& x) {
-    v.required("bandwidth", x.bandwidth, "rate of each direction", positive);
+    v.required("bandwidth", x.bandwidth, "rate of each direction", bandwidth_limits);
     v.optional("latency", x.latency, "one-way time of an empty message between two ends of such links", non_negative);
   }
   bool operator==(const Link&) const = default;
@@ -157,7 +162,7 @@ struct WorkerGroup {
   static void describe(V& v, WorkerGroup& x) {
     v.required("count", x.count, "workers in this group", at_least(1));
     v.optional("speed", x.speed, "compute speed against the workload's times (0.5: twice as long)", positive);
-    v.optional("bandwidth", x.bandwidth, "of their links, if not link.bandwidth", positive);
+    v.optional("bandwidth", x.bandwidth, "of their links, if not link.bandwidth", bandwidth_limits);
     v.optional("latency", x.latency, "of their links, if not link.latency", non_negative);
   }
   bool operator==(const WorkerGroup&) const = default;

@@ -10,7 +10,8 @@
 namespace stepcast {
 
 std::string to_string(const Limits& limits) {
-  if (limits.min && limits.max) return fmt::format("{} {} to {}", limits.exclusive ? "above" : "from", *limits.min, *limits.max);
+  if (limits.min && limits.max && limits.exclusive) return fmt::format("above {} and at most {}", *limits.min, *limits.max);
+  if (limits.min && limits.max) return fmt::format("from {} to {}", *limits.min, *limits.max);
   if (limits.min) return fmt::format("{} {}", limits.exclusive ? "above" : "of at least", *limits.min);
   if (limits.max) return fmt::format("of at most {}", *limits.max);
   return "";

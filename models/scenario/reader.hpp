@@ -69,6 +69,14 @@ class ObjectReader {
   std::vector<std::string> known_;
 };
 
+/// The suffix of the unit whose factor is 1.
+template <class Q>
+std::string si_unit() {
+  for (const Unit& unit : units_of<Q>())
+    if (unit.factor == 1.0) return std::string(unit.suffix);
+  return "SI units";
+}
+
 /// "write 64" for the text "64" or "64 workers" where a number is wanted, "write one number, or a list" for "2..4".
 std::string unquoted(const Json& json);
 
@@ -83,11 +91,12 @@ void read_number(const Json& json, const std::string& pointer, T& target, const 
   }
   const double value = json.get<double>();
   bool fits = admits(limits, value);
+  const bool is_bounded = limits.max.has_value();
   if constexpr (integral) {
     // 2^53: beyond it a double, and so JSON in most readers, no longer holds every integer.
     constexpr double most = std::min(9007199254740991.0, static_cast<double>(std::numeric_limits<T>::max()));
     fits = fits && value == std::floor(value) && std::abs(value) <= most;
-    if (std::abs(value) > most) wanted += fmt::format(", at most {}", most);
+    if (std::abs(value) > most && !is_bounded) wanted += fmt::format(", at most {}", most);
   } else {
     fits = fits && is_sane(value);
     if (!is_sane(value)) wanted += fmt::format(", 0 or between {} and {} in size", kSmallest, kLargest);
@@ -105,8 +114,8 @@ void read_quantity(const Json& json, const std::string& pointer, Q& target, cons
   }
   try {
     const Q value = parse_quantity<Q>(json.get_ref<const std::string&>());
-    if (!admits(limits, value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}", dimension_name<Q>(), to_string(limits)), ""});
-    else if (!is_sane(value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} of 0, or between {} and {} in SI units", dimension_name<Q>(), kSmallest, kLargest), ""});
+    if (!admits(limits, value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}{}", dimension_name<Q>(), to_string(limits), limits.max ? fmt::format(" {}", si_unit<Q>()) : ""), ""});
+    else if (!is_sane(value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}between {} and {} in {}", dimension_name<Q>(), admits(limits, 0) ? "of 0, or " : "", kSmallest, limits.max.value_or(kLargest), si_unit<Q>()), ""});
     else target = value;
   } catch (const UnitError& error) {
     faults.push_back({"", pointer, describe_value(json), wanted, error.why()});

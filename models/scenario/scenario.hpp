@@ -64,8 +64,8 @@ struct Evaluation {
 
 /// The point that speedups are against: this scenario with some fields changed.
 struct Baseline {
-  std::string name = "one worker";
-  Json set = Json::object({{"/cluster/workers", 1}});
+  std::string name;
+  Json set = Json::object();
 
   template <class V>
   static void describe(V& v, Baseline& x) {

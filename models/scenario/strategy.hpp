@@ -206,12 +206,43 @@ struct PipelinedStrategy {
   template <class V>
   static void describe(V& v, PipelinedStrategy& x) {
     v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
-    v.optional("segments", x.segments, "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it", between(1, 65536));
+    v.optional("segments", x.segments, "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it", between(1, 4096));
     v.optional("warmup_steps", x.warmup_steps, "first steps that are synchronous (width 1)", between(0, 100000));
     v.optional("collective", x.collective, "the collective that carries gradients");
     v.optional("carrier", x.carrier, "which collective that is, when gradients are compressed");
   }
   bool operator==(const PipelinedStrategy&) const = default;
+};
+
+enum class ShardingStage { optimizer_state, gradients, parameters };
+
+template <>
+struct Choices<ShardingStage> {
+  static constexpr std::array table = {
+      Choice<ShardingStage>{"optimizer-state", ShardingStage::optimizer_state, "each worker updates its share of the parameters, which are gathered before the next step (ZeRO-1 and ZeRO-2)"},
+      Choice<ShardingStage>{"gradients", ShardingStage::gradients, "the same, but gathered unit by unit during the forward pass (FSDP's SHARD_GRAD_OP)"},
+      Choice<ShardingStage>{"parameters", ShardingStage::parameters, "gathered unit by unit, let go, and gathered again for the backward pass (ZeRO-3, FSDP's FULL_SHARD)"},
+  };
+};
+
+/// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD, each worker
+/// holding a p-th of the state that `stage` names.
+struct ShardedStrategy {
+  static constexpr std::string_view kind = "sharded";
+  static constexpr std::string_view meaning = "ZeRO, FSDP: gradients reduce-scattered, parameters all-gathered";
+  ShardingStage stage = ShardingStage::parameters;
+  int prefetch = 1;
+  CollectiveChoice collective{};
+  Exchange exchange{.grouping = Grouping::bucketed};
+
+  template <class V>
+  static void describe(V& v, ShardedStrategy& x) {
+    v.optional("stage", x.stage, "what workers hold a share of, and when they gather the parameters");
+    v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes", between(0, 65536));
+    v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
+    v.optional("exchange", x.exchange, "which parameters make a unit (backward order), and whether units travel during computation");
+  }
+  bool operator==(const ShardedStrategy&) const = default;
 };
 
 /// Decentralized SGD on a ring (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with
@@ -245,6 +276,6 @@ struct CollectiveBenchmark {
   bool operator==(const CollectiveBenchmark&) const = default;
 };
 
-using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, GossipStrategy, CollectiveBenchmark>;
+using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, ShardedStrategy, GossipStrategy, CollectiveBenchmark>;
 
 }  // namespace stepcast

@@ -1,6 +1,7 @@
 // Which workers a cluster's groups make alike.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "models/scenario/cluster.hpp"
@@ -27,6 +28,21 @@ inline std::vector<WorkerKind> worker_kinds(const Cluster& cluster) {
     first += group.count;
   }
   return kinds;
+}
+
+/// Of all workers together: a synchronous step's compute time is 1/slowest, and they do `sum` times the work of one of speed 1.
+struct WorkerSpeeds {
+  double slowest = 1.0, sum = 0.0;
+};
+inline WorkerSpeeds worker_speeds(const Cluster& cluster) {
+  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
+  WorkerSpeeds speeds{kinds.front().speed, 0.0};
+  for (const WorkerKind& kind : kinds) {
+    if (kind.count == 0) continue;
+    speeds.slowest = std::min(speeds.slowest, kind.speed);
+    speeds.sum += kind.count * kind.speed;
+  }
+  return speeds;
 }
 
 }  // namespace stepcast

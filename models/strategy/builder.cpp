@@ -79,6 +79,7 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, c
     StepGraph operator()(const AllReduceStrategy& s) const { return build_all_reduce(s, input); }
     StepGraph operator()(const ParameterServerStrategy& s) const { return build_parameter_server(s, input); }
     StepGraph operator()(const PipelinedStrategy& s) const { return build_pipelined(s, input); }
+    StepGraph operator()(const ShardedStrategy& s) const { return build_sharded(s, input); }
     StepGraph operator()(const GossipStrategy& s) const { return build_gossip(s, input); }
     StepGraph operator()(const CollectiveBenchmark& s) const { return build_collective(s, input); }
   } build{input};

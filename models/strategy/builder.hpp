@@ -26,6 +26,7 @@ struct GraphInput {
 StepGraph build_all_reduce(const AllReduceStrategy&, const GraphInput&);
 StepGraph build_parameter_server(const ParameterServerStrategy&, const GraphInput&);
 StepGraph build_pipelined(const PipelinedStrategy&, const GraphInput&);
+StepGraph build_sharded(const ShardedStrategy&, const GraphInput&);
 StepGraph build_gossip(const GossipStrategy&, const GraphInput&);
 StepGraph build_collective(const CollectiveBenchmark&, const GraphInput&);
 

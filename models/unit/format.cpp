@@ -1,6 +1,7 @@
 #include "models/unit/format.hpp"
 
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -51,14 +52,13 @@ std::string exact_text(Q value) {
 
 template <class Q>
 std::string human_text(Q value, int digits) {
-  const auto units = human_units<Q>();
-  const Unit* chosen = &units.back();
-  for (const Unit& unit : units) {
-    if (value.si() == 0.0 ? unit.factor != 1.0 : std::abs(value.si()) < unit.factor) continue;
-    chosen = &unit;
-    break;
+  // The largest unit of which it is at least one once it is rounded: 999.9999 us is 1 ms.
+  for (const Unit& unit : human_units<Q>()) {
+    const std::string text = fmt::format("{:.{}g}", value.si() / unit.factor, digits);
+    if (value.si() == 0.0 ? unit.factor == 1.0 : std::abs(std::stod(text)) >= 1.0) return fmt::format("{} {}", text, unit.suffix);
   }
-  return fmt::format("{:.{}g} {}", value.si() / chosen->factor, digits, chosen->suffix);
+  const Unit& least = human_units<Q>().back();
+  return fmt::format("{:.{}g} {}", value.si() / least.factor, digits, least.suffix);
 }
 
 #define STEPCAST_INSTANTIATE(Q)        \

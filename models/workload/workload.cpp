@@ -8,20 +8,21 @@
 namespace stepcast {
 namespace {
 
-void add_gradient(Workload& workload, const GradientTensor& tensor, Seconds gap, Bytes element) {
+void add_gradient(Workload& workload, const GradientTensor& tensor, Seconds gap, Seconds forward, Bytes element) {
   const Bytes bytes = element * static_cast<double>(tensor.elements);
-  workload.gradients.push_back({tensor.name, tensor.elements, bytes, gap, tensor.dims});
+  workload.gradients.push_back({tensor.name, tensor.elements, bytes, gap, tensor.dims, forward});
   workload.gradient_bytes += bytes;
   workload.backward += gap;
 }
 
 void from_layers(const WorkloadTable& table, Workload& workload) {
-  Seconds pending{};  // backward time of layers since the last gradient
+  Seconds pending{}, forward{};  // of layers since the last gradient
   for (auto layer = table.layers.rbegin(); layer != table.layers.rend(); ++layer) {
     workload.forward += layer->forward;
+    forward += layer->forward;
     pending += layer->backward;
     for (const GradientTensor& tensor : layer->gradients)
-      add_gradient(workload, tensor, std::exchange(pending, Seconds{}), size_of(table.dtype));
+      add_gradient(workload, tensor, std::exchange(pending, Seconds{}), std::exchange(forward, Seconds{}), size_of(table.dtype));
   }
   workload.tail = pending;
   workload.backward += pending;
@@ -34,8 +35,10 @@ void from_gradients(const WorkloadTable& table, Workload& workload) {
   for (const GradientTensor& tensor : table.gradients) {
     const double share = table.backward_spread == BackwardSpread::even ? 1.0 / static_cast<double>(table.gradients.size())
                                                                        : static_cast<double>(tensor.elements) / elements;
-    add_gradient(workload, tensor, tensor.gap ? *tensor.gap : *table.backward * share, size_of(table.dtype));
+    add_gradient(workload, tensor, tensor.gap ? *tensor.gap : *table.backward * share, {}, size_of(table.dtype));
   }
+  for (Gradient& gradient : workload.gradients)
+    if (workload.backward > Seconds{}) gradient.forward = workload.forward * (gradient.gap / workload.backward);
 }
 
 WorkloadTable without_shapes(WorkloadTable table) {

@@ -18,6 +18,7 @@ struct Gradient {
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
   std::vector<std::int64_t> dims{};  ///< empty: not known
+  Seconds forward{};  ///< of its layer and those without parameters after it; where only a total is known, as its gap to backward
 
   /// Its dimensions; one of all its elements where they are not known.
   [[nodiscard]] std::vector<std::int64_t> shape() const { return dims.empty() ? std::vector<std::int64_t>{elements} : dims; }

@@ -63,7 +63,7 @@ class Builder {
   /// SimGrid wants a link in every route; this one costs nothing and is never contended. A FATPIPE says so, but SimGrid's solver
   /// goes over all flows of one for each flow that gets its rate: 3 to 20 times as slow.
   static s4u::LinkInRoute free_link(s4u::NetZone* zone, const std::string& name) {
-    auto* link = sg::add_link(zone, kFreeLink + name, kFreeBandwidth);
+    auto* link = sg::add_link(zone, kFreeLink + name, kFreeRate);
     link->seal();
     return s4u::LinkInRoute(link);
   }
@@ -111,7 +111,7 @@ class Builder {
       add_machine(root, machine, ranks, nodes, nodes.inner);
     }
     // A dedicated shard is a machine of its own, whose memory is no bottleneck.
-    for (int rank = cluster_.workers; rank < hosts_; ++rank, ++machine) add_machine(root, machine, {rank}, nodes, Link{BytesPerSecond(1e18), {}});
+    for (int rank = cluster_.workers; rank < hosts_; ++rank, ++machine) add_machine(root, machine, {rank}, nodes, Link{BytesPerSecond(kFreeBandwidth), {}});
     root->seal();
   }
 

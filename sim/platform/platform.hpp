@@ -18,7 +18,7 @@ inline constexpr double kMostMessageBytes = 8796093022208.0;
 
 /// Of links that no flow is ever slowed by: how their names begin, and their bandwidth.
 inline constexpr const char* kFreeLink = "free-";
-inline constexpr double kFreeBandwidth = 1e18 * kUnitsPerByte;
+inline constexpr double kFreeRate = kFreeBandwidth * kUnitsPerByte;
 
 /// Work units per second of a worker of speed 1; large, so that SimGrid's absolute precision on work amounts
 /// (1e-5) is far below a nanosecond.

@@ -23,7 +23,7 @@ class QuotientPlatform {
   };
 
   explicit QuotientPlatform(s4u::Engine& engine) : root_(sg::root_star(engine, "folded")) {
-    auto* free = sg::add_link(root_, kFreeLink, kFreeBandwidth);
+    auto* free = sg::add_link(root_, kFreeLink, kFreeRate);
     free->seal();
     sink_ = add_host(1.0);
     sg::connect_host(root_, sink_, {s4u::LinkInRoute(free)});

@@ -6,23 +6,13 @@
 #include <boost/random/lognormal_distribution.hpp>
 #include <boost/random/mersenne_twister.hpp>
 
+#include "sim/replay/fingerprint.hpp"
+
 namespace stepcast {
-namespace {
-
-/// SplitMix64's finaliser (Steele, Lea and Flood 2014): neighbouring inputs give unrelated outputs.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
-
 double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, int step) {
   if (jitter.distribution == JitterDistribution::none || jitter.cv == 0.0) return 1.0;
-  std::uint64_t state = mix(static_cast<std::uint64_t>(seed));
-  for (const int part : {run, worker, step}) state = mix(state ^ static_cast<std::uint64_t>(part));
+  std::uint64_t state = mix_bits(static_cast<std::uint64_t>(seed));
+  for (const int part : {run, worker, step}) state = mix_bits(state ^ static_cast<std::uint64_t>(part));
   boost::random::mt19937_64 engine(state);
   const double variance = jitter.cv * jitter.cv;
   if (jitter.distribution == JitterDistribution::gamma) return boost::random::gamma_distribution<double>(1.0 / variance, variance)(engine);

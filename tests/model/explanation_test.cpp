@@ -165,7 +165,7 @@ TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps 
 // change makes another scenario.
 TEST_CASE("every change can be made to the canonical document") {
   for (const char* strategy : {R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}, "collective": {"algorithm": "ring"}})", R"({"kind": "parameter-server", "shards": 2, "balance": "greedy"})",
-                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})"}) {
+                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "sharded"})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})"}) {
     INFO(strategy);
     const Scenario scenario = study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}}).points.front().scenario;
     const std::string document = to_json(scenario).dump();

@@ -127,7 +127,7 @@ void mend(DeviceProfile& profile) {
 /// Changes compressor, codec and strategy where they do not go together.
 void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   const bool dense = std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor);
-  if (std::holds_alternative<GossipStrategy>(strategy) || (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense)) compressor = NoCompressor{};
+  if (std::holds_alternative<GossipStrategy>(strategy) || std::holds_alternative<ShardedStrategy>(strategy) || (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense)) compressor = NoCompressor{};
   const bool two_stages = std::holds_alternative<PowerSgd>(compressor);
   if (auto* x = std::get_if<AllReduceStrategy>(&strategy)) x->carrier = Carrier::automatic;
   if (auto* x = std::get_if<PipelinedStrategy>(&strategy)) {
@@ -191,6 +191,9 @@ Scenario random_scenario() {
     if (Bytes& cap = server->exchange.bucket_cap; server->exchange.cap_of(0) > cap) std::swap(*server->exchange.first_bucket.value, cap);
   } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {
     mend(pipelined->collective, dense ? std::vector{automatic, ring, recursive_doubling, binary_tree} : gathering);
+  } else if (auto* sharded = std::get_if<ShardedStrategy>(&s.strategy)) {
+    mend(sharded->collective, {automatic, ring});
+    if (Bytes& cap = sharded->exchange.bucket_cap; sharded->exchange.cap_of(0) > cap) std::swap(*sharded->exchange.first_bucket.value, cap);
   } else if (auto* benchmark = std::get_if<CollectiveBenchmark>(&s.strategy)) {
     benchmark->operation = coin() ? Operation::all_reduce : Operation::all_gather;
     mend(benchmark->collective, {automatic, ring, recursive_doubling});
@@ -264,7 +267,7 @@ TEST_CASE("random scenarios round-trip through the whole reader") {
 
 TEST_CASE("the canonical document writes every default out") {
   const Json schema = scenario_schema();
-  for (const char* strategy : {"all-reduce", "parameter-server", "pipelined", "gossip"}) {
+  for (const char* strategy : {"all-reduce", "parameter-server", "pipelined", "sharded", "gossip"}) {
     for (const char* topology : {"star", "racks", "nodes"}) {
       Json place{{"kind", topology}};
       if (place["kind"] == "racks") place["hosts_per_rack"] = 4;

@@ -1,4 +1,4 @@
-// Replay equals equations for synchronous, parameter-server, pipelined and gossip steps on the ideal star.
+// Replay equals equations for synchronous, sharded, parameter-server, pipelined and gossip steps on the ideal star.
 //
 // Why they must: both run the same step graph. With like workers every participant reaches a communication task
 // at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
@@ -104,6 +104,15 @@ TEST_CASE("a parameter server's step in closed form") {
   const Seconds serve = 4.0 * n * (0.05_ns_per_B + 0.2_ns_per_B) + 1_ms;
   require_close(24_ms + exchange + serve, answers[0].replay.step, 1e-9, "one dedicated shard");
   require_close(serve, answers[0].replay.breakdown.waiting, 1e-9, "workers wait while the server works");
+}
+
+TEST_CASE("sharded SGD: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : kWorkers)
+    for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+      for (const int prefetch : {0, 1, 2})
+        for (const Exchange& exchange : exchanges()) cases.push_back({fmt::format("p={} {} prefetch {} {}", p, name_of(stage), prefetch, describe(exchange)), scenario_of(star(p), ShardedStrategy{stage, prefetch, {}, exchange})});
+  require_all_same(cases);
 }
 
 TEST_CASE("pipelined SGD: replay equals equations") {

@@ -74,7 +74,7 @@ TEST_CASE("what is summed on the way is decoded once, what is gathered p times")
     const CodecPlan plan = make_plan(compressor, Tensor{{64, 576}});
     const double one = bytes_of(decode_passes(plan, 1)), two = bytes_of(decode_passes(plan, 2)), nine = bytes_of(decode_passes(plan, 9));
     INFO(kind_of(compressor));
-    CHECK((two > one) == plan.decode_per_peer);
+    CHECK((two > one) == !plan.summable());
     CHECK(nine - one == 8 * (two - one));  // whole bytes: exact
   }
 }
@@ -233,7 +233,3 @@ TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
   CHECK_THROWS_AS(hop_passes(Fp16{}, Tensor{{1000}, Dtype::fp16}), std::invalid_argument);
 }
 
-TEST_CASE("local steps space the exchanges") {
-  CHECK(make_plan(QsparseLocalSgd{.local_steps = 4}, kTensor).every_steps == 4);
-  CHECK(make_plan(TopK{}, kTensor).every_steps == 1);
-}

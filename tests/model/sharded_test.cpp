@@ -1,0 +1,214 @@
+// Sharded data parallelism (models/strategy/sharded.cpp) against recurrences of one step and small cases by hand.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "models/scenario/json.hpp"
+#include "models/scenario/study.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/scenario.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+/// Half of ring_all_reduce(): p-1 messages of n/p, of which the scattering half adds.
+double ring_half(const Cluster& c, double n, bool reduces) {
+  if (c.workers == 1) return 0;
+  const double p = c.workers, share = (p - 1) / p;
+  return (p - 1) * c.link.latency.si() + share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) + (reduces ? share * n * c.reduction_cost.si() : 0) + c.collective_cost.si();
+}
+double gather(const Cluster& c, Bytes n) { return ring_half(c, n.si(), false); }
+double reduce(const Cluster& c, Bytes n) { return ring_half(c, n.si(), true); }
+
+ShardedStrategy sharded(ShardingStage stage, int prefetch = 1, Exchange exchange = {.grouping = Grouping::per_tensor}) { return {stage, prefetch, ring_choice(), exchange}; }
+
+/// Units of these bytes, in backward order, each with a second forward and two backward. The link's latency alone takes
+/// time where bytes are few: 2 workers, so that a gathering is one message, and a reduction another.
+Workload units(const std::vector<double>& bytes, double forward = 1, double backward = 2) {
+  std::vector<std::pair<double, double>> gradients;
+  for (const double n : bytes) gradients.emplace_back(n, backward);
+  Workload w = workload_of(Seconds(forward * static_cast<double>(bytes.size())), gradients, {}, Seconds(0.5));
+  for (Gradient& gradient : w.gradients) gradient.forward = Seconds(forward);
+  return w;
+}
+
+/// A byte takes a second.
+Cluster two_workers() { return star_cluster(2, BytesPerSecond(1)); }
+
+double time_of(const Cluster& cluster, const ShardedStrategy& strategy, const Workload& w) { return step_time(scenario_of(cluster, strategy), w); }
+
+Cluster random_star() {
+  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
+  if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+  if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
+  return cluster;
+}
+
+Workload random_workload() {
+  std::vector<std::pair<double, double>> gradients;
+  for (int i = integer_between(1, 8); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
+  const double head = real_between(0, 0.01);
+  double forward = head;
+  std::vector<double> own;
+  for (std::size_t i = 0; i < gradients.size(); ++i) forward += own.emplace_back(real_between(0, 0.01));
+  Workload w = workload_of(Seconds(forward), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
+  for (std::size_t i = 0; i < own.size(); ++i) w.gradients[i].forward = Seconds(own[i]);
+  return w;
+}
+
+Exchange random_exchange() {
+  Exchange exchange;
+  exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
+  exchange.first_bucket.value = Bytes(positive_between(1e4, 1e7));
+  exchange.bucket_cap = Bytes(positive_between(1e4, 1e7));
+  exchange.overlap = coin();
+  exchange.backward_slowdown = real_between(1, 1.5);
+  return exchange;
+}
+
+/// One step from the end of the update before it to the end of its own: all that one step leaves to the next is the update.
+double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w) {
+  const auto buckets = make_buckets(w, s.exchange);
+  const int n = static_cast<int>(buckets.size());
+  const auto at = [&](int i) -> const Bucket& { return buckets[static_cast<std::size_t>(i)]; };
+  const bool whole = s.exchange.grouping == Grouping::whole_model, overlap = s.exchange.overlap && !whole;
+  const double slowdown = overlap && c.workers > 1 ? s.exchange.backward_slowdown : 1.0;
+  const bool again = s.stage == ShardingStage::parameters;
+  const int ahead = overlap ? s.prefetch : 0;
+  double link = 0, gpu = 0;  // when each is free
+
+  std::vector<double> forward;
+  if (s.stage == ShardingStage::optimizer_state) {
+    for (int i = 0; i < n; ++i) link += gather(c, at(i).bytes);
+    gpu = link + w.forward.si();
+  } else {
+    double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
+    std::vector<double> own;
+    for (int i = 0; i < n; ++i) {
+      double sum = 0;
+      for (std::size_t g = at(i).first; g < at(i).last; ++g) sum += w.gradients[g].forward.si();
+      own.push_back(i + 1 < n ? sum : left);
+      left -= sum;
+    }
+    for (int k = 0; k < n; ++k) {
+      const int i = n - 1 - k, behind = k - 1 - ahead;
+      const bool waits = behind >= 0 && (again || !overlap);
+      link = std::max(link, waits ? forward[static_cast<std::size_t>(behind)] : 0.0) + gather(c, at(i).bytes);
+      gpu = std::max(gpu, link) + own[static_cast<std::size_t>(i)];
+      forward.push_back(gpu);
+    }
+  }
+
+  const double forward_end = gpu;
+  std::vector<double> there(static_cast<std::size_t>(n), 0.0), backward;
+  int gathered = 1;
+  const auto gather_again = [&](int upto) {
+    for (; again && gathered < std::min(n, upto + 1); ++gathered) {
+      const int behind = gathered - 1 - ahead;
+      link = std::max(link, behind >= 0 ? backward[static_cast<std::size_t>(behind)] : forward_end) + gather(c, at(gathered).bytes);
+      there[static_cast<std::size_t>(gathered)] = link;
+    }
+  };
+  for (int i = 0; i < n; ++i) {
+    gather_again(i + ahead);
+    gpu = std::max(gpu, there[static_cast<std::size_t>(i)]) + at(i).gap.si() * slowdown;
+    backward.push_back(gpu);
+    if (overlap) link = std::max(link, gpu) + reduce(c, at(i).bytes);
+  }
+  if (!whole) gpu += w.tail.si() * slowdown;
+  for (int i = 0; i < n && !overlap; ++i) link = std::max(link, gpu) + reduce(c, at(i).bytes);
+  return std::max(gpu, link) + w.update.si() / c.workers;
+}
+
+}  // namespace
+
+TEST_CASE("one unit: gathered, computed, reduced, updated, whatever is sharded") {
+  // 2 workers, 4 B at 1 B/s: half of it gathered in 2 s, and reduced in 2 s; 1 + 2 s of computation, half of 0.5 s of update.
+  for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+    require_close(7.25, time_of(two_workers(), sharded(stage, 1, {}), units({4})), 1e-12, "2 + 1 + 2 + 2 + 0.25 s");
+}
+
+TEST_CASE("gatherings and reductions hide behind computation, but for the first and the last") {
+  // Three units of 1 B: each collective takes 0.5 s, forward 1 s a unit and backward 2 s. The first gathering and the last
+  // reduction are exposed: 0.5 + 3·1 + 3·2 + 0.5 + 0.25 s.
+  for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) require_close(10.25, time_of(two_workers(), sharded(stage), units({1, 1, 1})), 1e-12, "two collectives");
+  // All three are gathered before the forward pass: 3·0.5 s.
+  require_close(11.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), units({1, 1, 1})), 1e-12, "gathered after the update");
+  // Nothing is gathered ahead: 0.5 s before each of three forward units and the two backward units that need it, each of which
+  // waits for the 0.5 s of the reduction before it too; and the last reduction: 3·0.5 + 3 + 2·(0.5 + 0.5) + 6 + 0.5 + 0.25 s.
+  require_close(13.25, time_of(two_workers(), sharded(ShardingStage::parameters, 0), units({1, 1, 1})), 1e-12, "nothing ahead");
+}
+
+TEST_CASE("without computation a step is its collectives, one after the other") {
+  // Units of 2, 4 and 6 B: 12 B are 6 s to gather and 6 s to reduce; gathered again but for the first of backward order, 5 s.
+  const Workload w = units({2, 4, 6}, 0, 0);
+  require_close(12.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), w), 1e-12, "optimizer state");
+  require_close(12.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients");
+  require_close(17.25, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12, "parameters");
+}
+
+TEST_CASE("without overlap nothing moves while something is computed") {
+  // Two units of 2 B, 1 s a collective: 2 gathered, 2 s forward, 1 gathered again, 4 s backward, 2 reduced, 0.25 s.
+  Exchange exchange{.grouping = Grouping::per_tensor};
+  exchange.overlap = false;
+  require_close(2 + 2 + 1 + 4 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters, 3, exchange), units({2, 2})), 1e-12, "parameters");
+  require_close(2 + 2 + 4 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients, 3, exchange), units({2, 2})), 1e-12, "gradients");
+}
+
+TEST_CASE("a sharded step follows the recurrence of one step") {
+  property(
+      "for any stage, prefetch, grouping, overlap and workload", [] {
+        const Cluster cluster = random_star();
+        const Workload w = random_workload();
+        const ShardedStrategy strategy = sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
+        assert_close(recurrence(cluster, strategy, w), time_of(cluster, strategy, w), 1e-9, "step");
+      },
+      2000);
+}
+
+TEST_CASE("what is gathered sooner or only once is never later") {
+  property("for any workload", [] {
+    const Cluster cluster = random_star();
+    const Workload w = random_workload();
+    const Exchange exchange = random_exchange();
+    const auto time = [&](ShardingStage stage) { return time_of(cluster, sharded(stage, integer_between(0, 4), exchange), w); };
+    const double gradients = time(ShardingStage::gradients);
+    RC_ASSERT(gradients <= time(ShardingStage::optimizer_state) * (1 + 1e-12));
+    RC_ASSERT(gradients <= time(ShardingStage::parameters) * (1 + 1e-12));
+  });
+}
+
+TEST_CASE("one worker computes alone, with all of the update") {
+  const Workload w = units({1, 1, 1});
+  for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+    require_close(w.compute().si(), time_of(star_cluster(1, BytesPerSecond(1)), sharded(stage), w), 1e-12, "alone");
+}
+
+TEST_CASE("a unit's forward time is its layers', and a layer without parameters goes with the one before it") {
+  // Forward order: a head of 1 ms, conv 2 ms, relu 4 ms, fc 8 ms; backward order of gradients: fc, conv.
+  const Json table = Json::parse(R"({"name": "net", "batch": 1, "layers": [
+      {"name": "head", "forward": "1ms", "backward": "1ms"},
+      {"name": "conv", "forward": "2ms", "backward": "1ms", "gradients": [{"name": "conv", "elements": 8}]},
+      {"name": "relu", "forward": "4ms", "backward": "1ms"},
+      {"name": "fc", "forward": "8ms", "backward": "1ms", "gradients": [{"name": "fc.weight", "elements": 8}, {"name": "fc.bias", "elements": 8}]}]})");
+  const Json scenario{{"name", "s"}, {"workload", table}, {"cluster", {{"workers", 2}, {"link", {{"bandwidth", "1Gbps"}}}}}};
+  const Workload w = make_workload(parse_study(scenario.dump(), "s.json", {}, "").points.at(0).scenario);
+  REQUIRE(w.gradients.size() == 3);
+  CHECK(w.gradients[0].forward == 8_ms);
+  CHECK(w.gradients[1].forward == 0_s);
+  CHECK(w.gradients[2].forward == 6_ms);
+  CHECK(w.forward == 15_ms);
+}
+
+TEST_CASE("of a total, forward times are divided as backward times are") {
+  const Json table = Json::parse(R"({"name": "net", "batch": 1, "forward": "6ms", "gradients": [{"name": "a", "elements": 8, "gap": "1ms"}, {"name": "b", "elements": 8, "gap": "2ms"}]})");
+  const Json scenario{{"name", "s"}, {"workload", table}, {"cluster", {{"workers", 2}, {"link", {{"bandwidth", "1Gbps"}}}}}};
+  const Workload w = make_workload(parse_study(scenario.dump(), "s.json", {}, "").points.at(0).scenario);
+  require_close(0.002, w.gradients[0].forward.si(), 1e-12, "6 ms · 1/3");
+  require_close(0.004, w.gradients[1].forward.si(), 1e-12, "6 ms · 2/3");
+}
