@@ -131,6 +131,7 @@ struct Ways {
 
   Seconds operator()(const AllReduceStrategy&) const { return collectives(); }
   Seconds operator()(const PipelinedStrategy&) const { return collectives(); }
+  Seconds operator()(const LocalSgdStrategy&) const { return collectives(); }
   Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
   Seconds operator()(const GossipStrategy&) const {
     return std::max(neighbours_through_ways(traffic.push, branches(cluster, 0, false), p()), neighbours_through_ways(traffic.push, hosts_as_branches(cluster), p()));
@@ -161,6 +162,7 @@ struct Terms {
 
   CostTerms operator()(const AllReduceStrategy&) const { return collectives(); }
   CostTerms operator()(const PipelinedStrategy&) const { return collectives(); }
+  CostTerms operator()(const LocalSgdStrategy&) const { return collectives(); }
   CostTerms operator()(const CollectiveBenchmark&) const { return collectives(); }
   CostTerms operator()(const GossipStrategy&) const { return neighbour_exchange_cost(traffic.push, p()); }
   CostTerms operator()(const ParameterServerStrategy& s) const {
@@ -224,7 +226,9 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   Bound bound;
   // Servers do the update instead of the worker. Workers that need not wait for the slowest add their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + traffic.codec + (server && !server->two_way ? Seconds{} : workload.update);
+  double updates = server && !server->two_way ? 0.0 : 1.0;
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) updates += local->outer_update_factor / local->steps;
+  const Seconds compute = !trains ? Seconds{} : workload.passes() + traffic.codec + workload.update * updates;
   bound.compute = asynchronous ? compute * (cluster.workers / speed.rate) : compute * speed.slowest;
 
   const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);

@@ -150,6 +150,7 @@ class Checker {
     if (s_.evaluation.evaluator != Evaluator::equations && s_.evaluation.max_steps < needed)
       fault("/evaluation/max_steps", fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width), fmt::format("at least {}, to get beyond the start", needed));
   }
+  void check_strategy(const LocalSgdStrategy& x) { check_collective(x.collective, Operation::all_reduce, "/strategy/collective"); }
   void check_strategy(const GossipStrategy&) {}
   void check_strategy(const CollectiveBenchmark& x) { check_collective(x.collective, x.operation, "/strategy/collective"); }
   void check_strategy(const ParameterServerStrategy& x) {

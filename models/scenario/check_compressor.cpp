@@ -108,6 +108,11 @@ class Checker {
       fault("/compressor/kind", fmt::format("\"{}\" with strategy parameter-server", kind_), "a method of one message: its second one needs the sum of all first ones", "use strategy all-reduce");
   }
 
+  void check_strategy(const LocalSgdStrategy& x) {
+    check_carrier(x.carrier, x.collective);
+    every_step("local-sgd");
+  }
+
   void check_strategy(const GossipStrategy&) { fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged"); }
 
   void check_strategy(const CollectiveBenchmark&) {

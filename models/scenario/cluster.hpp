@@ -174,7 +174,8 @@ struct Choices<JitterDistribution> {
   };
 };
 
-/// Random factor on a worker's compute times, drawn anew for every worker and step, mean 1.
+/// Random factor on a worker's compute times, mean 1, drawn anew for every worker and micro-batch: once a step, or for each of
+/// the passes that a step accumulates, whose sum then varies less.
 struct Jitter {
   JitterDistribution distribution = JitterDistribution::none;
   double cv = 0.0;

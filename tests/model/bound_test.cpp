@@ -41,14 +41,16 @@ Cluster random_cluster() {
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;
   for (int i = integer_between(1, 5); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 5000000), real_between(0, 0.05));
-  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(real_between(0, 0.02)), Seconds(real_between(0, 0.02)));
+  Workload w = workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(real_between(0, 0.02)), Seconds(real_between(0, 0.02)));
+  if (coin()) w.accumulation = integer_between(1, 5);
+  return w;
 }
 
 Strategy random_strategy(int p) {
   Exchange exchange;
   exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
   exchange.overlap = coin();
-  switch (integer_between(0, 4)) {
+  switch (integer_between(0, 5)) {
     case 0: {
       AllReduceStrategy all_reduce;
       all_reduce.exchange = exchange;
@@ -61,7 +63,8 @@ Strategy random_strategy(int p) {
       return pipelined;
     }
     case 2: return GossipStrategy{coin()};
-    case 3: {
+    case 3: return LocalSgdStrategy{.steps = integer_between(1, 8), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+    case 4: {
       CollectiveBenchmark benchmark;
       benchmark.operation = static_cast<Operation>(integer_between(0, 4));
       benchmark.size = Bytes(positive_between(1, 1e9));
