@@ -226,7 +226,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   }
   if (trains && workload.accumulation > 1)
     report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
-  if (graph.local_steps > 1) report.notes.push_back(fmt::format("with local SGD, times and bytes of a step are means of {} steps, after which workers exchange once", graph.local_steps));
+  if (graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
   if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
   if (may_stay_in_step(graph, scenario.cluster))

@@ -271,7 +271,7 @@ struct Cluster {
     v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
     v.optional("groups", x.groups, "workers that differ from the rest");
-    v.optional("jitter", x.jitter, "randomness of compute times");
+    v.optional("jitter", x.jitter, "random factor on compute times, drawn anew for every worker and pass of forward and backward");
     v.optional("fits", x.fits, "measurements that the link's numbers come from; for the reader, no simulation takes them");
   }
   bool operator==(const Cluster&) const = default;

@@ -106,7 +106,7 @@ TEST_CASE("an epoch of accumulated steps has fewer of them") {
 
 TEST_CASE("of local SGD the report says that a step is a mean") {
   const PointReport report = report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
-  CHECK(notes(report, "means of 4 steps, after which workers exchange once"));
+  CHECK(notes(report, "means over the steps from one exchange to the next"));
   // n is a quarter of the parameters' 4·25,557,032 bytes.
   CHECK(report.message_size.si() == Approx(25557032));
   CHECK(report.samples_per_second == Approx(4 * 32 / report.answers.shown().step.si()));

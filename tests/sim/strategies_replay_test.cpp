@@ -202,7 +202,7 @@ TEST_CASE("accumulated gradients: replay equals equations") {
         servers.shards = p;
         add("co-located servers", servers);
       }
-      add("pipelined", PipelinedStrategy{.width = 2, .segments = 3});
+      add("pipelined", PipelinedStrategy{2, 3, 0, {}});
       add("gossip", GossipStrategy{true});
       add("gossip, not overlapped", GossipStrategy{false});
       add("local SGD", LocalSgdStrategy{.steps = 3});
