@@ -25,7 +25,7 @@ constexpr int kWorkers[] = {1, 2, 3, 4, 5, 8, 16, 31, 64};
 std::vector<Exchange> exchanges() {
   std::vector<Exchange> all{Exchange{}};
   for (const Grouping grouping : {Grouping::per_tensor, Grouping::bucketed})
-    for (const bool overlap : {true, false}) all.push_back({grouping, 6_MB, 3_MB, overlap, 1.07});
+    for (const bool overlap : {true, false}) all.push_back({grouping, 6_MB, {3_MB}, overlap, 1.07});
   return all;
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("property: replay equals equations on random synchronous, pipelined an
       gradient.elements = integer_between(1, 5000000);
       gradient.gap = Seconds(positive_between(1e-6, 1e-2));
     }
-    const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, 1_MiB, coin(), real_between(1.0, 1.2)};
+    const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), real_between(1.0, 1.2)};
     Scenario scenario = scenario_of(cluster, AllReduceStrategy{{}, exchange});
     if (coin()) scenario.strategy = PipelinedStrategy{integer_between(1, 4), integer_between(1, 4), 0, {}};
     if (coin()) scenario.strategy = LocalSgdStrategy{.steps = integer_between(1, 9), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
