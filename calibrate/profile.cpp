@@ -167,6 +167,7 @@ const Layer* first_unmeasured(const StepToMeasure& step, const DeviceProfile& pr
 Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile) {
   WorkloadTable table = step.table;
   table.profile = profile;
+  table.accumulation = 1;  // one pass and an update are measured
   return rounded(make_workload(table).compute());
 }
 

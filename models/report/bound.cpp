@@ -132,6 +132,7 @@ struct Ways {
   Seconds operator()(const AllReduceStrategy&) const { return collectives(); }
   Seconds operator()(const PipelinedStrategy&) const { return collectives(); }
   Seconds operator()(const ShardedStrategy&) const { return collectives(); }
+  Seconds operator()(const LocalSgdStrategy&) const { return collectives(); }
   Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
   Seconds operator()(const GossipStrategy&) const {
     return std::max(neighbours_through_ways(traffic.push, branches(cluster, 0, false), p()), neighbours_through_ways(traffic.push, hosts_as_branches(cluster), p()));
@@ -163,6 +164,7 @@ struct Terms {
   CostTerms operator()(const AllReduceStrategy&) const { return collectives(); }
   CostTerms operator()(const PipelinedStrategy&) const { return collectives(); }
   CostTerms operator()(const ShardedStrategy&) const { return collectives(); }
+  CostTerms operator()(const LocalSgdStrategy&) const { return collectives(); }
   CostTerms operator()(const CollectiveBenchmark&) const { return collectives(); }
   CostTerms operator()(const GossipStrategy&) const { return neighbour_exchange_cost(traffic.push, p()); }
   CostTerms operator()(const ParameterServerStrategy& s) const {
@@ -194,6 +196,7 @@ struct Terms {
 };
 
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) return update * (1.0 + local->outer_update_factor / local->steps);
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return server->two_way ? update : Seconds{};
   if (std::holds_alternative<ShardedStrategy>(scenario.strategy)) return update / scenario.cluster.workers;
   return update;
@@ -212,7 +215,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   // Servers do the update instead of the worker, or each worker does its share. Workers that need not wait for the slowest add
   // their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  const Seconds compute = !trains ? Seconds{} : workload.forward + workload.backward + traffic.codec + update_of_worker(scenario, workload.update);
+  const Seconds compute = !trains ? Seconds{} : workload.passes() + traffic.codec + update_of_worker(scenario, workload.update);
   bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
 
   const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);

@@ -162,6 +162,13 @@ class Changes {
     if (x.stage == ShardingStage::parameters) add(ChangeOf::exchange, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
     strategy(ChangeOf::exchange, "all-reduce, with all state on every worker", AllReduceStrategy{.exchange = x.exchange});
   }
+  void exchange_of(const LocalSgdStrategy& x) {
+    for (const auto& choice : Choices<Grouping>::table)
+      if (choice.value != x.grouping) add(ChangeOf::exchange, std::string(choice.name), "/strategy/grouping", choice.name);
+    cheapest(x.collective);
+    add(ChangeOf::training, fmt::format("averaged every {} steps", 2 * x.steps), "/strategy/steps", 2 * x.steps);
+    strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
+  }
   void exchange_of(const GossipStrategy& x) {
     if (!x.overlap) add(ChangeOf::exchange, "overlap with the gradient's computation", "/strategy/overlap", true);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.exchange = {.grouping = Grouping::bucketed}});
@@ -200,6 +207,7 @@ class Changes {
     const CollectiveChoice* choice = nullptr;
     if (const auto* all_reduce = std::get_if<AllReduceStrategy>(&s_.strategy)) choice = &all_reduce->collective;
     if (const auto* pipelined = std::get_if<PipelinedStrategy>(&s_.strategy)) choice = &pipelined->collective;
+    if (const auto* local = std::get_if<LocalSgdStrategy>(&s_.strategy)) choice = &local->collective;
     if (!choice || choice->algorithm == Algorithm::automatic || carries_out(choice->algorithm, Operation::all_gather)) return false;
     return !make_plan(compressor, Tensor{{64, 64}}).summable();
   }
@@ -221,7 +229,9 @@ class Changes {
       changes_.push_back(std::move(change));
     });
     if (!std::holds_alternative<PipelinedStrategy>(s_.strategy)) strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{});
+    if (!std::holds_alternative<LocalSgdStrategy>(s_.strategy)) strategy(ChangeOf::training, fmt::format("local SGD, averaged every {} steps", LocalSgdStrategy{}.steps), LocalSgdStrategy{});
     if (!std::holds_alternative<GossipStrategy>(s_.strategy)) strategy(ChangeOf::training, "gossip", GossipStrategy{});
+    if (s_.workload) add(ChangeOf::training, fmt::format("accumulation of {}", 2 * s_.workload->accumulation), "/workload/accumulation", 2 * s_.workload->accumulation);
     // A table of times keeps them whatever its batch, dtype or variant are said to be.
     if (!s_.workload || !gives_shapes(*s_.workload)) return;
     const WorkloadTable& w = *s_.workload;

@@ -30,8 +30,8 @@ struct Change {
 ///   halved; all workers twice as fast; workers that differ made alike; jitter gone; twice as many workers
 /// - exchange: the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
 ///   strategy `collective` each; all-reduce for synchronous servers; servers on all workers' hosts, more shards
-/// - training: every compressor with its defaults, pipelining, gossip; where the layer table gives shapes its variants,
-///   smaller operands that the profile knows and twice the batch
+/// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation; where the layer table
+///   gives shapes its variants, smaller operands that the profile knows and twice the batch
 std::vector<Change> changes_of(const Scenario& scenario);
 
 }  // namespace stepcast

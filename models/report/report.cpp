@@ -123,7 +123,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
 }
 
 std::string default_baseline(const std::vector<StudyPoint>& points) {
-  bool networks = false, batches = false;
+  bool networks = false, batches = false, accumulations = false;
   std::set<const WorkloadTable*> seen;
   const WorkloadTable* first = nullptr;
   for (const StudyPoint& point : points) {
@@ -132,18 +132,22 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
     if (!first) first = table;
     WorkloadTable alike = *table;
     alike.batch = first->batch;
+    alike.accumulation = first->accumulation;
     alike.timed_batch = first->timed_batch;
     networks |= alike != *first;
     batches |= table->batch != first->batch;
+    accumulations |= table->accumulation != first->accumulation;
   }
-  const std::string_view whose = networks ? ", each row's own network" : batches ? ", at each row's own batch" : "";
-  return fmt::format("one worker computing alone{}", whose);
+  std::string whose;
+  if (networks) whose = ", each row's own network";
+  else if (batches || accumulations) whose = fmt::format(", at each row's own {}{}{}", batches ? "batch" : "", batches && accumulations ? " and " : "", accumulations ? "accumulation" : "");
+  return "one worker computing alone" + whose;
 }
 
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step) {
   const bool trains = scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
   if (!trains || step <= Seconds{}) return 0.0;
-  return static_cast<double>(scenario.cluster.workers) * workload.batch / step.si();
+  return static_cast<double>(scenario.cluster.workers) * static_cast<double>(workload.samples()) / step.si();
 }
 
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered) {
@@ -172,9 +176,10 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     // A bus factor belongs to one operation.
     if (exchange.operations.size() == 1) report.busbw = *report.algbw * bus_factor(*exchange.operations.begin(), scenario.cluster.workers);
   }
-  if (scenario.workload && !benchmark) {
+  const bool trains = scenario.workload && !benchmark;
+  if (trains) {
     report.samples_per_second = throughput(scenario, workload, forecast.step);
-    const double alone = workload.batch / workload.compute().si();
+    const double alone = static_cast<double>(workload.samples()) / workload.compute().si();
     if (baseline && *baseline > 0) report.speedup = report.samples_per_second / *baseline;
     if (std::isfinite(alone)) {
       if (!baseline) report.speedup = report.samples_per_second / alone;
@@ -190,7 +195,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     const auto run_of = [&](const Scenario& whole, const std::vector<Scenario>& phases, std::size_t first) {
       std::vector<PhaseStep> steps;
       for (std::size_t i = 0; i < phases.size(); ++i)
-        steps.push_back({answered[first + i].answers.shown().step, std::int64_t{phases[i].cluster.workers} * answered[first + i].workload.batch});
+        steps.push_back({answered[first + i].answers.shown().step, std::int64_t{phases[i].cluster.workers} * answered[first + i].workload.samples()});
       return make_run_report(*whole.run, steps, phases.back());
     };
     report.run = run_of(scenario, point.phases, 1);
@@ -214,16 +219,19 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   if (!report.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
   add_given_times(point, report.notes);
   if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
-    // Factors are independent with coefficient of variation cv, so the mean of N has cv/sqrt(N).
-    const double steps = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers;
+    // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has cv/sqrt(N).
+    const double steps = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * graph.draws();
     report.notes.push_back(fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
                                        100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
+  if (trains && workload.accumulation > 1)
+    report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
+  if (graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
   if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
   if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
   if (may_stay_in_step(graph, scenario.cluster))
     report.notes.push_back("workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
-  if (scenario.workload && !benchmark)
+  if (trains)
     report.notes.insert(report.notes.end(), timing_notes.begin(), timing_notes.end());
   return report;
 }

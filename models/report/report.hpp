@@ -99,11 +99,11 @@ struct Answered {
 /// @param answered  one for each of questions_of(point), in that order
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered);
 
-/// What speedups are against where no baseline is given: "one worker computing alone", and whose network or batch
+/// What speedups are against where no baseline is given: "one worker computing alone", and whose network, batch or accumulation
 /// where points differ in that, since then speedups do not rank them.
 std::string default_baseline(const std::vector<StudyPoint>& points);
 
-/// Throughput of all workers, p·batch / step; 0 where nothing is trained.
+/// Throughput of all workers, p·samples / step; 0 where nothing is trained.
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step);
 
 }  // namespace stepcast

@@ -139,6 +139,9 @@ std::string to_kinds_table(const Report& report) {
   return any ? "above, where the time goes is the mean of all workers; of each kind, by number from 0, it is\n" + table.text() : "";
 }
 
+/// Samples per second, by which steps of unlike many samples are compared; steps per second where nothing is trained.
+double pace_of(const PointReport& p) { return p.samples_per_second > 0 ? p.samples_per_second : 1 / p.answers.shown().step.si(); }
+
 /// Step time and speedup of every variant side by side, "*" at the fastest.
 std::string to_comparison(const Report& report) {
   std::vector<std::string> axes, variants;
@@ -165,8 +168,8 @@ std::string to_comparison(const Report& report) {
   table.add(head);
   for (const auto& [key, points] : rows) {
     std::vector<std::string> row(key);
-    Seconds fastest(std::numeric_limits<double>::infinity());
-    for (const auto& [variant, p] : points) fastest = std::min(fastest, p->answers.shown().step);
+    double fastest = 0;
+    for (const auto& [variant, p] : points) fastest = std::max(fastest, pace_of(*p));
     for (const std::string& variant : variants) {
       const auto found = points.find(variant);
       if (found == points.end()) {
@@ -174,7 +177,7 @@ std::string to_comparison(const Report& report) {
         continue;
       }
       const PointReport& p = *found->second;
-      const bool best = p.answers.shown().step <= fastest * (1 + 1e-9);
+      const bool best = pace_of(p) * (1 + 1e-9) >= fastest;
       row.push_back(fmt::format("{} {}{}", human_text(p.answers.shown().step), has_large_gap(p) ? "!" : "", best ? "*" : " "));
       row.push_back(p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-");
     }

@@ -153,7 +153,12 @@ class Checker {
   void check_strategy(const ShardedStrategy& x) {
     check_collective(x.collective, Operation::reduce_scatter, "/strategy/collective");
     check_exchange(x.exchange, "/strategy/exchange");
+    // Each pass has its own gatherings.
+    constexpr int kMostPasses = 1024;
+    if (x.stage == ShardingStage::parameters && workload_ && workload_->accumulation > kMostPasses)
+      fault("/workload/accumulation", fmt::format("{} with sharded parameters", workload_->accumulation), fmt::format("at most {}", kMostPasses));
   }
+  void check_strategy(const LocalSgdStrategy& x) { check_collective(x.collective, Operation::all_reduce, "/strategy/collective"); }
   void check_strategy(const GossipStrategy&) {}
   void check_strategy(const CollectiveBenchmark& x) { check_collective(x.collective, x.operation, "/strategy/collective"); }
   void check_strategy(const ParameterServerStrategy& x) {

@@ -110,6 +110,11 @@ class Checker {
 
   void check_strategy(const ShardedStrategy&) { fault("/compressor", "a compressor with strategy sharded", "\"none\": parameters travel too", "give the workload a smaller dtype, or use strategy all-reduce"); }
 
+  void check_strategy(const LocalSgdStrategy& x) {
+    check_carrier(x.carrier, x.collective);
+    every_step("local-sgd");
+  }
+
   void check_strategy(const GossipStrategy&) { fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged"); }
 
   void check_strategy(const CollectiveBenchmark&) {

@@ -179,7 +179,8 @@ struct Choices<JitterDistribution> {
   };
 };
 
-/// Random factor on a worker's compute times, drawn anew for every worker and step, mean 1.
+/// Random factor on a worker's compute times, mean 1, drawn anew for every worker and micro-batch: once a step, or for each of
+/// the passes that a step accumulates, whose sum then varies less.
 struct Jitter {
   JitterDistribution distribution = JitterDistribution::none;
   double cv = 0.0;
@@ -275,7 +276,7 @@ struct Cluster {
     v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
     v.optional("groups", x.groups, "workers that differ from the rest");
-    v.optional("jitter", x.jitter, "randomness of compute times");
+    v.optional("jitter", x.jitter, "random factor on compute times, drawn anew for every worker and pass of forward and backward");
     v.optional("fits", x.fits, "measurements that the link's numbers come from; for the reader, no simulation takes them");
   }
   bool operator==(const Cluster&) const = default;

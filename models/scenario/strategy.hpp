@@ -238,11 +238,34 @@ struct ShardedStrategy {
   template <class V>
   static void describe(V& v, ShardedStrategy& x) {
     v.optional("stage", x.stage, "what workers hold a share of, and when they gather the parameters");
-    v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes", between(0, 65536));
+    v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes", between(0, 1024));
     v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
     v.optional("exchange", x.exchange, "which parameters make a unit (backward order), and whether units travel during computation");
   }
   bool operator==(const ShardedStrategy&) const = default;
+};
+
+/// Local SGD (Stich, ICLR 2019; Lin et al., ICLR 2020): workers train on their own for H steps, then average their parameters.
+struct LocalSgdStrategy {
+  static constexpr std::string_view kind = "local-sgd";
+  static constexpr std::string_view meaning = "local SGD: parameters averaged every H steps";
+  int steps = 8;
+  Grouping grouping = Grouping::whole_model;
+  Bytes bucket_cap = 25_MiB;
+  CollectiveChoice collective{};
+  Carrier carrier = Carrier::automatic;
+  double outer_update_factor = 0.0;
+
+  template <class V>
+  static void describe(V& v, LocalSgdStrategy& x) {
+    v.optional("steps", x.steps, "H: steps from one averaging to the next; 1 averages after every step", between(1, 10000));
+    v.optional("grouping", x.grouping, "which parameters travel together; all are ready at once, when the last of the H updates ends");
+    v.optional("bucket_cap", x.bucket_cap, "bucketed: a bucket is closed by the tensor that fills it to this size", positive);
+    v.optional("collective", x.collective, "the collective that averages parameters");
+    v.optional("carrier", x.carrier, "which collective that is, when what the H steps changed is compressed");
+    v.optional("outer_update_factor", x.outer_update_factor, "time of an outer optimizer's update of the averaged parameters (SlowMo, DiLoCo) over the workload's update time; 0: none", non_negative);
+  }
+  bool operator==(const LocalSgdStrategy&) const = default;
 };
 
 /// Decentralized SGD on a ring (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with
@@ -276,6 +299,6 @@ struct CollectiveBenchmark {
   bool operator==(const CollectiveBenchmark&) const = default;
 };
 
-using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, ShardedStrategy, GossipStrategy, CollectiveBenchmark>;
+using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, LocalSgdStrategy, ShardedStrategy, GossipStrategy, CollectiveBenchmark>;
 
 }  // namespace stepcast

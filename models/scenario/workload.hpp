@@ -113,6 +113,7 @@ struct WorkloadTable {
   std::string description;
   std::string source;
   int batch = 1;
+  int accumulation = 1;
   std::string sample = "sample";
   Dtype dtype = Dtype::fp32;
   std::optional<std::int64_t> parameters;
@@ -134,7 +135,8 @@ struct WorkloadTable {
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "what it is");
     v.optional("source", x.source, "where times or shapes come from: measured (by whom, on what), assumed, datasheet");
-    v.required("batch", x.batch, "samples per worker and step", at_least(1));
+    v.required("batch", x.batch, "samples per worker and pass", at_least(1));
+    v.optional("accumulation", x.accumulation, "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update", between(1, 65536));
     v.optional("sample", x.sample, "what one sample is, for throughput: image, token, sentence");
     v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
     v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table", at_least(1));

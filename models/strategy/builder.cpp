@@ -11,8 +11,41 @@ std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
   return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
 }
 
+namespace {
+
+/// "name", or "name of 3 passes".
+std::string counted(const char* name, int count, const char* of) { return count == 1 ? name : fmt::format("{} of {} {}", name, count, of); }
+
+/// Adds what takes `each` for each of the newest `count` micro-batches.
+TaskId add_for_each(StepGraph& graph, StreamId compute, const char* name, Phase phase, Seconds each, int count) {
+  const TaskId task = graph.add_task({counted(name, count, "passes"), phase, ComputeWork{each * count}, compute});
+  graph.tasks.back().micro_batches = count;
+  return task;
+}
+
+/// Adds the forward and backward passes of `count` micro-batches that exchange nothing.
+TaskId add_passes(StepGraph& graph, StreamId compute, const Workload& workload, int count) {
+  graph.micro_batches += count;
+  const TaskId forward = add_for_each(graph, compute, "forward", Phase::forward, workload.forward, count);
+  add_for_each(graph, compute, "backward", Phase::backward, workload.backward, count);
+  return forward;
+}
+
+}  // namespace
+
+TaskId add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps) {
+  const int passes = steps * workload.accumulation;
+  const TaskId first = add_passes(graph, compute, workload, passes);
+  graph.add_task({counted("update", steps, "steps"), Phase::update, ComputeWork{workload.update * steps}, compute});
+  graph.tasks.back().micro_batches = passes;
+  return first;
+}
+
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload) {
-  return graph.add_task({"forward", Phase::forward, ComputeWork{workload.forward}, compute});
+  const TaskId added = workload.accumulation > 1 ? add_passes(graph, compute, workload, workload.accumulation - 1) : kNoTask;
+  ++graph.micro_batches;
+  const TaskId last = graph.add_task({"forward", Phase::forward, ComputeWork{workload.forward}, compute});
+  return added == kNoTask ? last : added;
 }
 
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input) {
@@ -80,6 +113,7 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, c
     StepGraph operator()(const ParameterServerStrategy& s) const { return build_parameter_server(s, input); }
     StepGraph operator()(const PipelinedStrategy& s) const { return build_pipelined(s, input); }
     StepGraph operator()(const ShardedStrategy& s) const { return build_sharded(s, input); }
+    StepGraph operator()(const LocalSgdStrategy& s) const { return build_local_sgd(s, input); }
     StepGraph operator()(const GossipStrategy& s) const { return build_gossip(s, input); }
     StepGraph operator()(const CollectiveBenchmark& s) const { return build_collective(s, input); }
   } build{input};

@@ -27,6 +27,7 @@ StepGraph build_all_reduce(const AllReduceStrategy&, const GraphInput&);
 StepGraph build_parameter_server(const ParameterServerStrategy&, const GraphInput&);
 StepGraph build_pipelined(const PipelinedStrategy&, const GraphInput&);
 StepGraph build_sharded(const ShardedStrategy&, const GraphInput&);
+StepGraph build_local_sgd(const LocalSgdStrategy&, const GraphInput&);
 StepGraph build_gossip(const GossipStrategy&, const GraphInput&);
 StepGraph build_collective(const CollectiveBenchmark&, const GraphInput&);
 
@@ -42,7 +43,12 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 /// Adds the stream of the compressor's kernels: the compute stream, or one of their own that shares the GPU fairly.
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 
-/// Adds the forward pass.
+/// Adds training steps that exchange nothing: all their forward passes, then all backward passes, then all updates, which
+/// take as long as in turn, since nothing else happens meanwhile. Returns their first task.
+TaskId add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps);
+
+/// Adds a step's last forward pass, after those passes whose gradients are only added up, if there are any: all their
+/// forward passes, then all backward ones. Returns the step's first task.
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload);
 
 /// The backward pass with the encoding of its gradients.

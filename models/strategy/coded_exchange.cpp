@@ -135,6 +135,50 @@ CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool
   return Exchanges(input, tensors_of(input, bucket, cut), choice).by(carrier);
 }
 
+std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice, Carrier carrier) {
+  std::vector<CodedExchange> coded;
+  for (const Bucket& bucket : buckets) {
+    coded.push_back(coded_exchange(input, bucket, cut, choice, carrier));
+    graph.payload += coded.back().payload;
+    if (graph.assumed.empty()) graph.assumed = coded.back().assumed;
+  }
+  return coded;
+}
+
+std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets) {
+  std::vector<Seconds> encode;
+  for (const CodedExchange& bucket : buckets) encode.push_back(bucket.stages.front().encode);
+  return encode;
+}
+
+std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready, TaskId end) {
+  const std::size_t count = buckets.size();
+  std::size_t stages = 0;
+  std::vector<Seconds> decode;
+  for (const CodedExchange& bucket : buckets) {
+    stages = std::max(stages, bucket.stages.size());
+    decode.push_back(bucket.decode);
+  }
+  for (std::size_t s = 0; s < stages; ++s) {
+    for (std::size_t i = 0; s > 0 && i < count; ++i) {
+      if (s >= buckets[i].stages.size() || buckets[i].stages[s].encode == Seconds{}) continue;
+      const TaskId again = graph.add_task({numbered("encode again", i, count), Phase::encode, ComputeWork{buckets[i].stages[s].encode}, codec});
+      graph.depend(again, ready[i]);
+      ready[i] = again;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (s >= buckets[i].stages.size()) continue;
+      for (const CollectiveCall& call : buckets[i].stages[s].collectives) {
+        const TaskId task = graph.add_task({numbered(name_of(call.algorithm->operation), i, count), Phase::exchange, CollectiveWork{call}, communication});
+        graph.depend(task, ready[i]);
+        if (end != kNoTask) graph.depend(task, end);
+        ready[i] = task;
+      }
+    }
+  }
+  return add_decode(graph, codec, decode, ready);
+}
+
 CodedPart coded_part(const GraphInput& input, const ShardPart& part, int messages, bool two_way, SecondsPerByte gamma) {
   CodedPart coded;
   if (const auto known = by_bytes(input.compressor)) {

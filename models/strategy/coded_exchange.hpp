@@ -37,6 +37,18 @@ struct CodedExchange {
 /// @pre check() found compressor, carrier and strategy to go together
 CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice, Carrier carrier);
 
+/// coded_exchange() of each bucket; notes the graph's payload and what was assumed of it.
+std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice, Carrier carrier);
+
+/// What of each bucket is encoded first.
+std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
+
+/// Adds the collectives of all buckets, one after the other, stage after stage, with what later stages encode, and the
+/// decoding of each. Returns what the use of the sums waits for.
+/// @param ready  for each bucket the task after which it may be sent
+/// @param end    and before which nothing may be, if any
+std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready, TaskId end = kNoTask);
+
 /// What of a bucket goes to one shard: a share of each of its tensors.
 struct ShardPart {
   std::vector<Tensor> tensors;  ///< whole; empty where the compressor looks at bytes only

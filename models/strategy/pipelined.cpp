@@ -22,14 +22,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   const bool cut = strategy.segments > 1;
   const auto segments = cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
 
-  std::vector<CodedExchange> coded;
-  std::vector<Seconds> encode;
-  for (const Bucket& segment : segments) {
-    coded.push_back(coded_exchange(input, segment, cut, strategy.collective, strategy.carrier));
-    encode.push_back(coded.back().stages.front().encode);
-    graph.payload += coded.back().payload;
-    if (graph.assumed.empty()) graph.assumed = coded.back().assumed;
-  }
+  const std::vector<CodedExchange> coded = coded_exchanges(graph, input, segments, cut, strategy.collective, strategy.carrier);
 
   // Decoded gradients are applied at once, so decoding belongs to the step that updates.
   std::vector<TaskId> users(segments.size(), kNoTask);  // of each segment's sum: its decoding, or the update at once
@@ -42,7 +35,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   }
   const TaskId forward = add_forward(graph, compute, input.workload);
   graph.depend(forward, update);
-  const BackwardPass backward = add_backward(graph, compute, codec, input, segments, 1.0, encode);
+  const BackwardPass backward = add_backward(graph, compute, codec, input, segments, 1.0, first_encodes(coded));
   for (std::size_t i = 0; i < segments.size(); ++i) {
     TaskId last = backward.ready[i];
     for (std::size_t s = 0; s < coded[i].stages.size(); ++s) {

@@ -8,107 +8,181 @@
 //   parameters        the same again, and a unit is let go after its forward pass and gathered once more for its backward
 //                     one; but not the last unit, whose backward pass follows at once
 //
-// All collectives share one stream, as in one NCCL communicator. A unit gathered ahead goes before the reduction of the
-// unit that is computed meanwhile. Where units are let go, at most `prefetch` are gathered ahead of the one that computes.
-// The next step's first gathering waits for the update, which waits for the last reduction.
+// All collectives share one stream, as in one NCCL communicator. Where units are let go, at most `prefetch` are gathered ahead
+// of the one that computes; a unit gathered ahead goes before the reduction of the one that computes meanwhile. The next
+// step's first gathering waits for the update, which waits for the last reduction. Of several passes (accumulation) the last
+// alone is reduced, as under FSDP's no_sync(); units that are let go are gathered in all of them.
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "models/strategy/builder.hpp"
 
 namespace stepcast {
 namespace {
 
-class Builder {
+/// One task of the step's computation.
+struct Piece {
+  std::string name;
+  Phase phase = Phase::forward;
+  Seconds time{};
+  int unit = 0;
+  bool gathered = false;  ///< its unit is gathered for it
+  bool reduced = false;   ///< its unit's gradients are reduced after it
+  int begun = 0;          ///< passes that begin with it
+  int passes = 1;         ///< that it belongs to
+};
+
+/// A step's computation, in order.
+class Computation {
  public:
-  Builder(const ShardedStrategy& strategy, const GraphInput& input)
-      : strategy_(strategy), input_(input), units_(make_buckets(input.workload, strategy.exchange)), count_(static_cast<int>(units_.size())),
-        overlap_(strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model),
-        ahead_(overlap_ ? strategy.prefetch : 0), compute_(graph_.add_stream("compute")), communication_(graph_.add_stream("communication")) {
-    for (const Bucket& unit : units_) graph_.payload += unit.bytes;
+  Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units, double slowdown) : whole_(strategy.exchange.grouping == Grouping::whole_model), slowdown_(slowdown), workload_(workload), units_(units) {
+    const int passes = workload.accumulation;
+    switch (strategy.stage) {
+      case ShardingStage::optimizer_state:
+        plain_passes(passes - 1);
+        plain_forward(1);
+        backward_by_units(false, true);
+        break;
+      case ShardingStage::gradients:
+        forward_by_units();
+        if (passes > 1) {
+          plain_backward(1);
+          plain_passes(passes - 2);
+          plain_forward(1);
+        }
+        backward_by_units(false, true);
+        break;
+      case ShardingStage::parameters:
+        for (int pass = 1; pass <= passes; ++pass) {
+          forward_by_units();
+          backward_by_units(true, pass == passes);
+        }
+        break;
+    }
   }
 
-  StepGraph build() && {
-    if (strategy_.stage == ShardingStage::optimizer_state) forward_.push_back(add_forward(graph_, compute_, input_.workload));
-    else forward_by_units();
-    // γ_o as for all-reduce; one worker alone exchanges nothing that could slow it.
-    const double slowdown = overlap_ && input_.cluster.workers > 1 ? strategy_.exchange.backward_slowdown : 1.0;
-    const BackwardPass backward = add_backward(graph_, compute_, compute_, input_, units_, slowdown, std::vector<Seconds>(units_.size()));
-    const std::vector<TaskId> reduced = reduce(backward);
-    update(reduced);
-    return std::move(graph_);
-  }
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
 
  private:
+  [[nodiscard]] int count() const { return static_cast<int>(units_.size()); }
   [[nodiscard]] const Bucket& unit(int i) const { return units_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] std::string named(const char* name, int i) const { return numbered(name, static_cast<std::size_t>(i), units_.size()); }
 
-  TaskId add_collective(Operation operation, const char* name, int i) {
-    return graph_.add_task({numbered(name, static_cast<std::size_t>(i), units_.size()), Phase::exchange, CollectiveWork{input_.prices.decide(operation, strategy_.collective, unit(i).bytes)}, communication_});
+  void plain_passes(int passes) {
+    if (passes < 1) return;
+    plain_forward(passes);
+    plain_backward(passes);
+  }
+  void plain_forward(int passes) { pieces_.push_back({of_passes("forward", passes), Phase::forward, workload_.forward * passes, 0, false, false, passes, passes}); }
+  void plain_backward(int passes) { pieces_.push_back({of_passes("backward", passes), Phase::backward, workload_.backward * passes, 0, false, false, 0, passes}); }
+  static std::string of_passes(const char* name, int passes) { return passes == 1 ? name : fmt::format("{} of {} passes", name, passes); }
+
+  /// Each gathered first.
+  void forward_by_units() {
+    for (int i = count() - 1; i >= 0; --i) pieces_.push_back({named("forward", i), Phase::forward, forward_time(i), i, true, false, i == count() - 1 ? 1 : 0});
   }
 
   /// The forward time of unit i; of the first one to compute with all that comes before its layers.
   [[nodiscard]] Seconds forward_time(int i) const {
-    const auto& gradients = input_.workload.gradients;
     const auto of = [&](std::size_t first, std::size_t last) {
       Seconds sum{};
-      for (std::size_t g = first; g < last; ++g) sum += gradients[g].forward;
+      for (std::size_t g = first; g < last; ++g) sum += workload_.gradients[g].forward;
       return sum;
     };
-    return i + 1 < count_ ? of(unit(i).first, unit(i).last) : std::max(Seconds{}, input_.workload.forward - of(0, unit(i).first));
+    return i + 1 < count() ? of(unit(i).first, unit(i).last) : std::max(Seconds{}, workload_.forward - of(0, unit(i).first));
   }
 
-  /// Unit i is number count - 1 - i of the forward pass.
-  void forward_by_units() {
-    for (int at = 0; at < count_; ++at) {
-      const int i = count_ - 1 - at;
-      const TaskId gather = add_collective(Operation::all_gather, "gather", i);
-      gathers_.push_back(gather);
-      // Units that stay may all be gathered at once.
-      const int behind = at - 1 - ahead_;
-      if (behind >= 0 && (!overlap_ || lets_go())) graph_.depend(gather, forward_[static_cast<std::size_t>(behind)]);
-      forward_.push_back(graph_.add_task({numbered("forward", static_cast<std::size_t>(i), units_.size()), Phase::forward, ComputeWork{forward_time(i)}, compute_}));
-      graph_.depend(forward_.back(), gather);
-    }
+  /// The unit that was the forward pass's last is still there.
+  void backward_by_units(bool gathered, bool reduced) {
+    for (int i = 0; i < count(); ++i) pieces_.push_back({named("backward", i), Phase::backward, unit(i).gap * slowdown_, i, gathered && i > 0, reduced});
+    // A whole model's only unit is complete when backward is, tail included.
+    if (workload_.tail > Seconds{} && !whole_) pieces_.push_back({"backward tail", Phase::backward, workload_.tail * slowdown_});
   }
 
-  [[nodiscard]] bool lets_go() const { return strategy_.stage == ShardingStage::parameters; }
+  bool whole_;
+  double slowdown_;
+  const Workload& workload_;
+  const std::vector<Bucket>& units_;
+  std::vector<Piece> pieces_;
+};
 
-  /// Reduce-scatters of all units, with the gatherings that back-propagation needs among them.
-  std::vector<TaskId> reduce(const BackwardPass& backward) {
-    std::vector<TaskId> reduced;
-    int gathered = 1;  // unit 0 is still there
-    const int before = overlap_ ? ahead_ : count_;  // gatherings that go before a unit's reduction, which else waits for the end
-    for (int i = 0; i < count_; ++i) {
-      for (; lets_go() && gathered < count_ && gathered <= i + before; ++gathered) {
-        const TaskId again = add_collective(Operation::all_gather, "gather again", gathered);
-        const int behind = gathered - 1 - ahead_;
-        graph_.depend(again, behind >= 0 ? backward.ready[static_cast<std::size_t>(behind)] : forward_.back());
-        graph_.depend(backward.ready[static_cast<std::size_t>(gathered)], again);
+class Builder {
+ public:
+  Builder(const ShardedStrategy& strategy, const GraphInput& input)
+      : strategy_(strategy), input_(input), units_(make_buckets(input.workload, strategy.exchange)), compute_(graph_.add_stream("compute")), communication_(graph_.add_stream("communication")) {
+    for (const Bucket& unit : units_) graph_.payload += unit.bytes;
+  }
+
+  StepGraph build() && {
+    const bool overlap = strategy_.exchange.overlap && strategy_.exchange.grouping != Grouping::whole_model;
+    const std::size_t ahead = overlap ? static_cast<std::size_t>(strategy_.prefetch) : 0;
+    const bool lets_go = strategy_.stage == ShardingStage::parameters;
+    // γ_o as for all-reduce; one worker alone exchanges nothing that could slow it.
+    const Computation computation(strategy_, input_.workload, units_, overlap && input_.cluster.workers > 1 ? strategy_.exchange.backward_slowdown : 1.0);
+    const std::vector<Piece>& pieces = computation.pieces();
+
+    std::vector<TaskId> computed, reduced, gathers(pieces.size(), kNoTask);
+    TaskId first_gather = kNoTask;
+    std::size_t next = 0;  // piece to be gathered for
+    for (std::size_t j = 0; j < pieces.size(); ++j) {
+      for (; next < pieces.size() && next <= j + ahead; ++next) {
+        if (!pieces[next].gathered) continue;
+        gathers[next] = add_collective(Operation::all_gather, "gather", pieces[next].unit);
+        if (first_gather == kNoTask) first_gather = gathers[next];
+        // Units that stay may all be gathered at once.
+        if (next > ahead && (lets_go || !overlap)) graph_.depend(gathers[next], computed[next - 1 - ahead]);
       }
-      reduced.push_back(add_collective(Operation::reduce_scatter, "reduce-scatter", i));
-      graph_.depend(reduced.back(), overlap_ ? backward.ready[static_cast<std::size_t>(i)] : backward.end);
+      computed.push_back(add(pieces[j]));
+      if (gathers[j] != kNoTask) graph_.depend(computed[j], gathers[j]);
+      if (pieces[j].reduced && overlap) reduced.push_back(reduce(pieces[j].unit, computed[j]));
     }
-    return reduced;
-  }
+    for (const Piece& piece : pieces)
+      if (piece.reduced && !overlap) reduced.push_back(reduce(piece.unit, computed.back()));
 
-  void update(const std::vector<TaskId>& reduced) {
     const TaskId update = graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / input_.cluster.workers}, compute_});
     for (const TaskId task : reduced) graph_.depend(update, task);
-    // Gatherings follow each other, so the first of them waits for the update, and the forward pass for the last.
-    if (strategy_.stage != ShardingStage::optimizer_state) return graph_.depend(gathers_.front(), update, 1);
-    for (int i = 0; i < count_; ++i) gathers_.push_back(add_collective(Operation::all_gather, "gather", i));
-    graph_.depend(gathers_.front(), update);
-    graph_.depend(forward_.front(), gathers_.back(), 1);
+    graph_.depend(computed.front(), update, 1);
+    // Gatherings follow each other, so only the first of them has to wait for the update, and what needs all for the last.
+    if (first_gather != kNoTask) graph_.depend(first_gather, update, 1);
+    else gather_updated(update, computed.front());
+    return std::move(graph_);
+  }
+
+ private:
+  TaskId add_collective(Operation operation, const char* name, int i) {
+    const auto at = static_cast<std::size_t>(i);
+    return graph_.add_task({numbered(name, at, units_.size()), Phase::exchange, CollectiveWork{input_.prices.decide(operation, strategy_.collective, units_[at].bytes)}, communication_});
+  }
+
+  TaskId add(const Piece& piece) {
+    graph_.micro_batches += piece.begun;
+    const TaskId task = graph_.add_task({piece.name, piece.phase, ComputeWork{piece.time}, compute_});
+    graph_.tasks.back().micro_batches = piece.passes;
+    return task;
+  }
+
+  TaskId reduce(int unit, TaskId after) {
+    const TaskId task = add_collective(Operation::reduce_scatter, "reduce-scatter", unit);
+    graph_.depend(task, after);
+    return task;
+  }
+
+  void gather_updated(TaskId update, TaskId forward) {
+    TaskId gather = kNoTask;
+    for (int i = 0; i < static_cast<int>(units_.size()); ++i) {
+      gather = add_collective(Operation::all_gather, "gather", i);
+      if (i == 0) graph_.depend(gather, update);
+    }
+    graph_.depend(forward, gather, 1);
   }
 
   const ShardedStrategy& strategy_;
   const GraphInput& input_;
   std::vector<Bucket> units_;
-  int count_;
-  bool overlap_;
-  int ahead_;  ///< units
   StepGraph graph_;
   StreamId compute_, communication_;
-  std::vector<TaskId> forward_, gathers_;
 };
 
 }  // namespace

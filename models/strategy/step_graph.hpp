@@ -9,6 +9,7 @@
 // workers (and shards); all other dependencies are within one worker or shard.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -94,6 +95,8 @@ struct Task {
   Work work;
   StreamId worker_stream = kNoStream;
   StreamId server_stream = kNoStream;
+  int micro_batch = 0;    ///< the latest that it belongs to, of the template's; jitter is drawn for each
+  int micro_batches = 1;  ///< how many it belongs to, up to that one
 };
 
 /// `after` in step t waits for `before` in step t - lag, where there is such a step. With `until`, only for
@@ -114,14 +117,20 @@ struct StepGraph {
   bool asynchronous = false;      ///< servers serve each worker on its own
   std::optional<int> staleness;   ///< stale-synchronous: steps the fastest worker may be ahead
   int local_steps = 1;            ///< training steps that one pass of the template holds (local SGD)
+  int micro_batches = 0;          ///< whose forward and backward pass it holds, as far as it is built
   Bytes payload{};                ///< one worker's messages of one pass, as its compressor makes them
   std::string assumed;            ///< what of the payload depends on the data and was assumed; empty: exact
+
+  /// How often one pass of the template draws each worker's jitter.
+  [[nodiscard]] int draws() const { return std::max(1, micro_batches); }
 
   StreamId add_stream(std::string name, Role role = Role::worker) {
     streams.push_back({std::move(name), role});
     return static_cast<StreamId>(streams.size()) - 1;
   }
+  /// A task belongs to the newest micro-batch.
   TaskId add_task(Task task) {
+    task.micro_batch = std::max(0, micro_batches - 1);
     tasks.push_back(std::move(task));
     return static_cast<TaskId>(tasks.size()) - 1;
   }

@@ -53,6 +53,7 @@ Workload make_workload(const WorkloadTable& table) {
   Workload workload;
   workload.name = table.name;
   workload.batch = table.batch;
+  workload.accumulation = table.accumulation;
   workload.dtype = table.dtype;
   workload.update = table.update;
   if (table.layers.empty()) from_gradients(table, workload);

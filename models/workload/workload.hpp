@@ -26,17 +26,22 @@ struct Gradient {
 
 struct Workload {
   std::string name;
-  int batch = 1;       ///< samples per worker and step
+  int batch = 1;         ///< samples per worker and pass
+  int accumulation = 1;  ///< passes per step
   Dtype dtype = Dtype::fp32;  ///< of a gradient element
-  Seconds forward{};
-  Seconds backward{};  ///< sum of all gaps and the tail
+  Seconds forward{};   ///< of one pass
+  Seconds backward{};  ///< of one pass: sum of all gaps and the tail
   Seconds tail{};      ///< backward time after the last gradient is ready
   Seconds update{};
   std::vector<Gradient> gradients;
   Bytes gradient_bytes{};
 
+  /// What a worker trains on in a step.
+  [[nodiscard]] std::int64_t samples() const { return std::int64_t{batch} * accumulation; }
+  /// All forward and backward passes of a step.
+  [[nodiscard]] Seconds passes() const { return (forward + backward) * accumulation; }
   /// One step's computation without any communication.
-  [[nodiscard]] Seconds compute() const { return forward + backward + update; }
+  [[nodiscard]] Seconds compute() const { return passes() + update; }
 };
 
 /// With shapes, times come from the table's profile; without one they are zero and only the gradients are known.

@@ -37,7 +37,7 @@ Json summary(const WorkloadTable& table) {
   const Workload w = make_workload(table);
   std::int64_t parameters = 0;
   for (const Gradient& g : w.gradients) parameters += g.elements;
-  Json json{{"name", table.name}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"sample", table.sample},
+  Json json{{"name", table.name}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"accumulation", table.accumulation}, {"sample", table.sample},
             {"dtype", name_of(table.dtype)}, {"parameters", parameters}, {"gradient_tensors", w.gradients.size()}, {"gradient_bytes", exact_text(w.gradient_bytes)}};
   if (gives_shapes(table)) return json;  // shown layer by layer (layer_table.hpp); times need a profile
   for (const auto& [key, time] : {std::pair{"forward", w.forward}, {"backward", w.backward}, {"update", w.update}, {"compute", w.compute()}}) json[key] = exact_text(time);

@@ -97,7 +97,7 @@ std::string layer_table_text(const WorkloadTable& table) {
   for (const auto& line : cells)
     for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], line[i].size());
   std::string text = fmt::format("{} ({}): {}\n{}\nMACs of one {}", table.name, variant_name(table), table.description, table.source, table.sample);
-  text += times ? fmt::format("; times of a step of {} on {}\n\n", table.batch, table.profile->name) : "\n\n";
+  text += times ? fmt::format("; times of a pass of {} on {}\n\n", table.batch, table.profile->name) : "\n\n";
   for (const auto& line : cells) {
     std::string row = fmt::format("{:<{}}  {:<{}}  {:>{}}  {:>{}}", line[0], width[0], line[1], width[1], line[2], width[2], line[3], width[3]);
     if (times) row += fmt::format("  {:>{}}  {:>{}}", line[4], width[4], line[5], width[5]);

@@ -9,10 +9,10 @@
 #include "sim/replay/fingerprint.hpp"
 
 namespace stepcast {
-double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, int step) {
+double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, std::int64_t micro_batch) {
   if (jitter.distribution == JitterDistribution::none || jitter.cv == 0.0) return 1.0;
   std::uint64_t state = mix_bits(static_cast<std::uint64_t>(seed));
-  for (const int part : {run, worker, step}) state = mix_bits(state ^ static_cast<std::uint64_t>(part));
+  for (const std::int64_t part : {std::int64_t{run}, std::int64_t{worker}, micro_batch}) state = mix_bits(state ^ static_cast<std::uint64_t>(part));
   boost::random::mt19937_64 engine(state);
   const double variance = jitter.cv * jitter.cv;
   if (jitter.distribution == JitterDistribution::gamma) return boost::random::gamma_distribution<double>(1.0 / variance, variance)(engine);

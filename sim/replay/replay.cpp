@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <limits>
@@ -308,13 +309,20 @@ class Replay {
 
   // Each perform() returns when the work itself began, after any waiting for others.
 
-  double perform(const ComputeWork& work, Lane& lane, TaskId, int step) {
+  double perform(const ComputeWork& work, Lane& lane, TaskId id, int step) {
     const double start = now();
-    if (work.duration > Seconds{}) {
-      const double factor = jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, lane.participant->index, step);
-      s4u::this_actor::execute(work.duration.si() * factor * scene_.work_per_second());
-    }
+    if (work.duration > Seconds{}) s4u::this_actor::execute(work.duration.si() * jitter(lane.participant->index, id, step) * scene_.work_per_second());
     return start;
+  }
+
+  /// The mean factor of the micro-batches that a task belongs to.
+  [[nodiscard]] double jitter(int worker, TaskId id, int step) const {
+    if (!random()) return 1.0;
+    const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
+    const std::int64_t latest = std::int64_t{step} * graph_.draws() + task.micro_batch;
+    double sum = 0;
+    for (int i = 0; i < task.micro_batches; ++i) sum += jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, worker, latest - i);
+    return sum / task.micro_batches;
   }
 
   double perform(const ServeWork& work, Lane& lane, TaskId, int) {

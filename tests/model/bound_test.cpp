@@ -41,7 +41,9 @@ Cluster random_cluster() {
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;
   for (int i = integer_between(1, 5); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 5000000), real_between(0, 0.05));
-  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(real_between(0, 0.02)), Seconds(real_between(0, 0.02)));
+  Workload w = workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(real_between(0, 0.02)), Seconds(real_between(0, 0.02)));
+  if (coin()) w.accumulation = integer_between(1, 5);
+  return w;
 }
 
 Strategy random_strategy(int p) {
@@ -61,8 +63,9 @@ Strategy random_strategy(int p) {
       return pipelined;
     }
     case 2: return GossipStrategy{coin()};
-    case 4: return ShardedStrategy{static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 3), {}, exchange};
-    case 3: {
+    case 3: return LocalSgdStrategy{.steps = integer_between(1, 8), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+    case 5: return ShardedStrategy{static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 3), {}, exchange};
+    case 4: {
       CollectiveBenchmark benchmark;
       benchmark.operation = static_cast<Operation>(integer_between(0, 4));
       benchmark.size = Bytes(positive_between(1, 1e9));

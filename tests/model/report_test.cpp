@@ -74,6 +74,44 @@ TEST_CASE("the default baseline says whose network computes alone") {
   CHECK(default_baseline(study_of(kMeasured, {"/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch");
 }
 
+TEST_CASE("a step of several passes counts the samples of all") {
+  const Study study = study_of(kMeasured, {"/workload/accumulation=[1, 4]"});
+  const PointReport once = report_of(study.points[0]), report = report_of(study.points[1]);
+  const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // of resnet50-v100
+  const double update = make_workload(*study.points[0].scenario.workload).update.si(), alone = 4 * (f_b_u - update) + update;
+  CHECK(report.samples_per_second == Approx(4 * 4 * 32 / step));
+  // One worker alone accumulates as well: 128 samples in 4·(f + b) + u.
+  CHECK(*report.speedup == Approx(4 * alone / step));
+  CHECK(*report.scaling_efficiency == Approx(alone / step));
+  // Three more forward and backward passes in a step, and nothing else.
+  CHECK(step == Approx(once.answers.shown().step.si() + 3 * (f_b_u - update)));
+  CHECK(notes(report, "with accumulation 4 a step is 4 passes of batch 32: 128 samples a worker"));
+  CHECK_FALSE(notes(once, "accumulation"));
+  CHECK(default_baseline(study.points) == "one worker computing alone, at each row's own accumulation");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload/accumulation=[1, 4]", "/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch and accumulation");
+  // Against a given baseline throughputs are compared, not steps.
+  const PointReport against = report_of(study_of(kMeasured, {"/workload/accumulation=4", "/baseline={\"name\": \"b\", \"set\": {\"/workload/accumulation\": 1}}"}).points[0]);
+  CHECK(*against.speedup == Approx(4 * once.answers.shown().step.si() / step));
+  CHECK(*against.speedup > 1);
+}
+
+TEST_CASE("an epoch of accumulated steps has fewer of them") {
+  // 12,800 samples on 4 workers: 100 steps of 4·32, or 25 of 4·4·32.
+  const std::string run = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1}, {"name": "b", "epochs": 1, "set": {"/workload/accumulation": 4}}]})";
+  const StudyPoint point = study_of(kMeasured, {run}).points[0];
+  const RunReport report = *report_of(point).run;
+  CHECK(report.phases[0].steps_per_epoch == 100);
+  CHECK(report.phases[1].steps_per_epoch == 25);
+}
+
+TEST_CASE("of local SGD the report says that a step is a mean") {
+  const PointReport report = report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
+  CHECK(notes(report, "means over the steps from one exchange to the next"));
+  // n is a quarter of the parameters' 4·25,557,032 bytes.
+  CHECK(report.message_size.si() == Approx(25557032));
+  CHECK(report.samples_per_second == Approx(4 * 32 / report.answers.shown().step.si()));
+}
+
 TEST_CASE("times as given are noted wherever batch or dtype are others") {
   const std::string batch = "the times of resnet50-v100 are those of batch 32, whatever the batch", dtype = "the compute times of resnet50-v100 are those of fp32, whatever the dtype";
   const PointReport as_given = report_of(study_of(kMeasured).points[0]), larger = report_of(study_of(kMeasured, {"/workload/batch=64"}).points[0]);

@@ -82,45 +82,52 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const int ahead = overlap ? s.prefetch : 0;
   double link = 0, gpu = 0;  // when each is free
 
-  std::vector<double> forward;
-  if (s.stage == ShardingStage::optimizer_state) {
-    for (int i = 0; i < n; ++i) link += gather(c, at(i).bytes);
-    gpu = link + w.forward.si();
-  } else {
-    double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
-    std::vector<double> own;
-    for (int i = 0; i < n; ++i) {
-      double sum = 0;
-      for (std::size_t g = at(i).first; g < at(i).last; ++g) sum += w.gradients[g].forward.si();
-      own.push_back(i + 1 < n ? sum : left);
-      left -= sum;
-    }
-    for (int k = 0; k < n; ++k) {
-      const int i = n - 1 - k, behind = k - 1 - ahead;
-      const bool waits = behind >= 0 && (again || !overlap);
-      link = std::max(link, waits ? forward[static_cast<std::size_t>(behind)] : 0.0) + gather(c, at(i).bytes);
-      gpu = std::max(gpu, link) + own[static_cast<std::size_t>(i)];
-      forward.push_back(gpu);
-    }
+  double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
+  std::vector<double> forward;   // of each unit
+  for (int i = 0; i < n; ++i) {
+    double sum = 0;
+    for (std::size_t g = at(i).first; g < at(i).last; ++g) sum += w.gradients[g].forward.si();
+    forward.push_back(i + 1 < n ? sum : left);
+    left -= sum;
   }
 
-  const double forward_end = gpu;
-  std::vector<double> there(static_cast<std::size_t>(n), 0.0), backward;
-  int gathered = 1;
-  const auto gather_again = [&](int upto) {
-    for (; again && gathered < std::min(n, upto + 1); ++gathered) {
-      const int behind = gathered - 1 - ahead;
-      link = std::max(link, behind >= 0 ? backward[static_cast<std::size_t>(behind)] : forward_end) + gather(c, at(gathered).bytes);
-      there[static_cast<std::size_t>(gathered)] = link;
+  if (s.stage == ShardingStage::optimizer_state)
+    for (int i = 0; i < n; ++i) gpu = link += gather(c, at(i).bytes);
+  if (!again) {
+    // Only the first forward pass waits for gatherings, one unit after the other.
+    for (int i = n - 1; i >= 0; --i) {
+      if (s.stage == ShardingStage::gradients) link = (overlap ? link : std::max(link, i < n - 1 ? gpu : 0.0)) + gather(c, at(i).bytes);
+      gpu = std::max(gpu, link) + forward[static_cast<std::size_t>(i)];
     }
-  };
-  for (int i = 0; i < n; ++i) {
-    gather_again(i + ahead);
-    gpu = std::max(gpu, there[static_cast<std::size_t>(i)]) + at(i).gap.si() * slowdown;
-    backward.push_back(gpu);
-    if (overlap) link = std::max(link, gpu) + reduce(c, at(i).bytes);
+    gpu += (w.accumulation - 1) * (w.backward.si() + w.forward.si());
+    for (int i = 0; i < n; ++i) {
+      gpu += at(i).gap.si() * slowdown;
+      if (overlap) link = std::max(link, gpu) + reduce(c, at(i).bytes);
+    }
+    if (!whole) gpu += w.tail.si() * slowdown;
+  } else {
+    // Uses of units in order: of each pass n forward, n backward, and its tail, which uses none. What use k needs is gathered
+    // from the end of use k - 1 - ahead on, and on the link before the reductions of the uses from k - ahead on.
+    struct Use {
+      double time;
+      int unit;
+      bool gathered, reduced;
+    };
+    std::vector<Use> uses;
+    for (int pass = 1; pass <= w.accumulation; ++pass) {
+      for (int i = n - 1; i >= 0; --i) uses.push_back({forward[static_cast<std::size_t>(i)], i, true, false});
+      for (int i = 0; i < n; ++i) uses.push_back({at(i).gap.si() * slowdown, i, i > 0, pass == w.accumulation});
+      if (w.tail > 0_s && !whole) uses.push_back({w.tail.si() * slowdown, 0, false, false});
+    }
+    std::vector<double> end, there(uses.size(), 0.0);
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+      const auto reach = static_cast<std::size_t>(ahead);
+      for (std::size_t g = k == 0 ? 0 : k + reach; g <= k + reach && g < uses.size(); ++g)
+        if (uses[g].gathered) there[g] = link = std::max(link, g > reach ? end[g - 1 - reach] : 0.0) + gather(c, at(uses[g].unit).bytes);
+      end.push_back(gpu = std::max(gpu, there[k]) + uses[k].time);
+      if (uses[k].reduced && overlap) link = std::max(link, gpu) + reduce(c, at(uses[k].unit).bytes);
+    }
   }
-  if (!whole) gpu += w.tail.si() * slowdown;
   for (int i = 0; i < n && !overlap; ++i) link = std::max(link, gpu) + reduce(c, at(i).bytes);
   return std::max(gpu, link) + w.update.si() / c.workers;
 }
@@ -160,11 +167,25 @@ TEST_CASE("without overlap nothing moves while something is computed") {
   require_close(2 + 2 + 4 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients, 3, exchange), units({2, 2})), 1e-12, "gradients");
 }
 
+TEST_CASE("of several passes the last alone is reduced, and what is let go is gathered in each") {
+  // Two passes over two units of 2 B, 1 s a collective, nothing to compute but the update, 0.25 s.
+  Workload w = units({2, 2}, 0, 0);
+  w.accumulation = 2;
+  require_close(2 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), w), 1e-12, "optimizer state");
+  require_close(2 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients");
+  require_close(2 * (2 + 1) + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12, "parameters");
+  // And with 1 s forward and 2 s backward a unit, which hide all but the first gathering and the last reduction.
+  w = units({2, 2});
+  w.accumulation = 2;
+  require_close(1 + 2 * 6 + 1 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients, hidden");
+}
+
 TEST_CASE("a sharded step follows the recurrence of one step") {
   property(
       "for any stage, prefetch, grouping, overlap and workload", [] {
         const Cluster cluster = random_star();
-        const Workload w = random_workload();
+        Workload w = random_workload();
+        if (coin()) w.accumulation = integer_between(2, 4);
         const ShardedStrategy strategy = sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
         assert_close(recurrence(cluster, strategy, w), time_of(cluster, strategy, w), 1e-9, "step");
       },

@@ -466,7 +466,7 @@ TEST_CASE("one worker pays for computation only") {
     const Workload w = random_workload(5);
     Exchange exchange = random_exchange();
     const double compute = w.compute().si();
-    for (const Strategy& strategy : {Strategy(AllReduceStrategy{{}, exchange}), Strategy(GossipStrategy{coin()}), pipelined(cluster, 2).strategy, pipelined(cluster, 1, 3).strategy}) {
+    for (const Strategy& strategy : {Strategy(AllReduceStrategy{{}, exchange}), Strategy(GossipStrategy{coin()}), Strategy(LocalSgdStrategy{}), pipelined(cluster, 2).strategy, pipelined(cluster, 1, 3).strategy}) {
       const StepForecast f = forecast(scenario_of(cluster, strategy), w);
       assert_close(compute, f.step.si(), 1e-9, "step");
       RC_ASSERT(f.breakdown.exposed_communication == 0_s);

@@ -130,6 +130,7 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
   if (std::holds_alternative<GossipStrategy>(strategy) || std::holds_alternative<ShardedStrategy>(strategy) || (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense)) compressor = NoCompressor{};
   const bool two_stages = std::holds_alternative<PowerSgd>(compressor);
   if (auto* x = std::get_if<AllReduceStrategy>(&strategy)) x->carrier = Carrier::automatic;
+  if (auto* x = std::get_if<LocalSgdStrategy>(&strategy)) x->carrier = Carrier::automatic;
   if (auto* x = std::get_if<PipelinedStrategy>(&strategy)) {
     x->carrier = Carrier::automatic;
     if (two_stages) codec.sharing = GpuSharing::fair;
@@ -186,6 +187,8 @@ Scenario random_scenario() {
   if (auto* x = std::get_if<AllReduceStrategy>(&s.strategy)) {
     mend(x->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
     if (Bytes& cap = x->exchange.bucket_cap; x->exchange.cap_of(0) > cap) std::swap(*x->exchange.first_bucket.value, cap);
+  } else if (auto* local = std::get_if<LocalSgdStrategy>(&s.strategy)) {
+    mend(local->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
     if (Bytes& cap = server->exchange.bucket_cap; server->exchange.cap_of(0) > cap) std::swap(*server->exchange.first_bucket.value, cap);
@@ -267,7 +270,7 @@ TEST_CASE("random scenarios round-trip through the whole reader") {
 
 TEST_CASE("the canonical document writes every default out") {
   const Json schema = scenario_schema();
-  for (const char* strategy : {"all-reduce", "parameter-server", "pipelined", "sharded", "gossip"}) {
+  for (const char* strategy : {"all-reduce", "parameter-server", "pipelined", "local-sgd", "sharded", "gossip"}) {
     for (const char* topology : {"star", "racks", "nodes"}) {
       Json place{{"kind", topology}};
       if (place["kind"] == "racks") place["hosts_per_rack"] = 4;

@@ -92,7 +92,7 @@ TEST_CASE("there is no schema of other parts") { CHECK_THROWS_AS(part_schema("ne
 
 TEST_CASE("canonical documents fit the schema") {
   Judge judge(scenario_schema());
-  for (const char* strategy : {R"({"kind": "all-reduce"})", R"({"kind": "parameter-server"})", R"({"kind": "pipelined"})", R"({"kind": "gossip"})"}) {
+  for (const char* strategy : {R"({"kind": "all-reduce"})", R"({"kind": "parameter-server"})", R"({"kind": "pipelined"})", R"({"kind": "local-sgd"})", R"({"kind": "gossip"})"}) {
     const Study study = parse_study(good_scenario({{"/strategy", Json::parse(strategy)}, {"/cluster/groups", Json::parse(R"([{"count": 2}])")}, {"/baseline", Json::parse(R"({"name": "b", "set": {"/cluster/workers": 2}})")}}), "s.json", {}, default_library());
     const bool fits = judge.admits(to_json(study.points.at(0).scenario));
     INFO(judge.said());

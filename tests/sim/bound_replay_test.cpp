@@ -31,11 +31,12 @@ Topology random_topology(int p) {
 
 Strategy random_strategy(int p) {
   const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
-  switch (integer_between(0, 4)) {
+  switch (integer_between(0, 5)) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};
     case 2: return GossipStrategy{coin()};
-    case 3: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
+    case 3: return LocalSgdStrategy{.steps = integer_between(1, 5), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+    case 4: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
     default: {
       ParameterServerStrategy server;
       server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
@@ -59,6 +60,9 @@ TEST_CASE("property: no replayed step beats its lower bound") {
     if (!cluster.groups.empty() && coin() && (std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)))
       cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
     Scenario scenario = scenario_of(cluster, random_strategy(cluster.workers));
+    WorkloadTable table = small_workload();
+    if (coin()) table.accumulation = integer_between(1, 5);
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
     scenario.evaluation.evaluator = Evaluator::replay;
     scenario.evaluation.max_steps = 120;
     std::vector<Fault> faults;

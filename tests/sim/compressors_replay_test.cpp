@@ -33,6 +33,8 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
         strategy.exchange.grouping = grouping;
         cases.push_back(coded(p, strategy, compressor, fmt::format("all-reduce {}", name_of(grouping))));
       }
+      for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
+        cases.push_back(coded(p, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor, fmt::format("local SGD {}", name_of(grouping))));
       if (has_several_stages(compressor)) continue;
       for (const bool two_way : {false, true}) {
         ParameterServerStrategy server;

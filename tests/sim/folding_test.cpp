@@ -163,7 +163,7 @@ TEST_CASE("every strategy folds exactly") {
     Strategy strategy;
     int shards = 0;
     int p = any_workers(64);
-    switch (integer_between(0, 5)) {
+    switch (integer_between(0, 6)) {
       case 0: {
         AllReduceStrategy s;
         s.exchange = any_exchange();
@@ -178,6 +178,7 @@ TEST_CASE("every strategy folds exactly") {
         break;
       }
       case 2: strategy = GossipStrategy{coin()}; break;
+      case 3: strategy = LocalSgdStrategy{.steps = integer_between(1, 5), .grouping = any_exchange().grouping, .outer_update_factor = coin() ? 1.0 : 0.0}; break;
       default: {
         ParameterServerStrategy s;
         s.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
@@ -190,6 +191,9 @@ TEST_CASE("every strategy folds exactly") {
     }
     Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
     scenario.evaluation.max_steps = 60;
+    WorkloadTable table = *scenario.workload;
+    table.accumulation = integer_between(1, 3);
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
     if (!std::holds_alternative<GossipStrategy>(strategy) && coin()) {
       scenario.compressor = any_compressor();
       scenario.codec.device = device_of(10_us, BytesPerSecond(5e11), FlopsPerSecond(1e13));

@@ -108,6 +108,40 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   require_close(forecast.step, forecast.breakdown.total(), 1e-9, "sum of the parts");
 }
 
+TEST_CASE("jitter is drawn for each micro-batch, of accumulated passes and of local steps") {
+  // As above, with D passes in one go: 24 ms times the sum of a worker's D factors, and the slowest worker's counts. Local SGD
+  // makes two steps of three passes each of them.
+  Cluster cluster;
+  cluster.workers = 6;
+  cluster.link = {BytesPerSecond(1e21), Seconds{}};
+  cluster.jitter = {JitterDistribution::gamma, 0.2};
+  WorkloadTable table = small_workload();
+  table.update = {};
+  table.accumulation = 3;
+  const auto expected = [&](const Scenario& scenario, int draws) {
+    double sum = 0;
+    for (int step = 5; step < 50; ++step) {
+      double slowest = 0;
+      for (int worker = 0; worker < 6; ++worker) {
+        double factors = 0;
+        for (int i = 0; i < draws; ++i) factors += jitter_factor(cluster.jitter, scenario.evaluation.seed, 0, worker, draws * step + i);
+        slowest = std::max(slowest, factors);
+      }
+      sum += slowest;
+    }
+    return 24_ms * (sum / 45);
+  };
+  std::vector<Case> cases{{"accumulation", scenario_of(cluster, AllReduceStrategy{})}, {"local SGD", scenario_of(cluster, LocalSgdStrategy{.steps = 2})}};
+  for (Case& one : cases) {
+    one.scenario.evaluation.evaluator = Evaluator::replay;
+    one.scenario.evaluation.max_steps = 50;
+    one.scenario.workload = std::make_shared<const WorkloadTable>(table);
+  }
+  const auto answers = replay_all(cases);
+  require_close(expected(cases[0].scenario, 3), answers[0].step, 1e-6, "accumulation");
+  require_close(expected(cases[1].scenario, 6) / 2.0, answers[1].step, 1e-6, "local SGD");
+}
+
 TEST_CASE("jitter on what takes no time is no time") {
   // One worker's all-reduce sends nothing: every step is 0 s, and so are its parts.
   Scenario scenario = collective_of(star(1), Operation::all_reduce, Algorithm::ring, 1_MB);

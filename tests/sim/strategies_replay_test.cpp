@@ -1,4 +1,4 @@
-// Replay equals equations for synchronous, sharded, parameter-server, pipelined and gossip steps on the ideal star.
+// Replay equals equations for synchronous, sharded, parameter-server, pipelined, local SGD and gossip steps on the ideal star.
 //
 // Why they must: both run the same step graph. With like workers every participant reaches a communication task
 // at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
@@ -25,8 +25,15 @@ constexpr int kWorkers[] = {1, 2, 3, 4, 5, 8, 16, 31, 64};
 std::vector<Exchange> exchanges() {
   std::vector<Exchange> all{Exchange{}};
   for (const Grouping grouping : {Grouping::per_tensor, Grouping::bucketed})
-    for (const bool overlap : {true, false}) all.push_back({grouping, 6_MB, 3_MB, overlap, 1.07});
+    for (const bool overlap : {true, false}) all.push_back({grouping, 6_MB, {3_MB}, overlap, 1.07});
   return all;
+}
+
+Scenario accumulating(Scenario scenario, int passes) {
+  WorkloadTable table = *scenario.workload;
+  table.accumulation = passes;
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  return scenario;
 }
 
 std::string describe(const Exchange& e) { return fmt::format("{}{}", name_of(e.grouping), e.overlap ? "" : ", not overlapped"); }
@@ -170,6 +177,60 @@ TEST_CASE("gossip: replay equals equations") {
   require_all_same(cases);
 }
 
+TEST_CASE("local SGD: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : kWorkers)
+    for (const int steps : {1, 3, 8})
+      for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor, Grouping::bucketed})
+        cases.push_back({fmt::format("p={} H={} {}", p, steps, name_of(grouping)), scenario_of(star(p), LocalSgdStrategy{.steps = steps, .grouping = grouping, .bucket_cap = 6_MB, .outer_update_factor = 1.5})});
+  require_all_same(cases);
+}
+
+TEST_CASE("local SGD in closed form") {
+  // Ring, p = 8, n = 4·3500010 B, H = 4, an outer update of 2·1 ms: 25 ms + (S + 14α + 7/4·n(β + h) + 7/8·nγ + 2 ms)/4.
+  LocalSgdStrategy strategy{.steps = 4, .outer_update_factor = 2};
+  strategy.collective.algorithm = Algorithm::ring;
+  const auto answers = evaluate_both({{"ring", scenario_of(star(8), strategy)}});
+  const Bytes n = 14000040_B;
+  const Seconds exchange = 7_us + 14.0 * 25_us + n * 1.75 * (0.8_ns_per_B + 0.1_ns_per_B) + n * 0.875 * 0.05_ns_per_B;
+  require_close(25_ms + (exchange + 2_ms) / 4.0, answers[0].replay.step, 1e-9, "f + b + u + (T + o·u)/H");
+  require_close(exchange / 4.0, answers[0].replay.breakdown.exposed_communication, 1e-9, "all communication is exposed");
+}
+
+TEST_CASE("accumulated gradients: replay equals equations") {
+  std::vector<Case> cases;
+  for (const int p : {1, 2, 5, 8})
+    for (const int passes : {2, 7}) {
+      const auto add = [&](const char* what, const Strategy& strategy) { cases.push_back({fmt::format("{} p={} m={}", what, p, passes), accumulating(scenario_of(star(p), strategy), passes)}); };
+      for (const Exchange& exchange : exchanges()) {
+        add("all-reduce", AllReduceStrategy{{}, exchange});
+        ParameterServerStrategy servers;
+        servers.exchange = exchange;
+        add("servers", servers);
+        servers.placement = ServerPlacement::co_located;
+        servers.shards = p;
+        add("co-located servers", servers);
+      }
+      add("pipelined", PipelinedStrategy{2, 3, 0, {}});
+      add("gossip", GossipStrategy{true});
+      add("gossip, not overlapped", GossipStrategy{false});
+      add("local SGD", LocalSgdStrategy{.steps = 3});
+    }
+  require_all_same(cases);
+}
+
+TEST_CASE("asynchronous workers push once for all passes of a step") {
+  // One worker has nobody to wait for but the server's answer: three more passes take 3·(10 + 14) ms.
+  ParameterServerStrategy server;
+  server.consistency = Consistency::asynchronous;
+  Scenario alone = scenario_of(star(1), server), stale = alone;
+  std::get<ParameterServerStrategy>(stale.strategy).consistency = Consistency::stale_synchronous;
+  for (Scenario* scenario : {&alone, &stale}) scenario->evaluation.evaluator = Evaluator::replay;
+  const auto answers = replay_all({{"m=1", alone}, {"m=4", accumulating(alone, 4)}, {"stale, m=1", stale}, {"stale, m=4", accumulating(stale, 4)}});
+  require_close(answers[0].step + 72_ms, answers[1].step, 1e-9, "asynchronous");
+  require_close(answers[2].step + 72_ms, answers[3].step, 1e-9, "stale-synchronous");
+}
+
 TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
   // 2 of 8 workers at half speed compute 50 ms instead of 25; nobody's exchange is hidden. Fast workers wait
   // 24 ms in front of the exchange, and 1 ms for the slow ones' update: at the next exchange, 25 ms in all.
@@ -197,7 +258,7 @@ TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
   }
 }
 
-TEST_CASE("property: replay equals equations on random synchronous and pipelined steps") {
+TEST_CASE("property: replay equals equations on random synchronous, pipelined and local steps") {
   property("replay equals equations", [] {
     Cluster cluster = star(integer_between(1, 12));
     cluster.link = {BytesPerSecond(positive_between(1e7, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
@@ -208,9 +269,11 @@ TEST_CASE("property: replay equals equations on random synchronous and pipelined
       gradient.elements = integer_between(1, 5000000);
       gradient.gap = Seconds(positive_between(1e-6, 1e-2));
     }
-    const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, 1_MiB, coin(), real_between(1.0, 1.2)};
+    const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), real_between(1.0, 1.2)};
     Scenario scenario = scenario_of(cluster, AllReduceStrategy{{}, exchange});
     if (coin()) scenario.strategy = PipelinedStrategy{integer_between(1, 4), integer_between(1, 4), 0, {}};
+    if (coin()) scenario.strategy = LocalSgdStrategy{.steps = integer_between(1, 9), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+    if (coin()) table.accumulation = integer_between(1, 5);
     scenario.workload = std::make_shared<const WorkloadTable>(table);
     scenario.evaluation.max_steps = 2000;
     const auto answers = evaluate_both({{"random", scenario}});

@@ -1,0 +1,148 @@
+// Local SGD: forward f, backward b, update u in each of H steps, then an all-reduce T of the parameters, a codec C and an outer
+// update of factor o. A step takes f + b + u + (T + C + o·u)/H.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/report/bound.hpp"
+#include "models/strategy/coded_exchange.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/compressor.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/scenario.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+LocalSgdStrategy every(int steps, double outer = 0) { return {.steps = steps, .collective = ring_choice(), .outer_update_factor = outer}; }
+
+Cluster random_star() {
+  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
+  if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
+  if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
+  return cluster;
+}
+
+Workload random_workload() {
+  std::vector<std::pair<double, double>> gradients;
+  for (int i = integer_between(1, 5); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
+  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
+}
+
+}  // namespace
+
+TEST_CASE("local SGD by hand") {
+  // 30 + 60 + 2 ms; ring of 100 MB among 4 at 10 Gb/s: 120 ms; H = 8; an outer update of 1.5·2 ms.
+  const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
+  const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), every(8, 1.5));
+  const StepForecast f = forecast(scenario, w);
+  require_close(0.107375, f.step.si(), 1e-12, "92 + (120 + 3)/8 ms");
+  require_close(0.107375, f.first_step.si(), 1e-12, "first step");
+  require_close(0.030, f.breakdown.forward.si(), 1e-12, "forward");
+  require_close(0.060, f.breakdown.backward.si(), 1e-12, "backward");
+  require_close(0.002375, f.breakdown.update.si(), 1e-12, "2 + 3/8 ms");
+  require_close(0.015, f.breakdown.exposed_communication.si(), 1e-12, "120/8 ms: nothing hides it");
+  // The bound: computation with the updates, and an eighth of 2·3/4·100 MB·0.8 ns/B.
+  const Bound bound = lower_bound(scenario, w, build_step_graph(scenario, w));
+  require_close(0.092375, bound.compute.si(), 1e-12, "bound: compute");
+  require_close(0.015, bound.bandwidth.si(), 1e-12, "bound: bandwidth");
+  // Each of the 8 steps of 3 passes: 3·90 + 2 ms.
+  Workload accumulating = w;
+  accumulating.accumulation = 3;
+  require_close(0.287375, step_time(scenario, accumulating), 1e-12, "272 + 123/8 ms");
+}
+
+TEST_CASE("local SGD: f + b + u + (T + C + o·u)/H") {
+  property(
+      "any star, codec and number of steps", [] {
+        const Cluster cluster = random_star();
+        Workload w = random_workload();
+        w.accumulation = integer_between(1, 5);
+        const int H = integer_between(1, 40);
+        const double outer = coin() ? real_between(0, 3) : 0, n = w.gradient_bytes.si(), ratio = real_between(1, 10), encode = real_between(0, 1e-9), decode = real_between(0, 1e-9);
+        const Scenario scenario = scenario_of(cluster, every(H, outer), RatioCompressor{ratio, SecondsPerByte(encode), SecondsPerByte(decode)});
+        const double once = ring_all_reduce(cluster, n / ratio) + n * (encode + decode) + outer * w.update.si();
+        const StepForecast f = forecast(scenario, w);
+        assert_close(w.compute().si() + once / H, f.step.si(), 1e-9, fmt::format("H={}", H));
+        assert_close(f.step.si(), f.first_step.si(), 1e-9, "nothing of a round reaches into the next");
+        assert_close(f.step.si(), f.breakdown.total().si(), 1e-9, "parts");
+        RC_ASSERT(lower_bound(scenario, w, build_step_graph(scenario, w)).step <= f.step * (1 + 1e-9));
+      },
+      1000);
+}
+
+TEST_CASE("averaged after every step local SGD takes as long as whole-model all-reduce") {
+  property("on workers of any speed", [] {
+    Cluster cluster = random_star();
+    if (coin()) cluster.groups = {{integer_between(1, cluster.workers), real_between(0.2, 2), {}, {}}};
+    const Workload w = random_workload();
+    assert_close(step_time(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w), step_time(scenario_of(cluster, every(1)), w), 1e-12, "step");
+  });
+}
+
+TEST_CASE("a step is the shorter the rarer the averaging, and at last computes only") {
+  property("any grouping", [] {
+    const Cluster cluster = random_star();
+    const Workload w = random_workload();
+    LocalSgdStrategy strategy = every(1, real_between(0, 2));
+    strategy.grouping = static_cast<Grouping>(integer_between(0, 2));
+    const double once = step_time(scenario_of(cluster, strategy), w);
+    double before = once;
+    for (const int H : {2, 3, 8, 9, 10000}) {
+      strategy.steps = H;
+      const double step = step_time(scenario_of(cluster, strategy), w);
+      if (step > before * (1 + 1e-9)) RC_FAIL(fmt::format("H={}: {} s after {}", H, step, before));
+      before = step;
+    }
+    RC_ASSERT(before >= w.compute().si() * (1 - 1e-9));
+    RC_ASSERT(before <= w.compute().si() + once / 10000 + 1e-9 * once);
+  });
+}
+
+TEST_CASE("buckets of parameters travel one after the other, while the codec works on others") {
+  // Ring among 2 at 1 GB/s: 40 MB take 40 ms, 60 MB 60 ms. H = 5, 30 + 60 + 2 ms.
+  const Workload w = workload_of(30_ms, {{40e6, 0.02}, {60e6, 0.04}}, 0_s, 2_ms);
+  LocalSgdStrategy strategy = every(5);
+  strategy.grouping = Grouping::per_tensor;
+  const Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
+  require_close(0.112, step_time(scenario_of(cluster, strategy), w), 1e-12, "92 + (40 + 60)/5 ms");
+  // Encoding takes 20 and 30 ms, decoding 10 and 15: encoded at 20 and 50, sent 20 to 60 and 60 to 120, decoded 60 to 70 and
+  // 120 to 135 ms after the last update.
+  const RatioCompressor codec{1.0, 0.5_ns_per_B, 0.25_ns_per_B};
+  require_close(0.119, step_time(scenario_of(cluster, strategy, codec), w), 1e-12, "92 + 135/5 ms");
+  // Buckets close with the tensor that fills them, all at one cap, where an all-reduce's first one is smaller.
+  strategy.grouping = Grouping::bucketed;
+  strategy.bucket_cap = 40_MB;
+  CHECK(build_step_graph(scenario_of(cluster, strategy), w).tasks.size() == 3 + 2);
+  strategy.bucket_cap = 41_MB;
+  CHECK(build_step_graph(scenario_of(cluster, strategy), w).tasks.size() == 3 + 1);
+}
+
+TEST_CASE("local SGD compresses what the steps changed, as all-reduce does gradients") {
+  // 1000 x 1000 elements, 20 ms of backward; what one exchange adds to all-reduce's step it adds to each H-th step here.
+  Workload w = workload_of(5_ms, {{4e6, 0.02}}, 0_s, 1_ms);
+  w.gradients[0].dims = {1000, 1000};
+  for (const Compressor& compressor : all_compressors()) {
+    INFO(kind_of(compressor));
+    Scenario scenario = scenario_of(star_cluster(4, BytesPerSecond(1e9), 10_us), AllReduceStrategy{ring_choice(), {}}, compressor);
+    scenario.codec.device = device_of(10_us, BytesPerSecond(1e11), FlopsPerSecond(1e13));
+    const double exchange = step_time(scenario, w) - 0.026;
+    const Bytes payload = build_step_graph(scenario, w).payload;
+    scenario.strategy = every(4);
+    require_close(0.026 + exchange / 4, step_time(scenario, w), 1e-9, "step");
+    CHECK(build_step_graph(scenario, w).payload == payload);
+  }
+}
+
+TEST_CASE("local SGD waits for the slowest worker once in H steps") {
+  // 3 workers take 92 ms a step, one 184 ms; 120 ms of exchange every 4 steps.
+  Cluster cluster = star_cluster(4, 10_Gbps);
+  cluster.groups = {{1, 0.5, {}, {}}};
+  const StepForecast f = forecast(scenario_of(cluster, every(4)), simple_workload(30_ms, 60_ms, 2_ms, 100_MB));
+  require_close(0.214, f.step.si(), 1e-12, "184 + 120/4 ms");
+  require_close(0.069, f.breakdown.waiting.si(), 1e-12, "three of four wait 92 ms a step");
+}
