@@ -6,9 +6,10 @@
 // The buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A rank at position l
 // ends the reduce-scatter with share (l + 1) mod g.
 //
-// With double-binary-tree it moves over NICs what NCCL's tree (Jeaugey 2019) does, 2n·(1 - 1/G) at most out of a machine, on all
-// NICs. NCCL's differs inside a machine: there it runs a chain to and from the one worker that is in the tree, n over each link
-// and as one pipeline with the tree, while here n·(g-1)/g pass each link in rounds before and after.
+// With double-binary-tree it sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most out and as much in,
+// spread over all of them. The rest differs: NCCL's channels each have a chain inside the machine, from and to the worker that
+// is in the tree, in one pipeline with it, of reduction and broadcast side by side; here the rounds inside come before and after,
+// and the broadcast after the reduction. So long pipelines are as fast as NCCL's over NICs, and no faster inside than in series.
 #include "models/collective/collective.hpp"
 
 namespace stepcast::hierarchical {

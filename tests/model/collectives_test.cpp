@@ -501,15 +501,14 @@ TEST_CASE("tree algorithms at small p, counted by hand") {
   check(Algorithm::double_binary_tree, 2, 1, 2, n, n / 2);
   // p = 3, s = 1: two halves of n/2 into either root; the same down.
   check(Algorithm::double_binary_tree, 3, 1, 2, 2 * n, n);
-  // Between 7 groups of one it is the same, between 7 of two as much of half the buffer.
+  // p = 7, s = 2: D + s - 1 = 3 rounds each way of two segments of n/4.
   check(Algorithm::double_binary_tree, 7, 2, 6, 6 * 2 * n / 4, 3 * 2 * n / 4);
+  // Between 7 groups of two the same of half the buffer, and n/2 to the other of the group, before and after.
   const CostTerms two = hierarchical::all_reduce_cost(Bytes(n), 14, {.group_size = 2, .segments = 2, .between_groups = Algorithm::double_binary_tree});
   CHECK(two.messages[static_cast<int>(Path::inner)] == 2);
   CHECK(two.messages[static_cast<int>(Path::far)] == 6);
   require_close(6 * 2 * n / 8, two.wire[static_cast<int>(Path::far)].si(), 1e-12, "tree between groups: wire");
   require_close(n / 2 + 3 * 2 * n / 8, two.reduced.si(), 1e-12, "tree between groups: reduced");
-  // p = 7, s = 2: D + s - 1 = 3 rounds each way of two segments of n/4.
-  check(Algorithm::double_binary_tree, 7, 2, 6, 6 * 2 * n / 4, 3 * 2 * n / 4);
 }
 
 TEST_CASE("β terms at p = 4 on 10 Gb/s") {
@@ -616,6 +615,24 @@ TEST_CASE("auto segments are the best number of segments") {
       "of 1 to 200 segments none is better", [&] { RC_ASSERT(check(Bytes(positive_between(1, 1e9)), integer_between(1, 1000), random_prices()) == ""); }, 1000);
 }
 
+TEST_CASE("auto between groups is the best between groups") {
+  // 4 groups of 8: 2·3 messages and 2·3/4·n/8, lg 4 = 2 and 2·n/8, or 4 and 2·3/4·n/8. Free messages and bytes that cost:
+  // ring and halving-doubling are equal, and the ring is first.
+  CollectiveChoice choice;
+  choice.algorithm = Algorithm::hierarchical;
+  const auto between = [&](Bytes n, const Prices& prices) { return decide(Operation::all_reduce, choice, n, 32, prices, {8, 8}).parameters.between_groups; };
+  CHECK(between(1_MB, star_prices(1_us, 0_ns_per_B)) == Algorithm::recursive_doubling);
+  CHECK(between(1_MB, star_prices(0_s, 1_ns_per_B)) == Algorithm::ring);
+  // 2 messages more than recursive doubling's, n/16 less: worth it from 16·2 us / 1 ns/B = 32 kB on.
+  CHECK(between(31_kB, star_prices(1_us, 1_ns_per_B)) == Algorithm::recursive_doubling);
+  CHECK(between(33_kB, star_prices(1_us, 1_ns_per_B)) == Algorithm::halving_doubling);
+  choice.between_groups = Algorithm::double_binary_tree;
+  choice.pipeline_segments.value = 3;
+  const CollectiveParameters named = decide(Operation::all_reduce, choice, 1_MB, 32, star_prices(1_us, 1_ns_per_B), {8, 8}).parameters;
+  CHECK(named.between_groups == Algorithm::double_binary_tree);
+  CHECK(named.segments == 3);
+}
+
 TEST_CASE("a free message makes segments as many as allowed, a free byte makes them one") {
   CollectiveChoice choice;
   choice.algorithm = Algorithm::double_binary_tree;
@@ -637,6 +654,21 @@ TEST_CASE("choices that cannot be") {
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 6, prices, {8}).parameters.group_size == 6);  // all on one machine
   CHECK_THROWS_AS(find_algorithm(Operation::broadcast, Algorithm::ring), std::invalid_argument);
   CHECK_THROWS_AS(find_algorithm(Operation::all_reduce, Algorithm::automatic), std::invalid_argument);
+  // As many rings as NICs, where workers are on several machines; a machine of its own for all where the topology knows none.
+  CollectiveChoice rings;
+  rings.algorithm = Algorithm::multi_ring;
+  const auto decided = [&](int p, const Machines& machines) { return decide(Operation::all_reduce, rings, 1_MB, p, prices, machines).parameters; };
+  CHECK(decided(16, {8, 4}).rings == 4);
+  CHECK(decided(16, {8, 4}).group_size == 8);
+  CHECK(decided(8, {8, 4}).rings == 1);
+  CHECK(decided(6, {8, 4}).group_size == 6);
+  CHECK(decided(16, {}).rings == 1);
+  rings.rings.value = 5;
+  CHECK(decided(16, {8, 4}).rings == 5);
+  CHECK(decided(5, {}).group_size == 5);
+  CHECK_THROWS_AS(decided(16, {4, 4}), std::invalid_argument);
+  rings.group_size.value = 3;
+  CHECK_THROWS_AS(decided(16, {8, 4}), std::invalid_argument);
   CollectiveChoice bruck;
   bruck.algorithm = Algorithm::bruck;
   CHECK_THROWS_AS(decide(Operation::all_reduce, bruck, 1_MB, 8, prices, {1}), std::invalid_argument);
