@@ -16,7 +16,7 @@ using enum Operation;
 
 constexpr CollectiveAlgorithm kAlgorithms[] = {
     {all_reduce, Algorithm::ring, "2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ + S", "Patarasu and Yuan 2009", ring::all_reduce, ring::all_reduce_cost},
-    {all_reduce, Algorithm::multi_ring, "2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ + S, β of c rings' blocks out of a machine over all its NICs, or inside it", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_reduce, multi_ring::all_reduce_cost},
+    {all_reduce, Algorithm::multi_ring, "2(p-1)α + 2(p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_reduce, multi_ring::all_reduce_cost},
     {all_reduce, Algorithm::recursive_doubling, "lg q·(α + nβ + nγ) + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", recursive_doubling::all_reduce, recursive_doubling::all_reduce_cost},
     {all_reduce, Algorithm::halving_doubling, "2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", halving_doubling::all_reduce, halving_doubling::all_reduce_cost},
     {all_reduce, Algorithm::binary_tree, "2Dα + 2Lnβ + Lnγ + S, D = floor(lg p), L = 2D - [p a power of two]", "textbook; derived in binary_tree.cpp", binary_tree::all_reduce, binary_tree::all_reduce_cost},
@@ -24,11 +24,11 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
     {all_reduce, Algorithm::reduce_broadcast, "2ceil(lg p)(α + nβ) + ceil(lg p)·nγ + S", "textbook", binomial_tree::reduce_broadcast, binomial_tree::reduce_broadcast_cost},
     {all_reduce, Algorithm::hierarchical, "2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the all-reduce between p/g groups, for ring 2(p/g-1)(α + n/p·β + n/2p·γ), + S", "derived in hierarchical.cpp; Thakur 2005 and Sanders et al. 2009 between groups", hierarchical::all_reduce, hierarchical::all_reduce_cost},
     {all_gather, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", ring::all_gather, ring::all_gather_cost},
-    {all_gather, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ + S, β of c rings' blocks out of a machine over all its NICs, or inside it", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
+    {all_gather, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
     {all_gather, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·nβ + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005", recursive_doubling::all_gather, recursive_doubling::all_gather_cost},
     {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather, bruck::all_gather_cost},
     {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
-    {reduce_scatter, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S, β of c rings' blocks out of a machine over all its NICs, or inside it", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
     {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
     {all_to_all, Algorithm::pairwise, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", pairwise::all_to_all, pairwise::all_to_all_cost},
 };
