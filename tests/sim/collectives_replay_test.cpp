@@ -159,7 +159,7 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
         auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
         const int group = cluster.workers % 4 == 0 ? 4 : cluster.workers % 3 == 0 ? 3 : 2;
         if (entry.algorithm == Algorithm::hierarchical) choice.group_size = {group};
-        const auto add = [&](const std::string& with) { cases.push_back({fmt::format("{}: {} {}{} {} B", name, name_of(entry.operation), name_of(entry.algorithm), with, size.si()), scenario}); };
+        const auto add = [&, where = name](const std::string& with) { cases.push_back({fmt::format("{}: {} {}{} {} B", where, name_of(entry.operation), name_of(entry.algorithm), with, size.si()), scenario}); };
         if (entry.algorithm == Algorithm::hierarchical) {
           for (const Algorithm between : all_reduces_between()) {
             choice.between_groups = between;
