@@ -57,7 +57,10 @@ struct Candidates {
   const Prices& prices;
   const Machines& machines;
 
-  [[nodiscard]] int segments(Bytes bytes, int participants) const { return choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(bytes, participants, prices); }
+  /// @param trees  side by side, of blocks of their own
+  [[nodiscard]] int segments(Bytes bytes, int participants, int trees = 1) const {
+    return choice.pipeline_segments.value ? *choice.pipeline_segments.value : std::min(best_segments(bytes, participants, prices), std::max(1, kMostBlocks / 2 / trees));
+  }
 
   /// Of hierarchical.
   [[nodiscard]] int group_size() const {
@@ -71,7 +74,7 @@ struct Candidates {
 
   /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
   [[nodiscard]] bool is_worth_a_try(const CollectiveAlgorithm& entry) const {
-    if (entry.algorithm == Algorithm::multi_ring) return rings() > 1 && rings() <= ring_group();
+    if (entry.algorithm == Algorithm::multi_ring) return rings() > 1 && rings() <= ring_group() && rings() <= kMostBlocks / p;
     const int g = group_size();
     return entry.algorithm != Algorithm::hierarchical || (g > 1 && g < p && p % g == 0);
   }
@@ -86,6 +89,7 @@ struct Candidates {
       parameters.rings = rings();
       parameters.nics = machines.nics;
       if (parameters.rings > parameters.group_size) throw std::invalid_argument(fmt::format("{} rings in groups of {} participants", parameters.rings, parameters.group_size));
+      if (parameters.rings > 1 && parameters.rings > kMostBlocks / p) throw std::invalid_argument(fmt::format("{} rings of {} participants", parameters.rings, p));
     }
     return {call};
   }
@@ -99,7 +103,11 @@ struct Candidates {
     for (const Algorithm between : kBetween) {
       if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
       call.parameters.between_groups = between;
-      call.parameters.segments = between == Algorithm::double_binary_tree ? segments(n / g, p / g) : 1;
+      call.parameters.segments = between == Algorithm::double_binary_tree ? segments(n / g, p / g, g) : 1;
+      if (call.parameters.segments > kMostBlocks / 2 / g) {
+        if (choice.between_groups == Algorithm::automatic) continue;
+        throw std::invalid_argument(fmt::format("{} segments in groups of {} participants", call.parameters.segments, g));
+      }
       all.push_back(call);
       if (p == g) break;  // nothing is between groups
     }

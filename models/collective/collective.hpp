@@ -50,6 +50,9 @@ bool carries_out(Algorithm algorithm, Operation operation);
 /// @throws std::invalid_argument when no entry matches ("auto" is never an entry)
 const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm);
 
+/// Blocks of a schedule, whose numbers are ints: c·p of c rings, 2s·g of groups of g with trees of s segments between them.
+inline constexpr int kMostBlocks = 1 << 30;
+
 /// What `between_groups` can be, in order of preference where prices are equal.
 std::span<const Algorithm> all_reduces_between();
 
@@ -66,8 +69,8 @@ using CallTime = std::function<Seconds(const CollectiveCall&)>;
 
 /// Decides "auto": the algorithm of the lowest time among all that fit p, and the parameters by the closed forms.
 /// @param time_of  empty: the closed form
-/// @throws std::invalid_argument when the chosen group size does not divide p, or a group has fewer participants than there are
-///         rings
+/// @throws std::invalid_argument when the chosen group size does not divide p, a group has fewer participants than there are
+///         rings, or a schedule would have more than kMostBlocks
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const CallTime& time_of = {});
 
 /// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:

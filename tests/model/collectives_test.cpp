@@ -631,6 +631,12 @@ TEST_CASE("auto between groups is the best between groups") {
   const CollectiveParameters named = decide(Operation::all_reduce, choice, 1_MB, 32, star_prices(1_us, 1_ns_per_B), {8, 8}).parameters;
   CHECK(named.between_groups == Algorithm::double_binary_tree);
   CHECK(named.segments == 3);
+  // 64 groups of 2^18: 2^30 / 2 / 2^18 segments at most, not the 4096 that free messages would be worth.
+  choice.pipeline_segments.value.reset();
+  choice.group_size.value = 1 << 18;
+  CHECK(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}).parameters.segments == 2048);
+  choice.pipeline_segments.value = 4096;
+  CHECK_THROWS_AS(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}), std::invalid_argument);
 }
 
 TEST_CASE("a free message makes segments as many as allowed, a free byte makes them one") {
@@ -667,6 +673,7 @@ TEST_CASE("choices that cannot be") {
   CHECK(decided(16, {8, 4}).rings == 5);
   CHECK(decided(5, {}).group_size == 5);
   CHECK_THROWS_AS(decided(16, {4, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(decided(1 << 28, {}), std::invalid_argument);  // 5·2^28 blocks
   rings.group_size.value = 3;
   CHECK_THROWS_AS(decided(16, {8, 4}), std::invalid_argument);
   CollectiveChoice bruck;
