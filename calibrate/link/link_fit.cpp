@@ -22,11 +22,13 @@ Algorithm default_algorithm(Operation operation) {
   throw std::invalid_argument(fmt::format("there is no algorithm for {}", name_of(operation)));
 }
 
-/// Hierarchical is left out: its rings run over two kinds of links, which one benchmark does not tell apart.
+/// What knows machines runs over two kinds of links, which one benchmark does not tell apart.
+bool knows_machines(Algorithm algorithm) { return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring; }
+
 std::string algorithms_of(Operation operation) {
   std::string names;
   for (const CollectiveAlgorithm& one : collective_algorithms())
-    if (one.operation == operation && one.algorithm != Algorithm::hierarchical) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one.algorithm));
+    if (one.operation == operation && !knows_machines(one.algorithm)) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one.algorithm));
   return names;
 }
 
@@ -37,7 +39,7 @@ void set_cost(BenchmarkFit& fit, const FitOptions& options) {
     return;
   }
   const Algorithm algorithm = options.algorithm == Algorithm::automatic ? default_algorithm(benchmark.operation) : options.algorithm;
-  if (!carries_out(algorithm, benchmark.operation) || algorithm == Algorithm::hierarchical)
+  if (!carries_out(algorithm, benchmark.operation) || knows_machines(algorithm))
     throw std::invalid_argument(fmt::format("--algorithm {}: allowed for {}: {}", name_of(algorithm), name_of(benchmark.operation), algorithms_of(benchmark.operation)));
   CollectiveParameters parameters;
   parameters.segments = options.segments;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,16 +16,19 @@ using enum Operation;
 
 constexpr CollectiveAlgorithm kAlgorithms[] = {
     {all_reduce, Algorithm::ring, "2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ + S", "Patarasu and Yuan 2009", ring::all_reduce, ring::all_reduce_cost},
+    {all_reduce, Algorithm::multi_ring, "2(p-1)α + 2(p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_reduce, multi_ring::all_reduce_cost},
     {all_reduce, Algorithm::recursive_doubling, "lg q·(α + nβ + nγ) + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", recursive_doubling::all_reduce, recursive_doubling::all_reduce_cost},
     {all_reduce, Algorithm::halving_doubling, "2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", halving_doubling::all_reduce, halving_doubling::all_reduce_cost},
     {all_reduce, Algorithm::binary_tree, "2Dα + 2Lnβ + Lnγ + S, D = floor(lg p), L = 2D - [p a power of two]", "textbook; derived in binary_tree.cpp", binary_tree::all_reduce, binary_tree::all_reduce_cost},
     {all_reduce, Algorithm::double_binary_tree, "2Rα + 2Lσβ + Lσγ + S, σ = n/2s, R = floor(lg p) + s - 1, L = 2R - [p a power of two], for p = 2 L = R", "Sanders et al. 2009; derived in double_binary_tree.cpp", double_binary_tree::all_reduce, double_binary_tree::all_reduce_cost},
     {all_reduce, Algorithm::reduce_broadcast, "2ceil(lg p)(α + nβ) + ceil(lg p)·nγ + S", "textbook", binomial_tree::reduce_broadcast, binomial_tree::reduce_broadcast_cost},
-    {all_reduce, Algorithm::hierarchical, "2(g-1)(α' + n/g·β') + 2(p/g-1)(α + n/p·β) + ((g-1)/g + (p/g-1)/p)·nγ + S", "two rings; derived in hierarchical.cpp", hierarchical::all_reduce, hierarchical::all_reduce_cost},
+    {all_reduce, Algorithm::hierarchical, "2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the all-reduce between p/g groups, for ring 2(p/g-1)(α + n/p·β + n/2p·γ), + S", "derived in hierarchical.cpp; Thakur 2005 and Sanders et al. 2009 between groups", hierarchical::all_reduce, hierarchical::all_reduce_cost},
     {all_gather, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", ring::all_gather, ring::all_gather_cost},
+    {all_gather, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
     {all_gather, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·nβ + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005", recursive_doubling::all_gather, recursive_doubling::all_gather_cost},
     {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather, bruck::all_gather_cost},
     {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
     {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
     {all_to_all, Algorithm::pairwise, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", pairwise::all_to_all, pairwise::all_to_all_cost},
 };
@@ -43,9 +47,79 @@ int best_segments(Bytes n, int p, const Prices& prices) {
   return cost(high) < cost(low) ? high : low;
 }
 
+constexpr Algorithm kBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling, Algorithm::double_binary_tree};
+
+/// The calls among which a choice leaves it to us to choose.
+struct Candidates {
+  const CollectiveChoice& choice;
+  Bytes n;
+  int p;
+  const Prices& prices;
+  const Machines& machines;
+
+  /// @param trees  side by side, of blocks of their own
+  [[nodiscard]] int segments(Bytes bytes, int participants, int trees = 1) const {
+    return choice.pipeline_segments.value ? *choice.pipeline_segments.value : std::min(best_segments(bytes, participants, prices), std::max(1, kMostBlocks / 2 / trees));
+  }
+
+  /// Of hierarchical.
+  [[nodiscard]] int group_size() const {
+    const int machine = std::max(1, machines.workers);
+    return choice.group_size.value.value_or(machine >= p ? p : p % machine == 0 ? machine : 1);
+  }
+
+  /// Of multi-ring: its group is all workers where the topology has no machines.
+  [[nodiscard]] int ring_group() const { return std::min(p, choice.group_size.value.value_or(machines.workers > 1 ? machines.workers : p)); }
+  [[nodiscard]] int rings() const { return choice.rings.value.value_or(machines.workers < p ? std::min(machines.nics, ring_group()) : 1); }
+
+  /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
+  [[nodiscard]] bool is_worth_a_try(const CollectiveAlgorithm& entry) const {
+    if (entry.algorithm == Algorithm::multi_ring) return rings() > 1 && rings() <= ring_group() && rings() <= kMostBlocks / p;
+    const int g = group_size();
+    return entry.algorithm != Algorithm::hierarchical || (g > 1 && g < p && p % g == 0);
+  }
+
+  [[nodiscard]] std::vector<CollectiveCall> of(const CollectiveAlgorithm& entry) const {
+    CollectiveCall call{&entry, {}, n};
+    CollectiveParameters& parameters = call.parameters;
+    if (entry.algorithm == Algorithm::hierarchical) return hierarchical(call);
+    if (entry.algorithm == Algorithm::double_binary_tree) parameters.segments = segments(n, p);
+    if (entry.algorithm == Algorithm::multi_ring) {
+      parameters.group_size = ring_group();
+      parameters.rings = rings();
+      parameters.nics = machines.nics;
+      if (parameters.rings > parameters.group_size) throw std::invalid_argument(fmt::format("{} rings in groups of {} participants", parameters.rings, parameters.group_size));
+      if (parameters.rings > 1 && parameters.rings > kMostBlocks / p) throw std::invalid_argument(fmt::format("{} rings of {} participants", parameters.rings, p));
+    }
+    return {call};
+  }
+
+ private:
+  [[nodiscard]] std::vector<CollectiveCall> hierarchical(CollectiveCall call) const {
+    const int g = call.parameters.group_size = group_size();
+    if (p % g != 0) throw std::invalid_argument(fmt::format("group size {} does not divide {} participants", g, p));
+    call.parameters.group_fits = machines.workers <= 1 || machines.workers % g == 0;
+    std::vector<CollectiveCall> all;
+    for (const Algorithm between : kBetween) {
+      if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
+      call.parameters.between_groups = between;
+      call.parameters.segments = between == Algorithm::double_binary_tree ? segments(n / g, p / g, g) : 1;
+      if (call.parameters.segments > kMostBlocks / 2 / g) {
+        if (choice.between_groups == Algorithm::automatic) continue;
+        throw std::invalid_argument(fmt::format("{} segments in groups of {} participants", call.parameters.segments, g));
+      }
+      all.push_back(call);
+      if (p == g) break;  // nothing is between groups
+    }
+    return all;
+  }
+};
+
 }  // namespace
 
 std::span<const CollectiveAlgorithm> collective_algorithms() { return kAlgorithms; }
+
+std::span<const Algorithm> all_reduces_between() { return kBetween; }
 
 bool carries_out(Algorithm algorithm, Operation operation) {
   return std::any_of(std::begin(kAlgorithms), std::end(kAlgorithms), [&](const CollectiveAlgorithm& entry) { return entry.operation == operation && entry.algorithm == algorithm; });
@@ -57,36 +131,26 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
   throw std::invalid_argument(fmt::format("{} has no algorithm {}", name_of(operation), name_of(algorithm)));
 }
 
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group, const CallTime& time_of) {
-  const auto with_parameters = [&](const CollectiveAlgorithm& entry) {
-    CollectiveCall call{&entry, {}, n};
-    call.parameters.group_size = choice.group_size.value.value_or(topology_group >= p ? p : p % std::max(1, topology_group) == 0 ? std::max(1, topology_group) : 1);
-    call.parameters.group_fits = topology_group <= 1 || topology_group % call.parameters.group_size == 0;
-    if (entry.algorithm == Algorithm::double_binary_tree)
-      call.parameters.segments = choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(n, p, prices);
-    return call;
-  };
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const CallTime& time_of) {
+  const Candidates candidates{choice, n, p, prices, machines};
+  std::vector<CollectiveCall> all;
   if (choice.algorithm != Algorithm::automatic) {
-    const CollectiveCall call = with_parameters(find_algorithm(operation, choice.algorithm));
-    if (choice.algorithm == Algorithm::hierarchical && p % call.parameters.group_size != 0)
-      throw std::invalid_argument(fmt::format("group size {} does not divide {} participants", call.parameters.group_size, p));
-    return call;
+    all = candidates.of(find_algorithm(operation, choice.algorithm));
+    if (all.size() == 1) return all.front();
+  } else {
+    for (const CollectiveAlgorithm& entry : kAlgorithms)
+      if (entry.operation == operation && candidates.is_worth_a_try(entry))
+        for (CollectiveCall& call : candidates.of(entry)) all.push_back(call);
   }
-  CollectiveCall best;
+  const CollectiveCall* best = nullptr;
   Seconds best_time{};
-  for (const CollectiveAlgorithm& entry : kAlgorithms) {
-    if (entry.operation != operation) continue;
-    const CollectiveCall call = with_parameters(entry);
-    // One group, or groups of one, is the plain ring over again.
-    const int g = call.parameters.group_size;
-    if (entry.algorithm == Algorithm::hierarchical && (g == 1 || g >= p || p % g != 0)) continue;
-    const Seconds time = time_of ? time_of(call) : price(entry.cost(n, p, call.parameters), prices).total();
-    if (!best.algorithm || time < best_time) {
-      best = call;
-      best_time = time;
-    }
+  for (const CollectiveCall& call : all) {
+    const Seconds time = time_of ? time_of(call) : price(call.algorithm->cost(n, p, call.parameters), prices).total();
+    if (best && !(time < best_time)) continue;
+    best = &call;
+    best_time = time;
   }
-  return best;
+  return *best;
 }
 
 CostTerms lower_bound(Operation operation, Bytes n, int p) {

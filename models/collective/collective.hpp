@@ -4,6 +4,7 @@
 // gathered result (m = n/p from each participant), of an all-to-all what each participant starts with.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <span>
 
@@ -15,9 +16,20 @@ namespace stepcast {
 
 /// Algorithm parameters with every "auto" decided.
 struct CollectiveParameters {
-  int group_size = 1;  ///< hierarchical: participants per group, a divisor of p
-  int segments = 1;    ///< double-binary-tree: segments of each half
+  int group_size = 1;  ///< participants per group; hierarchical: a divisor of p
+  int segments = 1;    ///< double-binary-tree, alone or between groups: segments of each half
   bool group_fits = true;  ///< hierarchical: each group lies within one machine or rack
+  int rings = 1;           ///< multi-ring: how many, at most one for each participant of a group
+  int nics = 1;            ///< multi-ring: of a machine
+  Algorithm between_groups = Algorithm::ring;  ///< hierarchical: an all-reduce that all_reduces_between lists
+
+  auto operator<=>(const CollectiveParameters&) const = default;
+};
+
+/// What the topology groups workers by, consecutive ranks together: machines, or racks.
+struct Machines {
+  int workers = 1;  ///< of each; 1 where there are none
+  int nics = 1;     ///< of each; they serve its workers in turn
 };
 
 struct CollectiveAlgorithm {
@@ -38,6 +50,12 @@ bool carries_out(Algorithm algorithm, Operation operation);
 /// @throws std::invalid_argument when no entry matches ("auto" is never an entry)
 const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm);
 
+/// Blocks of a schedule, whose numbers are ints: c·p of c rings, 2s·g of groups of g with trees of s segments between them.
+inline constexpr int kMostBlocks = 1 << 30;
+
+/// What `between_groups` can be, in order of preference where prices are equal.
+std::span<const Algorithm> all_reduces_between();
+
 /// One collective of `bytes` among p participants, decided down to its parameters.
 struct CollectiveCall {
   const CollectiveAlgorithm* algorithm = nullptr;
@@ -51,9 +69,9 @@ using CallTime = std::function<Seconds(const CollectiveCall&)>;
 
 /// Decides "auto": the algorithm of the lowest time among all that fit p, and the parameters by the closed forms.
 /// @param time_of  empty: the closed form
-/// @param topology_group  machine or rack size of the topology, group size of `hierarchical` when "auto"
-/// @throws std::invalid_argument when the chosen group size does not divide p
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, int topology_group, const CallTime& time_of = {});
+/// @throws std::invalid_argument when the chosen group size does not divide p, a group has fewer participants than there are
+///         rings, or a schedule would have more than kMostBlocks
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const CallTime& time_of = {});
 
 /// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:
 /// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations likewise.
@@ -68,6 +86,14 @@ CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&);
 Schedule all_gather(int p, const CollectiveParameters&);
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
 }  // namespace ring
+namespace multi_ring {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule reduce_scatter(int p, const CollectiveParameters&);
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule all_gather(int p, const CollectiveParameters&);
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace multi_ring
 namespace recursive_doubling {
 Schedule all_reduce(int p, const CollectiveParameters&);
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);

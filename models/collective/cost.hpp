@@ -1,6 +1,7 @@
 // Closed forms of collectives, as counts that a cluster's prices turn into seconds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -10,7 +11,7 @@ namespace stepcast {
 
 /// Which way a round's messages go, because topologies price them differently.
 enum class Path {
-  neighbour,  ///< every rank to the next one: one flow leaves each machine or rack
+  neighbour,  ///< every rank to the next one: one flow, or one of each of several rings, leaves each machine or rack
   far,        ///< partners anywhere: every flow may leave its machine or rack
   inner,      ///< inside one machine or rack
   shard,      ///< between workers and parameter-server shards
@@ -21,13 +22,14 @@ inline constexpr int kPaths = 4;
 /// `wire` is what passes the busiest host's link in its busier direction, one round after the other; `copied` what the
 /// busiest worker's host copies, the same as `wire` unless said otherwise; `reduced` what the busiest participant adds
 /// up; `sent` what a worker sends on average, which is no part of the time. Nothing at all (p = 1) costs nothing, S
-/// included.
+/// included. The β of neighbours is by what crosses the busiest NIC of a machine, but no less than inside.
 struct CostTerms {
   std::array<double, kPaths> messages{};
   std::array<Bytes, kPaths> wire{};
   Bytes copied{};
   Bytes reduced{};
   Bytes sent{};
+  double busiest_nic = 1.0;  ///< share of it in what neighbours send out of a machine
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
@@ -63,9 +65,10 @@ struct PricedCost {
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   PricedCost cost;
   if (terms.empty()) return cost;
+  const SecondsPerByte neighbour = prices.path[static_cast<int>(Path::neighbour)].beta, inner = prices.path[static_cast<int>(Path::inner)].beta;
   for (int i = 0; i < kPaths; ++i) {
     cost.latency += prices.path[i].alpha * terms.messages[i];
-    cost.bandwidth += terms.wire[i] * prices.path[i].beta;
+    cost.bandwidth += terms.wire[i] * (i == static_cast<int>(Path::neighbour) ? std::max(neighbour * terms.busiest_nic, std::min(neighbour, inner)) : prices.path[i].beta);
   }
   cost.bandwidth += terms.copied * prices.host;
   cost.reduction = terms.reduced * prices.gamma;

@@ -9,6 +9,7 @@
 #include "models/compressor/compressor.hpp"
 #include "models/scenario/worker_kinds.hpp"
 #include "models/scenario/writer.hpp"
+#include "models/strategy/prices.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -174,9 +175,14 @@ class Changes {
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const CollectiveBenchmark& x) {
-    for (const CollectiveAlgorithm& entry : collective_algorithms())
-      if (entry.operation == x.operation && entry.algorithm != x.collective.algorithm)
-        add(ChangeOf::exchange, std::string(name_of(entry.algorithm)), "/strategy/collective", {{"algorithm", name_of(entry.algorithm)}});
+    for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+      if (entry.operation != x.operation || entry.algorithm == x.collective.algorithm) continue;
+      if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // one ring, over again
+      add(ChangeOf::exchange, std::string(name_of(entry.algorithm)), "/strategy/collective", {{"algorithm", name_of(entry.algorithm)}});
+    }
+    if (x.collective.algorithm == Algorithm::hierarchical && x.collective.between_groups != Algorithm::automatic)
+      for (const Algorithm between : all_reduces_between())
+        if (between != x.collective.between_groups) add(ChangeOf::exchange, fmt::format("{} between groups", name_of(between)), "/strategy/collective/between", name_of(between));
     cheapest(x.collective);
   }
 

@@ -27,9 +27,15 @@ double bus_factor(Operation operation, int p) {
 }
 
 std::string describe(const CollectiveCall& call) {
+  const auto counted = [](int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); };
   const std::string_view name = name_of(call.algorithm->algorithm);
-  if (call.algorithm->algorithm == Algorithm::hierarchical) return fmt::format("{} (groups of {})", name, call.parameters.group_size);
-  if (call.algorithm->algorithm == Algorithm::double_binary_tree) return fmt::format("{} ({} segment{})", name, call.parameters.segments, call.parameters.segments == 1 ? "" : "s");
+  const CollectiveParameters& parameters = call.parameters;
+  if (call.algorithm->algorithm == Algorithm::hierarchical) {
+    const std::string tree = parameters.between_groups == Algorithm::double_binary_tree ? ", " + counted(parameters.segments, "segment") : "";
+    return fmt::format("{} (groups of {}, {} between{})", name, parameters.group_size, name_of(parameters.between_groups), tree);
+  }
+  if (call.algorithm->algorithm == Algorithm::multi_ring) return fmt::format("{} ({})", name, counted(parameters.rings, "ring"));
+  if (call.algorithm->algorithm == Algorithm::double_binary_tree) return fmt::format("{} ({})", name, counted(parameters.segments, "segment"));
   return std::string(name);
 }
 

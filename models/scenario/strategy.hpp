@@ -12,6 +12,7 @@ namespace stepcast {
 enum class Algorithm {
   automatic,
   ring,
+  multi_ring,
   recursive_doubling,
   halving_doubling,
   binary_tree,
@@ -28,6 +29,7 @@ struct Choices<Algorithm> {
   static constexpr std::array table = {
       Choice<Algorithm>{"auto", Algorithm::automatic, "the cheapest one by the equations"},
       Choice<Algorithm>{"ring", Algorithm::ring, "p-1 neighbour messages of n/p each way: bandwidth-optimal"},
+      Choice<Algorithm>{"multi-ring", Algorithm::multi_ring, "several rings, a part of the buffer on each, one through each NIC of a machine"},
       Choice<Algorithm>{"recursive-doubling", Algorithm::recursive_doubling, "lg p exchanges with partners at doubling distance: latency-optimal"},
       Choice<Algorithm>{"halving-doubling", Algorithm::halving_doubling, "Rabenseifner: recursive halving reduce-scatter, then doubling all-gather"},
       Choice<Algorithm>{"binary-tree", Algorithm::binary_tree, "reduce up and broadcast down one binary tree"},
@@ -58,12 +60,16 @@ struct CollectiveChoice {
   Algorithm algorithm = Algorithm::automatic;
   OrAuto<int> group_size;
   OrAuto<int> pipeline_segments;
+  OrAuto<int> rings{};
+  Algorithm between_groups = Algorithm::automatic;
 
   template <class V>
   static void describe(V& v, CollectiveChoice& x) {
     v.optional("algorithm", x.algorithm, "how the collective is carried out");
-    v.optional("group_size", x.group_size, "hierarchical: workers per group; auto: the topology's machine or rack", at_least(1));
-    v.optional("pipeline_segments", x.pipeline_segments, "double-binary-tree: segments of each half; auto: the cheapest number", between(1, 65536));
+    v.optional("group_size", x.group_size, "hierarchical, multi-ring: workers per group; auto: the topology's machine or rack", at_least(1));
+    v.optional("pipeline_segments", x.pipeline_segments, "double-binary-tree, alone or between groups: segments of each half; auto: the cheapest number", between(1, 65536));
+    v.optional("rings", x.rings, "multi-ring: how many, at most one for each worker of a group; auto: one for each NIC of a machine", between(1, 65536));
+    v.optional("between", x.between_groups, "hierarchical: the all-reduce between groups: ring, halving-doubling, recursive-doubling or double-binary-tree; auto: the cheapest by the equations");
   }
   bool operator==(const CollectiveChoice&) const = default;
 };

@@ -124,6 +124,11 @@ int natural_group(const Cluster& cluster) {
   return 1;
 }
 
+Machines machines(const Cluster& cluster) {
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  return {natural_group(cluster), nodes ? nodes->nics : 1};
+}
+
 bool has_inner_hops(const Cluster& cluster) {
   return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
 }
@@ -189,7 +194,7 @@ ClusterPrices::PricedRound ClusterPrices::priced(const Round& round) const {
 }
 
 const ClusterPrices::PricedRounds& ClusterPrices::rounds_of(const CollectiveCall& call) const {
-  const Key key{call.algorithm, call.parameters.group_size, call.parameters.segments};
+  const Key key{call.algorithm, call.parameters};
   if (const auto known = rounds_.find(key); known != rounds_.end()) return known->second;
   const Schedule schedule = call.algorithm->schedule(cluster_.workers, call.parameters);
   PricedRounds all{schedule.blocks, {}};
@@ -206,7 +211,7 @@ PricedCost ClusterPrices::operator()(const CollectiveCall& call) const {
   const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
   PricedCost cost = price(terms, paths_);
   if (terms.empty() || !routes_are_priced(cluster_, call.algorithm->operation)) return cost;
-  const std::pair<Key, Bytes> key{{call.algorithm, call.parameters.group_size, call.parameters.segments}, call.bytes};
+  const std::pair<Key, Bytes> key{{call.algorithm, call.parameters}, call.bytes};
   if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
   const PricedRounds& all = rounds_of(call);
   cost.latency = Seconds{};
@@ -302,7 +307,7 @@ Seconds ClusterPrices::least(const CollectiveCall& call) const {
 CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const {
   const bool by_routes = routes_are_priced(cluster_, operation);
   Seconds best(std::numeric_limits<double>::infinity());
-  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, natural_group(cluster_), [&](const CollectiveCall& call) {
+  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), [&](const CollectiveCall& call) {
     // Following rounds takes long; those of a call that cannot be the best are not worth it.
     if (by_routes)
       if (const Seconds at_least = least(call); at_least >= best) return at_least;

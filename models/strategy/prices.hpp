@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,6 +44,9 @@ bool routes_are_priced(const Cluster& cluster, Operation operation);
 
 /// Workers on one machine or in one rack, the natural group of a hierarchical collective; 1 otherwise.
 int natural_group(const Cluster& cluster);
+
+/// Those workers with the NICs that they share.
+Machines machines(const Cluster& cluster);
 
 /// Whether messages take several links between switches or hosts: fat tree, torus, dragonfly.
 bool has_inner_hops(const Cluster& cluster);
@@ -91,7 +93,7 @@ class ClusterPrices {
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const;
 
  private:
-  using Key = std::tuple<const CollectiveAlgorithm*, int, int>;
+  using Key = std::pair<const CollectiveAlgorithm*, CollectiveParameters>;
   struct PricedRound {
     std::shared_ptr<const RoundFlows> flows;
     int blocks = 1;  ///< of the collective, in one of the flows'

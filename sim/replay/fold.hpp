@@ -21,7 +21,6 @@
 
 #include <map>
 #include <memory>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,8 +75,8 @@ struct Fold {
 
   [[nodiscard]] const FoldedCollective& collective(const CollectiveCall& call) const { return collectives.at(key(call)); }
 
-  using Key = std::tuple<const CollectiveAlgorithm*, int, int>;
-  static Key key(const CollectiveCall& call) { return {call.algorithm, call.parameters.group_size, call.parameters.segments}; }
+  using Key = std::pair<const CollectiveAlgorithm*, CollectiveParameters>;
+  static Key key(const CollectiveCall& call) { return {call.algorithm, call.parameters}; }
   std::map<Key, FoldedCollective> collectives;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,14 +49,14 @@ class MessageCounts {
   explicit MessageCounts(int workers) : workers_(workers) {}
 
   double of(const CollectiveCall& call) {
-    const auto [entry, is_new] = known_.try_emplace({call.algorithm, call.parameters.group_size, call.parameters.segments});
+    const auto [entry, is_new] = known_.try_emplace({call.algorithm, call.parameters});
     if (is_new) entry->second = static_cast<double>(message_count(call.algorithm->schedule(workers_, call.parameters)));
     return entry->second;
   }
 
  private:
   int workers_;
-  std::map<std::tuple<const CollectiveAlgorithm*, int, int>, double> known_;
+  std::map<std::pair<const CollectiveAlgorithm*, CollectiveParameters>, double> known_;
 };
 
 /// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep all

@@ -30,7 +30,14 @@ std::vector<CollectiveParameters> parameters_for(Algorithm algorithm, int p) {
   std::vector<CollectiveParameters> all;
   if (algorithm == Algorithm::hierarchical) {
     for (int g = 1; g <= p; ++g)
-      if (p % g == 0) all.push_back({g, 1});
+      for (const Algorithm between : all_reduces_between())
+        if (p % g == 0)
+          for (const int s : between == Algorithm::double_binary_tree ? std::vector<int>{1, 3} : std::vector<int>{1}) all.push_back({.group_size = g, .segments = s, .between_groups = between});
+  } else if (algorithm == Algorithm::multi_ring) {
+    // The last group may be smaller, and have fewer ranks than there are rings.
+    for (const int g : {1, 2, 3, 4, 5, 8, p})
+      for (const int rings : {1, 2, 3, 5, 8})
+        if (g <= p && rings <= g) all.push_back({.group_size = g, .rings = rings});
   } else if (algorithm == Algorithm::double_binary_tree) {
     for (const int s : {1, 2, 5}) all.push_back({1, s});
   } else {
@@ -40,7 +47,7 @@ std::vector<CollectiveParameters> parameters_for(Algorithm algorithm, int p) {
 }
 
 std::string label(const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
-  return fmt::format("{} {} p={} group_size={} segments={}", name_of(entry.operation), name_of(entry.algorithm), p, parameters.group_size, parameters.segments);
+  return fmt::format("{} {} p={} group_size={} segments={} rings={} between={}", name_of(entry.operation), name_of(entry.algorithm), p, parameters.group_size, parameters.segments, parameters.rings, name_of(parameters.between_groups));
 }
 
 /// Calls f for every entry of the table, every p and every choice of parameters.
@@ -54,13 +61,14 @@ void for_all_collectives(F&& f) {
 /// What one rank holds of one block: how often each rank's contribution is in it.
 using Content = std::vector<std::uint16_t>;
 
-/// Runs a schedule on symbolic data. state[rank][block] is a multiset of contributions.
+/// Runs a schedule on symbolic data. state[rank][block] is a multiset of contributions. Of an all-gather each rank has its
+/// share of consecutive blocks.
 class Machine {
  public:
   Machine(Operation operation, const Schedule& schedule) : p_(schedule.participants), blocks_(schedule.blocks), state_(p_, std::vector<Content>(blocks_, Content(p_, 0))) {
     for (std::size_t rank = 0; rank < p_; ++rank)
       for (std::size_t block = 0; block < blocks_; ++block) {
-        const bool has = operation == Operation::all_gather ? block == rank : operation == Operation::broadcast ? rank == 0
+        const bool has = operation == Operation::all_gather ? block / (blocks_ / p_) == rank : operation == Operation::broadcast ? rank == 0
                                                                                                                 : true;
         if (has) state_[rank][block][rank] = 1;
       }
@@ -113,10 +121,10 @@ std::string broken_promise(Operation operation, const Machine& machine, std::siz
       Content wanted = all;
       if (operation == Operation::all_gather || operation == Operation::broadcast) {
         std::fill(wanted.begin(), wanted.end(), std::uint16_t{0});
-        wanted[operation == Operation::all_gather ? block : 0] = 1;
+        wanted[operation == Operation::all_gather ? block / (blocks / p) : 0] = 1;
       }
-      // The ring's reduce-scatter leaves block i + 1 complete at rank i, and no other block anywhere.
-      if (operation == Operation::reduce_scatter && block != (rank + 1) % p) {
+      // The rings' reduce-scatters leave share i + 1 complete at rank i, and no other block anywhere.
+      if (operation == Operation::reduce_scatter && block / (blocks / p) != (rank + 1) % p) {
         if (machine.at(rank, block) == all) return fmt::format("rank {} holds all of block {}", rank, block);
         continue;
       }
@@ -217,7 +225,7 @@ TEST_CASE("every schedule does what its operation promises") {
     const Machine machine(entry.operation, schedule);
     REQUIRE(machine.fault == "");
     REQUIRE(broken_promise(entry.operation, machine, static_cast<std::size_t>(p), static_cast<std::size_t>(schedule.blocks)) == "");
-    if (entry.operation == Operation::all_gather || entry.operation == Operation::reduce_scatter) REQUIRE(schedule.blocks == p);
+    if (entry.operation == Operation::all_gather || entry.operation == Operation::reduce_scatter) REQUIRE(schedule.blocks == p * parameters.rings);
   });
 }
 
@@ -296,19 +304,27 @@ TEST_CASE("terms are on the path that the messages take") {
     const CostTerms terms = entry.cost(1_MB, p, parameters);
     const Schedule schedule = entry.schedule(p, parameters);
     double inner_rounds = 0;
-    bool all_neighbours = true;
+    bool all_neighbours = true, one_each_leaves = true;
     for (int r = 0; r < schedule.rounds; ++r) {
       bool inner = true;
+      const int g = parameters.group_size;
+      std::vector<int> leaving(static_cast<std::size_t>(p), 0), entering = leaving;  // by group
       for (const Message& m : schedule.round(r)) {
         all_neighbours = all_neighbours && m.to == (m.from + 1) % p;
-        inner = inner && m.from / parameters.group_size == m.to / parameters.group_size;
+        if (m.from / g == m.to / g) continue;
+        inner = false;
+        ++leaving[static_cast<std::size_t>(m.from / g)];
+        ++entering[static_cast<std::size_t>(m.to / g)];
       }
+      for (int group = 0; g < p && group <= (p - 1) / g; ++group)
+        one_each_leaves = one_each_leaves && leaving[static_cast<std::size_t>(group)] == parameters.rings && entering[static_cast<std::size_t>(group)] == parameters.rings;
       inner_rounds += inner;
     }
     // Only the hierarchical algorithm knows groups: as many inner rounds as stay inside them.
     if (entry.algorithm == Algorithm::hierarchical) REQUIRE(terms.messages[static_cast<int>(Path::inner)] == inner_rounds);
     else REQUIRE(terms.messages[static_cast<int>(Path::inner)] == 0);
-    if (terms.messages[static_cast<int>(Path::neighbour)] > 0) REQUIRE(all_neighbours);
+    if (entry.algorithm == Algorithm::multi_ring) REQUIRE(one_each_leaves);
+    else if (terms.messages[static_cast<int>(Path::neighbour)] > 0) REQUIRE(all_neighbours);
     for (int path = 0; path < kPaths; ++path) REQUIRE((terms.messages[path] == 0) == (terms.wire[path] == 0_B));
   });
 }
@@ -319,13 +335,77 @@ TEST_CASE("groups that span machines pay the far path") {
   hierarchical.algorithm = Algorithm::hierarchical;
   const auto inner_messages = [&](int group, int machine) {
     hierarchical.group_size.value = group;
-    const CollectiveCall call = decide(Operation::all_reduce, hierarchical, 1_MB, 16, prices, machine);
+    const CollectiveCall call = decide(Operation::all_reduce, hierarchical, 1_MB, 16, prices, {machine});
     return call.algorithm->cost(call.bytes, 16, call.parameters).messages[static_cast<int>(Path::inner)];
   };
   CHECK(inner_messages(4, 4) == 6);  // 2(g-1)
   CHECK(inner_messages(2, 4) == 2);  // two groups on each machine
   CHECK(inner_messages(4, 2) == 0);  // two machines in each group
   CHECK(inner_messages(4, 1) == 6);  // no machines: one price for all
+}
+
+TEST_CASE("of several rings' bytes out of a machine the busiest NIC takes its share") {
+  // α 3 us, 0.8 ns/B out of a machine, 0.1 inside; p = 16, n = 160 MB: 15 rounds of 10 MB from each rank.
+  Prices prices;
+  prices.path = {PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B}, PathPrice{1_us, 0.1_ns_per_B}, PathPrice{7_us, 2.3_ns_per_B}};
+  const auto beta = [&](int rings, int nics) {
+    const PricedCost cost = price(multi_ring::all_gather_cost(160_MB, 16, {.group_size = 8, .rings = rings, .nics = nics}), prices);
+    require_close(45e-6, cost.latency.si(), 1e-12, "15 · 3 us");
+    return cost.bandwidth.si() / 150e6;
+  };
+  require_close(0.8e-9, beta(1, 4), 1e-12, "one ring on one of 4 NICs");
+  require_close(0.4e-9, beta(2, 4), 1e-12, "a half on each of two");
+  require_close(0.2e-9, beta(4, 4), 1e-12, "a quarter on each");
+  require_close(0.32e-9, beta(5, 4), 1e-12, "two of five parts on one");
+  require_close(0.8e-9, beta(4, 1), 1e-12, "all over the only one");
+  require_close(0.1e-9, beta(8, 8), 1e-12, "an eighth: as fast as inside");
+  require_close(0.1e-9, beta(16, 16), 1e-12, "a sixteenth would be faster than what each rank sends inside");
+}
+
+TEST_CASE("each NIC carries one ring out of a machine and one into it") {
+  // NIC of worker l is l mod k, also where k does not divide g: rings leave by k different NICs and enter by k.
+  for (int g = 1; g <= 9; ++g)
+    for (int k = 1; k <= g; ++k) {
+      INFO(fmt::format("{} workers, {} NICs", g, k));
+      const int machines = 3, p = machines * g;
+      const Schedule schedule = multi_ring::all_reduce(p, {.group_size = g, .rings = k, .nics = k});
+      for (const int r : {0, p - 1}) {
+        std::vector<int> out(static_cast<std::size_t>(machines * k), 0), in(out);
+        const auto nic = [&](int rank) { return static_cast<std::size_t>(rank / g * k + rank % g % k); };
+        for (const Message& m : schedule.round(r)) {
+          if (m.from / g == m.to / g) continue;
+          ++out[nic(m.from)];
+          ++in[nic(m.to)];
+        }
+        CHECK(out == std::vector<int>(out.size(), 1));
+        CHECK(in == out);
+      }
+    }
+}
+
+TEST_CASE("one ring of many is a ring, and a ring between groups is the ring of each share") {
+  // Two groups of three, the ring between them in blocks of n/6: after two rounds inside, position 0 holds share 1 = blocks 2
+  // and 3; group 0 sends block 2, group 1 block 3, both to the same position of the other group.
+  const Schedule schedule = hierarchical::all_reduce(6, {.group_size = 3});
+  CHECK(schedule.blocks == 6);
+  REQUIRE(schedule.rounds == 2 + 2 + 2);
+  const Round between = schedule.round(2);
+  REQUIRE(between.size() == 6);
+  const auto is = [](const Message& m, int from, int to, int first) { return m.from == from && m.to == to && m.slice.first == first && m.slice.count == 1 && m.reduce; };
+  CHECK(is(between[0], 0, 3, 2));
+  CHECK(is(between[1], 1, 4, 4));
+  CHECK(is(between[2], 2, 5, 0));
+  CHECK(is(between[3], 3, 0, 3));
+  CHECK(is(between[4], 4, 1, 5));
+  CHECK(is(between[5], 5, 2, 1));
+  // One ring in groups of two of five: in each it leaves at the first worker. 1 0 3 2 4, each sends to the next.
+  const Round one = multi_ring::all_gather(5, {.group_size = 2}).round(0);
+  const int order[] = {1, 0, 3, 2, 4};
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(one[i].from == order[i]);
+    CHECK(one[i].to == order[(i + 1) % 5]);
+    CHECK(one[i].slice.first == order[i]);
+  }
 }
 
 TEST_CASE("one participant communicates nothing and pays nothing") {
@@ -388,7 +468,14 @@ TEST_CASE("closed forms at powers of two are the textbook's") {
     // Groups of h and p/h: 2(h-1)(α + n/h β) + 2(p/h-1)(α + n/p β) + ((h-1)/h + (p/h-1)/p) nγ
     for (const int h : {1, 2, p / 2, p}) {
       const double inside = h - 1, between = p / h - 1;
-      check((a + n / h * b) * (2 * inside) + (a + n / p * b) * (2 * between) + n * g * (inside / h + between / p), all_reduce, Algorithm::hierarchical, {h, 1});
+      const Seconds in_groups = (a + n / h * b) * (2 * inside) + n * g * (inside / h);
+      check(in_groups + (a + n / p * b) * (2 * between) + n * g * (between / p), all_reduce, Algorithm::hierarchical, {h, 1});
+      // With G = p/h groups: lg G (α + n/h (β + γ)), or 2 lg G α + 2(G-1)/G·n/h β + (G-1)/G·n/h γ
+      const double levels = std::log2(p / h);
+      check(in_groups + (a + n / h * b + n / h * g) * levels, all_reduce, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::recursive_doubling});
+      check(in_groups + a * (2 * levels) + n / p * b * (2 * between) + n / p * g * between, all_reduce, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::halving_doubling});
+      // Several rings: each rank's messages of a round share its link, and leave after one latency.
+      check(a * (2.0 * (p - 1)) + n * b * (2 * share) + n * g * share, all_reduce, Algorithm::multi_ring, {.group_size = h, .rings = h});
     }
   }
 }
@@ -416,6 +503,12 @@ TEST_CASE("tree algorithms at small p, counted by hand") {
   check(Algorithm::double_binary_tree, 3, 1, 2, 2 * n, n);
   // p = 7, s = 2: D + s - 1 = 3 rounds each way of two segments of n/4.
   check(Algorithm::double_binary_tree, 7, 2, 6, 6 * 2 * n / 4, 3 * 2 * n / 4);
+  // Between 7 groups of two the same of half the buffer, and n/2 to the other of the group, before and after.
+  const CostTerms two = hierarchical::all_reduce_cost(Bytes(n), 14, {.group_size = 2, .segments = 2, .between_groups = Algorithm::double_binary_tree});
+  CHECK(two.messages[static_cast<int>(Path::inner)] == 2);
+  CHECK(two.messages[static_cast<int>(Path::far)] == 6);
+  require_close(6 * 2 * n / 8, two.wire[static_cast<int>(Path::far)].si(), 1e-12, "tree between groups: wire");
+  require_close(n / 2 + 3 * 2 * n / 8, two.reduced.si(), 1e-12, "tree between groups: reduced");
 }
 
 TEST_CASE("β terms at p = 4 on 10 Gb/s") {
@@ -464,24 +557,39 @@ TEST_CASE("auto decides for the cheapest algorithm") {
         const Operation operation = any_operation();
         const Prices prices = random_prices();
         const Bytes n(positive_between(1, 1e10));
-        const int p = integer_between(1, 300), topology_group = integer_between(1, 16);
+        const int p = integer_between(1, 300), topology_group = integer_between(1, 16), nics = integer_between(1, topology_group);
         CollectiveChoice choice;
         if (coin()) choice.group_size.value = integer_between(1, 16);
         if (coin()) choice.pipeline_segments.value = integer_between(1, 64);
-        const CollectiveCall call = decide(operation, choice, n, p, prices, topology_group);
+        if (coin()) choice.rings.value = integer_between(1, 16);
+        if (coin()) choice.between_groups = all_reduces_between()[static_cast<std::size_t>(integer_between(0, 3))];
+        const CollectiveCall call = decide(operation, choice, n, p, prices, {topology_group, nics});
         RC_ASSERT(call.algorithm->operation == operation);
         RC_ASSERT(call.bytes == n);
         const Seconds time = price(call.algorithm->cost(n, p, call.parameters), prices).total();
-        const int group = choice.group_size.value.value_or(topology_group);
         for (const CollectiveAlgorithm& entry : collective_algorithms()) {
           if (entry.operation != operation) continue;
-          if (entry.algorithm == Algorithm::hierarchical && (p % group != 0 || group == 1 || group == p)) continue;  // the plain ring over again
-          std::vector<int> segments{1};
-          if (entry.algorithm == Algorithm::double_binary_tree) segments = choice.pipeline_segments.value ? std::vector<int>{*choice.pipeline_segments.value} : std::vector<int>{1, 2, 4, 8, 16, 32, 64, 128};
-          for (const int s : segments) {
+          const auto require_no_better = [&](const CollectiveParameters& parameters) {
+            const Seconds other = price(entry.cost(n, p, parameters), prices).total();
+            if (other < time * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, {} takes {} s", label(entry, p, parameters), other.si(), label(*call.algorithm, p, call.parameters), time.si()));
+          };
+          const std::vector<int> segments = choice.pipeline_segments.value ? std::vector<int>{*choice.pipeline_segments.value} : std::vector<int>{1, 2, 4, 8, 16, 32, 64, 128};
+          if (entry.algorithm == Algorithm::hierarchical) {
+            const int group = choice.group_size.value.value_or(topology_group);
+            if (p % group != 0 || group == 1 || group == p) continue;  // the plain ring over again
             // Groups lie within machines when their size divides the machine's (or there are no machines).
-            const Seconds other = price(entry.cost(n, p, {group, s, topology_group == 1 || topology_group % group == 0}), prices).total();
-            if (other < time * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, {} takes {} s", label(entry, p, {group, s}), other.si(), label(*call.algorithm, p, call.parameters), time.si()));
+            const bool fits = topology_group == 1 || topology_group % group == 0;
+            for (const Algorithm between : all_reduces_between())
+              if (choice.between_groups == Algorithm::automatic || choice.between_groups == between)
+                for (const int s : segments) require_no_better({.group_size = group, .segments = s, .group_fits = fits, .between_groups = between});
+          } else if (entry.algorithm == Algorithm::multi_ring) {
+            const int group = std::min(p, choice.group_size.value.value_or(topology_group > 1 ? topology_group : p));
+            const int rings = choice.rings.value.value_or(topology_group < p ? std::min(nics, group) : 1);
+            if (rings <= group) require_no_better({.group_size = group, .rings = rings, .nics = nics});
+          } else if (entry.algorithm == Algorithm::double_binary_tree) {
+            for (const int s : segments) require_no_better({.segments = s});
+          } else {
+            require_no_better({});
           }
         }
       },
@@ -492,7 +600,7 @@ TEST_CASE("auto segments are the best number of segments") {
   CollectiveChoice choice;
   choice.algorithm = Algorithm::double_binary_tree;
   const auto check = [&](Bytes n, int p, const Prices& prices) {
-    const CollectiveCall call = decide(Operation::all_reduce, choice, n, p, prices, 1);
+    const CollectiveCall call = decide(Operation::all_reduce, choice, n, p, prices, {1});
     const Seconds time = price(call.algorithm->cost(n, p, call.parameters), prices).total();
     for (int s = 1; s <= 200; ++s) {
       const Seconds other = price(call.algorithm->cost(n, p, {1, s}), prices).total();
@@ -507,11 +615,35 @@ TEST_CASE("auto segments are the best number of segments") {
       "of 1 to 200 segments none is better", [&] { RC_ASSERT(check(Bytes(positive_between(1, 1e9)), integer_between(1, 1000), random_prices()) == ""); }, 1000);
 }
 
+TEST_CASE("auto between groups is the best between groups") {
+  // 4 groups of 8: 2·3 messages and 2·3/4·n/8, lg 4 = 2 and 2·n/8, or 4 and 2·3/4·n/8. Free messages and bytes that cost:
+  // ring and halving-doubling are equal, and the ring is first.
+  CollectiveChoice choice;
+  choice.algorithm = Algorithm::hierarchical;
+  const auto between = [&](Bytes n, const Prices& prices) { return decide(Operation::all_reduce, choice, n, 32, prices, {8, 8}).parameters.between_groups; };
+  CHECK(between(1_MB, star_prices(1_us, 0_ns_per_B)) == Algorithm::recursive_doubling);
+  CHECK(between(1_MB, star_prices(0_s, 1_ns_per_B)) == Algorithm::ring);
+  // 2 messages more than recursive doubling's, n/16 less: worth it from 16·2 us / 1 ns/B = 32 kB on.
+  CHECK(between(31_kB, star_prices(1_us, 1_ns_per_B)) == Algorithm::recursive_doubling);
+  CHECK(between(33_kB, star_prices(1_us, 1_ns_per_B)) == Algorithm::halving_doubling);
+  choice.between_groups = Algorithm::double_binary_tree;
+  choice.pipeline_segments.value = 3;
+  const CollectiveParameters named = decide(Operation::all_reduce, choice, 1_MB, 32, star_prices(1_us, 1_ns_per_B), {8, 8}).parameters;
+  CHECK(named.between_groups == Algorithm::double_binary_tree);
+  CHECK(named.segments == 3);
+  // 64 groups of 2^18: 2^30 / 2 / 2^18 segments at most, not the 4096 that free messages would be worth.
+  choice.pipeline_segments.value.reset();
+  choice.group_size.value = 1 << 18;
+  CHECK(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}).parameters.segments == 2048);
+  choice.pipeline_segments.value = 4096;
+  CHECK_THROWS_AS(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}), std::invalid_argument);
+}
+
 TEST_CASE("a free message makes segments as many as allowed, a free byte makes them one") {
   CollectiveChoice choice;
   choice.algorithm = Algorithm::double_binary_tree;
-  CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(0_s, 1_ns_per_B), 1).parameters.segments == 4096);
-  CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(1_us, 0_ns_per_B), 1).parameters.segments == 1);
+  CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(0_s, 1_ns_per_B), {1}).parameters.segments == 4096);
+  CHECK(decide(Operation::all_reduce, choice, 1_MB, 16, star_prices(1_us, 0_ns_per_B), {1}).parameters.segments == 1);
 }
 
 TEST_CASE("choices that cannot be") {
@@ -519,18 +651,34 @@ TEST_CASE("choices that cannot be") {
   CollectiveChoice hierarchical;
   hierarchical.algorithm = Algorithm::hierarchical;
   hierarchical.group_size.value = 3;
-  CHECK_THROWS_AS(decide(Operation::all_reduce, hierarchical, 1_MB, 8, prices, 1), std::invalid_argument);
-  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 9, prices, 1).parameters.group_size == 3);
+  CHECK_THROWS_AS(decide(Operation::all_reduce, hierarchical, 1_MB, 8, prices, {1}), std::invalid_argument);
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 9, prices, {1}).parameters.group_size == 3);
   // "auto" takes the topology's group where it divides p, else groups of one.
   hierarchical.group_size.value.reset();
-  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 16, prices, 8).parameters.group_size == 8);
-  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 12, prices, 8).parameters.group_size == 1);
-  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 6, prices, 8).parameters.group_size == 6);  // all on one machine
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 16, prices, {8}).parameters.group_size == 8);
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 12, prices, {8}).parameters.group_size == 1);
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 6, prices, {8}).parameters.group_size == 6);  // all on one machine
   CHECK_THROWS_AS(find_algorithm(Operation::broadcast, Algorithm::ring), std::invalid_argument);
   CHECK_THROWS_AS(find_algorithm(Operation::all_reduce, Algorithm::automatic), std::invalid_argument);
+  // As many rings as NICs, where workers are on several machines; a machine of its own for all where the topology knows none.
+  CollectiveChoice rings;
+  rings.algorithm = Algorithm::multi_ring;
+  const auto decided = [&](int p, const Machines& machines) { return decide(Operation::all_reduce, rings, 1_MB, p, prices, machines).parameters; };
+  CHECK(decided(16, {8, 4}).rings == 4);
+  CHECK(decided(16, {8, 4}).group_size == 8);
+  CHECK(decided(8, {8, 4}).rings == 1);
+  CHECK(decided(6, {8, 4}).group_size == 6);
+  CHECK(decided(16, {}).rings == 1);
+  rings.rings.value = 5;
+  CHECK(decided(16, {8, 4}).rings == 5);
+  CHECK(decided(5, {}).group_size == 5);
+  CHECK_THROWS_AS(decided(16, {4, 4}), std::invalid_argument);
+  CHECK_THROWS_AS(decided(1 << 28, {}), std::invalid_argument);  // 5·2^28 blocks
+  rings.group_size.value = 3;
+  CHECK_THROWS_AS(decided(16, {8, 4}), std::invalid_argument);
   CollectiveChoice bruck;
   bruck.algorithm = Algorithm::bruck;
-  CHECK_THROWS_AS(decide(Operation::all_reduce, bruck, 1_MB, 8, prices, 1), std::invalid_argument);
+  CHECK_THROWS_AS(decide(Operation::all_reduce, bruck, 1_MB, 8, prices, {1}), std::invalid_argument);
 }
 
 TEST_CASE("binary logarithms") {

@@ -162,6 +162,22 @@ TEST_CASE("what changes the training is apart from what changes the exchange") {
   CHECK(changes_of(of_large, ChangeOf::training).at("batch of 2147483648 @ /workload/batch") == 2147483648L);
 }
 
+TEST_CASE("of a collective every other algorithm is tried, and what else may run between groups") {
+  const auto tried = [](const char* collective, int nics) {
+    const Override overrides[] = {{"/strategy", {{"kind", "collective"}, {"size", "1MB"}, {"collective", Json::parse(collective)}}, "--set", ""}, {"/cluster/topology/nics", nics, "--set", ""}};
+    return changes_of(study_of(kTrained, {overrides[0], overrides[1]}).points.front().scenario, ChangeOf::exchange);
+  };
+  const auto ring = tried(R"({"algorithm": "ring"})", 2), one_nic = tried(R"({"algorithm": "ring"})", 1), between_rings = tried(R"({"algorithm": "hierarchical", "between": "ring"})", 2);
+  CHECK(ring.at("multi-ring @ /strategy/collective") == Json{{"algorithm", "multi-ring"}});
+  CHECK(ring.count("hierarchical @ /strategy/collective") == 1);
+  CHECK(one_nic.count("multi-ring @ /strategy/collective") == 0);  // is the ring
+  const auto between = [](const auto& changes) { return std::count_if(changes.begin(), changes.end(), [](const auto& one) { return one.first.ends_with("@ /strategy/collective/between"); }); };
+  CHECK(between(ring) == 0);
+  CHECK(between(between_rings) == 3);
+  CHECK(between_rings.at("halving-doubling between groups @ /strategy/collective/between") == "halving-doubling");
+  CHECK(between(tried(R"({"algorithm": "hierarchical"})", 2)) == 0);  // auto has them all
+}
+
 TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps its times") {
   const Scenario scenario = study_of(R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})").points.front().scenario;
   for (const auto& [name, value] : changes_of(scenario, ChangeOf::training)) CHECK((name.find("/workload") == std::string::npos || name == "accumulation of 2 @ /workload/accumulation"));
@@ -171,7 +187,8 @@ TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps 
 // change makes another scenario.
 TEST_CASE("every change can be made to the canonical document") {
   for (const char* strategy : {R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}, "collective": {"algorithm": "ring"}})", R"({"kind": "parameter-server", "shards": 2, "balance": "greedy"})",
-                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "local-sgd", "steps": 4, "collective": {"algorithm": "ring"}})", R"({"kind": "sharded"})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})"}) {
+                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "local-sgd", "steps": 4, "collective": {"algorithm": "ring"}})", R"({"kind": "sharded"})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})",
+                               R"({"kind": "collective", "size": "1MB", "collective": {"algorithm": "hierarchical", "between": "ring"}})"}) {
     INFO(strategy);
     const Scenario scenario = study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}}).points.front().scenario;
     const std::string document = to_json(scenario).dump();

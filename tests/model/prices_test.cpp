@@ -1,5 +1,6 @@
 // What each topology charges for the paths of collectives, worked out by hand.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -113,6 +114,8 @@ TEST_CASE("machines share their NICs") {
   check_path(cluster, Path::far, 6e-6, 1e-9, "slow inner links bound it");
   CHECK_FALSE(prices_are_exact(cluster));
   CHECK(natural_group(cluster) == 8);
+  CHECK(machines(cluster).workers == 8);
+  CHECK(machines(cluster).nics == 8);
   check_path(cluster, Path::shard, 5.5e-6, 0.08e-9, "a dedicated shard: half an inner link out of the machine, then a link");
   cluster.workers = 8;
   for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(cluster, path, 1e-6, 1e-9, "one machine: no NIC in the way");
@@ -297,6 +300,57 @@ TEST_CASE("a round in a fabric takes as long as its most loaded link") {
   CHECK(ClusterPrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::halving_doubling);
 }
 
+TEST_CASE("several rings on two machines of four workers with two NICs, message by message") {
+  // Worker l of a machine has NIC l mod 2. Ring 0 goes 1 2 3 0, out by worker 0's NIC 0, into worker 5's NIC 1 of the other
+  // machine, 5 6 7 4 and back; ring 1 goes 2 3 0 1, out by NIC 1, into worker 6's NIC 0, 6 7 4 5 and back.
+  Cluster cluster = star_cluster(8, 10_Gbps, 25_us);
+  cluster.topology = Nodes{4, {100_GBps, 3_us}, 2};
+  const ClusterPrices prices(cluster);
+  CollectiveChoice choice;
+  choice.algorithm = Algorithm::multi_ring;
+  const CollectiveCall call = prices.decide(Operation::all_reduce, choice, 80_MB);
+  CHECK(call.parameters.rings == 2);
+  const Round round = call.algorithm->schedule(8, call.parameters).round(0);
+  const int ends[][2] = {{1, 2}, {2, 3}, {3, 0}, {0, 5}, {5, 6}, {6, 7}, {7, 4}, {4, 1}, {2, 3}, {3, 0}, {0, 1}, {1, 6}, {6, 7}, {7, 4}, {4, 5}, {5, 2}};
+  REQUIRE(round.size() == 16);
+  for (std::size_t i = 0; i < 16; ++i) {
+    CHECK(round[i].from == ends[i][0]);
+    CHECK(round[i].to == ends[i][1]);
+  }
+  // Blocks on each link. A cable inside is two links, the worker's out and in; after 8 of those come two NICs for each machine.
+  const Fabric fabric(cluster, 0);
+  std::vector<int> load(fabric.links().size(), 0);
+  for (const Message& m : round) {
+    Fabric::Route route;
+    fabric.append_route(m.from, m.to, route);
+    for (const int link : route) ++load[static_cast<std::size_t>(link)];
+  }
+  std::vector<int> expected(2 * 8, 2);         // each worker sends and receives a block of each ring
+  expected.insert(expected.end(), 2 * 4, 1);  // each NIC one each way
+  CHECK(load == expected);
+  // 14 rounds of 3 + 25 us and 80/16 MB at 10 Gb/s, which is more than 10 MB take inside; that is what the closed form says too.
+  require_close(14 * (28e-6 + 4e-3), prices(call).total().si(), 1e-12, "by routes");
+  require_close(14 * (28e-6 + 4e-3), price(call.algorithm->cost(80_MB, 8, call.parameters), prices.paths()).total().si(), 1e-12, "closed form");
+  CHECK(prices.is_exact(call));
+}
+
+TEST_CASE("many rings are priced as their closed form says where the NICs are the bound") {
+  property(
+      "machines of any size, NICs and rings", [] {
+        const int g = integer_between(2, 8), machines_of = integer_between(2, 6), nics = integer_between(1, g);
+        Cluster cluster = star_cluster(g * machines_of, 10_Gbps, 25_us);
+        cluster.topology = Nodes{g, {BytesPerSecond(1e15), 3_us}, nics};
+        CollectiveChoice choice;
+        choice.algorithm = Algorithm::multi_ring;
+        choice.rings.value = integer_between(1, g);
+        const ClusterPrices prices(cluster);
+        const Operation operation = std::array{Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}[static_cast<std::size_t>(integer_between(0, 2))];
+        const CollectiveCall call = prices.decide(operation, choice, Bytes(positive_between(1e6, 1e9)));
+        assert_close(price(call.algorithm->cost(call.bytes, cluster.workers, call.parameters), prices.paths()).total().si(), prices(call).total().si(), 1e-9, "closed form and routes");
+      },
+      200);
+}
+
 TEST_CASE("messages of unlike latencies share a link while both are on it") {
   // Two racks of two hosts, each with an uplink worth one link of 1 GB/s. A, 0 → 2, has 2/2 + 2/2 = 2 us of latency, B, 1 → 3,
   // 2/2 + 6/2 = 4 us; 4 kB each. A is alone on the uplink from 2 to 4 us and has 2 kB through; both have half of it until A
@@ -336,8 +390,10 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
         const Seconds chosen = prices(prices.decide(operation, {}, n)).total();
         for (const CollectiveAlgorithm& entry : collective_algorithms()) {
           if (entry.operation != operation) continue;
-          const CollectiveCall other = prices.decide(operation, {entry.algorithm, {}, {}}, n);
-          if (prices(other).total() < chosen * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, the chosen one {} s", name_of(entry.algorithm), prices(other).total().si(), chosen.si()));
+          for (const Algorithm between : all_reduces_between()) {
+            const CollectiveCall other = prices.decide(operation, {entry.algorithm, {}, {}, {}, between}, n);
+            if (prices(other).total() < chosen * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, the chosen one {} s", name_of(entry.algorithm), prices(other).total().si(), chosen.si()));
+          }
         }
       },
       300);

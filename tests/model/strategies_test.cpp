@@ -385,7 +385,7 @@ TEST_CASE("a benchmark's step is the collective") {
     benchmark.operation = static_cast<Operation>(integer_between(0, 3));
     benchmark.size = Bytes(positive_between(1, 1e9));
     const Prices prices = collective_prices(cluster);
-    const CollectiveCall call = decide(benchmark.operation, {}, benchmark.size, cluster.workers, prices, 1);
+    const CollectiveCall call = decide(benchmark.operation, {}, benchmark.size, cluster.workers, prices, {1});
     const Seconds expected = price(call.algorithm->cost(benchmark.size, cluster.workers, call.parameters), prices).total();
     assert_close(expected.si(), step_time(scenario_of(cluster, benchmark), {}), 1e-12, "step");
   });

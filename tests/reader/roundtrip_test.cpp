@@ -180,6 +180,7 @@ Scenario random_scenario() {
   const auto mend = [](CollectiveChoice& choice, const std::vector<Algorithm>& allowed) {
     choice.algorithm = *(allowed.begin() + integer_between(0, static_cast<int>(allowed.size()) - 1));
     if (choice.group_size.value) choice.group_size.value = 8;
+    if (choice.rings.value) choice.rings.value = integer_between(1, 8);
   };
   using enum Algorithm;
   const bool dense = std::holds_alternative<NoCompressor>(s.compressor) || std::holds_alternative<RatioCompressor>(s.compressor);

@@ -18,12 +18,18 @@ namespace {
 
 constexpr int kWorkers[] = {1, 2, 3, 4, 5, 8, 16, 31, 64};
 
-/// The algorithm with every group size (or number of segments) worth trying.
+/// The algorithm with every group size, number of segments or rings and choice between groups worth trying.
 std::vector<CollectiveChoice> choices(Algorithm algorithm, int p) {
   std::vector<CollectiveChoice> all;
   if (algorithm == Algorithm::hierarchical) {
     for (const int g : {1, 2, 4, 31})
-      if (p % g == 0) all.push_back({algorithm, {g}, {}});
+      for (const Algorithm between : all_reduces_between())
+        if (p % g == 0) all.push_back({algorithm, {g}, {}, {}, between});
+  } else if (algorithm == Algorithm::multi_ring) {
+    for (const int g : {2, 3, 8})
+      for (const int rings : {2, 3})
+        if (g <= p && rings <= g) all.push_back({algorithm, {g}, {}, {rings}});
+    all.push_back({algorithm, {}, {}});
   } else if (algorithm == Algorithm::double_binary_tree) {
     for (const int s : {1, 2, 7}) all.push_back({algorithm, {}, {s}});
     all.push_back({algorithm, {}, {}});
@@ -45,8 +51,8 @@ TEST_CASE("replay of a collective equals its closed form") {
         Scenario scenario = collective_of(star(p), entry.operation, entry.algorithm, size);
         std::get<CollectiveBenchmark>(scenario.strategy).collective = choice;
         const Prices prices = collective_prices(scenario.cluster);
-        const CollectiveCall call = decide(entry.operation, choice, size, p, prices, 1);
-        cases.push_back({fmt::format("{} {} p={} g={} s={}", name_of(entry.operation), name_of(entry.algorithm), p, call.parameters.group_size, call.parameters.segments), scenario});
+        const CollectiveCall call = decide(entry.operation, choice, size, p, prices, {1});
+        cases.push_back({fmt::format("{} {} p={} g={} s={} c={} {}", name_of(entry.operation), name_of(entry.algorithm), p, call.parameters.group_size, call.parameters.segments, call.parameters.rings, name_of(call.parameters.between_groups)), scenario});
         expected.push_back(price(entry.cost(size, p, call.parameters), prices).total());
       }
   const auto answers = evaluate_both(cases);
@@ -82,9 +88,46 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
   cluster.reduction_cost = cluster.host_cost = {};
   cluster.collective_cost = {};
   cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
-  const auto answers = evaluate_both({{"hierarchical", collective_of(cluster, Operation::all_reduce, Algorithm::hierarchical, n)}});
-  require_close(6.0 * (3_us + 20_MB / 100_GBps) + 2.0 * (28_us + 20_MB / 10_Gbps), answers[0].replay.step, 1e-9, "hierarchical, 2 NICs");
-  require_same(answers[0], 1e-9);
+  // Recursive doubling between two machines is one round of n/4 each, n/2 through each NIC.
+  std::vector<Case> cases;
+  for (const Algorithm between : {Algorithm::ring, Algorithm::recursive_doubling}) {
+    Scenario& scenario = cases.emplace_back(Case{std::string(name_of(between)), collective_of(cluster, Operation::all_reduce, Algorithm::hierarchical, n)}).scenario;
+    std::get<CollectiveBenchmark>(scenario.strategy).collective.between_groups = between;
+  }
+  const auto answers = evaluate_both(cases);
+  const Seconds inside = 6.0 * (3_us + 20_MB / 100_GBps);
+  require_close(inside + 2.0 * (28_us + 20_MB / 10_Gbps), answers[0].replay.step, 1e-9, "ring between, 2 NICs");
+  require_close(inside + 28_us + 40_MB / 10_Gbps, answers[1].replay.step, 1e-9, "recursive doubling between, 2 NICs");
+  for (const Comparison& answer : answers) require_same(answer, 1e-9);
+}
+
+TEST_CASE("several rings use all NICs") {
+  // 2 nodes of 4, 2 NICs, 2 rings: in each of 2·7 rounds each ring moves n/16 = 5 MB from rank to rank, over one NIC of its own
+  // out of either node: 28 us + 5 MB / 10 Gb/s = 4.028 ms. Inside, workers send 10 MB at 100 GB/s. One ring: 10 MB over one NIC;
+  // four: 2.5 MB each, two on a NIC.
+  const Bytes n = 80_MB;
+  Cluster cluster = star(8);
+  cluster.reduction_cost = cluster.host_cost = {};
+  cluster.collective_cost = {};
+  cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
+  const auto with_rings = [&](const OrAuto<int>& rings, const Topology& topology) {
+    Cluster other = cluster;
+    other.topology = topology;
+    Scenario scenario = collective_of(other, Operation::all_reduce, Algorithm::multi_ring, n);
+    std::get<CollectiveBenchmark>(scenario.strategy).collective.rings = rings;
+    return scenario;
+  };
+  const Topology two = cluster.topology, three = Nodes{4, Link{100_GBps, 3_us}, 3}, slow = Nodes{4, Link{2_GBps, 3_us}, 2};
+  const auto answers = evaluate_both({{"auto", with_rings({}, two)}, {"1", with_rings({1}, two)}, {"4", with_rings({4}, two)}, {"auto of 3 NICs", with_rings({}, three)}, {"inside is slower", with_rings({}, slow)}});
+  require_close(14.0 * (28_us + 5_MB / 10_Gbps), answers[0].replay.step, 1e-9, "2 rings");
+  require_close(14.0 * (28_us + 10_MB / 10_Gbps), answers[1].replay.step, 1e-9, "1 ring");
+  require_close(14.0 * (28_us + 5_MB / 10_Gbps), answers[2].replay.step, 1e-9, "4 rings on 2 NICs");
+  require_close(14.0 * (28_us + 10_MB / 3.0 / 10_Gbps), answers[3].replay.step, 1e-9, "3 rings on 3 NICs of 4 workers");
+  // At 2 GB/s a worker's link is the bound where a ring leaves: that to the next worker has all of it from 3 us on, 50 kB until
+  // the one out of the node joins it at 28 us. Both have half of it for the other 4.95 MB, and then the one out of the node its
+  // last 50 kB at its NIC's 10 Gb/s.
+  require_close(14.0 * (28_us + 4950_kB / 1_GBps + 50_kB / 10_Gbps), answers[4].replay.step, 1e-9, "slow inside");
+  for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
 TEST_CASE("replay of a collective equals its price by routes, on every topology") {
@@ -114,8 +157,22 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
       for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
         Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, size);
         auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
-        if (entry.algorithm == Algorithm::hierarchical) choice.group_size = {cluster.workers % 4 == 0 ? 4 : cluster.workers % 3 == 0 ? 3 : 2};
-        cases.push_back({fmt::format("{}: {} {} {} B", name, name_of(entry.operation), name_of(entry.algorithm), size.si()), scenario});
+        const int group = cluster.workers % 4 == 0 ? 4 : cluster.workers % 3 == 0 ? 3 : 2;
+        if (entry.algorithm == Algorithm::hierarchical) choice.group_size = {group};
+        const auto add = [&, where = name](const std::string& with) { cases.push_back({fmt::format("{}: {} {}{} {} B", where, name_of(entry.operation), name_of(entry.algorithm), with, size.si()), scenario}); };
+        if (entry.algorithm == Algorithm::hierarchical) {
+          for (const Algorithm between : all_reduces_between()) {
+            choice.between_groups = between;
+            add(fmt::format(", {} between", name_of(between)));
+          }
+        } else if (entry.algorithm == Algorithm::multi_ring) {
+          add("");
+          choice.group_size = {4};
+          choice.rings = {3};
+          add(" of 3");
+        } else {
+          add("");
+        }
       }
     }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);

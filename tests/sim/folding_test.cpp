@@ -152,8 +152,13 @@ TEST_CASE("every collective folds exactly") {
       int g = integer_between(1, cluster.workers);
       while (cluster.workers % g != 0) --g;
       choice.group_size.value = g;
+      choice.between_groups = all_reduces_between()[static_cast<std::size_t>(integer_between(0, 3))];
     }
-    if (entry.algorithm == Algorithm::double_binary_tree) choice.pipeline_segments.value = integer_between(1, 12);
+    if (entry.algorithm == Algorithm::multi_ring && coin()) {
+      choice.group_size.value = integer_between(1, cluster.workers);
+      choice.rings.value = integer_between(1, std::min(8, *choice.group_size.value));
+    }
+    if (entry.algorithm == Algorithm::double_binary_tree || choice.between_groups == Algorithm::double_binary_tree) choice.pipeline_segments.value = integer_between(1, 12);
     require_folds_exactly(scenario);
   }, 150);
 }

@@ -64,21 +64,24 @@ TEST_CASE("refinement of a path counts from its ends") {
 }
 
 TEST_CASE("rounds that a schedule calls alike have alike messages") {
+  const auto check = [](const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
+    const Schedule schedule = entry.schedule(p, parameters);
+    INFO(name_of(entry.algorithm) << " p = " << p << ", parameter " << parameters.group_size << ", " << name_of(parameters.between_groups) << " between");
+    for (int r = 0; r < schedule.rounds; ++r) {
+      const int like = schedule.like_round(r);
+      REQUIRE(like >= 0);
+      REQUIRE(like <= r);
+      CHECK(schedule.like_round(like) == like);
+      const Round a = schedule.round(r), b = schedule.round(like);
+      REQUIRE(a.size() == b.size());
+      for (std::size_t m = 0; m < a.size(); ++m)
+        REQUIRE((a[m].from == b[m].from && a[m].to == b[m].to && a[m].slice.count == b[m].slice.count && a[m].reduce == b[m].reduce));
+    }
+  };
   for (const CollectiveAlgorithm& entry : collective_algorithms())
     for (const int p : {1, 2, 3, 4, 8, 12, 13})
-      for (const int parameter : {1, 2, 3, 4, 5, 9}) {
-        if (p % parameter != 0 && entry.algorithm == Algorithm::hierarchical) continue;
-        const Schedule schedule = entry.schedule(p, {parameter, parameter});
-        INFO(name_of(entry.algorithm) << " p = " << p << ", parameter " << parameter);
-        for (int r = 0; r < schedule.rounds; ++r) {
-          const int like = schedule.like_round(r);
-          REQUIRE(like >= 0);
-          REQUIRE(like <= r);
-          CHECK(schedule.like_round(like) == like);
-          const Round a = schedule.round(r), b = schedule.round(like);
-          REQUIRE(a.size() == b.size());
-          for (std::size_t m = 0; m < a.size(); ++m)
-            REQUIRE((a[m].from == b[m].from && a[m].to == b[m].to && a[m].slice.count == b[m].slice.count && a[m].reduce == b[m].reduce));
-        }
-      }
+      for (const int parameter : {1, 2, 3, 4, 5, 9})
+        for (const Algorithm between : all_reduces_between())
+          if (entry.algorithm == Algorithm::hierarchical ? p % parameter == 0 : between == Algorithm::ring)
+            check(entry, p, {.group_size = parameter, .segments = parameter, .rings = parameter, .between_groups = between});
 }

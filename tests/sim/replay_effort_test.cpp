@@ -62,7 +62,10 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
   // 13 = 8 + 5: 5 fold in, 8 exchange in 3 rounds each way, 5 fold out.
   require_close(4 * (5 + 2 * 3 * 8 + 5), messages_of(13, {Algorithm::halving_doubling, {}, {}}), 1e-12, "halving and doubling");
   // 4 groups of 3: all 12 send in 2·2 rounds inside and 2·3 between groups.
-  require_close(4 * 12 * (2 * 2 + 2 * 3), messages_of(12, {Algorithm::hierarchical, {3}, {}}), 1e-12, "hierarchical");
+  require_close(4 * 12 * (2 * 2 + 2 * 3), messages_of(12, {Algorithm::hierarchical, {3}, {}, {}, Algorithm::ring}), 1e-12, "hierarchical");
+  require_close(4 * 12 * (2 * 2 + 2), messages_of(12, {Algorithm::hierarchical, {3}, {}, {}, Algorithm::recursive_doubling}), 1e-12, "hierarchical, recursive doubling between");
+  // Three rings: three messages from each in each of 2·11 rounds.
+  require_close(4 * 12 * 3 * 22, messages_of(12, {Algorithm::multi_ring, {3}, {}, {3}}), 1e-12, "multi-ring");
 
   // A ring of gossip: two messages a worker, 4 steps. Folded: none.
   scenario = replayed(8, GossipStrategy{});
