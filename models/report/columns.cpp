@@ -60,6 +60,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("payload_per_worker_B", "a worker's messages of a step, as the compressor makes them", [](P p) { return p.payload > Bytes{} ? si(p.payload) : Cell(); });
   add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
+  add("model_state_per_worker_B", "memory of a worker for parameters, gradients, the optimizer's state and error feedback; activations and workspaces are not counted", [](P p) { return p.state ? si(p.state->total()) : Cell(); });
   add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", [](P p) { return si(p.algbw); });
   add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
   add("forward_s", "breakdown, the mean of all workers: forward", [](P p) { return si(p.answers.shown().breakdown.forward); });

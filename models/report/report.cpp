@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "models/equation/evaluate.hpp"
+#include "models/report/point_notes.hpp"
 #include "models/scenario/fault.hpp"
-#include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
@@ -63,31 +63,6 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const
   if (by_paths && has_inner_hops(cluster)) return "without the contention of messages on its inner links, and can be several times too fast";
   if (by_paths) return server ? "from its busiest links and longest routes" : "from its slowest links and longest routes";
   return by_rounds ? "as if all messages of a round had its longest route's latency" : "";
-}
-
-/// Whether nothing but queues tells some workers of asynchronous servers apart.
-bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
-  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
-  return graph.asynchronous && cluster.jitter.cv == 0 && std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
-}
-
-/// Notes where batch or dtype are not those that a table's times are for.
-void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
-  const auto axis = [&](std::string_view name) {
-    return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == name || c.axis.ends_with(fmt::format("/{}", name)); });
-  };
-  const auto add = [&](std::string note) {
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
-  };
-  for (const Scenario* scenario : questions_of(point)) {
-    const auto& w = scenario->workload;
-    if (!w || gives_shapes(*w) || std::holds_alternative<CollectiveBenchmark>(scenario->strategy)) continue;
-    constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
-    if (w->timed_batch && *w->timed_batch != w->batch) add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch, kFollows));
-    else if (!w->timed_batch && axis("batch")) add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
-    if (w->timed_dtype && *w->timed_dtype != w->dtype) add(fmt::format("the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, name_of(*w->timed_dtype), kFollows));
-    else if (!w->timed_dtype && axis("dtype")) add(fmt::format("the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, kFollows));
-  }
 }
 
 }  // namespace
@@ -151,94 +126,93 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
 }
 
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step) {
-  const bool trains = scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  if (!trains || step <= Seconds{}) return 0.0;
+  if (!trains(scenario) || step <= Seconds{}) return 0.0;
   return static_cast<double>(scenario.cluster.workers) * static_cast<double>(workload.samples()) / step.si();
 }
 
+namespace {
+
+/// Bandwidths of the exchange on its own; a benchmark's step is its exchange, whoever evaluated it.
+void add_bandwidths(const Scenario& scenario, const Answered& own, PointReport& report) {
+  const bool benchmark = std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
+  const std::optional<Seconds> time = benchmark ? own.answers.shown().step : own.exchange.time;
+  if (!time || *time <= Seconds{}) return;
+  report.algbw = own.exchange.size / *time;
+  // A bus factor belongs to one operation.
+  if (own.exchange.operations.size() == 1) report.busbw = *report.algbw * bus_factor(*own.exchange.operations.begin(), scenario.cluster.workers);
+}
+
+/// Throughput and what it is compared with.
+/// @param baseline  throughput; empty: that of one worker of speed 1 computing alone
+void add_throughput(const Scenario& scenario, const Answered& own, std::optional<double> baseline, PointReport& report) {
+  report.samples_per_second = throughput(scenario, own.workload, own.answers.shown().step);
+  const double alone = static_cast<double>(own.workload.samples()) / own.workload.compute().si();
+  if (baseline && *baseline > 0) report.speedup = report.samples_per_second / *baseline;
+  if (!std::isfinite(alone)) return;
+  if (!baseline) report.speedup = report.samples_per_second / alone;
+  report.scaling_efficiency = report.samples_per_second / (worker_speeds(scenario.cluster).sum * alone);
+}
+
+/// @param answered  the answers to `phases`
+RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, const Answered* answered) {
+  std::vector<PhaseStep> steps;
+  for (const Scenario& phase : phases) {
+    steps.push_back({answered->answers.shown().step, std::int64_t{phase.cluster.workers} * answered->workload.samples()});
+    ++answered;
+  }
+  return make_run_report(*whole.run, steps, phases.back());
+}
+
+/// The band of the profile's spread, or a note why there is none.
+void add_band(const Scenario& scenario, const Answered& own, PointReport& report) {
+  if (!has_spread(scenario)) return;
+  if (own.graph.asynchronous) return report.notes.push_back("no error band: it needs the equations, which cannot evaluate asynchronous servers");
+  try {
+    const Seconds stated = own.answers.equations ? own.answers.equations->step : evaluate(own.graph, scenario.cluster).step;
+    // A band without width would read as certainty: nothing that takes time here has a spread.
+    if (const Band band = band_of(scenario, stated, own.answers.shown().step); band.low < band.high) report.band = band;
+  } catch (const ModelError& error) {
+    report.notes.push_back(fmt::format("no error band: {}", error.what()));
+  }
+}
+
+}  // namespace
+
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered) {
   const Scenario& scenario = point.scenario;
-  const auto& [workload, graph, answers, exchange, timing_notes] = answered.front();
+  const Answered& own = answered.front();
   const std::size_t baseline_at = 1 + point.phases.size();
-  std::optional<double> baseline;
-  if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
-  const StepForecast& forecast = answers.shown();
+  const StepForecast& forecast = own.answers.shown();
 
   PointReport report;
   report.coordinates = point.coordinates;
   report.workers = scenario.cluster.workers;
   std::visit([&](const auto& strategy) { report.strategy = strategy.kind; }, scenario.strategy);
-  report.algorithm = fmt::format("{}", fmt::join(exchange.algorithms, "+"));
-  report.answers = answers;
+  report.algorithm = fmt::format("{}", fmt::join(own.exchange.algorithms, "+"));
+  report.answers = own.answers;
   report.compressor = compressors()[scenario.compressor.index()].kind;
-  report.payload = graph.payload / static_cast<double>(graph.local_steps);
-  report.message_size = exchange.size;
-  report.sent_per_worker = exchange.sent;
-  // A collective benchmark's step is its exchange, whoever evaluated it.
-  const bool benchmark = std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  const std::optional<Seconds> time = benchmark ? forecast.step : exchange.time;
-  if (time && *time > Seconds{}) {
-    report.algbw = exchange.size / *time;
-    // A bus factor belongs to one operation.
-    if (exchange.operations.size() == 1) report.busbw = *report.algbw * bus_factor(*exchange.operations.begin(), scenario.cluster.workers);
-  }
-  const bool trains = scenario.workload && !benchmark;
-  if (trains) {
-    report.samples_per_second = throughput(scenario, workload, forecast.step);
-    const double alone = static_cast<double>(workload.samples()) / workload.compute().si();
-    if (baseline && *baseline > 0) report.speedup = report.samples_per_second / *baseline;
-    if (std::isfinite(alone)) {
-      if (!baseline) report.speedup = report.samples_per_second / alone;
-      report.scaling_efficiency = report.samples_per_second / (worker_speeds(scenario.cluster).sum * alone);
-    }
+  report.payload = own.graph.payload / static_cast<double>(own.graph.local_steps);
+  report.message_size = own.exchange.size;
+  report.sent_per_worker = own.exchange.sent;
+  add_bandwidths(scenario, own, report);
+  if (trains(scenario)) {
+    std::optional<double> baseline;
+    if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
+    add_throughput(scenario, own, baseline, report);
+    report.state = model_state(scenario, own.workload);
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});
-  report.bound = lower_bound(scenario, workload, graph);
+  report.bound = lower_bound(scenario, own.workload, own.graph);
   report.gap = report.bound.communication && report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
-
   if (scenario.run) {
-    const auto run_of = [&](const Scenario& whole, const std::vector<Scenario>& phases, std::size_t first) {
-      std::vector<PhaseStep> steps;
-      for (std::size_t i = 0; i < phases.size(); ++i)
-        steps.push_back({answered[first + i].answers.shown().step, std::int64_t{phases[i].cluster.workers} * answered[first + i].workload.samples()});
-      return make_run_report(*whole.run, steps, phases.back());
-    };
-    report.run = run_of(scenario, point.phases, 1);
-    if (point.baseline && point.baseline->run) report.run->speedup = run_of(*point.baseline, point.baseline_phases, baseline_at + 1).time / report.run->time;
+    report.run = run_of(scenario, point.phases, &answered[1]);
+    if (point.baseline && point.baseline->run) report.run->speedup = run_of(*point.baseline, point.baseline_phases, &answered[baseline_at + 1]).time / report.run->time;
   }
-
-  if (has_spread(scenario) && graph.asynchronous) {
-    report.notes.push_back("no error band: it needs the equations, which cannot evaluate asynchronous servers");
-  } else if (has_spread(scenario)) {
-    try {
-      // A band without width would read as certainty: nothing that takes time here has a spread.
-      const Seconds stated = answers.equations ? answers.equations->step : evaluate(graph, scenario.cluster).step;
-      if (const Band band = band_of(scenario, stated, forecast.step); band.low < band.high) report.band = band;
-    } catch (const ModelError& error) {
-      report.notes.push_back(fmt::format("no error band: {}", error.what()));
-    }
-  }
-
   report.tolerance = scenario.evaluation.tolerance;
-  if (answers.equations) report.estimate = exchange.estimate;
-  if (!report.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
-  add_given_times(point, report.notes);
-  if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
-    // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has cv/sqrt(N).
-    const double steps = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * graph.draws();
-    report.notes.push_back(fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
-                                       100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
-  }
-  if (trains && workload.accumulation > 1)
-    report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
-  if (graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
-  if (!graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, graph.assumed));
-  if (answers.replay && answers.replay->steady_state.starts_with("no period")) report.notes.push_back(answers.replay->steady_state);
-  if (may_stay_in_step(graph, scenario.cluster))
-    report.notes.push_back("workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
-  if (trains)
-    report.notes.insert(report.notes.end(), timing_notes.begin(), timing_notes.end());
+  if (own.answers.equations) report.estimate = own.exchange.estimate;
+  add_band(scenario, own, report);
+  add_notes(point, own, report);
   return report;
 }
 

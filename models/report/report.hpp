@@ -10,6 +10,7 @@
 #include "models/report/band.hpp"
 #include "models/report/bound.hpp"
 #include "models/report/forecast.hpp"
+#include "models/report/model_state.hpp"
 #include "models/report/training_run.hpp"
 #include "models/scenario/study.hpp"
 #include "models/scenario/worker_kinds.hpp"
@@ -56,6 +57,7 @@ struct PointReport {
   Bytes sent_per_worker{};          ///< bytes a worker puts on the wire in a step, mean over workers
   std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own
   std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
+  std::optional<ModelState> state;      ///< a worker's memory for the model, where one is trained
   std::optional<Band> band;         ///< of the step time, where a profile knows its spread
   Bound bound;
   double gap = 0.0;                 ///< step time over the bound, minus 1; 0 where the bound leaves communication out

@@ -100,6 +100,9 @@ struct Scenario {
   Output output;
 };
 
+/// Whether it trains a network, and not only moves bytes.
+inline bool trains(const Scenario& scenario) { return scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy); }
+
 /// Replays of it that have to be run: where nothing is random every one would be the same.
 inline int runs_of(const Scenario& scenario) { return scenario.cluster.jitter.cv > 0 ? scenario.evaluation.runs : 1; }
 

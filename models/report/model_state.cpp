@@ -1,0 +1,61 @@
+#include "models/report/model_state.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "models/compressor/compressor.hpp"
+
+namespace stepcast {
+namespace {
+
+Bytes largest_unit(const Workload& workload, const Exchange& exchange) {
+  Bytes largest{};
+  for (const Bucket& unit : make_buckets(workload, exchange)) largest = std::max(largest, unit.bytes);
+  return largest;
+}
+
+Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
+  double elements = 0;
+  for (const Gradient& gradient : workload.gradients) elements += static_cast<double>(gradient.elements);
+  const double states = optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
+  const double weights = size_of(workload.dtype) < 4_B ? 1 : 0;
+  return 4_B * elements * (states + weights);
+}
+
+Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
+  if (std::holds_alternative<Dgc>(compressor)) return workload.gradient_bytes * 2.0;
+  const bool remembers = !make_plan(compressor, Tensor{{64, 64}, workload.dtype}).remember.empty();
+  return remembers ? workload.gradient_bytes : Bytes{};
+}
+
+struct StateOf {
+  const Scenario& scenario;
+  const Workload& workload;
+  Bytes n, s;
+
+  ModelState operator()(const AllReduceStrategy&) const { return {n, n, s, {}}; }
+  ModelState operator()(const LocalSgdStrategy& x) const {
+    const bool compressed = !std::holds_alternative<NoCompressor>(scenario.compressor);
+    return {compressed ? n * 2.0 : n, n, x.outer_update_factor > 0 ? s + n * 2.0 : s, {}};
+  }
+  ModelState operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}}; }
+  ModelState operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}}; }
+  ModelState operator()(const GossipStrategy&) const { return {n * 3.0, n, s, {}}; }
+  ModelState operator()(const CollectiveBenchmark&) const { return {}; }
+  ModelState operator()(const ShardedStrategy& x) const {
+    const double p = scenario.cluster.workers;
+    const Bytes unit = largest_unit(workload, x.exchange);
+    const auto shared = [&](double units) { return std::min(n, n / p + unit * units); };
+    return {x.stage == ShardingStage::parameters ? shared(x.prefetch + 1) : n, workload.accumulation > 1 ? n : shared(1), s / p, {}};
+  }
+};
+
+}  // namespace
+
+ModelState model_state(const Scenario& scenario, const Workload& workload) {
+  ModelState state = std::visit(StateOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)}, scenario.strategy);
+  state.feedback = feedback_of(scenario.compressor, workload);
+  return state;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,35 @@
+// Memory that a worker needs for the model.
+#pragma once
+
+#include "models/scenario/scenario.hpp"
+#include "models/workload/workload.hpp"
+
+namespace stepcast {
+
+/// What a worker holds of the model at the fullest moment of a step, in bytes. With n bytes of gradients of the workload's type
+/// (parameters are of the same), b of the largest unit (bucket) and s of the optimizer's state, which is in fp32, momentum's one
+/// number an element, Adam's two, and one more for the weights where gradients are in halves:
+///
+///                                  parameters                    gradients      optimizer
+///   all-reduce                     n                             n              s
+///   local-sgd                      n; 2n with a compressor       n              s; s + 2n with an outer update
+///   pipelined, width K             n                             K·n            s
+///   parameter-server               n                             n              0; s where workers update (two_way)
+///   gossip                         3n, both neighbours'          n              s
+///   sharded: optimizer-state,
+///            gradients             n                             n/p + b        s/p
+///            parameters            n/p + (prefetch + 1)·b        n/p + b        s/p
+///
+/// Nothing sharded is more than all of it. What only accumulates is not reduced, so with accumulation all n of the gradients are
+/// there. Error feedback keeps n, DGC 2n. Not counted: activations, workspaces, a compressor's messages, and a
+/// communication library's buffers, which together may well be more.
+struct ModelState {
+  Bytes parameters{}, gradients{}, optimizer{}, feedback{};
+  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer + feedback; }
+  bool operator==(const ModelState&) const = default;
+};
+
+/// @pre the scenario trains `workload`, and is not strategy collective
+ModelState model_state(const Scenario& scenario, const Workload& workload);
+
+}  // namespace stepcast

@@ -1,0 +1,60 @@
+#include "models/report/point_notes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace stepcast {
+namespace {
+
+/// Whether nothing but queues tells some workers of asynchronous servers apart.
+bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
+  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
+  return graph.asynchronous && cluster.jitter.cv == 0 && std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
+}
+
+/// Notes where batch or dtype are not those that a table's times are for.
+void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
+  const auto axis = [&](std::string_view name) {
+    return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == name || c.axis.ends_with(fmt::format("/{}", name)); });
+  };
+  const auto add = [&](std::string note) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  };
+  for (const Scenario* scenario : questions_of(point)) {
+    const auto& w = scenario->workload;
+    if (!w || gives_shapes(*w) || std::holds_alternative<CollectiveBenchmark>(scenario->strategy)) continue;
+    constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
+    if (w->timed_batch && *w->timed_batch != w->batch) add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch, kFollows));
+    else if (!w->timed_batch && axis("batch")) add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
+    if (w->timed_dtype && *w->timed_dtype != w->dtype) add(fmt::format("the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, name_of(*w->timed_dtype), kFollows));
+    else if (!w->timed_dtype && axis("dtype")) add(fmt::format("the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, kFollows));
+  }
+}
+
+}  // namespace
+
+void add_notes(const StudyPoint& point, const Answered& own, PointReport& report) {
+  const Scenario& scenario = point.scenario;
+  const Workload& workload = own.workload;
+  const StepForecast& forecast = own.answers.shown();
+  if (!report.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
+  add_given_times(point, report.notes);
+  if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
+    // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has cv/sqrt(N).
+    const double steps = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * own.graph.draws();
+    report.notes.push_back(fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
+                                       100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
+  }
+  if (trains(scenario) && workload.accumulation > 1)
+    report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
+  if (own.graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
+  if (!own.graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
+  if (own.answers.replay && own.answers.replay->steady_state.starts_with("no period")) report.notes.push_back(own.answers.replay->steady_state);
+  if (may_stay_in_step(own.graph, scenario.cluster))
+    report.notes.push_back("workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
+  if (trains(scenario)) report.notes.insert(report.notes.end(), own.timing_notes.begin(), own.timing_notes.end());
+}
+
+}  // namespace stepcast

@@ -1,0 +1,12 @@
+// What a reader should know before trusting a point's number.
+#pragma once
+
+#include "models/report/report.hpp"
+
+namespace stepcast {
+
+/// Appends the notes on all but the error band.
+/// @param report  of the point, its numbers filled in
+void add_notes(const StudyPoint& point, const Answered& own, PointReport& report);
+
+}  // namespace stepcast

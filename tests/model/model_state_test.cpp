@@ -1,0 +1,72 @@
+// Memory for the model, by the table in models/report/model_state.hpp.
+#include <memory>
+
+#include "models/report/model_state.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/scenario.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+/// 10 MB of gradients in units of 6 and 4 MB; p = 4 workers with momentum, so s = 10 MB.
+Workload two_units() { return workload_of(0_s, {{6e6, 0.001}, {4e6, 0.001}}, 0_s, 0_s); }
+
+ModelState state_of(const Strategy& strategy, const Workload& w = two_units(), const Compressor& compressor = NoCompressor{}, Optimizer optimizer = Optimizer::momentum) {
+  Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), strategy, compressor);
+  WorkloadTable table;
+  table.optimizer = optimizer;
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  return model_state(scenario, w);
+}
+
+ShardedStrategy sharded(ShardingStage stage, int prefetch = 1) { return {stage, prefetch, {}, {.grouping = Grouping::per_tensor}}; }
+
+}  // namespace
+
+TEST_CASE("workers with all of the model hold parameters, gradients and the optimizer's state") {
+  CHECK(state_of(AllReduceStrategy{}) == ModelState{10_MB, 10_MB, 10_MB, 0_B});
+  CHECK(state_of(PipelinedStrategy{.width = 3}) == ModelState{10_MB, 30_MB, 10_MB, 0_B});
+  CHECK(state_of(GossipStrategy{}) == ModelState{30_MB, 10_MB, 10_MB, 0_B});
+  CHECK(state_of(LocalSgdStrategy{}) == ModelState{10_MB, 10_MB, 10_MB, 0_B});
+  CHECK(state_of(LocalSgdStrategy{.outer_update_factor = 1}) == ModelState{10_MB, 10_MB, 30_MB, 0_B});
+  CHECK(state_of(LocalSgdStrategy{}, two_units(), TopK{}).parameters == 20_MB);
+}
+
+TEST_CASE("servers keep the optimizer's state, unless workers update") {
+  CHECK(state_of(ParameterServerStrategy{}) == ModelState{10_MB, 10_MB, 0_B, 0_B});
+  CHECK(state_of(ParameterServerStrategy{.two_way = true}).optimizer == 10_MB);
+}
+
+TEST_CASE("what is sharded is a p-th, and the units that are there whole") {
+  // n/p = 2.5 MB, b = 6 MB.
+  CHECK(state_of(sharded(ShardingStage::optimizer_state)) == ModelState{10_MB, 8.5_MB, 2.5_MB, 0_B});
+  CHECK(state_of(sharded(ShardingStage::gradients)) == ModelState{10_MB, 8.5_MB, 2.5_MB, 0_B});
+  CHECK(state_of(sharded(ShardingStage::parameters, 0)) == ModelState{8.5_MB, 8.5_MB, 2.5_MB, 0_B});
+  CHECK(state_of(sharded(ShardingStage::parameters, 1)).parameters == 10_MB);  // 2.5 + 2·6 is more than all
+  Workload accumulated = two_units();
+  accumulated.accumulation = 2;
+  CHECK(state_of(sharded(ShardingStage::parameters, 0), accumulated).gradients == 10_MB);
+}
+
+TEST_CASE("the optimizer's state is in fp32, with the weights beside halves") {
+  const auto state = [](Optimizer optimizer, Dtype dtype) {
+    Workload w = workload_of(0_s, {{1e6, 0.001}}, 0_s, 0_s);  // 250,000 elements
+    w.dtype = dtype;
+    return state_of(AllReduceStrategy{}, w, NoCompressor{}, optimizer).optimizer;
+  };
+  CHECK(state(Optimizer::sgd, Dtype::fp32) == 0_B);
+  CHECK(state(Optimizer::momentum, Dtype::fp32) == 1_MB);
+  CHECK(state(Optimizer::adam, Dtype::tf32) == 2_MB);
+  CHECK(state(Optimizer::sgd, Dtype::bf16) == 1_MB);
+  CHECK(state(Optimizer::adam, Dtype::bf16) == 3_MB);
+}
+
+TEST_CASE("error feedback keeps what was not sent") {
+  const auto feedback = [](const Compressor& compressor) { return state_of(AllReduceStrategy{}, two_units(), compressor).feedback; };
+  CHECK(feedback(NoCompressor{}) == 0_B);
+  CHECK(feedback(TernGrad{}) == 0_B);
+  CHECK(feedback(EfSignSgd{}) == 10_MB);
+  CHECK(feedback(Dgc{}) == 20_MB);
+}
