@@ -7,7 +7,7 @@
 
 #include "calibrate/layers.hpp"
 #include "calibrate/subject.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast::calibrate {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/layers.hpp"
-#include "models/scenario/workload.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast::calibrate {
 

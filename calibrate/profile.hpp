@@ -1,4 +1,4 @@
-// Samples of a device as the device profile that models/scenario/profile.hpp reads.
+// Samples of a device as the device profile that models/part/profile.hpp reads.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "calibrate/layers.hpp"
 #include "calibrate/sample_file.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast::calibrate {
 

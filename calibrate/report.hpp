@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibrate/sample_file.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast::calibrate {
 

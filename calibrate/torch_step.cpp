@@ -8,7 +8,7 @@
 
 #include "calibrate/profile.hpp"
 #include "calibrate/statistics.hpp"
-#include "models/scenario/reader.hpp"
+#include "models/part/reader.hpp"
 
 namespace stepcast::calibrate {
 namespace {

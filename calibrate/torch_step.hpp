@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/layers.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast::calibrate {
 

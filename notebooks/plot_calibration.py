@@ -27,7 +27,7 @@ from si import si
 
 
 def fitted_time(kernel, size, flops):
-    """As KernelEntry of models/scenario/profile.hpp says; the device's peak is left out."""
+    """As KernelEntry of models/part/profile.hpp says; the device's peak is left out."""
     size_before, time_before = 0.0, si(kernel["launch"])
     arithmetic = flops / si(kernel["peak"]) if kernel.get("peak") else 0.0
     for knot in kernel.get("knots", []):

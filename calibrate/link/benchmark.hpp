@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/strategy.hpp"
+#include "models/part/strategy.hpp"
 
 namespace stepcast::calibrate {
 

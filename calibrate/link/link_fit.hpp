@@ -5,7 +5,7 @@
 
 #include "calibrate/link/benchmark.hpp"
 #include "calibrate/piecewise.hpp"
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast::calibrate {
 

@@ -18,10 +18,10 @@
 #include "calibrate/program/processes.hpp"
 #include "calibrate/report.hpp"
 #include "calibrate/torch_step.hpp"
+#include "models/part/reader.hpp"
+#include "models/part/writer.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/reader.hpp"
 #include "models/scenario/workload_document.hpp"
-#include "models/scenario/writer.hpp"
 
 namespace stepcast::calibrate {
 namespace {

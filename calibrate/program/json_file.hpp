@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast::calibrate {
 

@@ -7,7 +7,7 @@
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/json_file.hpp"
-#include "models/scenario/writer.hpp"
+#include "models/part/writer.hpp"
 
 namespace stepcast::calibrate {
 namespace {

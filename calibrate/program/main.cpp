@@ -6,7 +6,7 @@
 #include "calibrate/link/benchmark.hpp"
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/identity.hpp"
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 
 int main(int argc, char** argv) {
   using namespace stepcast::calibrate;

@@ -11,9 +11,9 @@
 #include "calibrate/program/json_file.hpp"
 #include "calibrate/report.hpp"
 #include "calibrate/statistics.hpp"
+#include "models/part/writer.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
-#include "models/scenario/writer.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/transfer.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "models/collective/cost.hpp"
 #include "models/collective/schedule.hpp"
-#include "models/scenario/strategy.hpp"
+#include "models/part/strategy.hpp"
 
 namespace stepcast {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/compressor/codec_plan.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast {
 

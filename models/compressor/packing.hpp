@@ -1,7 +1,7 @@
 // How codes become bytes: choices shared by the methods that the survey's implementation (GRACE) has.
 #pragma once
 
-#include "models/scenario/describe.hpp"
+#include "models/part/describe.hpp"
 
 namespace stepcast {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "models/scenario/workload.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast {
 

@@ -7,9 +7,9 @@
 
 #include "models/collective/direct.hpp"
 #include "models/equation/timed_event_graph.hpp"
-#include "models/report/breakdown.hpp"
-#include "models/scenario/fault.hpp"
-#include "models/scenario/worker_kinds.hpp"
+#include "models/forecast/breakdown.hpp"
+#include "models/part/fault.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "models/strategy/prices.hpp"
 
 namespace stepcast {

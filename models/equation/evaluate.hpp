@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/report/forecast.hpp"
-#include "models/scenario/cluster.hpp"
+#include "models/forecast/forecast.hpp"
+#include "models/part/cluster.hpp"
 #include "models/strategy/prices.hpp"
 #include "models/strategy/step_graph.hpp"
 

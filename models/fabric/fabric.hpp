@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/scenario/worker_kinds.hpp"
+#include "models/part/worker_kinds.hpp"
 
 namespace stepcast {
 

@@ -6,7 +6,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
-#include "models/scenario/worker_kinds.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "models/strategy/branches.hpp"
 #include "models/strategy/prices.hpp"
 

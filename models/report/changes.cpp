@@ -7,8 +7,8 @@
 
 #include "models/collective/collective.hpp"
 #include "models/compressor/compressor.hpp"
-#include "models/scenario/worker_kinds.hpp"
-#include "models/scenario/writer.hpp"
+#include "models/part/worker_kinds.hpp"
+#include "models/part/writer.hpp"
 #include "models/strategy/prices.hpp"
 #include "models/unit/format.hpp"
 

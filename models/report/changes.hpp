@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 #include "models/scenario/scenario.hpp"
 
 namespace stepcast {

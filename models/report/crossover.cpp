@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/part/fault.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
-#include "models/scenario/fault.hpp"
 
 namespace stepcast {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "models/equation/evaluate.hpp"
+#include "models/part/fault.hpp"
 #include "models/report/point_notes.hpp"
-#include "models/scenario/fault.hpp"
 
 namespace stepcast {
 namespace {

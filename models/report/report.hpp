@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "models/forecast/forecast.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "models/report/band.hpp"
 #include "models/report/bound.hpp"
-#include "models/report/forecast.hpp"
 #include "models/report/model_state.hpp"
 #include "models/report/training_run.hpp"
 #include "models/scenario/study.hpp"
-#include "models/scenario/worker_kinds.hpp"
 #include "models/strategy/prices.hpp"
 #include "models/strategy/step_graph.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "models/part/json.hpp"
 #include "models/report/report.hpp"
-#include "models/scenario/json.hpp"
 
 namespace stepcast {
 

@@ -9,10 +9,10 @@
 
 #include "models/collective/collective.hpp"
 #include "models/scenario/check_compressor.hpp"
-#include "models/scenario/check_profile.hpp"
 #include "models/scenario/check_workload.hpp"
 #include "models/scenario/fidelity.hpp"
 #include "models/unit/format.hpp"
+#include "models/workload/check_profile.hpp"
 
 namespace stepcast {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"
 

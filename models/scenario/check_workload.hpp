@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "models/scenario/fault.hpp"
-#include "models/scenario/workload.hpp"
+#include "models/part/fault.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast {
 

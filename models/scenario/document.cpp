@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/describe.hpp"
+#include "models/part/describe.hpp"
 #include "models/scenario/scenario.hpp"
 
 namespace stepcast {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/scenario/fault.hpp"
-#include "models/scenario/json.hpp"
+#include "models/part/fault.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 
 namespace stepcast {
 

@@ -1,6 +1,6 @@
 #include "models/scenario/scenario.hpp"
 
-#include "models/scenario/writer.hpp"
+#include "models/part/writer.hpp"
 
 namespace stepcast {
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "models/compressor/compressor.hpp"
-#include "models/scenario/cluster.hpp"
-#include "models/scenario/codec.hpp"
-#include "models/scenario/describe.hpp"
-#include "models/scenario/json.hpp"
-#include "models/scenario/strategy.hpp"
-#include "models/scenario/training_run.hpp"
-#include "models/scenario/workload.hpp"
+#include "models/part/cluster.hpp"
+#include "models/part/codec.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/json.hpp"
+#include "models/part/strategy.hpp"
+#include "models/part/training_run.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast {
 

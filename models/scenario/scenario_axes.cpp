@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "models/scenario/axes.hpp"
+#include "models/part/axes.hpp"
 #include "models/scenario/fields.hpp"
 
 namespace stepcast {

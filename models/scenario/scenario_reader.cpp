@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "models/part/reader.hpp"
 #include "models/scenario/check.hpp"
 #include "models/scenario/check_workload.hpp"
-#include "models/scenario/reader.hpp"
 #include "models/scenario/workload_document.hpp"
 
 namespace stepcast {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "models/part/fault.hpp"
 #include "models/scenario/document.hpp"
-#include "models/scenario/fault.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "models/part/writer.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/suite.hpp"
-#include "models/scenario/writer.hpp"
 #include "models/unit/units.hpp"
 
 namespace stepcast {

@@ -3,7 +3,7 @@
 // the two equal.
 #pragma once
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast {
 

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "models/part/reader.hpp"
 #include "models/scenario/axis_labels.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/left_out.hpp"
-#include "models/scenario/reader.hpp"
 #include "models/scenario/scenario_axes.hpp"
 #include "models/scenario/scenario_reader.hpp"
 #include "models/scenario/variants.hpp"

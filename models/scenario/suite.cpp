@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/reader.hpp"
+#include "models/part/reader.hpp"
 
 namespace stepcast {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/describe.hpp"
-#include "models/scenario/json.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/json.hpp"
+#include "models/part/profile.hpp"
 #include "models/scenario/study.hpp"
 
 namespace stepcast {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/check_profile.hpp"
-#include "models/scenario/reader.hpp"
+#include "models/part/reader.hpp"
+#include "models/workload/check_profile.hpp"
 #include "models/workload/check_shapes.hpp"
 
 namespace stepcast {

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "models/part/profile.hpp"
+#include "models/part/workload.hpp"
 #include "models/scenario/document.hpp"
-#include "models/scenario/profile.hpp"
-#include "models/scenario/workload.hpp"
 
 namespace stepcast {
 

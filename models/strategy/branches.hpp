@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/collective/direct.hpp"
-#include "models/scenario/worker_kinds.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "models/strategy/shard_placement.hpp"
 
 namespace stepcast {

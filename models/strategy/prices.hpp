@@ -13,7 +13,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 #include "models/strategy/branches.hpp"
 
 namespace stepcast {

@@ -1,7 +1,7 @@
 // Where the shards of a parameter server are: the one place that knows.
 #pragma once
 
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast {
 

@@ -7,7 +7,7 @@
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <fmt/format.h>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 
 namespace stepcast {
 namespace {

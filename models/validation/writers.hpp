@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 #include "models/validation/validation.hpp"
 
 namespace stepcast {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/check_profile.hpp"
 #include "models/unit/format.hpp"
+#include "models/workload/check_profile.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/layer_times.hpp"
 

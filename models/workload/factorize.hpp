@@ -12,7 +12,7 @@
 // convolutions in groups and transposed convolutions stay whole.
 #pragma once
 
-#include "models/scenario/workload.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast {
 

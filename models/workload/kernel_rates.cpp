@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 
 namespace stepcast {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast {
 

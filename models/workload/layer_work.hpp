@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/workload.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast {
 

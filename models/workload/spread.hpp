@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast {
 

@@ -15,7 +15,7 @@
 
 #include <stdexcept>
 
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast {
 

@@ -1,13 +1,13 @@
 // A workload as strategies see it: how long the parts of a step's computation take, and which gradients
-// become ready when. Made from a scenario's layer table (scenario/workload.hpp).
+// become ready when. Made from a scenario's layer table (part/workload.hpp).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "models/scenario/strategy.hpp"
-#include "models/scenario/workload.hpp"
+#include "models/part/strategy.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast {
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/fabric/host_specs.hpp"
+#include "models/part/fault.hpp"
 #include "models/scenario/check.hpp"
-#include "models/scenario/fault.hpp"
 
 namespace stepcast {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 #include "sim/platform/compat.hpp"
 #include "sim/platform/settings.hpp"
 

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
+#include "models/part/writer.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/suite.hpp"
 #include "models/scenario/workload_document.hpp"
-#include "models/scenario/writer.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast {

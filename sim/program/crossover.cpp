@@ -394,7 +394,7 @@ void add_crossover(CLI::App& app, Invocation& invocation) {
   command->add_option("--grid", options->grid, "values evaluated before changes between them are closed in on, 25 or up to 64 whole numbers without it; two changes within one step of them are not seen")->check(CLI::Range(2, 100000))->type_name("N");
   add_sets(*command, options->study);
   add_points(*command, options->study);
-  command->add_option("--evaluator", options->study.evaluator, "equations or replay")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
+  command->add_option("--evaluator", options->study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
   command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
   command->add_option("--json", options->json, "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")->type_name("PATH");
   command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();

@@ -150,7 +150,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
   command->add_option("file", options->study.file, "scenario (JSON); - is standard input")->required();
   add_sets(*command, options->study);
   add_points(*command, options->study);
-  command->add_option("--evaluator", options->study.evaluator, "equations or replay")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
+  command->add_option("--evaluator", options->study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
   command->add_option("--scenario", options->scenario, "write the scenario of the point, which the changes are of; - is standard output, instead of the text")->type_name("PATH");
   command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")->type_name("PATH");
   command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();

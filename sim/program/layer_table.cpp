@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/writer.hpp"
+#include "models/part/writer.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/timing_notes.hpp"

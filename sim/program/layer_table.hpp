@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "models/scenario/json.hpp"
-#include "models/scenario/workload.hpp"
+#include "models/part/json.hpp"
+#include "models/part/workload.hpp"
 
 namespace stepcast {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/version.hpp"
 

@@ -6,8 +6,8 @@
 #include <boost/uuid/detail/sha1.hpp>
 #include <fmt/format.h>
 
+#include "models/part/writer.hpp"
 #include "models/scenario/fidelity.hpp"
-#include "models/scenario/writer.hpp"
 #include "sim/platform/settings.hpp"
 #include "sim/program/version.hpp"
 

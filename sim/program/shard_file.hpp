@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "models/part/json.hpp"
 #include "models/report/rows.hpp"
-#include "models/scenario/json.hpp"
 #include "sim/study/sweep_plan.hpp"
 
 namespace stepcast {

@@ -52,9 +52,9 @@ void add_points(CLI::App& command, StudyOptions& options) {
 }
 
 void add_evaluation(CLI::App& command, StudyOptions& options) {
-  command.add_option("--evaluator", options.evaluator, "equations, replay or both")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
-  command.add_option("--fidelity", options.fidelity, "of replays: full, folded (one of each kind) or auto (folded where that is exact)")->check(CLI::IsMember({"full", "folded", "auto"}))->type_name("NAME");
-  command.add_option("--tolerance", options.tolerance, "with both: largest relative difference before exit code 4")->check(CLI::NonNegativeNumber)->type_name("NUMBER");
+  command.add_option("--evaluator", options.evaluator, "equations, replay or both; without it the scenario's, which is equations where it names none")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
+  command.add_option("--fidelity", options.fidelity, "of replays: full, folded (one of each kind) or auto (folded where that is exact); without it the scenario's, or auto")->check(CLI::IsMember({"full", "folded", "auto"}))->type_name("NAME");
+  command.add_option("--tolerance", options.tolerance, "with both: largest relative difference before exit code 4; without it the scenario's, or 1e-6")->check(CLI::NonNegativeNumber)->type_name("NUMBER");
 }
 
 Study load(const StudyOptions& options, const std::vector<Override>& more) {

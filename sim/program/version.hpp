@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast {
 

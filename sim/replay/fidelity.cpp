@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "models/scenario/fidelity.hpp"
 
 namespace stepcast {

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast {
 

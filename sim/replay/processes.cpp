@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 
 namespace stepcast {
 namespace {

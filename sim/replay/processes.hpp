@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast {
 

@@ -15,13 +15,12 @@
 #include <fmt/format.h>
 
 #include "models/collective/direct.hpp"
-#include "models/report/breakdown.hpp"
-#include "models/scenario/fault.hpp"
-#include "models/scenario/worker_kinds.hpp"
+#include "models/part/fault.hpp"
 #include "models/strategy/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
+#include "sim/replay/replay_log.hpp"
 #include "sim/replay/scene.hpp"
 #include "sim/replay/steady_state.hpp"
 
@@ -95,8 +94,9 @@ class Replay {
  public:
   Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer)
       : engine_(engine), scene_(scene), scenario_(scenario), cluster_(scenario.cluster), graph_(graph), run_(run), observer_(observer), incoming_(graph.tasks.size()),
-        meetings_(graph.tasks.size()), inboxes_(graph.tasks.size()), kinds_(worker_kinds(scenario.cluster)), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
+        meetings_(graph.tasks.size()), inboxes_(graph.tasks.size()), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
     for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
+    log_.kinds = worker_kinds(cluster_);
     add_participants();
   }
 
@@ -115,7 +115,10 @@ class Replay {
     if (failure_) std::rethrow_exception(failure_);
     if (ran_away_) throw ModelError("an asynchronous worker does more than 1000 steps while the slowest does one: such a scenario has no step time");
     if (lanes_alive_ > 0) throw std::logic_error(fmt::format("the replay came to a stop with {} of {} streams still waiting", lanes_alive_, lanes_.size()));
-    return result();
+    log_.proven = first_kept_ - 1;  // later passes only let others end
+    for (Participant& worker : participants_)
+      if (worker.role == Role::worker) log_.worker_pass_ends.push_back(std::move(worker.step_ends));
+    return result_of(log_, scenario_, graph_);
   }
 
  private:
@@ -153,7 +156,7 @@ class Replay {
         participant.lanes.push_back(lane.get());
         lanes_.push_back(std::move(lane));
       }
-      tasks_per_step_ += participant.tasks;
+      log_.tasks_per_pass += participant.tasks;
     }
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
       if (std::holds_alternative<DirectWork>(graph_.tasks[t].work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
@@ -169,15 +172,15 @@ class Replay {
       for (std::size_t i = 0; i < workers_; ++i) {
         const Scene::Participant& workers = scene_.participants()[i];
         keep_record(i, static_cast<double>(workers.count) / p_);
-        for (std::size_t k = 0; k < kinds_.size(); ++k) records_.back().of_kind[k] = static_cast<double>(workers.of_kind[k]) / kinds_[k].count;
+        for (std::size_t k = 0; k < log_.kinds.size(); ++k) log_.timelines.back().of_kind[k] = static_cast<double>(workers.of_kind[k]) / log_.kinds[k].count;
       }
       return;
     }
-    for (std::size_t k = 0; k < kinds_.size(); ++k) {
-      const int kept = kinds_are_alike() ? 1 : kinds_[k].count;
+    for (std::size_t k = 0; k < log_.kinds.size(); ++k) {
+      const int kept = kinds_are_alike() ? 1 : log_.kinds[k].count;
       for (int i = 0; i < kept; ++i) {
-        keep_record(static_cast<std::size_t>(kinds_[k].first + i), static_cast<double>(kinds_[k].count) / kept / p_);
-        records_.back().of_kind[k] = 1.0 / kept;
+        keep_record(static_cast<std::size_t>(log_.kinds[k].first + i), static_cast<double>(log_.kinds[k].count) / kept / p_);
+        log_.timelines.back().of_kind[k] = 1.0 / kept;
       }
     }
   }
@@ -192,8 +195,8 @@ class Replay {
   }
 
   void keep_record(std::size_t worker, double weight) {
-    records_.push_back({weight, std::vector<double>(kinds_.size()), {}});
-    participants_[worker].record = &records_.back().timeline;
+    log_.timelines.push_back({weight, std::vector<double>(log_.kinds.size()), {}});
+    participants_[worker].record = &log_.timelines.back().intervals;
   }
 
   // ---- life of a lane
@@ -250,7 +253,7 @@ class Replay {
     total_finished_ += 1;
     if (self.finished.size() <= s) self.finished.resize(s + 1, 0);
     if (++self.finished[s] == self.tasks) self.step_ends.push_back(now());
-    if (++finished_[s] == tasks_per_step_) end_of_step(step);
+    if (++finished_[s] == log_.tasks_per_pass) end_of_step(step);
   }
 
   void end_of_lane(const Lane& lane, int step) {
@@ -261,8 +264,8 @@ class Replay {
 
   /// Every participant has finished `step`.
   void end_of_step(int step) {
-    step_ends_.push_back(now());
-    work_done_.push_back(total_finished_);
+    log_.pass_ends.push_back(now());
+    log_.work_done.push_back(total_finished_);
     slowest_ = step + 1;
     for (Lane* lane : std::exchange(gated_, {})) lane->notify();
     if (stopping_) return;
@@ -270,8 +273,8 @@ class Replay {
     std::vector<double> ends = std::move(ends_.front());
     ends_.pop_front();
     ++first_kept_;
-    if (!random() && !graph_.asynchronous && step >= warmup_steps()) period_ = steady_.add(std::move(ends));
-    if (period_ || step + 1 >= scenario_.evaluation.max_steps) stop();
+    if (!random() && !graph_.asynchronous && step >= warmup_passes(scenario_)) log_.period = steady_.add(std::move(ends));
+    if (log_.period || step + 1 >= scenario_.evaluation.max_steps) stop();
   }
 
   /// Lets every step end that has begun anywhere, since collectives need all workers.
@@ -279,11 +282,6 @@ class Replay {
     stopping_ = true;
     for (Participant& participant : participants_) participant.limit = (graph_.asynchronous ? participant.started : started_) + 1;
     for (Lane* lane : std::exchange(gated_, {})) lane->notify();
-  }
-
-  [[nodiscard]] int warmup_steps() const {
-    const auto* pipelined = std::get_if<PipelinedStrategy>(&scenario_.strategy);
-    return pipelined ? pipelined->warmup_steps : 0;
   }
 
   void record(Participant& self, TaskId id, int step, double start) {
@@ -472,94 +470,6 @@ class Replay {
   /// Whether a worker's lane is on the shard's own host.
   [[nodiscard]] bool beside(const Lane& lane, int shard) const { return graph_.shards_co_located && lane.participant->index == shard_host(cluster_, graph_.shards, true, shard); }
 
-  // ---- results
-
-  ReplayResult result() {
-    ReplayResult result;
-    StepForecast& forecast = result.forecast;
-    forecast.steps = static_cast<int>(step_ends_.size());
-    forecast.first_step = Seconds(step_ends_.empty() ? 0.0 : step_ends_.front());
-    if (period_) periodic(forecast);
-    else averaged(result);
-    per_training_step(result);
-    return result;
-  }
-
-  /// From passes of the template to the training steps in it.
-  void per_training_step(ReplayResult& result) const {
-    const double share = 1.0 / graph_.local_steps;
-    StepForecast& forecast = result.forecast;
-    forecast.first_step *= share;
-    forecast.step *= share;
-    forecast.breakdown = add({}, forecast.breakdown, share);
-    for (KindBreakdown& kind : forecast.kinds) kind.breakdown = add({}, kind.breakdown, share);
-    for (double& sample : result.samples) sample *= share;
-  }
-
-  void periodic(StepForecast& forecast) const {
-    forecast.step = Seconds(period_->seconds / period_->steps);
-    const std::string every = period_->steps == 1 ? "1 step" : fmt::format("{} steps", period_->steps);
-    forecast.steady_state = period_->converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}", every, SteadyState::kConverged)
-                                               : fmt::format("all streams repeat every {} to 1e-10", every);
-    // Timelines of the steps that the period was seen on, folded into one period.
-    const int newest = first_kept_ - 1;  // its end proved the period; later steps only let others end
-    break_down(forecast, [&](const Record& record) {
-      std::vector<Interval> intervals;
-      for (const auto& [step, interval] : record.timeline)
-        if (step > newest - period_->steps && step <= newest) intervals.push_back(interval);
-      return add({}, attribute(wrap(intervals, period_->seconds), 0.0, period_->seconds), 1.0 / period_->steps);
-    });
-  }
-
-  /// Random or asynchronous: mean over the steps after the first tenth.
-  void averaged(ReplayResult& result) const {
-    StepForecast& forecast = result.forecast;
-    const auto measured_last = static_cast<std::size_t>(std::min<int>(scenario_.evaluation.max_steps, static_cast<int>(step_ends_.size()))) - 1;
-    const std::size_t skipped = std::min<std::size_t>(measured_last > 0 ? measured_last - 1 : 0, std::max<std::size_t>(static_cast<std::size_t>(warmup_steps()) + 1, measured_last / 10));
-    const double begin = step_ends_[skipped], end = step_ends_[measured_last];
-    const double window = end - begin;
-    if (graph_.asynchronous) {
-      // Fast workers do more steps than slow ones: what counts is the work of all of them.
-      const double steps = static_cast<double>(work_done_[measured_last] - work_done_[skipped]) / static_cast<double>(tasks_per_step_);
-      forecast.step = Seconds(window / steps);
-      forecast.steady_state = fmt::format("mean of {:.1f} steps of every worker, counted while the slowest did steps {} to {}", steps, skipped + 2, measured_last + 1);
-    } else {
-      forecast.step = Seconds(window / static_cast<double>(measured_last - skipped));
-      forecast.steady_state = random() ? fmt::format("mean of steps {} to {}", skipped + 2, measured_last + 1)
-                                       : fmt::format("no period found in {} steps: mean of steps {} to {}", step_ends_.size(), skipped + 2, measured_last + 1);
-    }
-    for (const Participant& worker : participants_)
-      for (std::size_t i = 1; worker.role == Role::worker && i < worker.step_ends.size(); ++i)
-        if (worker.step_ends[i - 1] >= begin && worker.step_ends[i] <= end) result.samples.push_back(worker.step_ends[i] - worker.step_ends[i - 1]);
-    // What belongs to these steps may have run long before they ended (a wide pipeline's computing): counted with them, it is
-    // as often in the window as they are. Asynchronous workers do different numbers of steps in it.
-    break_down(forecast, [&](const Record& record) {
-      std::vector<Interval> intervals;
-      for (const auto& [step, interval] : record.timeline)
-        if (graph_.asynchronous || (step > static_cast<int>(skipped) && step <= static_cast<int>(measured_last))) intervals.push_back(interval);
-      const Breakdown parts = graph_.asynchronous ? attribute(intervals, begin, window) : attribute(wrap(intervals, window), 0.0, window);
-      return add({}, parts, window > 0 ? forecast.step.si() / window : 0.0);  // steps may take no time at all
-    });
-  }
-
-  /// @param parts_of  a record's parts of one step
-  template <class PartsOf>
-  void break_down(StepForecast& forecast, PartsOf&& parts_of) const {
-    if (kinds_.size() > 1)
-      for (const WorkerKind& kind : kinds_) forecast.kinds.push_back({kind.first, kind.count, {}});
-    for (const Record& record : records_) {
-      const Breakdown parts = parts_of(record);
-      forecast.breakdown = add(forecast.breakdown, parts, record.weight);
-      for (std::size_t k = 0; k < forecast.kinds.size(); ++k) forecast.kinds[k].breakdown = add(forecast.kinds[k].breakdown, parts, record.of_kind[k]);
-    }
-  }
-
-  struct Record {
-    double weight;                ///< in the mean of all workers
-    std::vector<double> of_kind;  ///< in that of each kind
-    std::deque<std::pair<int, Interval>> timeline;
-  };
-
   s4u::Engine& engine_;
   Scene& scene_;
   const Scenario& scenario_;
@@ -576,14 +486,9 @@ class Replay {
   std::vector<Posted> messages_;                   ///< of the current round
   std::map<std::tuple<Fold::Key, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
   std::vector<s4u::MutexPtr> shard_locks_;
-  std::vector<WorkerKind> kinds_;
-  std::deque<Record> records_;
-
   SteadyState steady_;
-  std::optional<Period> period_;
   int p_;
   std::size_t workers_ = 0;                        ///< participants that are workers
-  long tasks_per_step_ = 0;
   int started_ = -1;
   int slowest_ = 0;                                ///< steps that every participant has finished
   bool stopping_ = false;
@@ -592,8 +497,7 @@ class Replay {
   std::vector<Lane*> gated_;
   std::vector<long> finished_;                     ///< by step: tasks finished, over all participants
   long total_finished_ = 0;
-  std::vector<long> work_done_;                    ///< by step: total_finished_ at its end
-  std::vector<double> step_ends_;
+  ReplayLog log_;
   std::deque<std::vector<double>> ends_;           ///< by step from first_kept_ on: end of every lane
   int first_kept_ = 0;
 };

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/report/forecast.hpp"
+#include "models/forecast/forecast.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "models/report/forecast.hpp"
+#include "models/forecast/forecast.hpp"
 #include "sim/study/digest.hpp"
 
 struct sqlite3;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/equation/evaluate.hpp"
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_job.hpp"

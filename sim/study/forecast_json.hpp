@@ -1,8 +1,8 @@
 // A forecast on its way between processes and into the cache.
 #pragma once
 
-#include "models/report/forecast.hpp"
-#include "models/scenario/json.hpp"
+#include "models/forecast/forecast.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast {
 

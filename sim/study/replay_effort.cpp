@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/part/worker_kinds.hpp"
 #include "models/scenario/check.hpp"
-#include "models/scenario/worker_kinds.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/fidelity.hpp"
 

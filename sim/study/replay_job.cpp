@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/report/breakdown.hpp"
+#include "models/forecast/breakdown.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/study/forecast_json.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "models/report/forecast.hpp"
-#include "models/scenario/json.hpp"
+#include "models/forecast/forecast.hpp"
+#include "models/part/json.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/writer.hpp"
+#include "models/part/writer.hpp"
 
 namespace stepcast {
 

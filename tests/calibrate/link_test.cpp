@@ -4,10 +4,10 @@
 
 #include "calibrate/link/link_fit.hpp"
 #include "models/collective/collective.hpp"
-#include "models/scenario/reader.hpp"
-#include "models/scenario/study.hpp"
+#include "models/part/reader.hpp"
+#include "models/part/writer.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/writer.hpp"
+#include "models/scenario/study.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"

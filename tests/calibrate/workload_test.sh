@@ -17,7 +17,7 @@ layers, checks, kernels = profile["layers"], profile["checks"], {kernel["name"]:
 def close(expected, got, tolerance, what):
     assert abs(got / expected - 1) <= tolerance, f"{what}: expected {expected:.6g}, got {got:.6g}, {100 * (got / expected - 1):+.2f} %"
 def time_of(kernel, size):
-    """As KernelEntry of models/scenario/profile.hpp says, without the arithmetic."""
+    """As KernelEntry of models/part/profile.hpp says, without the arithmetic."""
     before, time = 0.0, si(kernel["launch"])
     for knot in kernel["knots"]:
         at, then = si(knot["bytes"]), si(knot["time"])

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"

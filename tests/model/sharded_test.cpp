@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 #include "models/scenario/study.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "models/strategy/prices.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

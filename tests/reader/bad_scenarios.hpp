@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast::test {
 

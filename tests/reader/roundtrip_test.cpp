@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "models/part/reader.hpp"
+#include "models/part/writer.hpp"
 #include "models/scenario/check.hpp"
 #include "models/scenario/fidelity.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/reader.hpp"
 #include "models/scenario/schema.hpp"
 #include "models/scenario/study.hpp"
-#include "models/scenario/writer.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"
@@ -35,6 +35,7 @@ struct Filler {
 
 /// Of any size that `limits` and is_sane() admit, with all 53 bits in use.
 double random_number(const Limits& limits) {
+  if (limits.max && limits.exclusive) return positive_between(*limits.max * 1e-15, *limits.max);
   if (limits.max) return std::max(*limits.min, real_between(*limits.min, *limits.max));
   if (limits.min == 0.0 && !limits.exclusive && integer_between(0, 9) == 0) return 0.0;
   return limits.min.value_or(0) + positive_between(1e-29, 1e29) * (1 + real_between(0, 1e-6));
@@ -160,6 +161,7 @@ Scenario random_scenario() {
   auto table = random_value<WorkloadTable>({});
   table.layers.clear();
   table.profile.reset();
+  if (std::holds_alternative<ShardedStrategy>(s.strategy)) table.accumulation = 1 + table.accumulation % 1024;
   table.variant.reset();
   table.gradients = {{"a", 1000000, 1_ms, {1000, 1000}}, {"b", 500000, 2_ms}};
   table.parameters.reset();

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "models/part/reader.hpp"
+#include "models/part/writer.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/reader.hpp"
 #include "models/scenario/suite.hpp"
-#include "models/scenario/writer.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"

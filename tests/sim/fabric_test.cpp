@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/fabric/fabric.hpp"
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/sim/support.hpp"

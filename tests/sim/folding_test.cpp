@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "models/scenario/fidelity.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/fidelity.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/report/forecast.hpp"
+#include "models/forecast/forecast.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/compressor/compressor.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/profile.hpp"
 #include "tests/support/property.hpp"
 
 namespace stepcast::test {

@@ -3,8 +3,8 @@
 #include <map>
 #include <vector>
 
-#include "models/report/breakdown.hpp"
-#include "models/scenario/worker_kinds.hpp"
+#include "models/forecast/breakdown.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "models/unit/units.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/reader.hpp"
-#include "models/scenario/writer.hpp"
+#include "models/part/reader.hpp"
+#include "models/part/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 #include "models/unit/units.hpp"
 #include "models/validation/writers.hpp"
 #include "tests/support/catch.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/describe.hpp"
-#include "models/scenario/json.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/json.hpp"
 
 namespace stepcast {
 

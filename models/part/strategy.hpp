@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "models/scenario/describe.hpp"
+#include "models/part/describe.hpp"
 
 namespace stepcast {
 

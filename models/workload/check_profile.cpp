@@ -1,4 +1,4 @@
-#include "models/scenario/check_profile.hpp"
+#include "models/workload/check_profile.hpp"
 
 #include <set>
 

@@ -2,8 +2,8 @@
 // reading the result gives the same value (see describe.hpp).
 #pragma once
 
-#include "models/scenario/describe.hpp"
-#include "models/scenario/json.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/json.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {

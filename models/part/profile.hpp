@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/scenario/describe.hpp"
-#include "models/scenario/dtype.hpp"
-#include "models/scenario/layer_shape.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/dtype.hpp"
+#include "models/part/layer_shape.hpp"
 
 namespace stepcast {
 

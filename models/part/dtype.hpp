@@ -1,7 +1,7 @@
 // The type of an element, of gradients and of kernels' operands.
 #pragma once
 
-#include "models/scenario/describe.hpp"
+#include "models/part/describe.hpp"
 
 namespace stepcast {
 

@@ -1,4 +1,4 @@
-#include "models/scenario/json.hpp"
+#include "models/part/json.hpp"
 
 #include <algorithm>
 #include <fstream>

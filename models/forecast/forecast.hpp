@@ -18,7 +18,7 @@ struct Breakdown {
   [[nodiscard]] Seconds total() const { return forward + backward + update + encode + decode + exposed_communication + waiting; }
 };
 
-/// What workers of one kind (models/scenario/worker_kinds.hpp) spend a step on, their mean.
+/// What workers of one kind (models/part/worker_kinds.hpp) spend a step on, their mean.
 struct KindBreakdown {
   int first = 0, count = 0;  ///< workers first .. first + count - 1
   Breakdown breakdown;

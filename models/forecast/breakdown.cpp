@@ -1,4 +1,4 @@
-#include "models/report/breakdown.hpp"
+#include "models/forecast/breakdown.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 
 namespace stepcast {
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "models/scenario/describe.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/fault.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/fault.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast {
 

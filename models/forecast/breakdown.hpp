@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/report/forecast.hpp"
+#include "models/forecast/forecast.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "models/scenario/describe.hpp"
-#include "models/scenario/fault.hpp"
-#include "models/scenario/json.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/fault.hpp"
+#include "models/part/json.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
 #include "models/unit/units.hpp"
@@ -99,7 +99,7 @@ void read_number(const Json& json, const std::string& pointer, T& target, const 
     if (std::abs(value) > most && !is_bounded) wanted += fmt::format(", at most {}", most);
   } else {
     fits = fits && is_sane(value);
-    if (!is_sane(value)) wanted += fmt::format(", 0 or between {} and {} in size", kSmallest, kLargest);
+    if (!is_sane(value)) wanted = fmt::format("a number {}between {:g} and {:g} in size", admits(limits, 0) ? "of 0, or " : "", kSmallest, limits.max.value_or(kLargest));
   }
   if (fits) target = static_cast<T>(value);
   else faults.push_back({"", pointer, describe_value(json), wanted, ""});
@@ -115,7 +115,7 @@ void read_quantity(const Json& json, const std::string& pointer, Q& target, cons
   try {
     const Q value = parse_quantity<Q>(json.get_ref<const std::string&>());
     if (!admits(limits, value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}{}", dimension_name<Q>(), to_string(limits), limits.max ? fmt::format(" {}", si_unit<Q>()) : ""), ""});
-    else if (!is_sane(value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}between {} and {} in {}", dimension_name<Q>(), admits(limits, 0) ? "of 0, or " : "", kSmallest, limits.max.value_or(kLargest), si_unit<Q>()), ""});
+    else if (!is_sane(value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}between {:g} and {:g} in {}", dimension_name<Q>(), admits(limits, 0) ? "of 0, or " : "", kSmallest, limits.max.value_or(kLargest), si_unit<Q>()), ""});
     else target = value;
   } catch (const UnitError& error) {
     faults.push_back({"", pointer, describe_value(json), wanted, error.why()});

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "models/scenario/describe.hpp"
+#include "models/part/describe.hpp"
 
 namespace stepcast {
 

@@ -1,4 +1,4 @@
-#include "models/scenario/fault.hpp"
+#include "models/part/fault.hpp"
 
 #include <algorithm>
 #include <numeric>

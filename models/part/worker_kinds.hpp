@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/scenario/cluster.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast {
 

@@ -1,4 +1,4 @@
-#include "models/scenario/reader.hpp"
+#include "models/part/reader.hpp"
 
 #include <cctype>
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace stepcast {
 
 std::string to_string(const Limits& limits) {
-  if (limits.min && limits.max && limits.exclusive) return fmt::format("above {} and at most {}", *limits.min, *limits.max);
+  if (limits.min && limits.max && limits.exclusive) return fmt::format("above {:g} and at most {:g}", *limits.min, *limits.max);
   if (limits.min && limits.max) return fmt::format("from {} to {}", *limits.min, *limits.max);
   if (limits.min) return fmt::format("{} {}", limits.exclusive ? "above" : "of at least", *limits.min);
   if (limits.max) return fmt::format("of at most {}", *limits.max);

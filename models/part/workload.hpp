@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/describe.hpp"
-#include "models/scenario/dtype.hpp"
-#include "models/scenario/layer_shape.hpp"
-#include "models/scenario/profile.hpp"
+#include "models/part/describe.hpp"
+#include "models/part/dtype.hpp"
+#include "models/part/layer_shape.hpp"
+#include "models/part/profile.hpp"
 
 namespace stepcast {
 

@@ -1,0 +1,96 @@
+#include "sim/replay/replay_log.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace stepcast {
+namespace {
+
+/// @param parts_of  a timeline's parts of one pass
+template <class PartsOf>
+void break_down(const ReplayLog& log, StepForecast& forecast, PartsOf&& parts_of) {
+  if (log.kinds.size() > 1)
+    for (const WorkerKind& kind : log.kinds) forecast.kinds.push_back({kind.first, kind.count, {}});
+  for (const Timeline& timeline : log.timelines) {
+    const Breakdown parts = parts_of(timeline);
+    forecast.breakdown = add(forecast.breakdown, parts, timeline.weight);
+    for (std::size_t k = 0; k < forecast.kinds.size(); ++k) forecast.kinds[k].breakdown = add(forecast.kinds[k].breakdown, parts, timeline.of_kind[k]);
+  }
+}
+
+void periodic(const ReplayLog& log, StepForecast& forecast) {
+  const Period& period = *log.period;
+  forecast.step = Seconds(period.seconds / period.steps);
+  const std::string every = period.steps == 1 ? "1 step" : fmt::format("{} steps", period.steps);
+  forecast.steady_state = period.converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}", every, SteadyState::kConverged)
+                                           : fmt::format("all streams repeat every {} to 1e-10", every);
+  // Timelines of the passes that the period was seen on, folded into one period.
+  break_down(log, forecast, [&](const Timeline& timeline) {
+    std::vector<Interval> intervals;
+    for (const auto& [pass, interval] : timeline.intervals)
+      if (pass > log.proven - period.steps && pass <= log.proven) intervals.push_back(interval);
+    return add({}, attribute(wrap(intervals, period.seconds), 0.0, period.seconds), 1.0 / period.steps);
+  });
+}
+
+/// Random, asynchronous, or without a period: mean over the passes after the first tenth.
+void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph, ReplayResult& result) {
+  StepForecast& forecast = result.forecast;
+  const auto last = static_cast<std::size_t>(std::min<int>(scenario.evaluation.max_steps, static_cast<int>(log.pass_ends.size()))) - 1;
+  const std::size_t skipped = std::min<std::size_t>(last > 0 ? last - 1 : 0, std::max<std::size_t>(static_cast<std::size_t>(warmup_passes(scenario)) + 1, last / 10));
+  const double begin = log.pass_ends[skipped], end = log.pass_ends[last], window = end - begin;
+  if (graph.asynchronous) {
+    // Fast workers do more steps than slow ones: what counts is the work of all of them.
+    const double steps = static_cast<double>(log.work_done[last] - log.work_done[skipped]) / static_cast<double>(log.tasks_per_pass);
+    forecast.step = Seconds(window / steps);
+    forecast.steady_state = fmt::format("mean of {:.1f} steps of every worker, counted while the slowest did steps {} to {}", steps, skipped + 2, last + 1);
+  } else {
+    forecast.step = Seconds(window / static_cast<double>(last - skipped));
+    forecast.steady_state = scenario.cluster.jitter.cv > 0 ? fmt::format("mean of steps {} to {}", skipped + 2, last + 1)
+                                                           : fmt::format("no period found in {} steps: mean of steps {} to {}", log.pass_ends.size(), skipped + 2, last + 1);
+  }
+  for (const std::vector<double>& ends : log.worker_pass_ends)
+    for (std::size_t i = 1; i < ends.size(); ++i)
+      if (ends[i - 1] >= begin && ends[i] <= end) result.samples.push_back(ends[i] - ends[i - 1]);
+  // What belongs to these passes may have run long before they ended (a wide pipeline's computing): counted with them, it is
+  // as often in the window as they are. Asynchronous workers do different numbers of passes in it.
+  break_down(log, forecast, [&](const Timeline& timeline) {
+    std::vector<Interval> intervals;
+    for (const auto& [pass, interval] : timeline.intervals)
+      if (graph.asynchronous || (pass > static_cast<int>(skipped) && pass <= static_cast<int>(last))) intervals.push_back(interval);
+    const Breakdown parts = graph.asynchronous ? attribute(intervals, begin, window) : attribute(wrap(intervals, window), 0.0, window);
+    return add({}, parts, window > 0 ? forecast.step.si() / window : 0.0);  // passes may take no time at all
+  });
+}
+
+/// From passes to the training steps in them.
+void per_training_step(int steps, ReplayResult& result) {
+  const double share = 1.0 / steps;
+  StepForecast& forecast = result.forecast;
+  forecast.first_step *= share;
+  forecast.step *= share;
+  forecast.breakdown = add({}, forecast.breakdown, share);
+  for (KindBreakdown& kind : forecast.kinds) kind.breakdown = add({}, kind.breakdown, share);
+  for (double& sample : result.samples) sample *= share;
+}
+
+}  // namespace
+
+int warmup_passes(const Scenario& scenario) {
+  const auto* pipelined = std::get_if<PipelinedStrategy>(&scenario.strategy);
+  return pipelined ? pipelined->warmup_steps : 0;
+}
+
+ReplayResult result_of(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph) {
+  ReplayResult result;
+  result.forecast.steps = static_cast<int>(log.pass_ends.size());
+  result.forecast.first_step = Seconds(log.pass_ends.empty() ? 0.0 : log.pass_ends.front());
+  if (log.period) periodic(log, result.forecast);
+  else averaged(log, scenario, graph, result);
+  per_training_step(graph.local_steps, result);
+  return result;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,42 @@
+// What a replay writes down as it runs, and the answer that follows from it. Nothing here simulates.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/forecast/breakdown.hpp"
+#include "models/part/worker_kinds.hpp"
+#include "models/scenario/scenario.hpp"
+#include "sim/replay/replay.hpp"
+#include "sim/replay/steady_state.hpp"
+
+namespace stepcast {
+
+/// When one worker did what, by passes of the step graph.
+struct Timeline {
+  double weight = 0.0;          ///< in the mean of all workers
+  std::vector<double> of_kind;  ///< in that of each kind
+  std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass; the last ones only
+};
+
+/// Passes of the step graph are counted from 0. All times in seconds.
+struct ReplayLog {
+  std::vector<WorkerKind> kinds;
+  std::deque<Timeline> timelines;
+  std::vector<double> pass_ends;   ///< by pass: when all participants had ended it
+  std::vector<long> work_done;     ///< by pass: tasks that had been finished by then, of any pass
+  long tasks_per_pass = 0;         ///< of all participants
+  std::vector<std::vector<double>> worker_pass_ends;  ///< by worker and pass: when it had ended it
+  std::optional<Period> period;    ///< found at the end of pass number `proven`
+  int proven = 0;
+};
+
+/// Passes at the start that are not like the later ones: Pipe-SGD's warm-up.
+int warmup_passes(const Scenario& scenario);
+
+/// Step time, breakdown and, without a period, the samples; of training steps, of which a pass may hold several.
+ReplayResult result_of(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph);
+
+}  // namespace stepcast

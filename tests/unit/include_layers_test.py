@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""No folder includes one above it: of LAYERS each may include those before it, of BESIDE each what its list names."""
+import pathlib
+import re
+import sys
+
+LAYERS = ["models/unit", "models/part", "models/collective", "models/workload", "models/compressor", "models/fabric", "models/scenario",
+          "models/strategy", "models/forecast", "models/equation", "models/report", "models/validation",
+          "sim/platform", "sim/replay", "sim/study", "sim/program"]
+# These stand beside them, and use nothing of the simulator but what is named.
+BESIDE = {"kernels": [], "calibrate": ["kernels", "models/unit", "models/part", "models/collective", "models/workload", "models/scenario"]}
+
+
+def folder(path):
+    """Of LAYERS or BESIDE, the one that a path from the project's root is in."""
+    parts = path.split("/")
+    return parts[0] if parts[0] in BESIDE else "/".join(parts[:2])
+
+
+def main(root):
+    faults, seen = [], 0
+    for top in ("models", "sim", *BESIDE):
+        for file in sorted((root / top).rglob("*")):
+            if file.suffix not in (".hpp", ".cpp", ".cu", ".cuh"):
+                continue
+            here = folder(str(file.relative_to(root)))
+            allowed = BESIDE[here] + [here] if here in BESIDE else LAYERS[: LAYERS.index(here) + 1]
+            for included in re.findall(r'^#include "((?:models|sim|kernels|calibrate)/[^"]+)"', file.read_text(), re.MULTILINE):
+                seen += 1
+                if folder(included) not in allowed:
+                    faults.append(f"{file.relative_to(root)}: includes {included}; {here} may include {', '.join(allowed)}")
+    print("\n".join(faults) or f"{seen} includes, none upwards")
+    return bool(faults) or seen < 500  # a test that sees nothing would pass
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))
