@@ -29,6 +29,7 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
     {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather, bruck::all_gather_cost},
     {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
     {reduce_scatter, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·n(β + γ) + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005 (recursive halving)", recursive_doubling::reduce_scatter, recursive_doubling::reduce_scatter_cost},
     {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
     {all_to_all, Algorithm::pairwise, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", pairwise::all_to_all, pairwise::all_to_all_cost},
 };

@@ -99,6 +99,8 @@ Schedule all_reduce(int p, const CollectiveParameters&);
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
 Schedule all_gather(int p, const CollectiveParameters&);
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule reduce_scatter(int p, const CollectiveParameters&);
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&);
 }  // namespace recursive_doubling
 namespace halving_doubling {
 Schedule all_reduce(int p, const CollectiveParameters&);

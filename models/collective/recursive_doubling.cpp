@@ -1,6 +1,7 @@
 // Recursive doubling: in round k every rank exchanges all it has with the partner at distance 2^k
 // (Thakur 2005). Latency-optimal. Other p than powers of two fold in and out (fold.hpp).
 #include <algorithm>
+#include <utility>
 
 #include "models/collective/collective.hpp"
 #include "models/collective/fold.hpp"
@@ -65,6 +66,28 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
   if (fold.needed()) terms.add(Path::far, 2, block * p);
   for (int k = 0; k < fold.levels(); ++k) terms.add(Path::far, 1, block * ((1 << k) + std::min(1 << k, fold.extra())));
   terms.sent = block * (p - 1);
+  return terms;
+}
+
+/// The all-gather backwards (recursive halving, Thakur 2005): what handed a block on to a rank is where that rank's sum of it
+/// comes back. Rank r ends with block (r + 1) mod p, as a ring's.
+Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
+  const Schedule gather = all_gather(p, parameters);
+  return {p, p, gather.rounds, [gather, p](int r) {
+            Round round = gather.round(gather.rounds - 1 - r);
+            for (Message& message : round) {
+              std::swap(message.from, message.to);
+              message.slice.first = (message.slice.first + 1) % p;
+              message.reduce = true;
+            }
+            return round;
+          }};
+}
+
+/// The all-gather's, and each round adds as many bytes as its largest message has.
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+  CostTerms terms = all_gather_cost(n, p, parameters);
+  terms.reduced = terms.total_wire();
   return terms;
 }
 

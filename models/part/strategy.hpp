@@ -30,7 +30,7 @@ struct Choices<Algorithm> {
       Choice<Algorithm>{"auto", Algorithm::automatic, "the cheapest one by the equations"},
       Choice<Algorithm>{"ring", Algorithm::ring, "p-1 neighbour messages of n/p each way: bandwidth-optimal"},
       Choice<Algorithm>{"multi-ring", Algorithm::multi_ring, "several rings, a part of the buffer on each, one through each NIC of a machine"},
-      Choice<Algorithm>{"recursive-doubling", Algorithm::recursive_doubling, "lg p exchanges with partners at doubling distance: latency-optimal"},
+      Choice<Algorithm>{"recursive-doubling", Algorithm::recursive_doubling, "lg p exchanges with partners at doubling distance (reduce-scatter: at halving distance): latency-optimal"},
       Choice<Algorithm>{"halving-doubling", Algorithm::halving_doubling, "Rabenseifner: recursive halving reduce-scatter, then doubling all-gather"},
       Choice<Algorithm>{"binary-tree", Algorithm::binary_tree, "reduce up and broadcast down one binary tree"},
       Choice<Algorithm>{"double-binary-tree", Algorithm::double_binary_tree, "two complementary trees, pipelined, half the data each"},

@@ -174,10 +174,12 @@ struct Terms {
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.
     if (co_located && (p() == 1 || is_asynchronous(s))) return terms;
     const double flows = co_located ? p() - 1 : p();
-    // Pushes and pulls run in opposite directions of full-duplex links, so they may overlap completely.
+    // Over a dedicated server's full-duplex link pushes and pulls run in opposite directions, and may overlap completely.
     const Bytes n = std::max(traffic.push, traffic.pull);
     const Bytes worker = co_located ? n * (1.0 - 1.0 / s.shards) : n;
-    terms.add(Path::shard, 2, std::max(is_asynchronous(s) ? Bytes{} : worker, n * (flows / s.shards)));
+    // A co-located shard's host sends what its worker pushes and what its shard is pulled for by the same link.
+    const Bytes host = co_located ? traffic.push * (1.0 - 1.0 / s.shards) + traffic.pull * (flows / s.shards) : std::max(worker, n * (flows / s.shards));
+    terms.add(Path::shard, 2, is_asynchronous(s) ? n * (flows / s.shards) : host);
     terms.copied = is_asynchronous(s) ? Bytes{} : worker;
     return terms;
   }

@@ -20,7 +20,7 @@ struct Bound {
 };
 
 /// All-reduce (Chan et al. 2007): ceil(lg p)·α, 2(p-1)/p·n(β + h), (p-1)/p·nγ. Gossip: α, 2n(β + h), 2nγ.
-/// Local SGD: a share 1/H of an all-reduce's. Parameter server, synchronous: 2α, max(n, p·n/M)·β in each direction ((p-1)·n/M co-located) or nh, p·n/M·γ on
+/// Local SGD: a share 1/H of an all-reduce's. Parameter server, synchronous: 2α, max(n, p·n/M)·β in each direction (co-located ((M-1)/M + (p-1)/M)·n) or nh, p·n/M·γ on
 /// a shard. Asynchronous, of which some may be far ahead of others: p·n/M·γ, and with dedicated shards p·n/M·β.
 /// Other collectives: their own (lower_bound(Operation), models/collective). n is the buffer after compression. α and β
 /// are the best in the cluster: of its fastest link, of all links that a host has, and of one hop where neighbours are so

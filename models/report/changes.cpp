@@ -131,6 +131,7 @@ class Changes {
     groupings(x.exchange);
     cheapest(x.collective);
     servers(x.exchange);
+    if (std::holds_alternative<NoCompressor>(s_.compressor)) strategy(ChangeOf::exchange, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
   }
   void exchange_of(const ParameterServerStrategy& x) {
     groupings(x.exchange);

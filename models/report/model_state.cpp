@@ -33,10 +33,14 @@ struct StateOf {
   const Workload& workload;
   Bytes n, s;
 
-  ModelState operator()(const AllReduceStrategy&) const { return {n, n, s, {}}; }
+  /// Local steps keep the parameters that they began with where their change is needed.
+  ModelState operator()(const AllReduceStrategy&) const {
+    const auto* local = std::get_if<QsparseLocalSgd>(&scenario.compressor);
+    return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}};
+  }
   ModelState operator()(const LocalSgdStrategy& x) const {
-    const bool compressed = !std::holds_alternative<NoCompressor>(scenario.compressor);
-    return {compressed ? n * 2.0 : n, n, x.outer_update_factor > 0 ? s + n * 2.0 : s, {}};
+    const bool compressed = !std::holds_alternative<NoCompressor>(scenario.compressor), outer = x.outer_update_factor > 0;
+    return {compressed || outer ? n * 2.0 : n, n, outer ? s + n : s, {}};
   }
   ModelState operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}}; }
   ModelState operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}}; }
@@ -46,7 +50,9 @@ struct StateOf {
     const double p = scenario.cluster.workers;
     const Bytes unit = largest_unit(workload, x.exchange);
     const auto shared = [&](double units) { return std::min(n, n / p + unit * units); };
-    return {x.stage == ShardingStage::parameters ? shared(x.prefetch + 1) : n, workload.accumulation > 1 ? n : shared(1), s / p, {}};
+    const int ahead = x.exchange.overlap ? x.prefetch : 0;
+    const bool reduced_on_the_way = x.exchange.overlap && workload.accumulation == 1;
+    return {x.stage == ShardingStage::parameters ? shared(ahead + 1) : n, reduced_on_the_way ? shared(2) : n, s / p, {}};
   }
 };
 

@@ -12,16 +12,19 @@ namespace stepcast {
 ///
 ///                                  parameters                    gradients      optimizer
 ///   all-reduce                     n                             n              s
-///   local-sgd                      n; 2n with a compressor       n              s; s + 2n with an outer update
+///   local-sgd                      n, 2n with a compressor       n              s, s + n with an outer update
+///                                  or an outer update
 ///   pipelined, width K             n                             K·n            s
-///   parameter-server               n                             n              0; s where workers update (two_way)
+///   parameter-server, the worker   n                             n              0; s where workers update (two_way)
 ///   gossip                         3n, both neighbours'          n              s
 ///   sharded: optimizer-state,
-///            gradients             n                             n/p + b        s/p
-///            parameters            n/p + (prefetch + 1)·b        n/p + b        s/p
+///            gradients             n                             n/p + 2b       s/p
+///            parameters            n/p + (prefetch + 1)·b        n/p + 2b       s/p
 ///
-/// Nothing sharded is more than all of it. What only accumulates is not reduced, so with accumulation all n of the gradients are
-/// there. Error feedback keeps n, DGC 2n. Not counted: activations, workspaces, a compressor's messages, and a
+/// Nothing sharded is more than all of it. All n of the gradients are there where they are reduced after back-propagation (no
+/// overlap), and with accumulation, since what only accumulates is not reduced; without overlap nothing is gathered ahead. All-reduce
+/// by qsparse-local-sgd keeps 2n of parameters where its local steps are more than one. Error feedback keeps n, DGC 2n. Servers'
+/// own memory is not the workers'. Not counted: activations, workspaces, a compressor's messages, and a
 /// communication library's buffers, which together may well be more.
 struct ModelState {
   Bytes parameters{}, gradients{}, optimizer{}, feedback{};

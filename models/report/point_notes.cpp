@@ -49,6 +49,8 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   }
   if (trains(scenario) && workload.accumulation > 1)
     report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
+  if (report.scaling_efficiency.value_or(0) > 1.005 && std::holds_alternative<ShardedStrategy>(scenario.strategy))
+    report.notes.push_back("efficiency is above 100 % where workers share the update, which one worker alone does whole");
   if (own.graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
   if (!own.graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
   if (own.answers.replay && own.answers.replay->steady_state.starts_with("no period")) report.notes.push_back(own.answers.replay->steady_state);

@@ -153,6 +153,15 @@ void add_throughput(const Scenario& scenario, const Answered& own, std::optional
   report.scaling_efficiency = report.samples_per_second / (worker_speeds(scenario.cluster).sum * alone);
 }
 
+/// Of the scenario, or of the phase of its run that needs most.
+ModelState fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
+  if (point.phases.empty()) return model_state(point.scenario, answered.front().workload);
+  ModelState most;
+  for (std::size_t i = 0; i < point.phases.size(); ++i)
+    if (const ModelState state = model_state(point.phases[i], answered[1 + i].workload); state.total() > most.total()) most = state;
+  return most;
+}
+
 /// @param answered  the answers to `phases`
 RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, const Answered* answered) {
   std::vector<PhaseStep> steps;
@@ -199,7 +208,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     std::optional<double> baseline;
     if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
     add_throughput(scenario, own, baseline, report);
-    report.state = model_state(scenario, own.workload);
+    report.state = fullest(point, answered);
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});

@@ -7,11 +7,11 @@
 
 namespace stepcast {
 
-void LeftOut::add(Fault fault) {
+void LeftOut::add(Fault fault, std::string pointer) {
   ++points_;
-  const auto known = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) { return rule.first.file == fault.file && rule.first.pointer == fault.pointer && rule.first.allowed == fault.allowed; });
+  const auto known = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) { return rule.pointer == pointer && rule.first.allowed == fault.allowed; });
   if (known != rules_.end()) ++known->points;
-  else rules_.push_back({std::move(fault), 1});
+  else rules_.push_back({std::move(fault), std::move(pointer), 1});
 }
 
 std::vector<Fault> LeftOut::faults() const {
@@ -27,7 +27,7 @@ std::vector<std::string> LeftOut::notes(std::size_t of) const {
   std::vector<std::string> notes;
   std::size_t named = 0;
   for (std::size_t i = 0; i < std::min(rules.size(), kNamed); ++i) {
-    const auto& [first, points] = rules[i];
+    const auto& [first, pointer, points] = rules[i];
     notes.push_back(fmt::format("{} of {} points left out{}: {}", points, of, points > 1 ? ", the first for" : "", to_string(first)));
     named += points;
   }

@@ -13,7 +13,8 @@ namespace stepcast {
 class LeftOut {
  public:
   /// A point with its first fault.
-  void add(Fault fault);
+  /// @param pointer  the fault's in the point's own document, the same for all values of an axis
+  void add(Fault fault, std::string pointer);
 
   [[nodiscard]] std::size_t points() const { return points_; }
   /// The first fault of each rule, in the order in which they were met.
@@ -25,6 +26,7 @@ class LeftOut {
  private:
   struct Rule {
     Fault first;
+    std::string pointer;
     std::size_t points = 0;
   };
   std::vector<Rule> rules_;

@@ -172,13 +172,15 @@ class Expansion {
     StudyPoint point;
     point.coordinates = std::move(coordinates);
     ScenarioReading own = reader_.read(document);
-    std::vector<Fault> impossible = located(document, own.impossible);
+    std::vector<Fault> impossible = located(document, own.impossible), of_baseline;
     point.phases = read_phases(document, own, own.scenario, impossible);
-    if (own.scenario.baseline) read_baseline(document, own, point, impossible);
+    if (own.scenario.baseline) read_baseline(document, own, point, of_baseline);
     add(located(document, own.faults));
+    // A baseline that cannot be is no reason to leave out what is compared with it.
+    if (impossible.empty()) add(of_baseline);
     if (!impossible.empty()) {
       const bool leave_out = own.on_impossible == ImpossiblePoints::leave_out;
-      if (leave_out && own.faults.empty()) return left_out_.add(impossible.front());
+      if (leave_out && own.faults.empty()) return left_out_.add(impossible.front(), own.impossible.empty() ? impossible.front().pointer : own.impossible.front().pointer);
       add(impossible);
       refused_ += !leave_out;
     }

@@ -9,8 +9,10 @@
 //                     one; but not the last unit, whose backward pass follows at once
 //
 // All collectives share one stream, as in one NCCL communicator. Where units are let go, at most `prefetch` are gathered ahead
-// of the one that computes; a unit gathered ahead goes before the reduction of the one that computes meanwhile. The next
-// step's first gathering waits for the update, which waits for the last reduction. Of several passes (accumulation) the last
+// of the one that computes; a unit gathered ahead goes before the reduction of the one that computes meanwhile. Back-propagation
+// of a unit waits for the reduction of the one two before it, so that the gradients of two units at most are there whole (FSDP's
+// reduce-scatter input, DeepSpeed's two buckets). The next step's first gathering waits for the update, which waits for the
+// last reduction. Of several passes (accumulation) the last
 // alone is reduced, as under FSDP's no_sync(); units that are let go are gathered in all of them.
 #include <algorithm>
 #include <utility>
@@ -135,6 +137,7 @@ class Builder {
         if (next > ahead && (lets_go || !overlap)) graph_.depend(gathers[next], computed[next - 1 - ahead]);
       }
       computed.push_back(add(pieces[j]));
+      if (pieces[j].reduced && reduced.size() > 1) graph_.depend(computed[j], reduced[reduced.size() - 2]);
       if (gathers[j] != kNoTask) graph_.depend(computed[j], gathers[j]);
       if (pieces[j].reduced && overlap) reduced.push_back(reduce(pieces[j].unit, computed[j]));
     }

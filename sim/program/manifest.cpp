@@ -48,6 +48,7 @@ class NamedWorkloads {
 Json make_manifest(const Study& study, const std::vector<std::string>& arguments) {
   Json manifest = Json::object();
   manifest["arguments"] = arguments;
+  manifest["notes"] = study.notes;  // on overrides without effect, and points left out
   manifest["versions"] = version_fields();
   manifest["workloads"] = nullptr;  // before the points
   NamedWorkloads workloads;

@@ -463,6 +463,8 @@ TEST_CASE("closed forms at powers of two are the textbook's") {
     check(a * lg + n / p * b * (p - 1.0), all_gather, Algorithm::bruck);
     // Reduce-scatter by ring: (p-1)(α + n/p β + n/p γ)
     check((a + n / p * b + n / p * g) * (p - 1.0), reduce_scatter, Algorithm::ring);
+    // And by recursive halving: lg p α + (p-1)/p n(β + γ)
+    check(a * lg + (n * b + n * g) * share, reduce_scatter, Algorithm::recursive_doubling);
     // Binomial broadcast: lg p (α + nβ)
     check((a + n * b) * lg, broadcast, Algorithm::binomial_tree);
     // Groups of h and p/h: 2(h-1)(α + n/h β) + 2(p/h-1)(α + n/p β) + ((h-1)/h + (p/h-1)/p) nγ

@@ -1,5 +1,7 @@
 // Memory for the model, by the table in models/report/model_state.hpp.
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "models/report/model_state.hpp"
 #include "tests/support/catch.hpp"
@@ -10,10 +12,10 @@ using namespace stepcast::test;
 
 namespace {
 
-/// 10 MB of gradients in units of 6 and 4 MB; p = 4 workers with momentum, so s = 10 MB.
-Workload two_units() { return workload_of(0_s, {{6e6, 0.001}, {4e6, 0.001}}, 0_s, 0_s); }
+/// 10 MB of gradients in units of 3, 3 and 4 MB; p = 4 workers with momentum, so s = 10 MB.
+Workload three_units() { return workload_of(0_s, {{3e6, 0.001}, {3e6, 0.001}, {4e6, 0.001}}, 0_s, 0_s); }
 
-ModelState state_of(const Strategy& strategy, const Workload& w = two_units(), const Compressor& compressor = NoCompressor{}, Optimizer optimizer = Optimizer::momentum) {
+ModelState state_of(const Strategy& strategy, const Workload& w = three_units(), const Compressor& compressor = NoCompressor{}, Optimizer optimizer = Optimizer::momentum) {
   Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), strategy, compressor);
   WorkloadTable table;
   table.optimizer = optimizer;
@@ -27,11 +29,16 @@ ShardedStrategy sharded(ShardingStage stage, int prefetch = 1) { return {stage, 
 
 TEST_CASE("workers with all of the model hold parameters, gradients and the optimizer's state") {
   CHECK(state_of(AllReduceStrategy{}) == ModelState{10_MB, 10_MB, 10_MB, 0_B});
-  CHECK(state_of(PipelinedStrategy{.width = 3}) == ModelState{10_MB, 30_MB, 10_MB, 0_B});
+  PipelinedStrategy pipelined;
+  pipelined.width = 3;
+  CHECK(state_of(pipelined) == ModelState{10_MB, 30_MB, 10_MB, 0_B});
   CHECK(state_of(GossipStrategy{}) == ModelState{30_MB, 10_MB, 10_MB, 0_B});
   CHECK(state_of(LocalSgdStrategy{}) == ModelState{10_MB, 10_MB, 10_MB, 0_B});
-  CHECK(state_of(LocalSgdStrategy{.outer_update_factor = 1}) == ModelState{10_MB, 10_MB, 30_MB, 0_B});
-  CHECK(state_of(LocalSgdStrategy{}, two_units(), TopK{}).parameters == 20_MB);
+  CHECK(state_of(LocalSgdStrategy{.outer_update_factor = 1}) == ModelState{20_MB, 10_MB, 20_MB, 0_B});  // the anchor, and its momentum
+  CHECK(state_of(LocalSgdStrategy{}, three_units(), TopK{}).parameters == 20_MB);
+  CHECK(state_of(LocalSgdStrategy{.outer_update_factor = 1}, three_units(), TopK{}).parameters == 20_MB);  // one anchor serves both
+  CHECK(state_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 4}).parameters == 20_MB);
+  CHECK(state_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 1}).parameters == 10_MB);
 }
 
 TEST_CASE("servers keep the optimizer's state, unless workers update") {
@@ -40,12 +47,19 @@ TEST_CASE("servers keep the optimizer's state, unless workers update") {
 }
 
 TEST_CASE("what is sharded is a p-th, and the units that are there whole") {
-  // n/p = 2.5 MB, b = 6 MB.
-  CHECK(state_of(sharded(ShardingStage::optimizer_state)) == ModelState{10_MB, 8.5_MB, 2.5_MB, 0_B});
-  CHECK(state_of(sharded(ShardingStage::gradients)) == ModelState{10_MB, 8.5_MB, 2.5_MB, 0_B});
-  CHECK(state_of(sharded(ShardingStage::parameters, 0)) == ModelState{8.5_MB, 8.5_MB, 2.5_MB, 0_B});
-  CHECK(state_of(sharded(ShardingStage::parameters, 1)).parameters == 10_MB);  // 2.5 + 2·6 is more than all
-  Workload accumulated = two_units();
+  // p = 4: n/p = 2.5 MB, b = 4 MB. Two units' gradients and 2.5 MB would be 10.5 MB, more than all.
+  CHECK(state_of(sharded(ShardingStage::optimizer_state)) == ModelState{10_MB, 10_MB, 2.5_MB, 0_B});
+  CHECK(state_of(sharded(ShardingStage::parameters, 0)) == ModelState{6.5_MB, 10_MB, 2.5_MB, 0_B});
+  CHECK(state_of(sharded(ShardingStage::parameters, 1)).parameters == 10_MB);
+  // Units of 1 MB: 2.5 + 2·1 MB of gradients.
+  const Workload many = workload_of(0_s, std::vector<std::pair<double, double>>(10, {1e6, 0.001}), 0_s, 0_s);
+  CHECK(state_of(sharded(ShardingStage::gradients), many) == ModelState{10_MB, 4.5_MB, 2.5_MB, 0_B});
+  CHECK(state_of(sharded(ShardingStage::parameters, 2), many) == ModelState{5.5_MB, 4.5_MB, 2.5_MB, 0_B});
+  // Reduced after back-propagation, or after more passes: all gradients are there, and without overlap nothing is gathered ahead.
+  ShardedStrategy late = sharded(ShardingStage::parameters, 2);
+  late.exchange.overlap = false;
+  CHECK(state_of(late, many) == ModelState{3.5_MB, 10_MB, 2.5_MB, 0_B});
+  Workload accumulated = many;
   accumulated.accumulation = 2;
   CHECK(state_of(sharded(ShardingStage::parameters, 0), accumulated).gradients == 10_MB);
 }
@@ -64,7 +78,7 @@ TEST_CASE("the optimizer's state is in fp32, with the weights beside halves") {
 }
 
 TEST_CASE("error feedback keeps what was not sent") {
-  const auto feedback = [](const Compressor& compressor) { return state_of(AllReduceStrategy{}, two_units(), compressor).feedback; };
+  const auto feedback = [](const Compressor& compressor) { return state_of(AllReduceStrategy{}, three_units(), compressor).feedback; };
   CHECK(feedback(NoCompressor{}) == 0_B);
   CHECK(feedback(TernGrad{}) == 0_B);
   CHECK(feedback(EfSignSgd{}) == 10_MB);

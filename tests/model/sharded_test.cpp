@@ -81,6 +81,10 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const bool again = s.stage == ShardingStage::parameters;
   const int ahead = overlap ? s.prefetch : 0;
   double link = 0, gpu = 0;  // when each is free
+  std::vector<double> reduced;  // end of each unit's reduction
+  const auto wait_for_reduced = [&] {
+    if (reduced.size() > 1) gpu = std::max(gpu, reduced[reduced.size() - 2]);
+  };
 
   double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
   std::vector<double> forward;   // of each unit
@@ -101,8 +105,9 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     }
     gpu += (w.accumulation - 1) * (w.backward.si() + w.forward.si());
     for (int i = 0; i < n; ++i) {
+      wait_for_reduced();
       gpu += at(i).gap.si() * slowdown;
-      if (overlap) link = std::max(link, gpu) + reduce(c, at(i).bytes);
+      if (overlap) reduced.push_back(link = std::max(link, gpu) + reduce(c, at(i).bytes));
     }
     if (!whole) gpu += w.tail.si() * slowdown;
   } else {
@@ -124,8 +129,9 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
       const auto reach = static_cast<std::size_t>(ahead);
       for (std::size_t g = k == 0 ? 0 : k + reach; g <= k + reach && g < uses.size(); ++g)
         if (uses[g].gathered) there[g] = link = std::max(link, g > reach ? end[g - 1 - reach] : 0.0) + gather(c, at(uses[g].unit).bytes);
+      if (uses[k].reduced) wait_for_reduced();
       end.push_back(gpu = std::max(gpu, there[k]) + uses[k].time);
-      if (uses[k].reduced && overlap) link = std::max(link, gpu) + reduce(c, at(uses[k].unit).bytes);
+      if (uses[k].reduced && overlap) reduced.push_back(link = std::max(link, gpu) + reduce(c, at(uses[k].unit).bytes));
     }
   }
   for (int i = 0; i < n && !overlap; ++i) link = std::max(link, gpu) + reduce(c, at(i).bytes);
@@ -165,6 +171,18 @@ TEST_CASE("without overlap nothing moves while something is computed") {
   exchange.overlap = false;
   require_close(2 + 2 + 1 + 4 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters, 3, exchange), units({2, 2})), 1e-12, "parameters");
   require_close(2 + 2 + 4 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients, 3, exchange), units({2, 2})), 1e-12, "gradients");
+}
+
+TEST_CASE("the gradients of two units at most wait for their reduction") {
+  // Four units of 8 B, 4 s a collective, no forward time and 1 s backward each, gathered one after the other in 16 s: backward
+  // ends at 17, 18; its third unit waits for the first one's reduction, from 17 to 21, and ends at 22, the fourth for the second's,
+  // to 25, and ends at 26. Reductions follow each other to 33; half a second of update is shared by two.
+  require_close(33.25, time_of(two_workers(), sharded(ShardingStage::gradients), units({8, 8, 8, 8}, 0, 1)), 1e-12, "step");
+  // What limits them is not the link but that: a last unit that takes long to compute begins at 25 and not at 19.
+  Workload w = units({8, 8, 8, 8}, 0, 1);
+  w.gradients[3].gap = 20_s;
+  w.backward += 19_s;
+  require_close(25 + 20 + 4 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "late last unit");
 }
 
 TEST_CASE("of several passes the last alone is reduced, and what is let go is gathered in each") {

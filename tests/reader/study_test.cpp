@@ -293,10 +293,19 @@ TEST_CASE("points whose parts do not go together are refused or left out") {
   SECTION("a wrong value is refused all the same") {
     CHECK(refusal_of(grid, {"/impossible=leave-out", "/cluster/workers=[8, 0]"}).find("/cluster/workers/1: found 0") != std::string::npos);
   }
-  SECTION("left out with an impossible baseline or phase") {
+  SECTION("one note for one rule, whichever value of an axis breaks it") {
+    Changes workers{{"/cluster/workers", {8, 9, 10, 12}}, {"/cluster/topology", Json::parse(R"({"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})")}};
+    const Study study = study_of(workers, {"/impossible=leave-out"});
+    CHECK(points(study) == Texts{"workers=8", "workers=12"});
+    REQUIRE(study.notes.size() == 1);
+    CHECK(study.notes[0].find("2 of 4 points left out, the first for: study.json: /cluster/workers/1: found 9") == 0);
+  }
+  SECTION("refused where the baseline cannot be") {
     Changes against = grid;
     against.emplace_back("/baseline", Json::parse(R"({"name": "of 12", "set": {"/cluster/workers": 12}})"));
-    CHECK(points(study_of(against, {"/impossible=leave-out"})) == Texts{"workers=8 group_size=4", "workers=12 group_size=4"});
+    CHECK(refusal_of(against, {"/impossible=leave-out"}).find("found 8 with 12 workers (in the baseline)") != std::string::npos);
+  }
+  SECTION("left out with an impossible phase") {
     Changes phased = grid;
     phased.emplace_back("/run", Json::parse(R"({"samples": 1000, "phases": [{"name": "in threes", "epochs": 1, "set": {"/strategy/collective/group_size": 3}}]})"));
     CHECK(points(study_of(phased, {"/impossible=leave-out"})) == Texts{"workers=12 group_size=4"});
