@@ -10,6 +10,7 @@
 #include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random.hpp"
 #include "tests/support/scenario.hpp"
 
 using namespace stepcast;
@@ -18,14 +19,6 @@ using namespace stepcast::test;
 namespace {
 
 LocalSgdStrategy every(int steps, double outer = 0) { return {.steps = steps, .collective = ring_choice(), .outer_update_factor = outer}; }
-
-Cluster random_star() {
-  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
-  if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-  if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
-  return cluster;
-}
 
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;

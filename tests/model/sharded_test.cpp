@@ -8,6 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random.hpp"
 #include "tests/support/scenario.hpp"
 
 using namespace stepcast;
@@ -41,14 +42,6 @@ Cluster two_workers() { return star_cluster(2, BytesPerSecond(1)); }
 
 double time_of(const Cluster& cluster, const ShardedStrategy& strategy, const Workload& w) { return step_time(scenario_of(cluster, strategy), w); }
 
-Cluster random_star() {
-  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
-  if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-  if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
-  return cluster;
-}
-
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;
   for (int i = integer_between(1, 8); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
@@ -59,16 +52,6 @@ Workload random_workload() {
   Workload w = workload_of(Seconds(forward), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
   for (std::size_t i = 0; i < own.size(); ++i) w.gradients[i].forward = Seconds(own[i]);
   return w;
-}
-
-Exchange random_exchange() {
-  Exchange exchange;
-  exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
-  exchange.first_bucket.value = Bytes(positive_between(1e4, 1e7));
-  exchange.bucket_cap = Bytes(positive_between(1e4, 1e7));
-  exchange.overlap = coin();
-  exchange.backward_slowdown = real_between(1, 1.5);
-  return exchange;
 }
 
 /// One step from the end of the update before it to the end of its own: all that one step leaves to the next is the update.

@@ -12,6 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/random.hpp"
 #include "tests/support/scenario.hpp"
 
 using namespace stepcast;
@@ -19,29 +20,10 @@ using namespace stepcast::test;
 
 namespace {
 
-/// p workers on a star with every cost of its own, in ranges where none drowns the others.
-Cluster random_star() {
-  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
-  if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-  if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
-  if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
-  return cluster;
-}
-
 Workload random_workload(int max_gradients) {
   std::vector<std::pair<double, double>> gradients;
   for (int i = integer_between(1, max_gradients); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), coin() ? real_between(0, 0.02) : 0.0);
   return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
-}
-
-Exchange random_exchange() {
-  Exchange exchange;
-  exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
-  exchange.first_bucket.value = Bytes(positive_between(1e4, 1e7));
-  exchange.bucket_cap = Bytes(positive_between(1e4, 1e7));
-  exchange.overlap = coin();
-  exchange.backward_slowdown = real_between(1, 1.5);
-  return exchange;
 }
 
 Compressor random_compressor() {
