@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "models/compressor/compressor.hpp"
+#include "models/workload/layer_work.hpp"
 
 namespace stepcast {
 namespace {
@@ -17,9 +18,8 @@ Bytes largest_unit(const Workload& workload, const Exchange& exchange) {
 Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
   double elements = 0;
   for (const Gradient& gradient : workload.gradients) elements += static_cast<double>(gradient.elements);
-  const double states = optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
   const double weights = size_of(workload.dtype) < 4_B ? 1 : 0;
-  return 4_B * elements * (states + weights);
+  return 4_B * elements * (states_of(optimizer) + weights);
 }
 
 Bytes feedback_of(const Compressor& compressor, const Workload& workload) {

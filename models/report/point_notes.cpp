@@ -24,7 +24,7 @@ void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
   };
   for (const Scenario* scenario : questions_of(point)) {
     const auto& w = scenario->workload;
-    if (!w || gives_shapes(*w) || std::holds_alternative<CollectiveBenchmark>(scenario->strategy)) continue;
+    if (!trains(*scenario) || gives_shapes(*w)) continue;
     constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
     if (w->timed_batch && *w->timed_batch != w->batch) add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch, kFollows));
     else if (!w->timed_batch && axis("batch")) add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));

@@ -136,9 +136,10 @@ class Checker {
 
 /// "auto" of a strategy that has no choice.
 Carrier carrier_of(const Strategy& strategy) {
-  if (const auto* all_reduce = std::get_if<AllReduceStrategy>(&strategy)) return all_reduce->carrier;
-  if (const auto* pipelined = std::get_if<PipelinedStrategy>(&strategy)) return pipelined->carrier;
-  return Carrier::automatic;
+  return std::visit([](const auto& s) {
+    if constexpr (requires { s.carrier; }) return s.carrier;
+    else return Carrier::automatic;
+  }, strategy);
 }
 
 }  // namespace

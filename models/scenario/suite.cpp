@@ -112,7 +112,7 @@ std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, c
     if (given.size() != 1) continue;  // told before the study was read
     const auto [quantity, value] = given.front();
     if (!point) continue;
-    if (is_of_training(quantity) && (!study.points[*point].scenario.workload || std::holds_alternative<CollectiveBenchmark>(study.points[*point].scenario.strategy))) {
+    if (is_of_training(quantity) && !trains(study.points[*point].scenario)) {
       fault(pointer_to(pointer, name_of(quantity)), fmt::format("the {} of a point that trains nothing", name_of(quantity)), "step_time, algbw or busbw", "");
       continue;
     }

@@ -11,10 +11,9 @@ std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
   return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
 }
 
-namespace {
+std::string counted(std::string_view name, int count, std::string_view of) { return count == 1 ? std::string(name) : fmt::format("{} of {} {}", name, count, of); }
 
-/// "name", or "name of 3 passes".
-std::string counted(const char* name, int count, const char* of) { return count == 1 ? name : fmt::format("{} of {} {}", name, count, of); }
+namespace {
 
 /// Adds what takes `each` for each of the newest `count` micro-batches.
 TaskId add_for_each(StepGraph& graph, StreamId compute, const char* name, Phase phase, Seconds each, int count) {

@@ -70,4 +70,7 @@ TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, 
 /// "name", or "name i/k" where there are several.
 std::string numbered(std::string_view name, std::size_t i, std::size_t count);
 
+/// "name", or "name of 3 passes" of several.
+std::string counted(std::string_view name, int count, std::string_view of);
+
 }  // namespace stepcast

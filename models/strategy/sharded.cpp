@@ -17,8 +17,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "models/strategy/builder.hpp"
 
 namespace stepcast {
@@ -77,9 +75,8 @@ class Computation {
     plain_forward(passes);
     plain_backward(passes);
   }
-  void plain_forward(int passes) { pieces_.push_back({of_passes("forward", passes), Phase::forward, workload_.forward * passes, 0, false, false, passes, passes}); }
-  void plain_backward(int passes) { pieces_.push_back({of_passes("backward", passes), Phase::backward, workload_.backward * passes, 0, false, false, 0, passes}); }
-  static std::string of_passes(const char* name, int passes) { return passes == 1 ? name : fmt::format("{} of {} passes", name, passes); }
+  void plain_forward(int passes) { pieces_.push_back({counted("forward", passes, "passes"), Phase::forward, workload_.forward * passes, 0, false, false, passes, passes}); }
+  void plain_backward(int passes) { pieces_.push_back({counted("backward", passes, "passes"), Phase::backward, workload_.backward * passes, 0, false, false, 0, passes}); }
 
   /// Each gathered first.
   void forward_by_units() {
@@ -114,7 +111,11 @@ class Builder {
  public:
   Builder(const ShardedStrategy& strategy, const GraphInput& input)
       : strategy_(strategy), input_(input), units_(make_buckets(input.workload, strategy.exchange)), compute_(graph_.add_stream("compute")), communication_(graph_.add_stream("communication")) {
-    for (const Bucket& unit : units_) graph_.payload += unit.bytes;
+    for (const Bucket& unit : units_) {
+      graph_.payload += unit.bytes;
+      gather_.push_back(input.prices.decide(Operation::all_gather, strategy.collective, unit.bytes));
+      reduce_.push_back(input.prices.decide(Operation::reduce_scatter, strategy.collective, unit.bytes));
+    }
   }
 
   StepGraph build() && {
@@ -131,7 +132,7 @@ class Builder {
     for (std::size_t j = 0; j < pieces.size(); ++j) {
       for (; next < pieces.size() && next <= j + ahead; ++next) {
         if (!pieces[next].gathered) continue;
-        gathers[next] = add_collective(Operation::all_gather, "gather", pieces[next].unit);
+        gathers[next] = add_collective("gather", gather_, pieces[next].unit);
         if (first_gather == kNoTask) first_gather = gathers[next];
         // Units that stay may all be gathered at once.
         if (next > ahead && (lets_go || !overlap)) graph_.depend(gathers[next], computed[next - 1 - ahead]);
@@ -154,9 +155,10 @@ class Builder {
   }
 
  private:
-  TaskId add_collective(Operation operation, const char* name, int i) {
-    const auto at = static_cast<std::size_t>(i);
-    return graph_.add_task({numbered(name, at, units_.size()), Phase::exchange, CollectiveWork{input_.prices.decide(operation, strategy_.collective, units_[at].bytes)}, communication_});
+  /// @param calls  by unit
+  TaskId add_collective(const char* name, const std::vector<CollectiveCall>& calls, int unit) {
+    const auto at = static_cast<std::size_t>(unit);
+    return graph_.add_task({numbered(name, at, units_.size()), Phase::exchange, CollectiveWork{calls[at]}, communication_});
   }
 
   TaskId add(const Piece& piece) {
@@ -167,7 +169,7 @@ class Builder {
   }
 
   TaskId reduce(int unit, TaskId after) {
-    const TaskId task = add_collective(Operation::reduce_scatter, "reduce-scatter", unit);
+    const TaskId task = add_collective("reduce-scatter", reduce_, unit);
     graph_.depend(task, after);
     return task;
   }
@@ -175,7 +177,7 @@ class Builder {
   void gather_updated(TaskId update, TaskId forward) {
     TaskId gather = kNoTask;
     for (int i = 0; i < static_cast<int>(units_.size()); ++i) {
-      gather = add_collective(Operation::all_gather, "gather", i);
+      gather = add_collective("gather", gather_, i);
       if (i == 0) graph_.depend(gather, update);
     }
     graph_.depend(forward, gather, 1);
@@ -184,6 +186,7 @@ class Builder {
   const ShardedStrategy& strategy_;
   const GraphInput& input_;
   std::vector<Bucket> units_;
+  std::vector<CollectiveCall> gather_, reduce_;  ///< of each unit
   StepGraph graph_;
   StreamId compute_, communication_;
 };

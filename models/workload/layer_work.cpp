@@ -253,8 +253,10 @@ double output_elements(const LayerShape& shape) { return std::visit(OutputElemen
 
 LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype) { return std::visit(WorkCounter(batch, dtype), shape); }
 
+int states_of(Optimizer optimizer) { return optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2; }
+
 KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype) {
-  const double states = optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
+  const double states = states_of(optimizer);
   const Bytes copy = size_of(dtype) == 4_B ? 0_B : size_of(dtype);
   return {Flops((2 + 4 * states) * elements), (size_of(dtype) + 8_B * (1 + states) + copy) * elements, tensors};
 }

@@ -52,6 +52,9 @@ struct LayerWork {
 /// @pre the shape passed check_shapes
 LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype);
 
+/// Numbers that an optimizer keeps for each parameter: none, momentum, or Adam's two moments.
+int states_of(Optimizer optimizer);
+
 /// The update of `elements` parameters in `tensors` tensors, one kernel a tensor. Weights and state are fp32; with
 /// another gradient type the weights have a copy in it.
 KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype);

@@ -1,7 +1,6 @@
 #include "sim/study/replay_effort.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -63,12 +62,8 @@ class MessageCounts {
 /// waiting, and those that it computes in the time.
 double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
   if (graph.staleness) return 1;
-  double sum = 0, slowest = std::numeric_limits<double>::infinity();
-  for (const WorkerKind& kind : worker_kinds(cluster)) {
-    sum += kind.count * kind.speed;
-    slowest = std::min(slowest, kind.speed);
-  }
-  return (1 + sum / cluster.workers / slowest) / 2;
+  const WorkerSpeeds speeds = worker_speeds(cluster);
+  return (1 + speeds.sum / cluster.workers / speeds.slowest) / 2;
 }
 
 /// Seconds for a message to or from a shard.
