@@ -27,9 +27,11 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
     {all_gather, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
     {all_gather, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·nβ + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005", recursive_doubling::all_gather, recursive_doubling::all_gather_cost},
     {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather, bruck::all_gather_cost},
+    {all_gather, Algorithm::hierarchical, "(g-1)(α' + n/g·β') + T(n/g) of the all-gather between p/g groups, for ring (p/g-1)(α + n/p·β), + S", "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::all_gather, hierarchical::all_gather_cost},
     {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
     {reduce_scatter, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
     {reduce_scatter, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·n(β + γ) + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005 (recursive halving)", recursive_doubling::reduce_scatter, recursive_doubling::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::hierarchical, "(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the reduce-scatter between p/g groups, for ring (p/g-1)(α + n/p·β + n/p·γ), + S", "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::reduce_scatter, hierarchical::reduce_scatter_cost},
     {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
     {all_to_all, Algorithm::pairwise, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", pairwise::all_to_all, pairwise::all_to_all_cost},
 };
@@ -48,7 +50,8 @@ int best_segments(Bytes n, int p, const Prices& prices) {
   return cost(high) < cost(low) ? high : low;
 }
 
-constexpr Algorithm kBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling, Algorithm::double_binary_tree};
+constexpr Algorithm kAllReducesBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling, Algorithm::double_binary_tree};
+constexpr Algorithm kGathersBetween[] = {Algorithm::ring, Algorithm::recursive_doubling};
 
 /// The calls among which a choice leaves it to us to choose.
 struct Candidates {
@@ -101,7 +104,7 @@ struct Candidates {
     if (p % g != 0) throw std::invalid_argument(fmt::format("group size {} does not divide {} participants", g, p));
     call.parameters.group_fits = machines.workers <= 1 || machines.workers % g == 0;
     std::vector<CollectiveCall> all;
-    for (const Algorithm between : kBetween) {
+    for (const Algorithm between : algorithms_between(call.algorithm->operation)) {
       if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
       call.parameters.between_groups = between;
       call.parameters.segments = between == Algorithm::double_binary_tree ? segments(n / g, p / g, g) : 1;
@@ -112,6 +115,8 @@ struct Candidates {
       all.push_back(call);
       if (p == g) break;  // nothing is between groups
     }
+    if (all.empty() && choice.algorithm == Algorithm::hierarchical)
+      throw std::invalid_argument(fmt::format("{} between groups does not {}", name_of(choice.between_groups), name_of(call.algorithm->operation)));
     return all;
   }
 };
@@ -120,10 +125,26 @@ struct Candidates {
 
 std::span<const CollectiveAlgorithm> collective_algorithms() { return kAlgorithms; }
 
-std::span<const Algorithm> all_reduces_between() { return kBetween; }
+std::span<const Algorithm> algorithms_between(Operation operation) {
+  switch (operation) {
+    case all_reduce: return kAllReducesBetween;
+    case all_gather:
+    case reduce_scatter: return kGathersBetween;
+    case broadcast:
+    case all_to_all: break;
+  }
+  return {};
+}
 
 bool carries_out(Algorithm algorithm, Operation operation) {
   return std::any_of(std::begin(kAlgorithms), std::end(kAlgorithms), [&](const CollectiveAlgorithm& entry) { return entry.operation == operation && entry.algorithm == algorithm; });
+}
+
+CollectiveChoice fitted(CollectiveChoice choice, Operation operation) {
+  const auto between = algorithms_between(operation);
+  if (!carries_out(choice.algorithm, operation)) choice.algorithm = Algorithm::automatic;
+  if (std::find(between.begin(), between.end(), choice.between_groups) == between.end()) choice.between_groups = Algorithm::automatic;
+  return choice;
 }
 
 const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm) {

@@ -21,7 +21,7 @@ struct CollectiveParameters {
   bool group_fits = true;  ///< hierarchical: each group lies within one machine or rack
   int rings = 1;           ///< multi-ring: how many, at most one for each participant of a group
   int nics = 1;            ///< multi-ring: of a machine
-  Algorithm between_groups = Algorithm::ring;  ///< hierarchical: an all-reduce that all_reduces_between lists
+  Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
 
   auto operator<=>(const CollectiveParameters&) const = default;
 };
@@ -53,8 +53,11 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
 /// Blocks of a schedule, whose numbers are ints: c·p of c rings, 2s·g of groups of g with trees of s segments between them.
 inline constexpr int kMostBlocks = 1 << 30;
 
-/// What `between_groups` can be, in order of preference where prices are equal.
-std::span<const Algorithm> all_reduces_between();
+/// What `between_groups` can be, in order of preference where prices are equal; none of an operation that is never hierarchical.
+std::span<const Algorithm> algorithms_between(Operation operation);
+
+/// The choice as far as it carries out the operation; what does not is left to us.
+CollectiveChoice fitted(CollectiveChoice choice, Operation operation);
 
 /// One collective of `bytes` among p participants, decided down to its parameters.
 struct CollectiveCall {
@@ -69,7 +72,7 @@ using CallTime = std::function<Seconds(const CollectiveCall&)>;
 
 /// Decides "auto": the algorithm of the lowest time among all that fit p, and the parameters by the closed forms.
 /// @param time_of  empty: the closed form
-/// @throws std::invalid_argument when the chosen group size does not divide p, a group has fewer participants than there are
+/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide p, a group has fewer participants than there are
 ///         rings, or a schedule would have more than kMostBlocks
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const CallTime& time_of = {});
 
@@ -123,6 +126,10 @@ CostTerms reduce_broadcast_cost(Bytes n, int p, const CollectiveParameters&);
 namespace hierarchical {
 Schedule all_reduce(int p, const CollectiveParameters&);
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule reduce_scatter(int p, const CollectiveParameters&);
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&);
+Schedule all_gather(int p, const CollectiveParameters&);
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&);
 }  // namespace hierarchical
 namespace bruck {
 Schedule all_gather(int p, const CollectiveParameters&);

@@ -1,15 +1,19 @@
-// Two levels: ring reduce-scatter inside every group of g ranks, an all-reduce of each share among the ranks of the same
-// position in all G = p/g groups, ring all-gather inside. Groups are consecutive ranks. What runs between the groups is an
-// algorithm of its own (ring, halving-doubling, recursive-doubling, double-binary-tree) over G participants, once for each
-// position, all at the same time.
+// Two levels: inside groups of g consecutive ranks, and between the ranks of one position in all G = p/g groups, at every
+// position at the same time. What runs between the groups is an algorithm of its own over G participants.
 //
-// The buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A rank at position l
-// ends the reduce-scatter with share (l + 1) mod g.
+//   all-reduce      ring reduce-scatter inside, an all-reduce of each share between, ring all-gather inside
+//   all-gather      between first, of what a position's ranks have, then ring all-gather inside of what each position gathered
+//   reduce-scatter  ring reduce-scatter inside, so that each position has a g-th of its group's sum, then between
 //
-// With double-binary-tree it sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most out and as much in,
-// spread over all of them. The rest differs: NCCL's channels each have a chain inside the machine, from and to the worker that
-// is in the tree, in one pipeline with it, of reduction and broadcast side by side; here the rounds inside come before and after,
-// and the broadcast after the reduction. So long pipelines are as fast as NCCL's over NICs, and no faster inside than in series.
+// All-reduce: the buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A rank at
+// position l ends the reduce-scatter with share (l + 1) mod g. The others have a block for each rank, and blocks of a position
+// are g apart.
+//
+// With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most out and as
+// much in, spread over all of them. The rest differs: NCCL's channels each have a chain inside the machine, from and to the worker
+// that is in the tree, in one pipeline with it, of reduction and broadcast side by side; here the rounds inside come before and
+// after, and the broadcast after the reduction. So long pipelines are as fast as NCCL's over NICs, and no faster inside than in
+// series.
 #include "models/collective/collective.hpp"
 
 namespace stepcast::hierarchical {
@@ -17,38 +21,57 @@ namespace {
 
 int modulo(int a, int m) { return (a % m + m) % m; }
 
-/// Inside each group: position l sends share (l + offset) mod g to position l + 1.
-Round inside(int p, int g, int share_blocks, int offset, bool reduce) {
+/// Inside each group: position l sends to position l + 1 what `slice` says of position (l + offset) mod g.
+template <class SliceOf>
+Round inside(int p, int g, int offset, bool reduce, const SliceOf& slice) {
   Round round;
+  round.reserve(static_cast<std::size_t>(p));
   for (int rank = 0; rank < p; ++rank) {
     const int l = rank % g, base = rank - l;
-    round.push_back({rank, base + (l + 1) % g, {modulo(l + offset, g) * share_blocks, share_blocks}, reduce});
+    round.push_back({rank, base + (l + 1) % g, slice(modulo(l + offset, g)), reduce});
   }
   return round;
 }
 
-/// A round among groups, carried out by the ranks of each position on their share.
-/// @pre no slice goes beyond the last block
-Round at_each_position(const Round& between, int g, int share_blocks) {
+/// A round among groups, carried out by the ranks of each position l on what `slice` makes of the message's.
+template <class SliceOf>
+Round at_each_position(const Round& between, int g, const SliceOf& slice) {
   Round round;
   round.reserve(between.size() * static_cast<std::size_t>(g));
   for (const Message& m : between)
-    for (int l = 0; l < g; ++l) round.push_back({m.from * g + l, m.to * g + l, {(l + 1) % g * share_blocks + m.slice.first, m.slice.count}, m.reduce});
+    for (int l = 0; l < g; ++l) round.push_back({m.from * g + l, m.to * g + l, slice(l, m.slice), m.reduce});
   return round;
 }
 
-const CollectiveAlgorithm& between_groups(const CollectiveParameters& parameters) { return find_algorithm(Operation::all_reduce, parameters.between_groups); }
+const CollectiveAlgorithm& between_groups(Operation operation, const CollectiveParameters& parameters) { return find_algorithm(operation, parameters.between_groups); }
+
+/// times·(g-1)(α' + n/g·β') inside groups (α and β between them when a group spans machines), and what the algorithm between
+/// takes of n/g, with the α and β of g messages out of each group at once.
+CostTerms cost(Operation operation, double times, Bytes n, int p, const CollectiveParameters& parameters) {
+  const int g = parameters.group_size;
+  const CostTerms between = between_groups(operation, parameters).cost(n / g, p / g, parameters);
+  const Bytes inside = n * (g - 1) / g;
+  CostTerms terms;
+  terms.add(parameters.group_fits ? Path::inner : Path::far, times * (g - 1), times * inside);
+  terms.add(Path::far, between.total_messages(), between.total_wire());
+  terms.reduced = between.reduced + (operation == Operation::all_gather ? Bytes{} : inside);
+  terms.sent = times * inside + between.sent;
+  return terms;
+}
 
 }  // namespace
 
 Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
-  const Schedule between = between_groups(parameters).schedule(p / g, parameters);
-  return {p, g * between.blocks, 2 * (g - 1) + between.rounds, [p, g, between](int r) {
-            if (r < g - 1) return inside(p, g, between.blocks, -r, true);
+  const Schedule between = between_groups(Operation::all_reduce, parameters).schedule(p / g, parameters);
+  const auto share = [blocks = between.blocks](int number) { return Slice{number * blocks, blocks}; };
+  // No slice between goes beyond the last block.
+  const auto of_share = [g, blocks = between.blocks](int l, Slice slice) { return Slice{(l + 1) % g * blocks + slice.first, slice.count}; };
+  return {p, g * between.blocks, 2 * (g - 1) + between.rounds, [=](int r) {
+            if (r < g - 1) return inside(p, g, -r, true, share);
             r -= g - 1;
-            if (r < between.rounds) return at_each_position(between.round(r), g, between.blocks);
-            return inside(p, g, between.blocks, 1 - (r - between.rounds), false);
+            if (r < between.rounds) return at_each_position(between.round(r), g, of_share);
+            return inside(p, g, 1 - (r - between.rounds), false, share);
           },
           [g, between](int r) {
             if (r < g - 1) return 0;
@@ -57,17 +80,43 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
           }};
 }
 
-/// 2(g-1)(α' + n/g·β') + (g-1)/g·nγ, α' and β' inside a group (those between groups when a group spans machines), and what the
-/// algorithm between G groups takes for n/g, with the α and β of g messages out of each group at once.
-CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+/// 2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g)
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) { return cost(Operation::all_reduce, 2, n, p, parameters); }
+
+Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
-  const CostTerms between = between_groups(parameters).cost(n / g, p / g, parameters);
-  CostTerms terms;
-  terms.add(parameters.group_fits ? Path::inner : Path::far, 2.0 * (g - 1), 2.0 * n * (g - 1) / g);
-  terms.add(Path::far, between.total_messages(), between.total_wire());
-  terms.reduced = n * (g - 1) / g + between.reduced;
-  terms.sent = 2.0 * n * (g - 1) / g + between.sent;
-  return terms;
+  const Schedule between = between_groups(Operation::all_gather, parameters).schedule(p / g, parameters);
+  const auto of_position = [p, g](int l) { return Slice{l, p / g, g}; };
+  const auto own = [g](int l, Slice slice) { return Slice{slice.first * g + l, slice.count, g}; };
+  return {p, p, between.rounds + g - 1, [=](int r) {
+            if (r < between.rounds) return at_each_position(between.round(r), g, own);
+            return inside(p, g, -(r - between.rounds), false, of_position);
+          },
+          [between](int r) { return r < between.rounds ? between.like_round(r) : between.rounds; }};
 }
+
+/// (g-1)(α' + n/g·β') + T(n/g)
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters) { return cost(Operation::all_gather, 1, n, p, parameters); }
+
+/// Rank i ends with share i + 1, as a ring's: position l has the blocks of position l + 1 after the rounds inside. Between, the
+/// rank of group k ends with the block that the algorithm numbers k + 1, which has to be group k's; but group k + 1's of position 0,
+/// which belongs after the last position.
+Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
+  const int g = parameters.group_size, groups = p / g;
+  const Schedule between = between_groups(Operation::reduce_scatter, parameters).schedule(groups, parameters);
+  const auto of_position = [g, groups](int l) { return Slice{l, groups, g}; };
+  const auto own = [g, groups](int l, Slice slice) {
+    const bool last = l == g - 1;
+    return Slice{modulo(slice.first - (last ? 0 : 1), groups) * g + (last ? 0 : l + 1), slice.count, g};
+  };
+  return {p, p, g - 1 + between.rounds, [=](int r) {
+            if (r < g - 1) return inside(p, g, -r, true, of_position);
+            return at_each_position(between.round(r - (g - 1)), g, own);
+          },
+          [g, between](int r) { return r < g - 1 ? 0 : g - 1 + between.like_round(r - (g - 1)); }};
+}
+
+/// (g-1)(α' + n/g·(β' + γ)) + T(n/g)
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) { return cost(Operation::reduce_scatter, 1, n, p, parameters); }
 
 }  // namespace stepcast::hierarchical

@@ -12,10 +12,11 @@
 
 namespace stepcast {
 
-/// `count` consecutive blocks from `first` on, modulo the number of blocks.
+/// `count` blocks, every `stride`-th from `first` on, modulo the number of blocks.
 struct Slice {
   int first = 0;
   int count = 0;
+  int stride = 1;
 };
 
 struct Message {

@@ -10,7 +10,7 @@
 #include "models/forecast/breakdown.hpp"
 #include "models/part/fault.hpp"
 #include "models/part/worker_kinds.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 
 namespace stepcast {
 namespace {

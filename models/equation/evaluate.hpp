@@ -6,7 +6,7 @@
 
 #include "models/forecast/forecast.hpp"
 #include "models/part/cluster.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {

@@ -35,7 +35,7 @@ struct Choices<Algorithm> {
       Choice<Algorithm>{"binary-tree", Algorithm::binary_tree, "reduce up and broadcast down one binary tree"},
       Choice<Algorithm>{"double-binary-tree", Algorithm::double_binary_tree, "two complementary trees, pipelined, half the data each"},
       Choice<Algorithm>{"reduce-broadcast", Algorithm::reduce_broadcast, "binomial reduce, then binomial broadcast"},
-      Choice<Algorithm>{"hierarchical", Algorithm::hierarchical, "reduce-scatter inside each group, all-reduce between groups, all-gather inside"},
+      Choice<Algorithm>{"hierarchical", Algorithm::hierarchical, "inside groups and between them: reduce-scatter inside each group, all-reduce between groups, all-gather inside, or what of it the collective needs"},
       Choice<Algorithm>{"bruck", Algorithm::bruck, "all-gather in ceil(lg p) rounds for any p"},
       Choice<Algorithm>{"pairwise", Algorithm::pairwise, "all-to-all in p-1 rounds: in round r with the ranks r away"},
       Choice<Algorithm>{"binomial-tree", Algorithm::binomial_tree, "broadcast along a binomial tree"},
@@ -69,7 +69,7 @@ struct CollectiveChoice {
     v.optional("group_size", x.group_size, "hierarchical, multi-ring: workers per group; auto: the topology's machine or rack", at_least(1));
     v.optional("pipeline_segments", x.pipeline_segments, "double-binary-tree, alone or between groups: segments of each half; auto: the cheapest number", between(1, 65536));
     v.optional("rings", x.rings, "multi-ring: how many, at most one for each worker of a group; auto: one for each NIC of a machine", between(1, 65536));
-    v.optional("between", x.between_groups, "hierarchical: the all-reduce between groups: ring, halving-doubling, recursive-doubling or double-binary-tree; auto: the cheapest by the equations");
+    v.optional("between", x.between_groups, "hierarchical: what runs between groups: ring or recursive-doubling, of an all-reduce halving-doubling or double-binary-tree too; auto: the cheapest by the equations");
   }
   bool operator==(const CollectiveChoice&) const = default;
 };

@@ -7,8 +7,8 @@
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
 #include "models/part/worker_kinds.hpp"
-#include "models/strategy/branches.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/branches.hpp"
+#include "models/price/cluster_prices.hpp"
 
 namespace stepcast {
 namespace {

@@ -7,9 +7,10 @@
 
 #include "models/collective/collective.hpp"
 #include "models/compressor/compressor.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/part/writer.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -182,7 +183,7 @@ class Changes {
       add(ChangeOf::exchange, std::string(name_of(entry.algorithm)), "/strategy/collective", {{"algorithm", name_of(entry.algorithm)}});
     }
     if (x.collective.algorithm == Algorithm::hierarchical && x.collective.between_groups != Algorithm::automatic)
-      for (const Algorithm between : all_reduces_between())
+      for (const Algorithm between : algorithms_between(x.operation))
         if (between != x.collective.between_groups) add(ChangeOf::exchange, fmt::format("{} between groups", name_of(between)), "/strategy/collective/between", name_of(between));
     cheapest(x.collective);
   }
@@ -215,7 +216,7 @@ class Changes {
     if (const auto* all_reduce = std::get_if<AllReduceStrategy>(&s_.strategy)) choice = &all_reduce->collective;
     if (const auto* pipelined = std::get_if<PipelinedStrategy>(&s_.strategy)) choice = &pipelined->collective;
     if (const auto* local = std::get_if<LocalSgdStrategy>(&s_.strategy)) choice = &local->collective;
-    if (!choice || choice->algorithm == Algorithm::automatic || carries_out(choice->algorithm, Operation::all_gather)) return false;
+    if (!choice || choice->algorithm == Algorithm::automatic || fitted(*choice, Operation::all_gather) == *choice) return false;
     return !make_plan(compressor, Tensor{{64, 64}}).summable();
   }
 

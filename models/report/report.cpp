@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/equation/evaluate.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/part/fault.hpp"
 #include "models/report/point_notes.hpp"
 

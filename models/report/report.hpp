@@ -14,7 +14,7 @@
 #include "models/report/model_state.hpp"
 #include "models/report/training_run.hpp"
 #include "models/scenario/study.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 #include "models/strategy/step_graph.hpp"
 
 namespace stepcast {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/collective/collective.hpp"
+#include "models/scenario/check_collective.hpp"
 #include "models/scenario/check_compressor.hpp"
 #include "models/scenario/check_workload.hpp"
 #include "models/scenario/fidelity.hpp"
@@ -106,61 +105,7 @@ class Checker {
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
   }
 
-  void check_collective(const CollectiveChoice& choice, Operation operation, const std::string& pointer) {
-    using enum Algorithm;
-    // "auto" compares prices by the cluster's link, of which a platform file's hosts know nothing.
-    const bool no_prices = std::holds_alternative<SimGridXml>(s_.cluster.topology);
-    std::vector<Algorithm> allowed;
-    if (!no_prices) allowed.push_back(automatic);
-    for (const CollectiveAlgorithm& entry : collective_algorithms())
-      if (entry.operation == operation) allowed.push_back(entry.algorithm);
-    if (std::find(allowed.begin(), allowed.end(), choice.algorithm) == allowed.end()) {
-      std::string names;
-      for (const Algorithm a : allowed) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(a));
-      if (no_prices && choice.algorithm == automatic)
-        fault(pointer + "/algorithm", fmt::format("\"auto\" for {} with topology simgrid-xml", name_of(operation)), names, "name one: which is the cheapest there, only replays tell");
-      else
-        fault(pointer + "/algorithm", fmt::format("\"{}\" for {}", name_of(choice.algorithm), name_of(operation)), names);
-    }
-    const bool has_tree = choice.algorithm == double_binary_tree || (choice.algorithm == hierarchical && choice.between_groups == double_binary_tree);
-    if (no_prices && has_tree && !choice.pipeline_segments.value)
-      fault(pointer + "/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
-    int group = 0;
-    if (const auto* nodes = std::get_if<Nodes>(&s_.cluster.topology)) group = nodes->gpus_per_node;
-    if (const auto* racks = std::get_if<Racks>(&s_.cluster.topology)) group = racks->hosts_per_rack;
-    if (choice.group_size.value) group = *choice.group_size.value;
-    if (choice.algorithm == multi_ring) check_rings(choice, group, pointer);
-    if (choice.algorithm != hierarchical) return;
-    check_between(choice, std::clamp(group, 1, s_.cluster.workers), no_prices, pointer);
-    // One node's workers, or fewer, are one group.
-    if (!choice.group_size.value && group > s_.cluster.workers) return;
-    if (group == 0) fault(pointer + "/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers", "say how many workers make a group");
-    else if (s_.cluster.workers % group != 0) fault(pointer + "/group_size", fmt::format("{} with {} workers", group, s_.cluster.workers), "a divisor of the number of workers");
-  }
-
-  /// @param group  0: all workers
-  void check_rings(const CollectiveChoice& choice, int group, const std::string& pointer) {
-    const int all = s_.cluster.workers, workers = group == 0 ? all : std::min(group, all);
-    const auto* nodes = std::get_if<Nodes>(&s_.cluster.topology);
-    const int rings = choice.rings.value.value_or(nodes && nodes->gpus_per_node < all ? std::min(nodes->nics, workers) : 1);
-    if (rings > workers)
-      fault(pointer + "/rings", fmt::format("{} with {} in a group", rings, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)), "at most as many rings as workers in a group, each of which ends one");
-    else if (rings > 1 && rings > kMostBlocks / all)
-      fault(pointer + "/rings", fmt::format("{} with {} workers", rings, all), fmt::format("at most {}", kMostBlocks / all), "a ring cuts its part of the buffer into a block for each worker");
-  }
-
-  void check_between(const CollectiveChoice& choice, int group, bool no_prices, const std::string& pointer) {
-    const std::span<const Algorithm> allowed = all_reduces_between();
-    std::string names = no_prices ? "" : "auto";
-    for (const Algorithm a : allowed) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(a));
-    if (choice.between_groups == Algorithm::automatic) {
-      if (no_prices) fault(pointer + "/between", "\"auto\" with topology simgrid-xml", names, "name one: which is the cheapest there, only replays tell");
-    } else if (std::find(allowed.begin(), allowed.end(), choice.between_groups) == allowed.end()) {
-      fault(pointer + "/between", fmt::format("\"{}\"", name_of(choice.between_groups)), names);
-    }
-    if (choice.between_groups == Algorithm::double_binary_tree && choice.pipeline_segments.value && *choice.pipeline_segments.value > kMostBlocks / 2 / group)
-      fault(pointer + "/pipeline_segments", fmt::format("{} in groups of {} workers", *choice.pipeline_segments.value, group), fmt::format("at most {}", kMostBlocks / 2 / group));
-  }
+  void collective(const CollectiveChoice& choice, Operation operation) { check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_); }
 
   void check_exchange(const Exchange& exchange, const std::string& pointer) {
     if (exchange.grouping == Grouping::bucketed && exchange.cap_of(0) > exchange.bucket_cap)
@@ -168,27 +113,27 @@ class Checker {
   }
 
   void check_strategy(const AllReduceStrategy& x) {
-    check_collective(x.collective, Operation::all_reduce, "/strategy/collective");
+    collective(x.collective, Operation::all_reduce);
     check_exchange(x.exchange, "/strategy/exchange");
   }
   void check_strategy(const PipelinedStrategy& x) {
-    check_collective(x.collective, Operation::all_reduce, "/strategy/collective");
+    collective(x.collective, Operation::all_reduce);
     // The start-up of K steps in flight takes a few times K steps to die away.
     const int needed = x.warmup_steps + 4 * (x.width + 1);
     if (s_.evaluation.evaluator != Evaluator::equations && s_.evaluation.max_steps < needed)
       fault("/evaluation/max_steps", fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width), fmt::format("at least {}, to get beyond the start", needed));
   }
   void check_strategy(const ShardedStrategy& x) {
-    check_collective(x.collective, Operation::reduce_scatter, "/strategy/collective");
+    collective(x.collective, Operation::reduce_scatter);
     check_exchange(x.exchange, "/strategy/exchange");
     // Each pass has its own gatherings.
     constexpr int kMostPasses = 1024;
     if (x.stage == ShardingStage::parameters && workload_ && workload_->accumulation > kMostPasses)
       fault("/workload/accumulation", fmt::format("{} with sharded parameters", workload_->accumulation), fmt::format("at most {}", kMostPasses));
   }
-  void check_strategy(const LocalSgdStrategy& x) { check_collective(x.collective, Operation::all_reduce, "/strategy/collective"); }
+  void check_strategy(const LocalSgdStrategy& x) { collective(x.collective, Operation::all_reduce); }
   void check_strategy(const GossipStrategy&) {}
-  void check_strategy(const CollectiveBenchmark& x) { check_collective(x.collective, x.operation, "/strategy/collective"); }
+  void check_strategy(const CollectiveBenchmark& x) { collective(x.collective, x.operation); }
   void check_strategy(const ParameterServerStrategy& x) {
     check_exchange(x.exchange, "/strategy/exchange");
     if (x.placement == ServerPlacement::co_located && x.shards > s_.cluster.workers)

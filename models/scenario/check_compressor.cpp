@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collective/collective.hpp"
+#include "models/scenario/check_collective.hpp"
 
 namespace stepcast {
 namespace {
@@ -75,8 +75,12 @@ class Checker {
         break;
     }
     const bool gathers = carrier == Carrier::all_gather || carrier == Carrier::all_to_all || (carrier == Carrier::automatic && !traits_.summable);
-    if (gathers && choice.algorithm != Algorithm::automatic && !carries_out(choice.algorithm, Operation::all_gather))
-      fault("/strategy/collective/algorithm", fmt::format("\"{}\", and messages of \"{}\" are all-gathered", name_of(choice.algorithm), kind_), gathering_algorithms());
+    if (!gathers) return;
+    const CollectiveChoice gathering = fitted(choice, Operation::all_gather);
+    const auto cannot = [&](Algorithm named) { return fmt::format("\"{}\", and messages of \"{}\" are all-gathered", name_of(named), kind_); };
+    if (gathering.algorithm != choice.algorithm) fault("/strategy/collective/algorithm", cannot(choice.algorithm), gathering_algorithms());
+    else if (choice.algorithm == Algorithm::hierarchical && gathering.between_groups != choice.between_groups)
+      fault("/strategy/collective/between", cannot(choice.between_groups), names_between(Operation::all_gather));
   }
 
   /// What /strategy/collective may name, which is an all-reduce's algorithm, and all-gathers as well.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/compressor/codec_rates.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 
 namespace stepcast {
 

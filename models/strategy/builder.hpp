@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/scenario/scenario.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/workload/workload.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 
 namespace stepcast {
 namespace {
@@ -17,9 +17,7 @@ std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
 }
 
 CollectiveCall call(const GraphInput& input, Operation operation, const CollectiveChoice& choice, Bytes bytes) {
-  CollectiveChoice fitting = choice;
-  if (!carries_out(choice.algorithm, operation)) fitting.algorithm = Algorithm::automatic;
-  return input.prices.decide(operation, fitting, bytes);
+  return input.prices.decide(operation, fitted(choice, operation), bytes);
 }
 
 /// The p-th part of a group of tensors, flat.

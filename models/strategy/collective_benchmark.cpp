@@ -1,6 +1,6 @@
 // One collective per step and nothing else.
 #include "models/strategy/builder.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 
 namespace stepcast {
 

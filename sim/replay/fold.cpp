@@ -12,7 +12,7 @@
 #include "models/fabric/fabric.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/part/worker_kinds.hpp"
-#include "models/strategy/shard_placement.hpp"
+#include "models/price/shard_placement.hpp"
 #include "sim/replay/fingerprint.hpp"
 #include "sim/replay/partition.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/strategy/shard_placement.hpp"
+#include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/scene.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "models/collective/direct.hpp"
 #include "models/part/fault.hpp"
-#include "models/strategy/shard_placement.hpp"
+#include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"

@@ -6,6 +6,7 @@
 
 #include "models/equation/evaluate.hpp"
 #include "models/part/fault.hpp"
+#include "models/price/recent_prices.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_job.hpp"

@@ -8,7 +8,7 @@
 
 #include "models/report/rows.hpp"
 #include "models/scenario/study.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/recent_prices.hpp"
 #include "sim/study/timed_workloads.hpp"
 
 namespace stepcast {

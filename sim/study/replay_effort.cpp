@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/scenario/check.hpp"
 #include "models/strategy/builder.hpp"

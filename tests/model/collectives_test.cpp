@@ -26,11 +26,11 @@ std::vector<int> participants() {
   return all;
 }
 
-std::vector<CollectiveParameters> parameters_for(Algorithm algorithm, int p) {
+std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm algorithm, int p) {
   std::vector<CollectiveParameters> all;
   if (algorithm == Algorithm::hierarchical) {
     for (int g = 1; g <= p; ++g)
-      for (const Algorithm between : all_reduces_between())
+      for (const Algorithm between : algorithms_between(operation))
         if (p % g == 0)
           for (const int s : between == Algorithm::double_binary_tree ? std::vector<int>{1, 3} : std::vector<int>{1}) all.push_back({.group_size = g, .segments = s, .between_groups = between});
   } else if (algorithm == Algorithm::multi_ring) {
@@ -55,7 +55,7 @@ template <class F>
 void for_all_collectives(F&& f) {
   for (const CollectiveAlgorithm& entry : collective_algorithms())
     for (const int p : participants())
-      for (const CollectiveParameters& parameters : parameters_for(entry.algorithm, p)) f(entry, p, parameters);
+      for (const CollectiveParameters& parameters : parameters_for(entry.operation, entry.algorithm, p)) f(entry, p, parameters);
 }
 
 /// What one rank holds of one block: how often each rank's contribution is in it.
@@ -95,7 +95,7 @@ class Machine {
         return;
       }
       for (int i = 0; i < m.slice.count; ++i) {
-        const auto block = static_cast<std::size_t>((m.slice.first + i) % blocks);
+        const auto block = static_cast<std::size_t>((m.slice.first + i * m.slice.stride) % blocks);
         const auto from = static_cast<std::size_t>(m.from), to = static_cast<std::size_t>(m.to);
         deliveries.push_back({to, block, m.reduce, state_[from][block]});
         ++(m.reduce ? reduced : replaced)[to * blocks_ + block];
@@ -476,6 +476,14 @@ TEST_CASE("closed forms at powers of two are the textbook's") {
       const double levels = std::log2(p / h);
       check(in_groups + (a + n / h * b + n / h * g) * levels, all_reduce, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::recursive_doubling});
       check(in_groups + a * (2 * levels) + n / p * b * (2 * between) + n / p * g * between, all_reduce, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::halving_doubling});
+      // Gathers and scatters: the inside once, (h-1)(α + n/h β), and (G-1)(α + n/p β) or lg G α + (G-1)·n/p β; the scatters add
+      // all that they move.
+      const Seconds once = (a + n / h * b) * inside, by_ring = (a + n / p * b) * between, by_doubling = a * levels + n / p * b * between;
+      const Seconds added = n * g * (inside / h + between / p);
+      check(once + by_ring, all_gather, Algorithm::hierarchical, {.group_size = h});
+      check(once + by_doubling, all_gather, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::recursive_doubling});
+      check(once + by_ring + added, reduce_scatter, Algorithm::hierarchical, {.group_size = h});
+      check(once + by_doubling + added, reduce_scatter, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::recursive_doubling});
       // Several rings: each rank's messages of a round share its link, and leave after one latency.
       check(a * (2.0 * (p - 1)) + n * b * (2 * share) + n * g * share, all_reduce, Algorithm::multi_ring, {.group_size = h, .rings = h});
     }
@@ -564,7 +572,7 @@ TEST_CASE("auto decides for the cheapest algorithm") {
         if (coin()) choice.group_size.value = integer_between(1, 16);
         if (coin()) choice.pipeline_segments.value = integer_between(1, 64);
         if (coin()) choice.rings.value = integer_between(1, 16);
-        if (coin()) choice.between_groups = all_reduces_between()[static_cast<std::size_t>(integer_between(0, 3))];
+        if (coin()) choice.between_groups = algorithms_between(Operation::all_reduce)[static_cast<std::size_t>(integer_between(0, 3))];
         const CollectiveCall call = decide(operation, choice, n, p, prices, {topology_group, nics});
         RC_ASSERT(call.algorithm->operation == operation);
         RC_ASSERT(call.bytes == n);
@@ -581,7 +589,7 @@ TEST_CASE("auto decides for the cheapest algorithm") {
             if (p % group != 0 || group == 1 || group == p) continue;  // the plain ring over again
             // Groups lie within machines when their size divides the machine's (or there are no machines).
             const bool fits = topology_group == 1 || topology_group % group == 0;
-            for (const Algorithm between : all_reduces_between())
+            for (const Algorithm between : algorithms_between(operation))
               if (choice.between_groups == Algorithm::automatic || choice.between_groups == between)
                 for (const int s : segments) require_no_better({.group_size = group, .segments = s, .group_fits = fits, .between_groups = between});
           } else if (entry.algorithm == Algorithm::multi_ring) {
@@ -660,6 +668,13 @@ TEST_CASE("choices that cannot be") {
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 16, prices, {8}).parameters.group_size == 8);
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 12, prices, {8}).parameters.group_size == 1);
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 6, prices, {8}).parameters.group_size == 6);  // all on one machine
+  // What all-reduces between groups need not gather between them.
+  hierarchical.between_groups = Algorithm::halving_doubling;
+  CHECK_THROWS_AS(decide(Operation::all_gather, hierarchical, 1_MB, 16, prices, {8}), std::invalid_argument);
+  CHECK(fitted(hierarchical, Operation::all_reduce) == hierarchical);
+  CHECK(fitted(hierarchical, Operation::all_gather).algorithm == Algorithm::hierarchical);
+  CHECK(fitted(hierarchical, Operation::all_gather).between_groups == Algorithm::automatic);
+  CHECK(fitted(hierarchical, Operation::broadcast).algorithm == Algorithm::automatic);
   CHECK_THROWS_AS(find_algorithm(Operation::broadcast, Algorithm::ring), std::invalid_argument);
   CHECK_THROWS_AS(find_algorithm(Operation::all_reduce, Algorithm::automatic), std::invalid_argument);
   // As many rings as NICs, where workers are on several machines; a machine of its own for all where the topology knows none.

@@ -10,8 +10,9 @@
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/scenario/check.hpp"
-#include "models/strategy/prices.hpp"
-#include "models/strategy/shard_placement.hpp"
+#include "models/fabric/machines.hpp"
+#include "models/price/recent_prices.hpp"
+#include "models/price/shard_placement.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -390,7 +391,9 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
         const Seconds chosen = prices(prices.decide(operation, {}, n)).total();
         for (const CollectiveAlgorithm& entry : collective_algorithms()) {
           if (entry.operation != operation) continue;
-          for (const Algorithm between : all_reduces_between()) {
+          std::vector<Algorithm> betweens = {Algorithm::automatic};
+          if (entry.algorithm == Algorithm::hierarchical) betweens.assign(algorithms_between(operation).begin(), algorithms_between(operation).end());
+          for (const Algorithm between : betweens) {
             const CollectiveCall other = prices.decide(operation, {entry.algorithm, {}, {}, {}, between}, n);
             if (prices(other).total() < chosen * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, the chosen one {} s", name_of(entry.algorithm), prices(other).total().si(), chosen.si()));
           }

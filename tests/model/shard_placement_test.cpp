@@ -1,5 +1,5 @@
 // Where co-located shards are, by hand and for any machines: spread as evenly as whole numbers allow.
-#include "models/strategy/shard_placement.hpp"
+#include "models/price/shard_placement.hpp"
 
 #include <algorithm>
 #include <map>

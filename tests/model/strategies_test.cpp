@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/part/fault.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -19,11 +19,11 @@ namespace {
 constexpr int kWorkers[] = {1, 2, 3, 4, 5, 8, 16, 31, 64};
 
 /// The algorithm with every group size, number of segments or rings and choice between groups worth trying.
-std::vector<CollectiveChoice> choices(Algorithm algorithm, int p) {
+std::vector<CollectiveChoice> choices(Operation operation, Algorithm algorithm, int p) {
   std::vector<CollectiveChoice> all;
   if (algorithm == Algorithm::hierarchical) {
     for (const int g : {1, 2, 4, 31})
-      for (const Algorithm between : all_reduces_between())
+      for (const Algorithm between : algorithms_between(operation))
         if (p % g == 0) all.push_back({algorithm, {g}, {}, {}, between});
   } else if (algorithm == Algorithm::multi_ring) {
     for (const int g : {2, 3, 8})
@@ -47,7 +47,7 @@ TEST_CASE("replay of a collective equals its closed form") {
   std::vector<Seconds> expected;
   for (const CollectiveAlgorithm& entry : collective_algorithms())
     for (const int p : kWorkers)
-      for (const CollectiveChoice& choice : choices(entry.algorithm, p)) {
+      for (const CollectiveChoice& choice : choices(entry.operation, entry.algorithm, p)) {
         Scenario scenario = collective_of(star(p), entry.operation, entry.algorithm, size);
         std::get<CollectiveBenchmark>(scenario.strategy).collective = choice;
         const Prices prices = collective_prices(scenario.cluster);
@@ -161,7 +161,7 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
         if (entry.algorithm == Algorithm::hierarchical) choice.group_size = {group};
         const auto add = [&, where = name](const std::string& with) { cases.push_back({fmt::format("{}: {} {}{} {} B", where, name_of(entry.operation), name_of(entry.algorithm), with, size.si()), scenario}); };
         if (entry.algorithm == Algorithm::hierarchical) {
-          for (const Algorithm between : all_reduces_between()) {
+          for (const Algorithm between : algorithms_between(entry.operation)) {
             choice.between_groups = between;
             add(fmt::format(", {} between", name_of(between)));
           }

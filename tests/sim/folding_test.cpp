@@ -152,7 +152,8 @@ TEST_CASE("every collective folds exactly") {
       int g = integer_between(1, cluster.workers);
       while (cluster.workers % g != 0) --g;
       choice.group_size.value = g;
-      choice.between_groups = all_reduces_between()[static_cast<std::size_t>(integer_between(0, 3))];
+      const auto between = algorithms_between(entry.operation);
+      choice.between_groups = between[static_cast<std::size_t>(integer_between(0, static_cast<int>(between.size()) - 1))];
     }
     if (entry.algorithm == Algorithm::multi_ring && coin()) {
       choice.group_size.value = integer_between(1, cluster.workers);

@@ -78,10 +78,11 @@ TEST_CASE("rounds that a schedule calls alike have alike messages") {
         REQUIRE((a[m].from == b[m].from && a[m].to == b[m].to && a[m].slice.count == b[m].slice.count && a[m].reduce == b[m].reduce));
     }
   };
+  constexpr Algorithm ring[] = {Algorithm::ring};
   for (const CollectiveAlgorithm& entry : collective_algorithms())
     for (const int p : {1, 2, 3, 4, 8, 12, 13})
       for (const int parameter : {1, 2, 3, 4, 5, 9})
-        for (const Algorithm between : all_reduces_between())
-          if (entry.algorithm == Algorithm::hierarchical ? p % parameter == 0 : between == Algorithm::ring)
+        for (const Algorithm between : entry.algorithm == Algorithm::hierarchical ? algorithms_between(entry.operation) : std::span<const Algorithm>(ring))
+          if (entry.algorithm != Algorithm::hierarchical || p % parameter == 0)
             check(entry, p, {.group_size = parameter, .segments = parameter, .rings = parameter, .between_groups = between});
 }

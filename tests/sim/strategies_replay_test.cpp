@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/equation/evaluate.hpp"
-#include "models/strategy/prices.hpp"
+#include "models/price/cluster_prices.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

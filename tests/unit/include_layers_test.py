@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-LAYERS = ["models/unit", "models/part", "models/collective", "models/workload", "models/compressor", "models/fabric", "models/scenario",
+LAYERS = ["models/unit", "models/part", "models/collective", "models/workload", "models/compressor", "models/fabric", "models/price", "models/scenario",
           "models/strategy", "models/forecast", "models/equation", "models/report", "models/validation",
           "sim/platform", "sim/replay", "sim/study", "sim/program"]
 # These stand beside them, and use nothing of the simulator but what is named.

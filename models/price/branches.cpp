@@ -1,12 +1,12 @@
-#include "models/strategy/branches.hpp"
+#include "models/price/branches.hpp"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
 
-#include "models/strategy/prices.hpp"
-#include "models/strategy/shard_placement.hpp"
+#include "models/fabric/machines.hpp"
+#include "models/price/shard_placement.hpp"
 
 namespace stepcast {
 namespace {

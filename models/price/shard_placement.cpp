@@ -1,8 +1,8 @@
-#include "models/strategy/shard_placement.hpp"
+#include "models/price/shard_placement.hpp"
 
 #include <cstdint>
 
-#include "models/strategy/prices.hpp"
+#include "models/fabric/machines.hpp"
 
 namespace stepcast {
 

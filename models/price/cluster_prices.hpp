@@ -1,9 +1,8 @@
-// What a cluster's topology charges for the paths of collectives: α and β as the closed forms see them.
+// What a cluster's workers pay for what they exchange.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,42 +13,15 @@
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/part/cluster.hpp"
-#include "models/strategy/branches.hpp"
+#include "models/price/path_prices.hpp"
+#include "models/price/shard_prices.hpp"
 
 namespace stepcast {
-
-/// Prices of a cluster for collectives among all its workers.
-///
-/// Star: exact. Machines of g GPUs with k NICs: one flow a machine on the neighbour path, g flows over k NICs
-/// on the far path. Racks of m hosts, oversubscription o: one flow over the uplink (o/m of a link's worth), or
-/// m. Fat tree, torus, dragonfly: no contention inside the fabric, latency of the longest minimal route.
-/// With groups of their own links, the slowest link counts: a collective waits for it in every round.
-Prices collective_prices(const Cluster& cluster);
-
-/// Whether steps of `buckets` pushes to equal shards and as many pulls take what ClusterPrices::shard_terms says of each: fair
-/// sharing does, and no participants get so far ahead of others that one task's messages slow another's.
-bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets);
-
-/// Time that the busiest of the workers' and shards' own links needs for a push to shards, shard_bytes[j] each, or a pull.
-/// @pre hosts have links of their own: a star or racks
-Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
-
-/// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.
-bool prices_are_exact(const Cluster& cluster);
 
 /// Whether collectives of that operation are priced by the routes of their messages, round by round, instead of
 /// collective_prices: wherever that one is an estimate for the shape of the cluster, up to 4096 workers, and 512 for
 /// all-to-all, whose p - 1 rounds are all unlike. A platform file's routes are SimGrid's alone.
 bool routes_are_priced(const Cluster& cluster, Operation operation);
-
-/// Workers on one machine or in one rack, the natural group of a hierarchical collective; 1 otherwise.
-int natural_group(const Cluster& cluster);
-
-/// Those workers with the NICs that they share.
-Machines machines(const Cluster& cluster);
-
-/// Whether messages take several links between switches or hosts: fat tree, torus, dragonfly.
-bool has_inner_hops(const Cluster& cluster);
 
 /// Prices of what a cluster's workers exchange: of collectives among all of them, and with the shards of servers.
 ///
@@ -58,11 +30,11 @@ bool has_inner_hops(const Cluster& cluster);
 /// algorithm and topology, in rounds of up to RoundFlows::kMostFollowed messages; one of more may be as much too long as its
 /// routes' latencies differ. What the hosts copy and add is the closed form's in both.
 ///
-/// Keeps what it found out about rounds and branches; not for several threads.
+/// Keeps what it found out about rounds and shards; not for several threads.
 class ClusterPrices {
  public:
   /// @pre `cluster` outlives this
-  explicit ClusterPrices(const Cluster& cluster) : cluster_(cluster), paths_(collective_prices(cluster)) {}
+  explicit ClusterPrices(const Cluster& cluster) : cluster_(cluster), paths_(collective_prices(cluster)), shards_(cluster) {}
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const Prices& paths() const { return paths_; }
@@ -72,12 +44,8 @@ class ClusterPrices {
   /// @pre routes_are_priced(cluster, call.algorithm->operation)
   [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
 
-  /// What a push to (or pull from) shards amounts to: shard_exchange_cost (collective/direct.hpp), where links are unlike what
-  /// the busiest host's own link must carry, and on nodes and racks at least what the busiest NIC or uplink must carry
-  /// (branches.hpp), in bytes of the slowest worker's link. Of equal shards and like links that is the load of the busiest link
-  /// of all, and the longest latency: where messages of the longest latency alone cross that link, no sharing is faster, and
-  /// fair sharing takes just as long.
-  [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const;
+  /// What a push to shards, shard_bytes[j] each, or a pull from them amounts to.
+  [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const { return shards_(shard_bytes, co_located); }
 
   /// What the exchange with both ring neighbours takes where all workers start it at once: neighbour_exchange_cost
   /// (collective/direct.hpp) without S, its messages followed by their routes as a round's are, each over its own worker's NIC.
@@ -111,27 +79,13 @@ class ClusterPrices {
 
   const Cluster& cluster_;
   Prices paths_;
+  ShardPrices shards_;
   mutable std::optional<Fabric> fabric_;
   mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;  ///< by {from, to, blocks} of its messages
   mutable std::map<Key, PricedRounds> rounds_;
   mutable std::shared_ptr<const RoundFlows> neighbours_;
   static constexpr std::size_t kMostPrices = 1 << 16;  ///< bounds what a study leaves whose points all have other buffers
   mutable std::map<std::pair<Key, Bytes>, PricedCost> prices_;
-  mutable std::map<std::pair<std::size_t, bool>, std::vector<Branch>> branches_;  ///< by number of shards, and whether they are co-located
-};
-
-/// The prices of the clusters asked for last, since a study's points often differ in their workloads, compressors and
-/// strategies only. Not for several threads.
-class RecentPrices {
- public:
-  static constexpr std::size_t kMost = 8;  ///< bounds what is kept of large fabrics
-
-  /// Good until kMost other clusters have been asked for.
-  /// @pre `cluster` outlives this
-  const ClusterPrices& of(const Cluster& cluster);
-
- private:
-  std::list<ClusterPrices> recent_;  ///< the last first
 };
 
 }  // namespace stepcast

@@ -1,0 +1,20 @@
+#include "models/fabric/machines.hpp"
+
+namespace stepcast {
+
+int natural_group(const Cluster& cluster) {
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) return nodes->gpus_per_node;
+  if (const auto* racks = std::get_if<Racks>(&cluster.topology)) return racks->hosts_per_rack;
+  return 1;
+}
+
+Machines machines(const Cluster& cluster) {
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  return {natural_group(cluster), nodes ? nodes->nics : 1};
+}
+
+bool has_inner_hops(const Cluster& cluster) {
+  return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
+}
+
+}  // namespace stepcast

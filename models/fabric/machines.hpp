@@ -1,0 +1,18 @@
+// What a topology groups workers by.
+#pragma once
+
+#include "models/collective/collective.hpp"
+#include "models/part/cluster.hpp"
+
+namespace stepcast {
+
+/// Workers on one machine or in one rack, the natural group of a hierarchical collective; 1 otherwise.
+int natural_group(const Cluster& cluster);
+
+/// Those workers with the NICs that they share.
+Machines machines(const Cluster& cluster);
+
+/// Whether messages take several links between switches or hosts: fat tree, torus, dragonfly.
+bool has_inner_hops(const Cluster& cluster);
+
+}  // namespace stepcast

@@ -1,0 +1,88 @@
+#include "models/price/path_prices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "models/part/worker_kinds.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Hops of the longest minimal route, host cables included.
+struct LongestRoute {
+  const Cluster& cluster;
+  double operator()(const Star&) const { return 2; }
+  double operator()(const Nodes&) const { return 2; }
+  double operator()(const Racks&) const { return 2; }
+  double operator()(const SimGridXml&) const { return 2; }
+  double operator()(const FatTree& t) const { return 2.0 * static_cast<double>(t.down.size()); }
+  double operator()(const Torus& t) const {
+    return std::accumulate(t.dimensions.begin(), t.dimensions.end(), 0.0, [](double sum, int d) { return sum + d / 2; });
+  }
+  double operator()(const Dragonfly& t) const {
+    const double local = (t.routers > 1 ? 1 : 0) + (t.chassis > 1 ? 1 : 0);
+    return 2 + (t.groups > 1 ? 2 * local + 1 : local);
+  }
+};
+
+}  // namespace
+
+Prices collective_prices(const Cluster& cluster) {
+  Prices prices;
+  prices.host = cluster.host_cost;
+  prices.gamma = cluster.reduction_cost;
+  prices.setup = cluster.collective_cost;
+  const PathPrice link = worst_link(cluster);
+  auto& [neighbour, far, inner, shard] = prices.path;
+  neighbour = far = inner = shard = link;
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
+    inner = {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
+    shard.alpha = nodes->inner.latency / 2.0 + link.alpha;
+    if (cluster.workers <= nodes->gpus_per_node) {
+      neighbour = far = inner;
+    } else {
+      const Seconds alpha = nodes->inner.latency + link.alpha;
+      const double sharing = std::ceil(static_cast<double>(nodes->gpus_per_node) / nodes->nics);
+      neighbour = {alpha, std::max(inner.beta, link.beta)};
+      far = {alpha, std::max(inner.beta, link.beta * sharing)};
+    }
+  } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
+    shard.alpha = link.alpha + racks->uplink_latency;
+    if (cluster.workers > racks->hosts_per_rack) {
+      const Seconds alpha = link.alpha + racks->uplink_latency;
+      const SecondsPerByte uplink = inverse(cluster.link.bandwidth) * (racks->oversubscription / racks->hosts_per_rack);
+      neighbour = {alpha, std::max(link.beta, uplink)};
+      far = {alpha, std::max(link.beta, uplink * racks->hosts_per_rack)};
+    }
+  } else {
+    const Seconds alpha = cluster.link.latency / 2.0 * std::visit(LongestRoute{cluster}, cluster.topology);
+    if (!std::holds_alternative<Star>(cluster.topology)) neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
+  }
+  return prices;
+}
+
+bool prices_are_exact(const Cluster& cluster) { return is_plain_star(cluster) && std::holds_alternative<IdealTransport>(cluster.transport); }
+
+PathPrice worst_link(const Cluster& cluster) {
+  BytesPerSecond bandwidth(std::numeric_limits<double>::infinity());
+  std::vector<Seconds> halves;  // of the two slowest ends
+  for (const WorkerKind& kind : worker_kinds(cluster)) {
+    bandwidth = std::min(bandwidth, kind.link.bandwidth);
+    halves.insert(halves.end(), static_cast<std::size_t>(std::min(kind.count, 2)), kind.link.latency / 2.0);
+  }
+  std::sort(halves.begin(), halves.end(), std::greater<>());
+  const Seconds second = halves.size() > 1 ? halves[1] : halves[0];
+  return {halves[0] + second, inverse(bandwidth)};
+}
+
+bool links_are_alike(const Cluster& cluster) {
+  return std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+}
+
+bool is_plain_star(const Cluster& cluster) { return std::holds_alternative<Star>(cluster.topology) && links_are_alike(cluster); }
+
+}  // namespace stepcast

@@ -1,0 +1,107 @@
+#include "models/scenario/check_collective.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/fabric/machines.hpp"
+
+namespace stepcast {
+namespace {
+
+std::string names_of(std::span<const Algorithm> algorithms, bool with_auto) {
+  std::vector<std::string_view> names;
+  if (with_auto) names.push_back(name_of(Algorithm::automatic));
+  for (const Algorithm algorithm : algorithms) names.push_back(name_of(algorithm));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+class Checker {
+ public:
+  Checker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const std::string& pointer, std::vector<Fault>& faults)
+      : choice_(choice), operation_(operation), cluster_(cluster), pointer_(pointer), faults_(faults), has_prices_(!std::holds_alternative<SimGridXml>(cluster.topology)) {}
+
+  void run() {
+    using enum Algorithm;
+    algorithm();
+    const bool has_tree = choice_.algorithm == double_binary_tree || (choice_.algorithm == hierarchical && choice_.between_groups == double_binary_tree);
+    if (!has_prices_ && has_tree && !choice_.pipeline_segments.value) fault("/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
+    if (choice_.algorithm == multi_ring) rings();
+    if (choice_.algorithm == hierarchical) groups();
+  }
+
+ private:
+  void fault(const char* field, std::string found, std::string allowed, std::string remedy = "") {
+    faults_.push_back({"", pointer_ + field, std::move(found), std::move(allowed), std::move(remedy)});
+  }
+  void refuse_auto(const char* field, std::string found, std::string allowed) {
+    fault(field, std::move(found), std::move(allowed), "name one: which is the cheapest there, only replays tell");
+  }
+
+  /// "auto" compares prices by the cluster's link, of which a platform file's hosts know nothing.
+  void algorithm() {
+    std::vector<Algorithm> allowed;
+    for (const CollectiveAlgorithm& entry : collective_algorithms())
+      if (entry.operation == operation_) allowed.push_back(entry.algorithm);
+    const std::string names = names_of(allowed, has_prices_);
+    const std::string found = fmt::format("\"{}\" for {}", name_of(choice_.algorithm), name_of(operation_));
+    if (choice_.algorithm == Algorithm::automatic) {
+      if (!has_prices_) refuse_auto("/algorithm", found + " with topology simgrid-xml", names);
+    } else if (!carries_out(choice_.algorithm, operation_)) {
+      fault("/algorithm", found, names);
+    }
+  }
+
+  /// Chosen, or the topology's machines or racks; 0 where there is neither.
+  [[nodiscard]] int group() const {
+    const bool grouped = std::holds_alternative<Nodes>(cluster_.topology) || std::holds_alternative<Racks>(cluster_.topology);
+    return choice_.group_size.value.value_or(grouped ? natural_group(cluster_) : 0);
+  }
+
+  void rings() {
+    const int all = cluster_.workers, workers = group() == 0 ? all : std::min(group(), all);
+    const Machines machines_of = machines(cluster_);
+    const int rings = choice_.rings.value.value_or(machines_of.workers < all ? std::min(machines_of.nics, workers) : 1);
+    if (rings > workers)
+      fault("/rings", fmt::format("{} with {} in a group", rings, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)), "at most as many rings as workers in a group, each of which ends one");
+    else if (rings > 1 && rings > kMostBlocks / all)
+      fault("/rings", fmt::format("{} with {} workers", rings, all), fmt::format("at most {}", kMostBlocks / all), "a ring cuts its part of the buffer into a block for each worker");
+  }
+
+  void groups() {
+    between(std::clamp(group(), 1, cluster_.workers));
+    // One node's workers, or fewer, are one group.
+    if (!choice_.group_size.value && group() > cluster_.workers) return;
+    if (group() == 0) fault("/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers", "say how many workers make a group");
+    else if (cluster_.workers % group() != 0) fault("/group_size", fmt::format("{} with {} workers", group(), cluster_.workers), "a divisor of the number of workers");
+  }
+
+  void between(int group) {
+    const std::string names = names_between(operation_, has_prices_);
+    if (choice_.between_groups == Algorithm::automatic) {
+      if (!has_prices_) refuse_auto("/between", "\"auto\" with topology simgrid-xml", names);
+    } else if (fitted(choice_, operation_).between_groups != choice_.between_groups) {
+      fault("/between", fmt::format("\"{}\" for {}", name_of(choice_.between_groups), name_of(operation_)), names);
+    } else if (const int most = kMostBlocks / 2 / group; choice_.between_groups == Algorithm::double_binary_tree && choice_.pipeline_segments.value.value_or(1) > most) {
+      fault("/pipeline_segments", fmt::format("{} in groups of {} workers", *choice_.pipeline_segments.value, group), fmt::format("at most {}", most));
+    }
+  }
+
+  const CollectiveChoice& choice_;
+  Operation operation_;
+  const Cluster& cluster_;
+  const std::string& pointer_;
+  std::vector<Fault>& faults_;
+  bool has_prices_;
+};
+
+}  // namespace
+
+void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const std::string& pointer, std::vector<Fault>& faults) {
+  Checker(choice, operation, cluster, pointer, faults).run();
+}
+
+std::string names_between(Operation operation, bool with_auto) { return names_of(algorithms_between(operation), with_auto); }
+
+}  // namespace stepcast
