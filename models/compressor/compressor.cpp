@@ -157,6 +157,12 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group)
   return make_plan(compressor, flat);
 }
 
+CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
+  const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
+  const bool one = plan.stages.size() == 1 && plan.stages.front().messages.size() == 1;
+  return {plan.summable(), plan.recodable, one && plan.stages.front().messages.front().primitive == Primitive::all_gather, plan.stages.size()};
+}
+
 std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice) {
   const CodecPlan plan = make_plan(compressor, slice);
   if (!plan.recodable)

@@ -56,6 +56,16 @@ CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor);
 /// @pre group is not empty
 CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group);
 
+/// What a method does with any tensor that it compresses at all.
+struct CompressorTraits {
+  bool summable = false;              ///< its messages' sums are messages
+  bool recodable = false;             ///< a sum can be encoded again at the same size
+  bool one_gathered_message = false;  ///< sends one message of known size, which every worker needs
+  std::size_t stages = 1;             ///< of messages
+};
+/// @param dtype  of the tensors: what is in halves already, fp16 leaves as it is
+CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
+
 /// What one hop of a ring's reduce-scatter does to a slice when compression sits inside the collective (Pipe-SGD):
 /// decode what came, add it to the own slice, encode the sum. Message: payload of make_plan(compressor, slice), which
 /// for methods with a scale is a little more than 1/p of the tensor's.

@@ -19,7 +19,10 @@ std::int64_t expected_count(double density, const Tensor& tensor) {
   return std::min<std::int64_t>(d, std::llround(static_cast<double>(d) * density));
 }
 
-Bytes index_width(Packing packing, Framework framework) { return packing == Packing::grace && framework == Framework::torch ? 8_B : 4_B; }
+Bytes index_width(const Tensor& tensor, Packing packing, Framework framework) {
+  const bool wide = (packing == Packing::grace && framework == Framework::torch) || tensor.elements() > std::int64_t{1} << 32;
+  return wide ? 8_B : 4_B;
+}
 
 Bytes size_width(Packing packing, Framework framework) { return packing == Packing::grace && framework != Framework::tensorflow ? 8_B : 4_B; }
 

@@ -15,8 +15,9 @@ int code_width(std::int64_t values);
 std::int64_t kept(double ratio, const Tensor& tensor);
 /// round(density·d): the expected number where the data decide.
 std::int64_t expected_count(double density, const Tensor& tensor);
-/// Bytes of an index on the wire: 4; 8 in GRACE for PyTorch on Horovod, whose indices are int64.
-Bytes index_width(Packing packing, Framework framework);
+/// Bytes of an index on the wire: 4; 8 in GRACE for PyTorch on Horovod, whose indices are int64, and where the tensor has more
+/// elements than 32 bits can tell apart.
+Bytes index_width(const Tensor& tensor, Packing packing = Packing::ideal, Framework framework = Framework::tensorflow);
 /// Bytes of one tensor's size where sizes are exchanged: int32 in TensorFlow, int64 in PyTorch, 4 ideally.
 Bytes size_width(Packing packing, Framework framework);
 

@@ -6,7 +6,7 @@ namespace stepcast {
 CodecPlan plan(const QsparseLocalSgd& x, const Tensor& tensor) {
   const std::int64_t k = kept(x.ratio, tensor);
   const double count = static_cast<double>(k);
-  const Bytes values = count * size_of(tensor.dtype), indices(4 * count);
+  const Bytes values = count * size_of(tensor.dtype), indices = count * index_width(tensor);
   const Bytes levels = packed_bits(k, code_width(2 * std::int64_t{x.levels} + 1)), wire = indices + levels + 4_B;
   CodecPlan plan;
   plan.stages = {{{select_compact(tensor, values + indices), {"norm", values, 4_B, Flops(2 * count)}, {"quantize", values, levels, Flops((6 + kRandomFlops) * count)}},

@@ -6,7 +6,7 @@ namespace stepcast {
 CodecPlan plan(const RandomK& x, const Tensor& tensor) {
   const std::int64_t k = kept(x.ratio, tensor);
   const double count = static_cast<double>(k);
-  const Bytes dense = tensor.dense(), wire = count * size_of(tensor.dtype), indices = 4.0 * Bytes(count);
+  const Bytes dense = tensor.dense(), wire = count * size_of(tensor.dtype), indices = count * index_width(tensor);
   CodecPlan plan;
   auto& stage = plan.stages.emplace_back();
   if (x.packing == Packing::grace && x.framework == Framework::torch)  // randperm(d): a sort of d random int64 keys

@@ -5,7 +5,7 @@ namespace stepcast {
 
 CodecPlan plan(const TopK& x, const Tensor& tensor) {
   const std::int64_t k = kept(x.ratio, tensor);
-  const Bytes wire = static_cast<double>(k) * (size_of(tensor.dtype) + index_width(x.packing, x.framework));
+  const Bytes wire = static_cast<double>(k) * (size_of(tensor.dtype) + index_width(tensor, x.packing, x.framework));
   CodecPlan plan;
   plan.stages = {{{select_compact(tensor, wire)}, {{"values and indices", Primitive::all_gather, wire}}}};
   plan.decode = sparse_decode(wire, k, tensor, x.packing);

@@ -7,7 +7,7 @@ namespace stepcast {
 
 CodecPlan plan(const Wangni& x, const Tensor& tensor) {
   const std::int64_t count = expected_count(x.density, tensor);
-  const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + 4_B);
+  const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(tensor));
   CodecPlan plan;
   Pass probabilities = sweep("sum-abs", dense, 4_B, tensor, 3);
   probabilities.repeats = 2;

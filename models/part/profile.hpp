@@ -327,6 +327,7 @@ struct DeviceProfile {
   std::string description;
   std::optional<MeasuredDevice> device{};
   std::vector<PeakRate> peaks;
+  std::optional<ProfileEntry<Bytes>> memory{};
   ProfileEntry<BytesPerSecond> memory_bandwidth;
   ProfileEntry<Seconds> launch_overhead;
   std::optional<ProfileEntry<Hertz>> clock;
@@ -347,6 +348,7 @@ struct DeviceProfile {
     v.optional("description", x.description, "which device, in which form");
     v.optional("device", x.device, "on what it was measured; null: not measured");
     v.required("peaks", x.peaks, "highest arithmetic rate of each type");
+    v.optional("memory", x.memory, "how much of it the device has; null: not known, and nothing is said to be too large for it");
     v.required("memory_bandwidth", x.memory_bandwidth, "rate of the device's memory");
     v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");
     v.optional("clock", x.clock, "highest clock of the processors; what a kernel's fixed time goes with from one device to another");

@@ -42,7 +42,12 @@ std::string unquoted(const Json& json) {
   const std::string_view read(text.data(), static_cast<std::size_t>(end - text.data())), rest = std::string_view(text).substr(read.size());
   // "64" and "64 workers" mean 64; what goes on otherwise ("2..4", "2,4", "1,000") means several numbers or another.
   if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' && std::isalpha(static_cast<unsigned char>(rest.front())) == 0) return "write one number, or a list such as [2, 4]";
-  return fmt::format("write {}", read);
+  double factor = 1;
+  if (rest == "%" || rest == " %") factor = 0.01;
+  else if (rest == "k" || rest == "K") factor = 1e3;
+  else if (rest == "M") factor = 1e6;
+  else if (rest == "G" || rest == "B") factor = 1e9;  // gradients of 7B parameters
+  return fmt::format("write {:.12g}", number * factor);
 }
 
 }  // namespace detail

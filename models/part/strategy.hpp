@@ -116,8 +116,8 @@ struct Choices<Carrier> {
       Choice<Carrier>{"auto", Carrier::automatic, "all-reduce where messages can be summed, otherwise all-gather"},
       Choice<Carrier>{"all-reduce", Carrier::all_reduce, "messages are summed on the way"},
       Choice<Carrier>{"all-gather", Carrier::all_gather, "every worker gets every message, decodes and adds them all"},
-      Choice<Carrier>{"all-to-all", Carrier::all_to_all, "each worker decodes and adds one part of all messages, encodes the sum, and all-gathers it"},
-      Choice<Carrier>{"in-collective", Carrier::in_collective, "inside a ring all-reduce: every hop decodes, adds and encodes again (Pipe-SGD)"},
+      Choice<Carrier>{"all-to-all", Carrier::all_to_all, "each worker decodes and adds one part of all messages, encodes the sum again, with its error, and all-gathers it"},
+      Choice<Carrier>{"in-collective", Carrier::in_collective, "inside a ring all-reduce: every hop decodes, adds and encodes again, each with its error (Pipe-SGD)"},
   };
 };
 
@@ -212,7 +212,7 @@ struct PipelinedStrategy {
   template <class V>
   static void describe(V& v, PipelinedStrategy& x) {
     v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
-    v.optional("segments", x.segments, "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it", between(1, 4096));
+    v.optional("segments", x.segments, "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it", between(1, 1024));
     v.optional("warmup_steps", x.warmup_steps, "first steps that are synchronous (width 1)", between(0, 100000));
     v.optional("collective", x.collective, "the collective that carries gradients");
     v.optional("carrier", x.carrier, "which collective that is, when gradients are compressed");

@@ -30,6 +30,12 @@ inline std::vector<WorkerKind> worker_kinds(const Cluster& cluster) {
   return kinds;
 }
 
+/// Whether all workers compute at one speed.
+inline bool workers_are_alike(const Cluster& cluster) {
+  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
+  return std::all_of(kinds.begin(), kinds.end(), [&](const WorkerKind& kind) { return kind.speed == kinds.front().speed; });
+}
+
 /// Of all workers together: a synchronous step's compute time is 1/slowest, and they do `sum` times the work of one of speed 1.
 struct WorkerSpeeds {
   double slowest = 1.0, sum = 0.0;

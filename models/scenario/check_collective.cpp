@@ -29,6 +29,7 @@ class Checker {
     if (!has_prices_ && has_tree && !choice_.pipeline_segments.value) fault("/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
     if (choice_.algorithm == multi_ring) rings();
     if (choice_.algorithm == hierarchical) groups();
+    else if (choice_.algorithm == automatic && choice_.between_groups != automatic) between(1);  // of what it may choose
   }
 
  private:

@@ -9,19 +9,6 @@
 namespace stepcast {
 namespace {
 
-/// What one tensor's plan tells of the method. A type matters: what is in halves already, fp16 leaves as it is.
-struct Traits {
-  bool summable = false, recodable = false;
-  std::size_t stages = 1;
-  bool one_gathered_message = false;
-};
-
-Traits traits_of(const Compressor& compressor, Dtype dtype) {
-  const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
-  const bool one = plan.stages.size() == 1 && plan.stages.front().messages.size() == 1;
-  return {plan.summable(), plan.recodable, plan.stages.size(), one && plan.stages.front().messages.front().primitive == Primitive::all_gather};
-}
-
 class Checker {
  public:
   Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
@@ -135,7 +122,7 @@ class Checker {
   const Workload* workload_;
   std::vector<Fault>& faults_;
   std::string_view kind_;
-  Traits traits_;
+  CompressorTraits traits_;
 };
 
 /// "auto" of a strategy that has no choice.

@@ -28,7 +28,8 @@ class Checker {
     if (w.variant) fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
     if (w.profile) fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
     if (w.layers.empty() == w.gradients.empty()) {
-      fault("/workload", w.layers.empty() ? "neither layers nor gradients" : "both layers and gradients", "exactly one of the two");
+      if (w.layers.empty()) fault("/workload", "neither layers nor gradients", "exactly one of the two", "of totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one for each tensor");
+      else fault("/workload", "both layers and gradients", "exactly one of the two");
       return;
     }
     for (std::size_t i = 0; i < w.gradients.size(); ++i) check_dims(w.gradients[i], fmt::format("/workload/gradients/{}", i));

@@ -7,6 +7,7 @@ namespace stepcast {
 Scenario without_labels(Scenario scenario) {
   scenario.name.clear();
   scenario.description.clear();
+  scenario.cluster.name.clear();
   scenario.cluster.description.clear();
   scenario.cluster.fits.clear();
   scenario.workload.reset();

@@ -36,7 +36,9 @@ Json or_axis(Json one, const Place& place) {
     (*place.definitions)[place.path] = std::move(one);
     one = Json{{"$ref", "#/definitions/" + place.path}};
   }
-  return Json{{"anyOf", Json::array({one, list_of(one)})}};
+  Json item = one;
+  item.erase("enumDescriptions");  // once is enough
+  return Json{{"anyOf", Json::array({one, list_of(item)})}};
 }
 
 class ObjectSchema {
@@ -150,9 +152,12 @@ Json schema_of(const Limits& limits, const Place& place) {
   } else if constexpr (std::is_same_v<T, Json>) {
     return Json{{"type", "object"}};
   } else if constexpr (Named<T>) {
-    Json names = Json::array();
-    for (const auto& choice : Choices<T>::table) names.push_back(choice.name);
-    return or_axis({{"enum", names}}, place);
+    Json names = Json::array(), meanings = Json::array();
+    for (const auto& choice : Choices<T>::table) {
+      names.push_back(choice.name);
+      meanings.push_back(choice.meaning);
+    }
+    return or_axis({{"enum", names}, {"enumDescriptions", meanings}}, place);
   } else if constexpr (PartOf<T>::is_part) {
     return part_choice<typename PartOf<T>::type>(place);
   } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {

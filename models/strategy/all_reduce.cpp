@@ -30,7 +30,7 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
 
   const std::vector<CodedExchange> coded = coded_exchanges(graph, input, buckets, false, strategy.collective, strategy.carrier);
   graph.local_steps = local_steps(input.compressor);
-  const TaskId local = graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1) : kNoTask;
+  const TaskId local = graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first : kNoTask;
   const TaskId forward = add_forward(graph, compute, input.workload);
   // γ_o slows all of backward, as in the published equation max(γ_o·l_back, (k-1)·t(b)) + t(b̂).
   const double slowdown = overlap && input.cluster.workers > 1 ? exchange.backward_slowdown : 1.0;

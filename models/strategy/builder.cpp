@@ -32,12 +32,12 @@ TaskId add_passes(StepGraph& graph, StreamId compute, const Workload& workload, 
 
 }  // namespace
 
-TaskId add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps) {
+LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps) {
   const int passes = steps * workload.accumulation;
   const TaskId first = add_passes(graph, compute, workload, passes);
-  graph.add_task({counted("update", steps, "steps"), Phase::update, ComputeWork{workload.update * steps}, compute});
+  const TaskId last = graph.add_task({counted("update", steps, "steps"), Phase::update, ComputeWork{workload.update * steps}, compute});
   graph.tasks.back().micro_batches = passes;
-  return first;
+  return {first, last};
 }
 
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload) {

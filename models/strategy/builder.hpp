@@ -44,8 +44,11 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 
 /// Adds training steps that exchange nothing: all their forward passes, then all backward passes, then all updates, which
-/// take as long as in turn, since nothing else happens meanwhile. Returns their first task.
-TaskId add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps);
+/// take as long as in turn, since nothing else happens meanwhile.
+struct LocalSteps {
+  TaskId first = kNoTask, last = kNoTask;
+};
+LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps);
 
 /// Adds a step's last forward pass, after those passes whose gradients are only added up, if there are any: all their
 /// forward passes, then all backward ones. Returns the step's first task.

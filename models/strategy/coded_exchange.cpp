@@ -149,31 +149,32 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets) {
   return encode;
 }
 
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::size_t i, std::size_t s, TaskId ready, TaskId end) {
+  const CodedStage& stage = buckets[i].stages[s];
+  if (s > 0 && stage.encode > Seconds{}) {
+    const TaskId again = graph.add_task({numbered("encode again", i, buckets.size()), Phase::encode, ComputeWork{stage.encode}, codec});
+    graph.depend(again, ready);
+    ready = again;
+  }
+  for (const CollectiveCall& call : stage.collectives) {
+    const TaskId task = graph.add_task({numbered(name_of(call.algorithm->operation), i, buckets.size()), Phase::exchange, CollectiveWork{call}, communication});
+    graph.depend(task, ready);
+    if (end != kNoTask) graph.depend(task, end);
+    ready = task;
+  }
+  return ready;
+}
+
 std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready, TaskId end) {
-  const std::size_t count = buckets.size();
   std::size_t stages = 0;
   std::vector<Seconds> decode;
   for (const CodedExchange& bucket : buckets) {
     stages = std::max(stages, bucket.stages.size());
     decode.push_back(bucket.decode);
   }
-  for (std::size_t s = 0; s < stages; ++s) {
-    for (std::size_t i = 0; s > 0 && i < count; ++i) {
-      if (s >= buckets[i].stages.size() || buckets[i].stages[s].encode == Seconds{}) continue;
-      const TaskId again = graph.add_task({numbered("encode again", i, count), Phase::encode, ComputeWork{buckets[i].stages[s].encode}, codec});
-      graph.depend(again, ready[i]);
-      ready[i] = again;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      if (s >= buckets[i].stages.size()) continue;
-      for (const CollectiveCall& call : buckets[i].stages[s].collectives) {
-        const TaskId task = graph.add_task({numbered(name_of(call.algorithm->operation), i, count), Phase::exchange, CollectiveWork{call}, communication});
-        graph.depend(task, ready[i]);
-        if (end != kNoTask) graph.depend(task, end);
-        ready[i] = task;
-      }
-    }
-  }
+  for (std::size_t s = 0; s < stages; ++s)
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      if (s < buckets[i].stages.size()) ready[i] = add_stage(graph, communication, codec, buckets, i, s, ready[i], end);
   return add_decode(graph, codec, decode, ready);
 }
 

@@ -43,6 +43,11 @@ std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& i
 /// What of each bucket is encoded first.
 std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
 
+/// Adds bucket i's stage number s: what it encodes after the first one, and its collectives. Returns its last task.
+/// @param ready  the task after which it may begin
+/// @param end    and another one, if any, before which nothing may be sent
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::size_t i, std::size_t s, TaskId ready, TaskId end = kNoTask);
+
 /// Adds the collectives of all buckets, one after the other, stage after stage, with what later stages encode, and the
 /// decoding of each. Returns what the use of the sums waits for.
 /// @param ready  for each bucket the task after which it may be sent

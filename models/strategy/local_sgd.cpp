@@ -21,8 +21,7 @@ StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& in
   const std::vector<CodedExchange> coded = coded_exchanges(graph, input, buckets, false, strategy.collective, strategy.carrier);
 
   graph.local_steps = strategy.steps;
-  const TaskId begin = add_local_steps(graph, compute, input.workload, strategy.steps);
-  const TaskId updated = static_cast<TaskId>(graph.tasks.size()) - 1;
+  const auto [begin, updated] = add_local_steps(graph, compute, input.workload, strategy.steps);
   std::vector<TaskId> ready;
   for (std::size_t i = 0; i < coded.size(); ++i) {
     ready.push_back(updated);

@@ -143,7 +143,7 @@ class Builder {
     const StreamId serving = graph_.add_stream("server compute", Role::server);
     const std::size_t count = buckets_.size();
 
-    std::vector<TaskId> served, pulled;
+    std::vector<TaskId> pushed, served, pulled;
     for (std::size_t b = 0; b < count; ++b) {
       std::vector<Bytes> wire;
       ServeWork serve;
@@ -152,10 +152,10 @@ class Builder {
         wire.push_back(part.push);
         serve.time.push_back(part.sum + (part.push + part.pull) * copy_cost() + update_time(parts_[b][j].bytes));
       }
-      const TaskId push = graph_.add_task({numbered("push", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::push, wire}, push_out, push_in});
-      depend_on_ready(push, b);
+      pushed.push_back(graph_.add_task({numbered("push", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::push, wire}, push_out, push_in}));
+      depend_on_ready(pushed.back(), b);
       served.push_back(graph_.add_task({numbered("serve", b, count), Phase::serve, std::move(serve), kNoStream, serving}));
-      graph_.depend(served.back(), push);
+      graph_.depend(served.back(), pushed.back());
     }
     for (std::size_t b = 0; b < count; ++b) {
       std::vector<Bytes> wire;
@@ -163,7 +163,7 @@ class Builder {
       pulled.push_back(graph_.add_task({numbered("pull", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::pull, wire}, pull_in, pull_out}));
       graph_.depend(pulled.back(), served[b]);
       // A worker takes part in a pull only after its own push.
-      graph_.depend(pulled.back(), served[b] - 1);
+      graph_.depend(pulled.back(), pushed[b]);
     }
     finish(pulled);
   }

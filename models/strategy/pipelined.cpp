@@ -37,20 +37,9 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   graph.depend(forward, update);
   const BackwardPass backward = add_backward(graph, compute, codec, input, segments, 1.0, first_encodes(coded));
   for (std::size_t i = 0; i < segments.size(); ++i) {
+    // Segment by segment: the GPU is steps ahead, and nothing waits for one stage of all of them.
     TaskId last = backward.ready[i];
-    for (std::size_t s = 0; s < coded[i].stages.size(); ++s) {
-      const CodedStage& stage = coded[i].stages[s];
-      if (s > 0 && stage.encode > Seconds{}) {
-        const TaskId again = graph.add_task({numbered("encode again", i, segments.size()), Phase::encode, ComputeWork{stage.encode}, codec});
-        graph.depend(again, last);
-        last = again;
-      }
-      for (const CollectiveCall& call : stage.collectives) {
-        const TaskId exchange = graph.add_task({numbered(name_of(call.algorithm->operation), i, segments.size()), Phase::exchange, CollectiveWork{call}, communication});
-        graph.depend(exchange, last);
-        last = exchange;
-      }
-    }
+    for (std::size_t s = 0; s < coded[i].stages.size(); ++s) last = add_stage(graph, communication, codec, coded, i, s, last);
     graph.depend(users[i], last, strategy.width);
     if (strategy.warmup_steps > 0) graph.depend(users[i], last, 1, strategy.warmup_steps + 1);
   }

@@ -75,12 +75,12 @@ class Computation {
     plain_forward(passes);
     plain_backward(passes);
   }
-  void plain_forward(int passes) { pieces_.push_back({counted("forward", passes, "passes"), Phase::forward, workload_.forward * passes, 0, false, false, passes, passes}); }
-  void plain_backward(int passes) { pieces_.push_back({counted("backward", passes, "passes"), Phase::backward, workload_.backward * passes, 0, false, false, 0, passes}); }
+  void plain_forward(int passes) { pieces_.push_back({.name = counted("forward", passes, "passes"), .phase = Phase::forward, .time = workload_.forward * passes, .begun = passes, .passes = passes}); }
+  void plain_backward(int passes) { pieces_.push_back({.name = counted("backward", passes, "passes"), .phase = Phase::backward, .time = workload_.backward * passes, .passes = passes}); }
 
   /// Each gathered first.
   void forward_by_units() {
-    for (int i = count() - 1; i >= 0; --i) pieces_.push_back({named("forward", i), Phase::forward, forward_time(i), i, true, false, i == count() - 1 ? 1 : 0});
+    for (int i = count() - 1; i >= 0; --i) pieces_.push_back({.name = named("forward", i), .phase = Phase::forward, .time = forward_time(i), .unit = i, .gathered = true, .begun = i == count() - 1 ? 1 : 0});
   }
 
   /// The forward time of unit i; of the first one to compute with all that comes before its layers.
@@ -95,9 +95,9 @@ class Computation {
 
   /// The unit that was the forward pass's last is still there.
   void backward_by_units(bool gathered, bool reduced) {
-    for (int i = 0; i < count(); ++i) pieces_.push_back({named("backward", i), Phase::backward, unit(i).gap * slowdown_, i, gathered && i > 0, reduced});
+    for (int i = 0; i < count(); ++i) pieces_.push_back({.name = named("backward", i), .phase = Phase::backward, .time = unit(i).gap * slowdown_, .unit = i, .gathered = gathered && i > 0, .reduced = reduced});
     // A whole model's only unit is complete when backward is, tail included.
-    if (workload_.tail > Seconds{} && !whole_) pieces_.push_back({"backward tail", Phase::backward, workload_.tail * slowdown_});
+    if (workload_.tail > Seconds{} && !whole_) pieces_.push_back({.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown_});
   }
 
   bool whole_;

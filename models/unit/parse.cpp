@@ -1,9 +1,12 @@
 #include "models/unit/parse.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/unit/units.hpp"
 
@@ -22,16 +25,16 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
 /// Units that the writer may have meant: the same letters in another case, or with "/s" for "ps".
 template <class Q>
 std::string guesses(std::string_view suffix) {
-  std::string found;
-  const auto offer = [&](std::string_view unit) {
-    found += fmt::format("{}{}", found.empty() ? "" : " or ", unit);
-  };
+  std::vector<std::string_view> found;
   std::string slashed(suffix);
   if (slashed.size() > 2 && same_but_for_case(slashed.substr(slashed.size() - 2), "ps"))
     slashed.replace(slashed.size() - 2, 2, "/s");
   for (const Unit& unit : units_of<Q>())
-    if (same_but_for_case(unit.suffix, suffix) || same_but_for_case(unit.suffix, slashed)) offer(unit.suffix);
-  return found;
+    if (same_but_for_case(unit.suffix, suffix) || same_but_for_case(unit.suffix, slashed)) found.push_back(unit.suffix);
+  // Who writes a capital B means bytes.
+  const auto in_bytes = [](std::string_view unit) { return unit.find('B') != std::string_view::npos; };
+  std::stable_partition(found.begin(), found.end(), [&](std::string_view unit) { return in_bytes(unit) == in_bytes(suffix); });
+  return fmt::format("{}", fmt::join(found, " or "));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace stepcast {
 
 /// Digests of everything that can change a replay's answer: the scenario's canonical document, the platform file it
-/// names, and the program. Left out is what only says how the answer is shown or judged: name, description, output,
+/// names, and the program. Left out is what only says how the answer is shown or judged: names, descriptions, output,
 /// baseline, which evaluators answer, and the tolerance between them.
 class ReplayKeys {
  public:

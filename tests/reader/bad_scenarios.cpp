@@ -131,7 +131,7 @@ void add_types(std::vector<BadScenario>& rows) {
       {"baseline is a text", good_scenario({{"/baseline", "one worker"}}), "/baseline", "\"one worker\"", "an object", "", by_schema},
       {"baseline sets a list", good_scenario({{"/baseline", json(R"({"name": "b", "set": ["/cluster/workers"]})")}}), "/baseline/set", "a list of 1", "an object of JSON pointers", "", by_schema},
       {"variants is an object", good_scenario({{"/variants", json(R"({"a": {}})")}}), "/variants", "an object", "a list", "", by_schema},
-      {"a tensor's elements is a text", good_scenario({{"/workload/gradients/0/elements", "1M"}}), "/workload/gradients/0/elements", "\"1M\"", "an integer", "write 1", by_schema},
+      {"a tensor's elements is a text", good_scenario({{"/workload/gradients/0/elements", "1M"}}), "/workload/gradients/0/elements", "\"1M\"", "an integer", "write 1000000", by_schema},
       {"auto misspelt", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"group_size": "atuo"}})")}}), "/strategy/collective/group_size", "\"atuo\"", "an integer of at least 1, or \"auto\"", "", by_schema},
       {"null for auto", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"group_size": null}})")}}), "/strategy/collective/group_size", "null", "an integer of at least 1, or \"auto\"", "", by_schema},
       {"reference is a number", good_scenario({{"/cluster", json(R"({"from": 3})")}}), "/cluster/from", "3", "the name or path of a file", "", by_schema},
@@ -232,6 +232,7 @@ void add_names(std::vector<BadScenario>& rows) {
       {"unknown consistency", good_scenario({{"/strategy", strategy(R"({"kind": "parameter-server", "consistency": "async"})")}}), "/strategy/consistency", "\"async\"", "synchronous, asynchronous, stale-synchronous", "", by_schema},
       {"unknown placement", good_scenario({{"/strategy", strategy(R"({"kind": "parameter-server", "placement": "colocated"})")}}), "/strategy/placement", "\"colocated\"", "dedicated, co-located", "did you mean \"co-located\"?", by_schema},
       {"unknown balance", good_scenario({{"/strategy", strategy(R"({"kind": "parameter-server", "balance": 3})")}}), "/strategy/balance", "3", "split, greedy", "", by_schema},
+      {"a ratio in percent", good_scenario({{"/compressor", json(R"({"kind": "top-k", "ratio": "1%"})")}}), "/compressor/ratio", "\"1%\"", "a number above 0", "write 0.01", by_schema},
       {"range of workers", good_scenario({{"/cluster/workers", "2..4"}}), "/cluster/workers", "\"2..4\"", "an integer", "write one number, or a list such as [2, 4]", by_schema},
       {"workers with their unit", good_scenario({{"/cluster/workers", "64 workers"}}), "/cluster/workers", "\"64 workers\"", "an integer", "write 64", by_schema},
       {"times for a batch, beside shapes", good_scenario({{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet", "timed_batch": 8})")}}), "/workload/timed_batch", "a batch beside shapes", "null", "remove it"},
@@ -409,7 +410,7 @@ void add_rules(std::vector<BadScenario>& rows) {
   const auto with_strategy = [](const char* text) { return good_scenario({{"/strategy", json(text)}}); };
   rows.insert(rows.end(), {
       {"no workload", good_scenario({}, {"/workload"}), "/workload", "nothing", "a workload", "use strategy kind \"collective\""},
-      {"neither layers nor gradients", good_scenario({}, {"/workload/gradients"}), "/workload", "neither layers nor gradients", "exactly one of the two"},
+      {"neither layers nor gradients", good_scenario({}, {"/workload/gradients"}), "/workload", "neither layers nor gradients", "exactly one of the two", "of totals, write"},
       {"both layers and gradients", good_scenario({{"/workload/layers", one_layer("[]")}}), "/workload", "both layers and gradients", "exactly one of the two"},
       {"layers without gradients", good_scenario({{"/workload/layers", one_layer("[]")}}, {"/workload/gradients", "/workload/forward"}), "/workload/layers", "no gradient tensor in any layer", "at least one"},
       {"forward total beside layers", good_scenario({{"/workload/layers", one_layer(R"([{"name": "a", "elements": 5}])")}}, {"/workload/gradients"}), "/workload/forward", "a total beside layers", "no total", "remove it"},
@@ -455,6 +456,7 @@ void add_rules(std::vector<BadScenario>& rows) {
       {"more segments than blocks can be numbered", good_scenario({{"/cluster/workers", 65536}, {"/strategy", json(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 32768, "between": "double-binary-tree", "pipeline_segments": 20000}})")}}), "/strategy/collective/pipeline_segments", "20000 in groups of 32768 workers", "at most 16384"},  // 2^30 / 2 / 2^15
       {"a tree between groups that is none of theirs", with_strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 4, "between": "binary-tree"}})"), "/strategy/collective/between", "\"binary-tree\" for all-reduce", "auto, ring, halving-doubling, recursive-doubling, double-binary-tree"},
       {"a tree between groups that scatter", with_strategy(R"({"kind": "sharded", "collective": {"algorithm": "hierarchical", "group_size": 4, "between": "double-binary-tree"}})"), "/strategy/collective/between", "\"double-binary-tree\" for reduce-scatter", "auto, ring, recursive-doubling"},
+      {"between groups, if auto has any, what does not all-reduce", with_strategy(R"({"kind": "all-reduce", "collective": {"between": "bruck"}})"), "/strategy/collective/between", "\"bruck\" for all-reduce", "auto, ring,"},
       {"auto between groups with a platform file", good_scenario({{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "/etc/passwd"})")}, {"/strategy", json(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 4}})")}, {"/evaluation", replay}}), "/strategy/collective/between", "\"auto\" with topology simgrid-xml", "ring, halving-doubling, recursive-doubling, double-binary-tree", "name one"},
       {"auto segments between groups with a platform file", good_scenario({{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "/etc/passwd"})")}, {"/strategy", json(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 4, "between": "double-binary-tree"}})")}, {"/evaluation", replay}}), "/strategy/collective/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments"},
       {"first bucket above the cap", with_strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "1MB", "first_bucket": "2MB"}})"), "/strategy/exchange/first_bucket", "2MB", "at most bucket_cap (1MB)"},

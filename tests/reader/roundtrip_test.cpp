@@ -183,6 +183,7 @@ Scenario random_scenario() {
     choice.algorithm = *(allowed.begin() + integer_between(0, static_cast<int>(allowed.size()) - 1));
     if (choice.group_size.value) choice.group_size.value = 8;
     if (choice.rings.value) choice.rings.value = integer_between(1, 8);
+    if (choice.between_groups != Algorithm::automatic) choice.between_groups = coin() ? Algorithm::ring : Algorithm::recursive_doubling;
   };
   using enum Algorithm;
   const bool dense = std::holds_alternative<NoCompressor>(s.compressor) || std::holds_alternative<RatioCompressor>(s.compressor);

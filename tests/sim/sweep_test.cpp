@@ -111,7 +111,7 @@ TEST_CASE("replays are the same question when nothing that they depend on differ
   const auto key = [&](const std::vector<std::string>& sets) { return keys.key(study_of("4", sets).points.front().scenario); };
   const Digest plain = key({});
   SECTION("what shows or judges an answer does not count") {
-    for (const char* set : {"/name=other", "/description=a text", "/output={\"plot\": \"a.png\"}", "/evaluation/evaluator=both", "/evaluation/tolerance=0.5",
+    for (const char* set : {"/name=other", "/description=a text", "/cluster/name=other", "/workload/name=other", "/workload/source=somebody's", "/output={\"plot\": \"a.png\"}", "/evaluation/evaluator=both", "/evaluation/tolerance=0.5",
                             "/baseline={\"name\": \"b\", \"set\": {\"/cluster/workers\": 2}}"}) {
       INFO(set);
       CHECK(key({set}) == plain);

@@ -132,6 +132,15 @@ TEST_CASE("PyTorch's 8-byte indices lengthen top-k from 8 to 12 bytes an element
   CHECK(payload_bytes(Dgc{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::dist}, tensor) == 120);
 }
 
+TEST_CASE("indices of 4 bytes tell 2^32 elements apart, not more") {
+  const auto per_element = [](std::int64_t d) {
+    const Tensor tensor = vector_of(d);
+    return payload_bytes(TopK{.ratio = 0.01}, tensor) / std::floor(0.01 * static_cast<double>(d));
+  };
+  CHECK(per_element(std::int64_t{1} << 32) == 8);
+  CHECK(per_element((std::int64_t{1} << 32) + 1) == 12);
+}
+
 TEST_CASE("defaults taken from recorded runs give those runs' bytes") {
   // Within what four digits of the default allow.
   const auto tensors = resnet50();

@@ -143,6 +143,7 @@ TEST_CASE("a refusal offers the unit that was probably meant") {
   CHECK_THAT(refusal<BytesPerSecond>("10gbps"), ContainsSubstring("did you mean Gbps or Gb/s or GB/s?"));
   CHECK(parse_quantity<Seconds>("25\u03bcs") == 25_us);  // a Greek mu, which looks like the micro sign
   CHECK(parse_quantity<SecondsPerByte>("25\u03bcs/B") == SecondsPerByte(25 * 1e-6));
+  CHECK_THAT(refusal<BytesPerSecond>("1.25GBps"), ContainsSubstring("did you mean GB/s or Gbps or Gb/s?"));
   CHECK_THAT(refusal<Bytes>("4KB"), ContainsSubstring("did you mean kB?"));
   CHECK_THAT(refusal<Seconds>("5US"), ContainsSubstring("did you mean us?"));
   CHECK_THAT(refusal<Bytes>("4parsec"), !ContainsSubstring("did you mean"));
