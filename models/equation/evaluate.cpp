@@ -38,10 +38,11 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
     if (collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
     return cost;
   }
-  if (const auto* direct = std::get_if<DirectWork>(&work); direct && direct->pattern == DirectWork::Pattern::neighbours) return prices.neighbours(direct->shard_bytes.front());
-  Prices paths = prices.paths();
-  paths.setup = Seconds{};
-  return price(communication_terms(work, graph, prices), paths);
+  if (const auto* direct = std::get_if<DirectWork>(&work)) {
+    if (direct->pattern == DirectWork::Pattern::neighbours) return prices.neighbours(direct->shard_bytes.front());
+    return prices.shards(direct->pattern == DirectWork::Pattern::push ? ShardExchange::push : ShardExchange::pull, direct->shard_bytes, graph.shards_co_located);
+  }
+  return {};  // computing, and what refuse_asynchronous is for
 }
 
 /// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
@@ -180,6 +181,18 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     if (time == Seconds{}) continue;
     const bool communicates = std::holds_alternative<CollectiveWork>(task.work) || std::holds_alternative<DirectWork>(task.work);
     critical.tasks.push_back({task.name, task.phase, time, communicates ? exchange_price(task.work, graph, prices) : PricedCost{}});
+  }
+  for (std::size_t s = 0; s < graph.streams.size(); ++s) {
+    double busy = 0.0;
+    for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
+      const Task& task = graph.tasks[i];
+      // A push has a stream at each end; the worker's stands for both.
+      if (task.worker_stream != static_cast<StreamId>(s) && (task.worker_stream != kNoStream || task.server_stream != static_cast<StreamId>(s))) continue;
+      double longest = 0.0;
+      for (std::size_t c = 0; c < unfolded.classes().size(); ++c) longest = std::max(longest, unfolded.timed.duration[static_cast<std::size_t>(unfolded.vertex(i, c))]);
+      busy += longest;
+    }
+    if (busy > 0) critical.loads.push_back({graph.streams[s].name, Seconds(busy / graph.local_steps)});
   }
   return critical;
 }

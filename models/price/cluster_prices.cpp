@@ -5,6 +5,7 @@
 
 #include "models/collective/direct.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 
 namespace stepcast {
@@ -104,8 +105,7 @@ PricedCost ClusterPrices::neighbours(Bytes bytes) const {
 
 bool ClusterPrices::neighbours_are_exact() const {
   if (cluster_.workers == 1 || prices_are_exact(cluster_)) return true;
-  const bool like_workers = std::all_of(cluster_.groups.begin(), cluster_.groups.end(), [](const WorkerGroup& g) { return g.speed == 1.0; });
-  return like_workers && neighbours_are_routed() && neighbour_flows().formula_is_exact();
+  return workers_are_alike(cluster_) && neighbours_are_routed() && neighbour_flows().formula_is_exact();
 }
 
 /// What the call cannot take less than, without following its rounds.

@@ -44,8 +44,9 @@ class ClusterPrices {
   /// @pre routes_are_priced(cluster, call.algorithm->operation)
   [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
 
-  /// What a push to shards, shard_bytes[j] each, or a pull from them amounts to.
-  [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const { return shards_(shard_bytes, co_located); }
+  /// What a push to shards, shard_bytes[j] each, or a pull from them amounts to, and what it costs.
+  [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const { return shards_.terms(shard_bytes, co_located); }
+  [[nodiscard]] PricedCost shards(ShardExchange exchange, std::span<const Bytes> shard_bytes, bool co_located) const { return shards_.price(exchange, shard_bytes, co_located, paths_); }
 
   /// What the exchange with both ring neighbours takes where all workers start it at once: neighbour_exchange_cost
   /// (collective/direct.hpp) without S, its messages followed by their routes as a round's are, each over its own worker's NIC.

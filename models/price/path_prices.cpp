@@ -29,6 +29,13 @@ struct LongestRoute {
   }
 };
 
+/// What the slowest worker's end adds to a latency.
+Seconds slowest_half(const Cluster& cluster) {
+  Seconds half{};
+  for (const WorkerKind& kind : worker_kinds(cluster)) half = std::max(half, kind.link.latency / 2.0);
+  return half;
+}
+
 }  // namespace
 
 Prices collective_prices(const Cluster& cluster) {
@@ -39,9 +46,10 @@ Prices collective_prices(const Cluster& cluster) {
   const PathPrice link = worst_link(cluster);
   auto& [neighbour, far, inner, shard] = prices.path;
   neighbour = far = inner = shard = link;
+  shard.alpha = slowest_half(cluster) + cluster.link.latency / 2.0;  // a server has the plain link
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     inner = {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
-    shard.alpha = nodes->inner.latency / 2.0 + link.alpha;
+    shard.alpha += nodes->inner.latency / 2.0;
     if (cluster.workers <= nodes->gpus_per_node) {
       neighbour = far = inner;
     } else {
@@ -51,7 +59,7 @@ Prices collective_prices(const Cluster& cluster) {
       far = {alpha, std::max(inner.beta, link.beta * sharing)};
     }
   } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
-    shard.alpha = link.alpha + racks->uplink_latency;
+    shard.alpha += racks->uplink_latency;
     if (cluster.workers > racks->hosts_per_rack) {
       const Seconds alpha = link.alpha + racks->uplink_latency;
       const SecondsPerByte uplink = inverse(cluster.link.bandwidth) * (racks->oversubscription / racks->hosts_per_rack);
@@ -80,7 +88,8 @@ PathPrice worst_link(const Cluster& cluster) {
 }
 
 bool links_are_alike(const Cluster& cluster) {
-  return std::none_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
+  return std::all_of(kinds.begin(), kinds.end(), [&](const WorkerKind& kind) { return kind.link == cluster.link; });
 }
 
 bool is_plain_star(const Cluster& cluster) { return std::holds_alternative<Star>(cluster.topology) && links_are_alike(cluster); }

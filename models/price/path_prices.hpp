@@ -21,7 +21,7 @@ bool prices_are_exact(const Cluster& cluster);
 /// latency.
 PathPrice worst_link(const Cluster& cluster);
 
-/// Whether no group of workers has links of its own.
+/// Whether all workers have the plain link, as servers do.
 bool links_are_alike(const Cluster& cluster);
 
 /// A star whose hosts all have the same link.

@@ -36,7 +36,7 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
 
 }  // namespace
 
-CostTerms ShardPrices::operator()(std::span<const Bytes> shard_bytes, bool co_located) const {
+CostTerms ShardPrices::terms(std::span<const Bytes> shard_bytes, bool co_located) const {
   const int p = cluster_.workers;
   CostTerms terms = shard_exchange_cost(shard_bytes, p, co_located);
   const auto* nodes = std::get_if<Nodes>(&cluster_.topology);
@@ -62,6 +62,42 @@ CostTerms ShardPrices::operator()(std::span<const Bytes> shard_bytes, bool co_lo
   if (is_new) all->second = branches(cluster_, static_cast<int>(shard_bytes.size()), co_located);
   wire = std::max(wire, busiest_way(shard_bytes, all->second, p) / beta);
   return terms;
+}
+
+const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co_located) const {
+  const auto [known, is_new] = flows_.try_emplace({exchange, shards, co_located});
+  if (!is_new) return known->second.get();
+  const int p = cluster_.workers;
+  constexpr int kSomeBuckets = 2;  // what is exact of several is exact of one
+  if (!shards_can_be_followed(cluster_, shards) || shard_terms_are_exact(cluster_, shards, co_located, kSomeBuckets)) return nullptr;
+  Round round;
+  for (int worker = 0; worker < p; ++worker)
+    for (int j = 0; j < shards; ++j) {
+      const int shard = shard_host(cluster_, shards, co_located, j);
+      if (worker == shard) continue;
+      if (exchange == ShardExchange::push) round.push_back({worker, shard, {0, 1}});
+      else round.push_back({shard, worker, {0, 1}});
+    }
+  if (!round.empty()) known->second = std::make_unique<const RoundFlows>(round, Fabric(cluster_, co_located ? 0 : shards));
+  return known->second.get();
+}
+
+PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> shard_bytes, bool co_located, const Prices& paths) const {
+  const CostTerms all = terms(shard_bytes, co_located);
+  PricedCost cost = stepcast::price(all, paths);
+  cost.setup = Seconds{};  // S is a collective's
+  const bool alike = std::all_of(shard_bytes.begin(), shard_bytes.end(), [&](Bytes bytes) { return bytes == shard_bytes.front(); });
+  const RoundFlows* followed = all.empty() || !alike ? nullptr : flows(exchange, static_cast<int>(shard_bytes.size()), co_located);
+  if (!followed) return cost;
+  const RoundFlows::Duration time = followed->duration(shard_bytes.front());
+  cost.latency = time.latency;
+  cost.bandwidth = time.bandwidth + all.copied * paths.host;
+  return cost;
+}
+
+bool shards_can_be_followed(const Cluster& cluster, int shards) {
+  constexpr long kMost = 65536;  // messages, for which RoundFlows takes 10 MB
+  return !std::holds_alternative<SimGridXml>(cluster.topology) && static_cast<long>(cluster.workers) * shards <= kMost;
 }
 
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets) {

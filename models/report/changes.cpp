@@ -130,6 +130,7 @@ class Changes {
 
   void exchange_of(const AllReduceStrategy& x) {
     groupings(x.exchange);
+    carriers(x.carrier);
     cheapest(x.collective);
     servers(x.exchange);
     if (std::holds_alternative<NoCompressor>(s_.compressor)) strategy(ChangeOf::exchange, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
@@ -152,9 +153,11 @@ class Changes {
   }
   void exchange_of(const PipelinedStrategy& x) {
     cheapest(x.collective);
+    carriers(x.carrier);
     add(ChangeOf::exchange, fmt::format("{} segments", 2 * x.segments), "/strategy/segments", 2 * x.segments);
     if (x.segments > 1) add(ChangeOf::exchange, "one segment", "/strategy/segments", 1);
     add(ChangeOf::training, fmt::format("width {}", x.width + 1), "/strategy/width", x.width + 1);
+    if (x.width > 1) add(ChangeOf::training, "width 1, synchronous", "/strategy/width", 1);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const ShardedStrategy& x) {
@@ -169,6 +172,7 @@ class Changes {
     for (const auto& choice : Choices<Grouping>::table)
       if (choice.value != x.grouping) add(ChangeOf::exchange, std::string(choice.name), "/strategy/grouping", choice.name);
     cheapest(x.collective);
+    carriers(x.carrier);
     add(ChangeOf::training, fmt::format("averaged every {} steps", 2 * x.steps), "/strategy/steps", 2 * x.steps);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
   }
@@ -210,6 +214,20 @@ class Changes {
     strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers), ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
   }
 
+  [[nodiscard]] Dtype dtype() const { return s_.workload ? s_.workload->dtype : Dtype::fp32; }
+
+  /// Carriers that encode sums again, as other training does, and auto, which does not.
+  void carriers(Carrier now) {
+    if (std::holds_alternative<NoCompressor>(s_.compressor) || std::holds_alternative<RatioCompressor>(s_.compressor)) return;
+    const CompressorTraits traits = traits_of(s_.compressor, dtype());
+    const auto offer = [&](Carrier carrier, bool fits) {
+      if (fits && carrier != now) add(ChangeOf::training, fmt::format("carrier {}", name_of(carrier)), "/strategy/carrier", name_of(carrier));
+    };
+    offer(Carrier::automatic, now == Carrier::all_to_all || now == Carrier::in_collective);
+    offer(Carrier::all_to_all, traits.recodable && traits.one_gathered_message);
+    offer(Carrier::in_collective, traits.recodable);
+  }
+
   /// Whether the compressor's messages are gathered, and the algorithm that was chosen gathers nothing.
   [[nodiscard]] bool needs_another_algorithm(const Compressor& compressor) const {
     const CollectiveChoice* choice = nullptr;
@@ -217,7 +235,7 @@ class Changes {
     if (const auto* pipelined = std::get_if<PipelinedStrategy>(&s_.strategy)) choice = &pipelined->collective;
     if (const auto* local = std::get_if<LocalSgdStrategy>(&s_.strategy)) choice = &local->collective;
     if (!choice || choice->algorithm == Algorithm::automatic || fitted(*choice, Operation::all_gather) == *choice) return false;
-    return !make_plan(compressor, Tensor{{64, 64}}).summable();
+    return !traits_of(compressor, dtype()).summable;
   }
 
   template <class Kind>

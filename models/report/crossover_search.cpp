@@ -26,9 +26,9 @@ CrossoverSearch::CrossoverSearch(const AxisRange& range, std::vector<double> gri
   for (std::size_t i = 1; i < grid_.size(); ++i) step_ = std::max(step_, range_.coordinate(grid_[i]) - range_.coordinate(grid_[i - 1]));
 }
 
-bool CrossoverSearch::is_narrow(double a, double b) const {
+bool CrossoverSearch::is_narrow(double a, double b, double width) const {
   if (range_.whole) return b - a <= 1;
-  return b - a <= kCrossoverWidth * std::max(b, range_.from > 0 ? 0.0 : 1e-6 * range_.to);
+  return b - a <= width * std::max(b, range_.from > 0 ? 0.0 : 1e-6 * range_.to);
 }
 
 /// Values strictly between a and b that close in on where the logarithm of a ratio of worths, given at both, is zero. It bends
@@ -126,6 +126,29 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
   }
 }
 
+/// The middle of both sides of the largest speedup known, where it is one, and not at an end, where it is as large as it gets. A
+/// peak is often a kink, where two tasks take equally long, so nothing better than halving is safe.
+void CrossoverSearch::close_in_on_most(std::size_t alternative, std::vector<Request>& requests) const {
+  const Most peak = most(alternative);
+  if (!(peak.speedup > 1) || !std::isfinite(peak.speedup)) return;
+  std::optional<double> left, right;
+  for (const auto& [value, worths] : known_) {
+    if (!worths[alternative] || !worths[reference_]) continue;
+    if (value < peak.value) left = value;
+    if (value > peak.value && !right) right = value;
+  }
+  const auto halve = [&](double a, double b) {
+    if (is_narrow(a, b, kPeakWidth)) return;
+    const double middle = range_.value_at((range_.coordinate(a) + range_.coordinate(b)) / 2);
+    const double value = range_.whole ? std::floor((a + b) / 2) : middle;
+    requests.push_back({alternative, value});
+    requests.push_back({reference_, value});
+  };
+  if (!left || !right) return;
+  halve(*left, peak.value);
+  halve(peak.value, *right);
+}
+
 std::vector<CrossoverSearch::Request> CrossoverSearch::requests() const {
   std::vector<Request> all;
   if (known_.empty()) {
@@ -136,6 +159,8 @@ std::vector<CrossoverSearch::Request> CrossoverSearch::requests() const {
   for (std::size_t i = 0; i < alternatives_; ++i)
     if (i != reference_) close_in_on_pay(i, all);
   close_in_on_fastest(all);
+  for (std::size_t i = 0; i < alternatives_; ++i)
+    if (i != reference_) close_in_on_most(i, all);
   std::erase_if(all, [&](const Request& one) {
     const auto at = known_.find(one.value);
     return at != known_.end() && at->second[one.alternative];

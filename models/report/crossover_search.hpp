@@ -4,7 +4,8 @@
 // along the field: where each alternative pays, being worth more than the reference, and which one is the fastest. Both are
 // known on a grid first. Between neighbours where one of them differs the change is closed in on until the two are within
 // kCrossoverWidth of each other, or are whole numbers that follow each other. So what is found has both its sides evaluated;
-// what changes and changes back between two values of the grid is not seen.
+// what changes and changes back between two values of the grid is not seen. An alternative's largest speedup is closed in on from
+// the grid's, to within kPeakWidth, where that is at no end of the range.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,9 @@ namespace stepcast {
 inline constexpr double kSameWorth = 1e-9;
 /// How near both sides of a change are, relatively; where the range begins at zero, not nearer than a millionth of this of its end.
 inline constexpr double kCrossoverWidth = 1e-4;
+
+/// How near the values on both sides of the largest speedup are, likewise; at a kink that is how near the speedup itself is.
+inline constexpr double kPeakWidth = 1e-3;
 
 /// -1, 0 or 1 as a is worth less than b, as much, or more.
 int compare_worths(double a, double b);
@@ -56,7 +60,7 @@ class CrossoverSearch {
   /// Where it is the fastest of all.
   [[nodiscard]] std::vector<Stretch> fastest(std::size_t alternative) const;
 
-  /// The largest speedup over the reference among the values that were evaluated, at the first that has it.
+  /// The largest speedup over the reference, at the first evaluated value that has it.
   struct Most {
     double speedup = 1.0, value = 0.0;
   };
@@ -71,7 +75,7 @@ class CrossoverSearch {
  private:
   using Known = std::map<double, std::vector<std::optional<double>>>;  ///< worths of all alternatives by value
 
-  [[nodiscard]] bool is_narrow(double a, double b) const;
+  [[nodiscard]] bool is_narrow(double a, double b, double width = kCrossoverWidth) const;
   [[nodiscard]] std::vector<double> values_within(double a, double b, double worth_ratio_at_a, double worth_ratio_at_b) const;
   [[nodiscard]] std::optional<std::size_t> fastest_at(const std::vector<std::optional<double>>& worths) const;
   [[nodiscard]] double speedup_at(double value, std::size_t alternative) const;
@@ -79,6 +83,7 @@ class CrossoverSearch {
   [[nodiscard]] std::vector<Stretch> stretches(std::size_t alternative, State&& holds) const;
   void close_in_on_pay(std::size_t alternative, std::vector<Request>& requests) const;
   void close_in_on_fastest(std::vector<Request>& requests) const;
+  void close_in_on_most(std::size_t alternative, std::vector<Request>& requests) const;
 
   AxisRange range_;
   std::vector<double> grid_;

@@ -73,6 +73,27 @@ std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
   return shown;
 }
 
+/// One row for each kind: its name and tasks, their times and terms added up.
+std::vector<CriticalTask> by_kind(const std::vector<CriticalTask>& tasks) {
+  std::vector<CriticalTask> kinds;
+  std::vector<int> counts;
+  for (const CriticalTask& task : tasks) {
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const CriticalTask& one) { return kind_of(one.name) == kind_of(task.name); });
+    if (same == kinds.end()) {
+      kinds.push_back(task);
+      counts.push_back(1);
+      continue;
+    }
+    const std::string name = same->name;
+    *same = joined(*same, task);
+    same->name = name;
+    ++counts[static_cast<std::size_t>(same - kinds.begin())];
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    if (counts[i] > 1) kinds[i].name = fmt::format("{}, {} times", kind_of(kinds[i].name), counts[i]);
+  return kinds;
+}
+
 /// Beyond this a replay's step is another than the one that the equations' tasks add up to.
 constexpr double kSameStep = 1e-6;
 
@@ -87,14 +108,19 @@ std::string critical_text(const CriticalTasks& critical, Seconds shown) {
   if (whole == Seconds{}) return "what sets the step: nothing, no task takes time\n";
   const Seconds step = whole / critical.steps;
   const bool others = std::abs((step - shown) / shown) > kSameStep;
-  std::string text = fmt::format("what sets the step{}: these tasks, one after the other, each time around {}\n", others ? fmt::format(" of the equations, {}, not the replay's", human_text(step)) : "",
-                                 critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));
+  std::vector<CriticalTask> shown_in_order = shown_tasks(critical.tasks);
+  const bool in_turn = shown_in_order.size() > kMostTasks;
+  std::string text = fmt::format("what sets the step{}: these tasks, {}, each time around {}\n", others ? fmt::format(" of the equations, {}, not the replay's", human_text(step)) : "",
+                                 in_turn ? "those of different kinds in turn" : "one after the other", critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));
   TextTable table(1, 2);
-  for (const CriticalTask& task : shown_tasks(critical.tasks)) table.add({"  " + task.name, human_text(task.time), share(task.time, whole), communicates(task) ? made_of(task) : ""});
+  for (const CriticalTask& task : in_turn ? by_kind(critical.tasks) : shown_in_order) table.add({"  " + task.name, human_text(task.time), share(task.time, whole), communicates(task) ? made_of(task) : ""});
   text += table.text();
   std::vector<std::string> parts;
   for (const Cause& cause : causes_of(critical)) parts.push_back(fmt::format("{} {}", cause.name, share(cause.time * critical.steps, whole)));
-  return text + fmt::format("  in all: {}\n", fmt::join(parts, ", "));
+  text += fmt::format("  in all: {}\n", fmt::join(parts, ", "));
+  parts.clear();
+  for (const CriticalTasks::Load& load : critical.loads) parts.push_back(fmt::format("{} {} ({})", load.stream, human_text(load.busy), share(load.busy, step)));
+  return text + fmt::format("  busy in each step: {}\n", fmt::join(parts, ", "));
 }
 
 /// Where a step's time goes on the mean worker; for steps whose tasks have no fixed order.
@@ -246,7 +272,9 @@ Json explanation_document(const Explanation& e, const Json& manifest) {
       tasks.push_back(std::move(one));
     }
     for (const Cause& cause : causes_of(*e.critical)) causes[cause.name] = cause.time.si();
-    json["critical_cycle"] = {{"steps", e.critical->steps}, {"step_time_s", (time_around(*e.critical) / e.critical->steps).si()}, {"tasks", tasks}, {"causes_s", causes}};
+    Json loads = Json::object();
+    for (const CriticalTasks::Load& load : e.critical->loads) loads[load.stream] = load.busy.si();
+    json["critical_cycle"] = {{"busy_s", loads}, {"steps", e.critical->steps}, {"step_time_s", (time_around(*e.critical) / e.critical->steps).si()}, {"tasks", tasks}, {"causes_s", causes}};
   }
   json["changes"] = Json::array();
   for (const ChangedStep& one : e.changes) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/unit/format.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -14,11 +16,14 @@ bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
   return graph.asynchronous && cluster.jitter.cv == 0 && std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
 }
 
+/// Whether the study has points that differ in this field.
+bool goes_over(const StudyPoint& point, std::string_view field) {
+  return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == field || c.axis.ends_with(fmt::format("/{}", field)); });
+}
+
 /// Notes where batch or dtype are not those that a table's times are for.
 void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
-  const auto axis = [&](std::string_view name) {
-    return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == name || c.axis.ends_with(fmt::format("/{}", name)); });
-  };
+  const auto axis = [&](std::string_view name) { return goes_over(point, name); };
   const auto add = [&](std::string note) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
   };
@@ -28,6 +33,7 @@ void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
     constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
     if (w->timed_batch && *w->timed_batch != w->batch) add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch, kFollows));
     else if (!w->timed_batch && axis("batch")) add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
+    if (axis("optimizer")) add(fmt::format("the update time of {} is as given, whatever the optimizer, which changes the memory alone; {}", w->name, kFollows));
     if (w->timed_dtype && *w->timed_dtype != w->dtype) add(fmt::format("the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, name_of(*w->timed_dtype), kFollows));
     else if (!w->timed_dtype && axis("dtype")) add(fmt::format("the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, kFollows));
   }
@@ -47,8 +53,13 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
     report.notes.push_back(fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
                                        100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
-  if (trains(scenario) && workload.accumulation > 1)
+  if (report.lacks_memory) report.notes.push_back(fmt::format("the model's state alone, {}, is more than the {} of {}", human_text(report.state->total()), human_text(scenario.workload->profile->memory->value), scenario.workload->profile->name));
+  if (trains(scenario) && goes_over(point, "accumulation"))
+    report.notes.push_back("with accumulation a step is so many passes of a batch each");
+  else if (trains(scenario) && workload.accumulation > 1)
     report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
+  if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
+    report.notes.push_back("the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
   if (report.scaling_efficiency.value_or(0) > 1.005 && std::holds_alternative<ShardedStrategy>(scenario.strategy))
     report.notes.push_back("efficiency is above 100 % where workers share the update, which one worker alone does whole");
   if (own.graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");

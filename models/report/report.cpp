@@ -10,6 +10,8 @@
 #include "models/equation/evaluate.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/part/fault.hpp"
+#include "models/part/worker_kinds.hpp"
+#include "models/price/shard_prices.hpp"
 #include "models/report/point_notes.hpp"
 
 namespace stepcast {
@@ -27,42 +29,68 @@ double bus_factor(Operation operation, int p) {
   return 1.0;
 }
 
-std::string describe(const CollectiveCall& call) {
-  const auto counted = [](int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); };
+/// Adds the call's algorithm with its parameters. Calls that differ in their segments only are one.
+void add_algorithm(const CollectiveCall& call, std::map<std::string, IntRange>& algorithms) {
   const std::string_view name = name_of(call.algorithm->algorithm);
   const CollectiveParameters& parameters = call.parameters;
-  if (call.algorithm->algorithm == Algorithm::hierarchical) {
-    const std::string tree = parameters.between_groups == Algorithm::double_binary_tree ? ", " + counted(parameters.segments, "segment") : "";
-    return fmt::format("{} (groups of {}, {} between{})", name, parameters.group_size, name_of(parameters.between_groups), tree);
+  switch (call.algorithm->algorithm) {
+    case Algorithm::hierarchical: {
+      const bool tree = parameters.between_groups == Algorithm::double_binary_tree;
+      IntRange& segments = algorithms[fmt::format("{} (groups of {}, {} between{})", name, parameters.group_size, name_of(parameters.between_groups), tree ? ", {}" : "")];
+      if (tree) segments.add(parameters.segments);
+      break;
+    }
+    case Algorithm::double_binary_tree: algorithms[fmt::format("{} ({{}})", name)].add(parameters.segments); break;
+    case Algorithm::multi_ring: algorithms[fmt::format("{} ({} ring{})", name, parameters.rings, parameters.rings == 1 ? "" : "s")]; break;
+    default: algorithms[std::string(name)]; break;
   }
-  if (call.algorithm->algorithm == Algorithm::multi_ring) return fmt::format("{} ({})", name, counted(parameters.rings, "ring"));
-  if (call.algorithm->algorithm == Algorithm::double_binary_tree) return fmt::format("{} ({})", name, counted(parameters.segments, "segment"));
-  return std::string(name);
+}
+
+/// "ring+double-binary-tree (2 to 7 segments)"
+std::string text_of(const std::map<std::string, IntRange>& algorithms) {
+  std::vector<std::string> all;
+  for (const auto& [text, segments] : algorithms) {
+    if (!segments.ends) {
+      all.push_back(text);
+      continue;
+    }
+    const auto [least, most] = *segments.ends;
+    all.push_back(fmt::format(fmt::runtime(text), least == most ? fmt::format("{} segment{}", most, most == 1 ? "" : "s") : fmt::format("{} to {} segments", least, most)));
+  }
+  return fmt::format("{}", fmt::join(all, "+"));
+}
+
+/// Why servers' steps may not be the replay's; empty where they are.
+std::string why_estimate(const ParameterServerStrategy& server, const Cluster& cluster, const StepGraph& graph) {
+  const auto pushes = std::count_if(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
+    const auto* direct = std::get_if<DirectWork>(&task.work);
+    return direct && direct->pattern == DirectWork::Pattern::push;
+  });
+  std::vector<std::string> why;
+  const bool unequal = server.balance == ShardBalance::greedy && server.shards > 1;
+  if (unequal) why.push_back("as if all shards were as late as the largest");
+  if (unequal || !workers_are_alike(cluster) || !shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes)))
+    why.push_back("as if all workers pushed at once, and no push met a pull");
+  const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
+  if (!followed && !prices_are_exact(cluster)) why.push_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches" : "from its busiest links and longest routes");
+  return fmt::format("{}", fmt::join(why, ", and "));
 }
 
 /// Why the equations' answer may not be the replay's; empty where it is.
 std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
   const Cluster& cluster = scenario.cluster;
-  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-  if (server && server->balance == ShardBalance::greedy && server->shards > 1) return "as if all shards were as late as the largest";
-  const bool unlike_speeds = std::any_of(cluster.groups.begin(), cluster.groups.end(), [](const WorkerGroup& g) { return g.speed != 1.0; });
-  if (server && unlike_speeds) return "as if all workers pushed at once";
-  const auto pushes = std::count_if(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
-    const auto* direct = std::get_if<DirectWork>(&task.work);
-    return direct && direct->pattern == DirectWork::Pattern::push;
-  });
-  if (server && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes))) return "";
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return why_estimate(*server, cluster, graph);
   if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return prices.neighbours_are_exact() ? "" : "as if all workers exchanged at once";
   if (prices_are_exact(cluster)) return "";
 
   bool by_paths = false, by_rounds = false;
   for (const Task& task : graph.tasks) {
     const auto* collective = std::get_if<CollectiveWork>(&task.work);
-    if (collective && routes_are_priced(cluster, collective->call.algorithm->operation)) by_rounds |= !prices.is_exact(collective->call);
-    else by_paths |= collective || std::holds_alternative<DirectWork>(task.work);
+    if (!collective) continue;
+    if (routes_are_priced(cluster, collective->call.algorithm->operation)) by_rounds |= !prices.is_exact(collective->call);
+    else by_paths = true;
   }
-  if (by_paths && has_inner_hops(cluster)) return "without the contention of messages on its inner links, and can be several times too fast";
-  if (by_paths) return server ? "from its busiest links and longest routes" : "from its slowest links and longest routes";
+  if (by_paths) return has_inner_hops(cluster) ? "without the contention of messages on its inner links, and can be several times too fast" : "from its slowest links and longest routes";
   return by_rounds ? "as if all messages of a round had its longest route's latency" : "";
 }
 
@@ -86,7 +114,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
     if (!pull) all.sent += terms.sent;  // a worker receives what shards send
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
-      all.algorithms.insert(describe(collective->call));
+      add_algorithm(collective->call, all.algorithms);
       all.operations.insert(collective->call.algorithm->operation);
     } else if (direct && !pull) {
       for (const Bytes bytes : direct->shard_bytes) all.size += bytes;
@@ -198,7 +226,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   report.coordinates = point.coordinates;
   report.workers = scenario.cluster.workers;
   std::visit([&](const auto& strategy) { report.strategy = strategy.kind; }, scenario.strategy);
-  report.algorithm = fmt::format("{}", fmt::join(own.exchange.algorithms, "+"));
+  report.algorithm = text_of(own.exchange.algorithms);
   report.answers = own.answers;
   report.compressor = compressors()[scenario.compressor.index()].kind;
   report.payload = own.graph.payload / static_cast<double>(own.graph.local_steps);
@@ -210,6 +238,8 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
     add_throughput(scenario, own, baseline, report);
     report.state = fullest(point, answered);
+    const auto& profile = scenario.workload->profile;
+    report.lacks_memory = profile && profile->memory && report.state->total() > profile->memory->value;
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});

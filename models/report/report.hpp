@@ -1,10 +1,13 @@
 // The report: for every point of a study what a step takes, how that compares, and where the time goes.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/forecast/forecast.hpp"
@@ -58,6 +61,7 @@ struct PointReport {
   std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own
   std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
   std::optional<ModelState> state;      ///< a worker's memory for the model, where one is trained
+  bool lacks_memory = false;            ///< that alone is more than the device has
   std::optional<Band> band;         ///< of the step time, where a profile knows its spread
   Bound bound;
   double gap = 0.0;                 ///< step time over the bound, minus 1; 0 where the bound leaves communication out
@@ -77,12 +81,18 @@ struct Report {
   std::vector<PointReport> points;
 };
 
+/// The least and the most of some numbers; nothing of none.
+struct IntRange {
+  std::optional<std::pair<int, int>> ends{};
+  void add(int number) { ends = ends ? std::pair{std::min(ends->first, number), std::max(ends->second, number)} : std::pair{number, number}; }
+};
+
 /// What all communication tasks of a step amount to, were they alone.
 struct ExchangeSummary {
   Bytes size{};                             ///< n: bytes that its collectives (or pushes) exchange
   Bytes sent{};                             ///< by a worker, mean over workers
   std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
-  std::set<std::string> algorithms;         ///< with parameters that were decided
+  std::map<std::string, IntRange> algorithms;  ///< with parameters that were decided; "{}" stands for numbers of segments
   std::set<Operation> operations;
   std::string estimate;                     ///< why the equations' answer may not be the replay's; empty where it is
 };

@@ -29,6 +29,7 @@ class Transfer {
       peak.rate *= *ratio_of(peak.dtype);
       mark(peak);
     }
+    result.memory = to_.memory;
     result.memory_bandwidth.value *= bandwidth_;
     mark(result.memory_bandwidth);
     result.launch_overhead.value *= 1 / clock_;

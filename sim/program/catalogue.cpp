@@ -16,10 +16,44 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What a part's description tells beside its defaults: fields without one, and what each named choice means.
+struct DescribedFields {
+  Json required_fields = Json::array(), choices = Json::object();
+
+  template <class T>
+  void required(const char* name, T& x, const char* meaning, Limits limits = {}) {
+    required_fields.push_back(name);
+    optional(name, x, meaning, limits);
+  }
+  template <class T>
+  void optional(const char* name, T& x, const char*, Limits = {}) {
+    if constexpr (Named<T>) {
+      for (const auto& choice : Choices<T>::table) choices[name][std::string(choice.name)] = choice.meaning;
+    } else if constexpr (Described<T>) {
+      DescribedFields inner;
+      T::describe(inner, x);
+      if (!inner.choices.empty()) choices[name] = std::move(inner.choices);
+    }
+  }
+};
+
+template <class Part>
+Json details_of(Json defaults) {
+  Part part{};
+  DescribedFields fields;
+  Part::describe(fields, part);
+  for (const Json& name : fields.required_fields) defaults.erase(name.get<std::string>());
+  Json details = Json::object();
+  if (!fields.required_fields.empty()) details["required"] = fields.required_fields;
+  details["defaults"] = std::move(defaults);
+  if (!fields.choices.empty()) details["choices"] = std::move(fields.choices);
+  return details;
+}
+
 template <class Variant>
 void add_kinds(std::vector<CatalogueEntry>& entries, const char* shelf) {
   for_each_part(static_cast<const Variant*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
-    entries.push_back({shelf, std::string(Part::kind), std::string(Part::meaning), Json{{"defaults", write_value(Variant(Part{}))}}});
+    entries.push_back({shelf, std::string(Part::kind), std::string(Part::meaning), details_of<Part>(write_value(Variant(Part{})))});
   });
 }
 

@@ -1,4 +1,5 @@
 // stepcast explain: why a step takes as long as it does, and what would change that.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "models/report/explanation.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/unit/format.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
@@ -24,7 +26,7 @@ namespace {
 
 struct ExplainOptions {
   StudyOptions study;
-  std::string scenario, json;
+  std::string phase, scenario, json;
   int jobs = available_cores();
 };
 
@@ -61,6 +63,7 @@ void answer(const Study& study, std::span<ChangedStep* const> steps, int jobs) {
       steps[i]->step = report.points[i].answers.shown().step;
       steps[i]->speedup = report.points[i].speedup.value_or(0);
       steps[i]->estimate = report.points[i].estimate;
+      if (report.points[i].lacks_memory) steps[i]->refusal = fmt::format("the model's state alone, {}, is more than the device's memory", human_text(report.points[i].state->total()));
     }
   } catch (const std::runtime_error& error) {
     if (steps.size() == 1) {
@@ -127,14 +130,33 @@ bool stands_among_others(const Study& study) {
   return !point.coordinates.empty() || point.baseline || point.scenario.run;
 }
 
+/// Puts the named phase of its run in the point's place. Without a name: what is to be said of the phases, if there are any.
+std::string choose_phase(StudyPoint& point, const std::string& name) {
+  std::vector<std::string> names;
+  bool changes = false;  // the scenario, in some phase
+  if (point.scenario.run)
+    for (const TrainingPhase& phase : point.scenario.run->phases) {
+      names.push_back(phase.name);
+      changes |= !phase.set.empty();
+    }
+  if (name.empty()) return !changes ? "" : fmt::format("this is the step of the scenario as it stands; its run goes through {}, which --phase NAME explains", fmt::join(names, ", "));
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw CLI::ValidationError("--phase", fmt::format("{}: {}", name, names.empty() ? "the scenario is no run" : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
+  point.scenario = Scenario(point.phases[static_cast<std::size_t>(found - names.begin())]);
+  point.coordinates.push_back({"phase", name});
+  return "";
+}
+
 int explain(const ExplainOptions& options, const Invocation& invocation) {
-  const Study study = load(options.study);
+  Study study = load(options.study);
   require_one_point(study, "explain");
   print_notes(study);
+  const std::string of_phases = choose_phase(study.points.front(), options.phase);
   check_outputs({options.study.file}, {options.scenario, options.json});
   const Json document = document_of(study.points.front().scenario);
   if (!options.scenario.empty()) write_output(options.scenario, document.dump(1) + "\n");
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
+  if (!of_phases.empty()) explanation.point.notes.push_back(of_phases);
   if (stands_among_others(study) && options.scenario.empty())
     explanation.point.notes.push_back("these --set options fit this point only: save it with --scenario point.json, then `stepcast run point.json --set ...`");
   if (options.json != "-" && options.scenario != "-") write_output("-", to_text(explanation));
@@ -150,6 +172,7 @@ void add_explain(CLI::App& app, Invocation& invocation) {
   command->add_option("file", options->study.file, "scenario (JSON); - is standard input")->required();
   add_sets(*command, options->study);
   add_points(*command, options->study);
+  command->add_option("--phase", options->phase, "of a run: the step of this phase")->type_name("NAME");
   command->add_option("--evaluator", options->study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
   command->add_option("--scenario", options->scenario, "write the scenario of the point, which the changes are of; - is standard output, instead of the text")->type_name("PATH");
   command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")->type_name("PATH");

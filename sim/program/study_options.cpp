@@ -41,6 +41,16 @@ std::string example_choice(const Study& study) {
   return text;
 }
 
+/// The study with the points asked for.
+Study chosen(Study study, const std::vector<std::string>& points) {
+  try {
+    choose_points(study, points);
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("--point", error.what());
+  }
+  return study;
+}
+
 }  // namespace
 
 void add_sets(CLI::App& command, StudyOptions& options) {
@@ -60,13 +70,20 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
   std::vector<Override> changes = overrides(options);
   changes.insert(changes.end(), more.begin(), more.end());
-  Study study = load_study(file_of(options.file), changes, default_library());
   try {
-    choose_points(study, options.points);
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("--point", error.what());
+    return chosen(load_study(file_of(options.file), changes, default_library()), options.points);
+  } catch (const ScenarioError&) {
+    // Points that were not asked for may be impossible. A file that is read from standard input is read once.
+    if (options.points.empty() || options.file == "-") throw;
+    changes.push_back({"/impossible", "leave-out", "--point", ""});
+    try {
+      Study study = chosen(load_study(file_of(options.file), changes, default_library()), options.points);
+      study.notes.clear();
+      return study;
+    } catch (const std::exception&) {
+    }
+    throw;
   }
-  return study;
 }
 
 void require_one_point(const Study& study, std::string_view subcommand) {

@@ -183,6 +183,19 @@ TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps 
   for (const auto& [name, value] : changes_of(scenario, ChangeOf::training)) CHECK((name.find("/workload") == std::string::npos || name == "accumulation of 2 @ /workload/accumulation"));
 }
 
+TEST_CASE("carriers that encode sums again are another training") {
+  const auto carriers = [](const char* compressor) {
+    std::set<std::string> found;
+    for (const auto& [name, value] : changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""}}).points.front().scenario, ChangeOf::training))
+      if (name.ends_with("@ /strategy/carrier")) found.insert(value.get<std::string>());
+    return found;
+  };
+  CHECK(carriers(R"({"kind": "qsgd"})") == std::set<std::string>{"all-to-all", "in-collective"});
+  CHECK(carriers(R"({"kind": "top-k"})").empty());     // a sum of two has twice as many elements
+  CHECK(carriers(R"({"kind": "powersgd"})").empty());
+  CHECK(carriers(R"({"kind": "none"})").empty());
+}
+
 // Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and every
 // change makes another scenario.
 TEST_CASE("every change can be made to the canonical document") {

@@ -83,4 +83,6 @@ TEST_CASE("error feedback keeps what was not sent") {
   CHECK(feedback(TernGrad{}) == 0_B);
   CHECK(feedback(EfSignSgd{}) == 10_MB);
   CHECK(feedback(Dgc{}) == 20_MB);
+  // A slice of 65,536 is in each of these tensors, though not in a small one.
+  CHECK(feedback(GradiVeq{.slice = 65536, .dimension = 8192, .error_feedback = true}) == 10_MB);
 }

@@ -91,11 +91,13 @@ TEST_CASE("the slowest links count, each end with half its latency") {
   check_all(star, 7e-6, 1.6e-9, "one slow worker: 10/2 + 4/2 us, 5 Gb/s");
   CHECK_FALSE(prices_are_exact(star));
   star.groups = {{2, 1.0, {}, 10_us}};
-  check_all(star, 10e-6, 0.8e-9, "two slow workers talk to each other: 10/2 + 10/2 us");
+  for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(star, path, 10e-6, 0.8e-9, "two slow workers talk to each other: 10/2 + 10/2 us");
+  check_path(star, Path::shard, 7e-6, 0.8e-9, "a slow worker and a server: 10/2 + 4/2 us");
   star.groups = {{1, 1.0, {}, 10_us}, {1, 1.0, 100_Gbps, 2_us}};
   check_all(star, 7e-6, 0.8e-9, "10/2 + 4/2 us; the fast one changes nothing");
   star.groups = {{8, 1.0, 100_Gbps, 2_us}};
-  check_all(star, 2e-6, 0.08e-9, "all in the group: the plain link is nobody's");
+  for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(star, path, 2e-6, 0.08e-9, "all in the group: the plain link is nobody's");
+  check_path(star, Path::shard, 3e-6, 0.08e-9, "but a server's: 2/2 + 4/2 us");
   star.groups = {{8, 0.5, {}, {}}};
   check_all(star, 4e-6, 0.8e-9, "a speed is no link");
   CHECK(prices_are_exact(star));
@@ -400,6 +402,28 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
         }
       },
       300);
+}
+
+TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
+  // One server behind 1 GB/s and 10 us, two workers of 1 MB: one at 10/2 + 10/2 = 10 us from it, one at 30/2 + 10/2 = 20 us. The
+  // server's link is busy from 10 us on, with 2 MB.
+  Cluster cluster = star_cluster(2, BytesPerSecond(1e9), 10_us);
+  cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
+  cluster.groups = {{1, 1.0, {}, 30_us}};
+  const std::vector<Bytes> one = {1_MB};
+  for (const ShardExchange exchange : {ShardExchange::push, ShardExchange::pull}) {
+    const PricedCost cost = ClusterPrices(cluster).shards(exchange, one, false);
+    require_close(20e-6, cost.latency.si(), 1e-12, "the longer route");
+    require_close(10e-6 + 2e-3, cost.total().si(), 1e-12, "busy from the first message on");
+  }
+  // A ring of four, the server at host 3: hosts 0 and 2 are beside it, half a link's latency away; host 1 comes in through one of
+  // them, whose link to the server carries 2 MB, while the other carries 1 MB.
+  cluster = star_cluster(3, BytesPerSecond(1e9), 10_us);
+  cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
+  cluster.topology = Torus{{4}};
+  require_close(5e-6 + 2e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12, "two ways into the server");
+  // What the terms alone say: as if all three came in by one.
+  require_close(3e-3, ClusterPrices(cluster).shard_terms(one, false).total_wire().si() / 1e9, 1e-12, "one link");
 }
 
 TEST_CASE("prices are kept for the clusters asked for last, and are those of each") {

@@ -85,8 +85,10 @@ TEST_CASE("a step of several passes counts the samples of all") {
   CHECK(*report.scaling_efficiency == Approx(alone / step));
   // Three more forward and backward passes in a step, and nothing else.
   CHECK(step == Approx(once.answers.shown().step.si() + 3 * (f_b_u - update)));
-  CHECK(notes(report, "with accumulation 4 a step is 4 passes of batch 32: 128 samples a worker"));
-  CHECK_FALSE(notes(once, "accumulation"));
+  // Of an axis one note for all of its points.
+  for (const PointReport& one : {once, report}) CHECK(notes(one, "with accumulation a step is so many passes of a batch each"));
+  CHECK(notes(report_of(study_of(kMeasured, {"/workload/accumulation=4"}).points[0]), "with accumulation 4 a step is 4 passes of batch 32: 128 samples a worker"));
+  CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "accumulation"));
   CHECK(default_baseline(study.points) == "one worker computing alone, at each row's own accumulation");
   CHECK(default_baseline(study_of(kMeasured, {"/workload/accumulation=[1, 4]", "/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch and accumulation");
   // Against a given baseline throughputs are compared, not steps.
@@ -102,6 +104,29 @@ TEST_CASE("an epoch of accumulated steps has fewer of them") {
   const RunReport report = *report_of(point).run;
   CHECK(report.phases[0].steps_per_epoch == 100);
   CHECK(report.phases[1].steps_per_epoch == 25);
+}
+
+TEST_CASE("a model that its device cannot hold is marked") {
+  // ResNet-50's 25,557,032 parameters in fp32 with gradients and momentum: 306.7 MB.
+  const auto with_memory = [](const char* memory) {
+    return report_of(study_of(kShapes, {fmt::format(R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})", memory)}).points[0]);
+  };
+  const PointReport fits = with_memory("307MB"), lacks = with_memory("306MB");
+  CHECK_FALSE(fits.lacks_memory);
+  CHECK_FALSE(notes(fits, "the model's state alone"));
+  CHECK(lacks.lacks_memory);
+  CHECK(notes(lacks, "the model's state alone, 306.7 MB, is more than the 306 MB of v100-datasheet"));
+}
+
+TEST_CASE("trees that differ in their segments alone are one algorithm") {
+  const auto algorithm = [](const char* grouping) {
+    return report_of(study_of(kMeasured, {"/cluster/link/latency=25us", fmt::format(R"(/strategy={{"kind": "all-reduce", "collective": {{"algorithm": "double-binary-tree"}}, "exchange": {{"grouping": "{}"}}}})", grouping)}).points[0]).algorithm;
+  };
+  // One message of 102 MB, and 161 of 256 B to 9.4 MB.
+  CHECK(algorithm("whole-model").starts_with("double-binary-tree ("));
+  CHECK(algorithm("whole-model").find(" to ") == std::string::npos);
+  CHECK(algorithm("per-tensor").starts_with("double-binary-tree (1 to "));
+  CHECK(algorithm("per-tensor").ends_with(" segments)"));
 }
 
 TEST_CASE("of local SGD the report says that a step is a mean") {

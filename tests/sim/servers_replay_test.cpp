@@ -48,6 +48,11 @@ Cluster on(const Topology& topology, int p) {
   return cluster;
 }
 
+Scenario with_group(Scenario scenario, const WorkerGroup& group) {
+  scenario.cluster.groups = {group};
+  return scenario;
+}
+
 Topology random_topology(int p) {
   const auto latency = [] { return coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3)); };
   std::vector<int> sizes;  // of machines: all full, or one that is not
@@ -89,6 +94,9 @@ TEST_CASE("servers whose steps the equations know exactly, and some whose they d
       // Pulls leave the second rack while the next bucket's pushes do.
       {"racks, dedicated beside workers, bucket by bucket", servers(on(Racks{4, 8.0, 5_us}, 6), dedicated, 4, tensors), true},
       {"more shards than workers, whose hosts copy, bucket by bucket", servers(star(2), dedicated, 6, tensors), false},
+      {"workers of half a speed, all of them in a group", with_group(servers(star(8), dedicated, 3), {8, 0.5, {}, {}}), false},
+      {"a group whose link is the plain one", with_group(servers(star(8), co_located, 8), {3, 1.0, 10_Gbps, 25_us}), false},
+      {"one worker slower", with_group(servers(star(8), co_located, 8), {1, 0.999, {}, {}}), true},
       {"torus", servers(on(Torus{{4, 4}}, 16), co_located, 16), true},
   };
   std::vector<Case> cases;

@@ -155,6 +155,20 @@ TEST_CASE("worths that are zero or infinite have crossings too") {
   CHECK(s.search.fastest(0).empty());
 }
 
+TEST_CASE("the largest speedup is found at its kink") {
+  // Pipelining: max(A, C/b) beside A + C/b, so 2 where both are as long, b = C/A: 10^9.24 / 10^1 = 10^7.24 for A = 10 here.
+  const double bytes = std::pow(10, 8.24);
+  const auto piped = [&](double b) { return 1 / std::max(10.0, bytes / b); };
+  const auto plain = [&](double b) { return 1 / (10 + bytes / b); };
+  const Searched s = searched(kDecades, 25, {plain, piped});
+  CHECK(std::abs(s.search.most(1).speedup - 2) < 2 * kPeakWidth);
+  CHECK(std::abs(s.search.most(1).value - bytes / 10) < kPeakWidth * bytes / 10);
+  CHECK(s.rounds < 15);
+  // Of whole numbers the best itself: k/(100 + (k - 7)^2) is the largest at k = sqrt(100 + 49) = 12.2, so 12.
+  const Searched whole = searched({1, 100, true, nullptr}, 10, {[](double) { return 0.01; }, [](double k) { return k / (100 + (k - 7) * (k - 7)); }});
+  CHECK(whole.search.most(1).value == 12);
+}
+
 TEST_CASE("whole numbers are exact: the last with and the first without") {
   property("a line through zero at c parts the whole numbers there", [] {
     const double last = integer_between(10, 5000), crossing = real_between(1, last - 0.5);
