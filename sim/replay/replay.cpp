@@ -156,7 +156,7 @@ class Replay {
         participant.lanes.push_back(lane.get());
         lanes_.push_back(std::move(lane));
       }
-      log_.tasks_per_pass += participant.tasks;
+      tasks_ += participant.tasks;
     }
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
       if (std::holds_alternative<DirectWork>(graph_.tasks[t].work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
@@ -250,10 +250,9 @@ class Replay {
       if (other->awaited == id) other->notify();
     const auto s = static_cast<std::size_t>(step);
     if (finished_.size() <= s) finished_.resize(s + 1, 0);
-    total_finished_ += 1;
     if (self.finished.size() <= s) self.finished.resize(s + 1, 0);
     if (++self.finished[s] == self.tasks) self.step_ends.push_back(now());
-    if (++finished_[s] == log_.tasks_per_pass) end_of_step(step);
+    if (++finished_[s] == tasks_) end_of_step(step);
   }
 
   void end_of_lane(const Lane& lane, int step) {
@@ -265,7 +264,6 @@ class Replay {
   /// Every participant has finished `step`.
   void end_of_step(int step) {
     log_.pass_ends.push_back(now());
-    log_.work_done.push_back(total_finished_);
     slowest_ = step + 1;
     for (Lane* lane : std::exchange(gated_, {})) lane->notify();
     if (stopping_) return;
@@ -489,6 +487,7 @@ class Replay {
   SteadyState steady_;
   int p_;
   std::size_t workers_ = 0;                        ///< participants that are workers
+  long tasks_ = 0;                                 ///< of a step, over all participants
   int started_ = -1;
   int slowest_ = 0;                                ///< steps that every participant has finished
   bool stopping_ = false;
@@ -496,7 +495,6 @@ class Replay {
   std::exception_ptr failure_;  ///< a ModelError of some stream
   std::vector<Lane*> gated_;
   std::vector<long> finished_;                     ///< by step: tasks finished, over all participants
-  long total_finished_ = 0;
   ReplayLog log_;
   std::deque<std::vector<double>> ends_;           ///< by step from first_kept_ on: end of every lane
   int first_kept_ = 0;
