@@ -39,6 +39,7 @@ struct StepForecast {
   std::vector<std::string> critical;     ///< equations: tasks of the critical cycle, in order
   int critical_steps = 0;                ///< equations: steps the critical cycle spans
   int steps = 0;                         ///< replay: steps simulated
+  double drift = 0.0;                    ///< replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first, relatively
   std::string fidelity;                  ///< replay: "folded" and to how much, or "full" and why
   std::optional<Distribution> distribution;  ///< replay with jitter
 };

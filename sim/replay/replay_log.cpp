@@ -59,15 +59,26 @@ std::string how_averaged(const Scenario& scenario, const StepGraph& graph, doubl
   return fmt::format("no period found in {} steps: mean of steps {} to {}", last, first, last);
 }
 
-/// Random, asynchronous, or without a period: mean over the passes after the first tenth. When the window begins and ends the
+/// Passes at the start that a mean leaves out: a tenth, and of asynchronous workers, who all begin at once and take long to spread
+/// their messages, a third.
+std::size_t passes_to_skip(const Scenario& scenario, const StepGraph& graph, std::size_t last) {
+  const std::size_t least = static_cast<std::size_t>(warmup_passes(scenario)) + 1;
+  return std::min(last > 0 ? last - 1 : 0, std::max(least, last / (graph.asynchronous ? 3 : 10)));
+}
+
+/// Random, asynchronous, or without a period: mean over the passes after those skipped. When the window begins and ends the
 /// slowest worker has just ended a pass, and every other one ends the pass that it is in.
 void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph, ReplayResult& result) {
   StepForecast& forecast = result.forecast;
   const auto last = static_cast<std::size_t>(std::min<int>(scenario.evaluation.max_steps, static_cast<int>(log.pass_ends.size()))) - 1;
-  const std::size_t skipped = std::min<std::size_t>(last > 0 ? last - 1 : 0, std::max<std::size_t>(static_cast<std::size_t>(warmup_passes(scenario)) + 1, last / 10));
+  const std::size_t skipped = passes_to_skip(scenario, graph, last);
   const double begin = log.pass_ends[skipped], end = log.pass_ends[last], window = end - begin;
-  const double passes = passes_done(log, graph, end) - passes_done(log, graph, begin);
-  forecast.step = Seconds(window > 0 ? window / passes : 0.0);  // passes may take no time at all
+  const double before = passes_done(log, graph, begin), half = passes_done(log, graph, begin + window / 2), after = passes_done(log, graph, end);
+  const double passes = after - before;
+  if (window > 0) {  // passes may take no time at all
+    forecast.step = Seconds(window / passes);
+    forecast.drift = (half - before) / (after - half) - 1;
+  }
   forecast.steady_state = how_averaged(scenario, graph, passes, skipped + 2, last + 1);
   for (const std::vector<double>& ends : log.worker_pass_ends)
     for (std::size_t i = 1; i < ends.size(); ++i)

@@ -2,6 +2,9 @@
 #include "sim/replay/replay_log.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
@@ -54,4 +57,21 @@ TEST_CASE("asynchronous workers' passes count as far as they are done") {
 
 TEST_CASE("with staleness bounded the slowest worker's passes count") {
   require_close(4.0, result(log_of(1, 4, 10), true, 3).forecast.step.si(), 1e-12, "step");
+}
+
+TEST_CASE("a mean's halves tell whether it is steady") {
+  ReplayLog log;
+  // Steps of 2 s, then of 1 s. Steps 3 to 12 are averaged, 4 to 19 s: in the first 7.5 s 3.75 steps, in the others 6.25.
+  for (int k = 0; k < 12; ++k) log.pass_ends.push_back(k < 7 ? 2.0 * (k + 1) : 14.0 + (k - 6));
+  const StepForecast got = result(log, false).forecast;
+  require_close(1.5, got.step.si(), 1e-12, "15 s for 10 steps");
+  require_close(3.75 / 6.25 - 1, got.drift, 1e-12, "second half's steps over the first's, less 1");
+  CHECK(got.steady_state == "no period found in 12 steps: mean of steps 3 to 12");
+  CHECK(std::abs(result(log_of(3, 4, 40), true).forecast.drift) < 1e-12);
+}
+
+TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
+  ReplayLog log = log_of(1, 1, 31);
+  CHECK_THAT(result(log, true).forecast.steady_state, ContainsSubstring("steps 12 to 31"));
+  CHECK_THAT(result(log, false).forecast.steady_state, ContainsSubstring("steps 5 to 31"));
 }
