@@ -18,6 +18,7 @@
 #include "models/part/fault.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/actor_stacks.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
 #include "sim/replay/replay_log.hpp"
@@ -510,11 +511,19 @@ constexpr bool kThreads = __has_feature(address_sanitizer);
 constexpr bool kThreads = false;
 #endif
 
+/// Actors of a full replay: each stream of each worker and shard, but of shards that serve their workers' streams.
+std::size_t full_actors(const Scenario& scenario, const StepGraph& graph) {
+  const auto streams = [&](Role role) { return static_cast<std::size_t>(std::count_if(graph.streams.begin(), graph.streams.end(), [&](const Stream& s) { return s.role == role; })); };
+  return static_cast<std::size_t>(scenario.cluster.workers) * streams(Role::worker) + static_cast<std::size_t>(graph.shards) * streams(Role::server);
+}
+
 }  // namespace
 
 ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer) {
   // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
-  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical", "--cfg=contexts/stack-size:256", fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
+  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical", fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
+  FidelityDecision fidelity = decide_fidelity(scenario, graph);
+  for (std::string& option : prepare_stacks(fidelity.folds ? 0 : full_actors(scenario, graph))) options.push_back(std::move(option));
   if (kThreads) options.emplace_back("--cfg=contexts/factory:thread");
   std::vector<char*> arguments;
   for (std::string& option : options) arguments.push_back(option.data());
@@ -522,7 +531,6 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   arguments.push_back(nullptr);
   s4u::Engine engine(&argc, arguments.data());
   configure_network(scenario.cluster.transport);
-  FidelityDecision fidelity = decide_fidelity(scenario, graph);
   const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, fidelity.fold ? std::move(*fidelity.fold) : fold(scenario.cluster, graph)) : make_full_scene(engine, scenario.cluster, graph);
   ReplayResult result = Replay(engine, *scene, scenario, graph, run, observer).run();
   result.forecast.fidelity = fidelity.folds ? fmt::format("folded: {}", scene->summary()) : fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
