@@ -12,6 +12,10 @@ namespace stepcast {
 /// Where a step's time goes, from the worker's point of view. The parts add up to the step time: computation
 /// counts wherever it runs, communication only while the GPU has nothing to compute, and waiting is the rest
 /// (for other workers, or for a server's work).
+///
+/// The equations know one time for a communication task, and charge it to all workers as communication. So a worker who has
+/// his part of it done sooner, beside a server's shard or by a faster link, waits there by the replay and communicates by the
+/// equations; the sum of both parts is the same where the step is.
 struct Breakdown {
   Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, waiting{};
 
