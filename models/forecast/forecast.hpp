@@ -12,6 +12,10 @@ namespace stepcast {
 /// Where a step's time goes, from the worker's point of view. The parts add up to the step time: computation
 /// counts wherever it runs, communication only while the GPU has nothing to compute, and waiting is the rest
 /// (for other workers, or for a server's work).
+///
+/// The equations know one time for a communication task, and charge it to all workers as communication. So a worker who has
+/// his part of it done sooner, beside a server's shard or by a faster link, waits there by the replay and communicates by the
+/// equations; the sum of both parts is the same where the step is.
 struct Breakdown {
   Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, waiting{};
 
@@ -39,6 +43,7 @@ struct StepForecast {
   std::vector<std::string> critical;     ///< equations: tasks of the critical cycle, in order
   int critical_steps = 0;                ///< equations: steps the critical cycle spans
   int steps = 0;                         ///< replay: steps simulated
+  double drift = 0.0;                    ///< replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first, relatively
   std::string fidelity;                  ///< replay: "folded" and to how much, or "full" and why
   std::optional<Distribution> distribution;  ///< replay with jitter
 };

@@ -95,7 +95,9 @@ Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) 
   return busiest;
 }
 
-bool is_asynchronous(const ParameterServerStrategy& s) { return s.consistency != Consistency::synchronous; }
+/// Whether fast workers do more steps than slow ones. With staleness bounded all do equally many in the long run: whatever each
+/// worker, host and way must bear for one step of every worker bounds them as it does synchronous ones.
+bool is_asynchronous(const ParameterServerStrategy& s) { return s.consistency == Consistency::asynchronous; }
 
 /// Bytes that a step's exchanges move, and the GPU time of its compressor.
 struct Traffic {

@@ -21,6 +21,15 @@ bool goes_over(const StudyPoint& point, std::string_view field) {
   return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == field || c.axis.ends_with(fmt::format("/{}", field)); });
 }
 
+/// Notes where the steps that a mean is of become longer or shorter.
+void add_drift(const Scenario& scenario, const StepForecast& replay, std::vector<std::string>& notes) {
+  constexpr double kSteady = 0.02;
+  if (std::abs(replay.drift) <= kSteady) return;
+  const std::string halves = fmt::format("the second half's steps take {:.0f} % {} than the first half's", 100 * std::abs(replay.drift), replay.drift > 0 ? "more" : "less");
+  notes.push_back(scenario.cluster.jitter.cv > 0 ? fmt::format("by chance or not steady yet, {}; more /evaluation/max_steps or /evaluation/runs", halves)
+                                                 : fmt::format("not steady yet: {}; more /evaluation/max_steps", halves));
+}
+
 /// Notes where batch or dtype are not those that a table's times are for.
 void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
   const auto axis = [&](std::string_view name) { return goes_over(point, name); };
@@ -65,6 +74,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   if (own.graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
   if (!own.graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
   if (own.answers.replay && own.answers.replay->steady_state.starts_with("no period")) report.notes.push_back(own.answers.replay->steady_state);
+  if (own.answers.replay) add_drift(scenario, *own.answers.replay, report.notes);
   if (may_stay_in_step(own.graph, scenario.cluster))
     report.notes.push_back("workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
   if (trains(scenario)) report.notes.insert(report.notes.end(), own.timing_notes.begin(), own.timing_notes.end());

@@ -255,14 +255,14 @@ class DirectFold {
   DirectFold(const Cluster& cluster, const StepGraph& graph, const Fabric& fabric)
       : cluster_(cluster), graph_(graph), fabric_(fabric), specs_(cluster), system_(fabric) {
     for (const Task& task : graph.tasks)
-      if (const auto* direct = std::get_if<DirectWork>(&task.work)) has_[static_cast<std::size_t>(direct->pattern)] = true;
+      if (const auto* direct = std::get_if<DirectWork>(&task.work)) has_[index(direct->pattern)] = true;
   }
 
   void run(Fold& fold) {
     add_workers();
     add_shards();
-    if (has_[0] || has_[1]) add_exchanges_with_shards();
-    if (has_[2]) add_exchanges_with_neighbours();
+    if (has(Pattern::push) || has(Pattern::pull)) add_exchanges_with_shards();
+    if (has(Pattern::neighbours)) add_exchanges_with_neighbours();
     const FlowSystem::Result result = system_.fold();
     const Partition& partition = result.partition;
 
@@ -289,6 +289,9 @@ class DirectFold {
 
  private:
   using Pattern = DirectWork::Pattern;
+  static constexpr std::size_t index(Pattern pattern) { return static_cast<std::size_t>(pattern); }
+  static constexpr std::array<double, 2> colour(Pattern pattern) { return {static_cast<double>(pattern), 0.0}; }
+  [[nodiscard]] bool has(Pattern pattern) const { return has_[index(pattern)]; }
 
   [[nodiscard]] int host_of(int shard) const { return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard); }
 
@@ -302,9 +305,9 @@ class DirectFold {
     for (int rank = 0; rank < cluster_.workers; ++rank) {
       if (rank >= kinds[kind_of_rank].first + kinds[kind_of_rank].count) ++kind_of_rank;
       const HostSpec spec = specs_.of(rank);
-      if (!has_[2] && !serving.contains(rank)) {
+      if (!has(Pattern::neighbours) && !serving.contains(rank)) {
         std::array<double, 4> kind{spec.speed, 0.0, 0.0, 0.0};
-        if (has_[0] || has_[1]) kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(), static_cast<double>(fabric_.branch(rank))};
+        if (has(Pattern::push) || has(Pattern::pull)) kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(), static_cast<double>(fabric_.branch(rank))};
         const auto [entry, is_new] = known.try_emplace(kind, participants_.size());
         if (!is_new) {
           ++participants_[entry->second].count;
@@ -336,8 +339,8 @@ class DirectFold {
       for (int shard = 0; shard < graph_.shards; ++shard) {
         const std::size_t server = workers_ + static_cast<std::size_t>(shard);
         const int rank = participants_[worker].index, host = host_of(shard), size = participants_[worker].count;
-        if (has_[0]) add({Pattern::push, worker, server, shard}, {rank, host, {0.0, 0.0}, nodes_[worker], nodes_[server], size, true});
-        if (has_[1]) add({Pattern::pull, server, worker, shard}, {host, rank, {1.0, 0.0}, nodes_[server], nodes_[worker], size, false});
+        if (has(Pattern::push)) add({Pattern::push, worker, server, shard}, {rank, host, colour(Pattern::push), nodes_[worker], nodes_[server], size, true});
+        if (has(Pattern::pull)) add({Pattern::pull, server, worker, shard}, {host, rank, colour(Pattern::pull), nodes_[server], nodes_[worker], size, false});
       }
   }
 
@@ -347,7 +350,7 @@ class DirectFold {
       for (int side = 0; side < (p > 2 ? 2 : p - 1); ++side) {
         const int peer = (rank + (side == 0 ? 1 : p - 1)) % p;
         const auto sender = static_cast<std::size_t>(rank), receiver = static_cast<std::size_t>(peer);
-        add({Pattern::neighbours, sender, receiver, 0}, {rank, peer, {2.0, 0.0}, nodes_[sender], nodes_[receiver]});
+        add({Pattern::neighbours, sender, receiver, 0}, {rank, peer, colour(Pattern::neighbours), nodes_[sender], nodes_[receiver]});
       }
   }
 
@@ -367,7 +370,7 @@ class DirectFold {
   const Fabric& fabric_;
   HostSpecs specs_;
   FlowSystem system_;
-  std::array<bool, 3> has_{};  ///< by pattern
+  std::array<bool, 3> has_{};  ///< by index(pattern)
   std::vector<ParticipantClass> participants_;
   std::vector<std::size_t> nodes_;  ///< beside participants_
   std::size_t workers_ = 0;

@@ -18,6 +18,7 @@
 #include "models/part/fault.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/actor_stacks.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
 #include "sim/replay/replay_log.hpp"
@@ -156,7 +157,7 @@ class Replay {
         participant.lanes.push_back(lane.get());
         lanes_.push_back(std::move(lane));
       }
-      log_.tasks_per_pass += participant.tasks;
+      tasks_ += participant.tasks;
     }
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
       if (std::holds_alternative<DirectWork>(graph_.tasks[t].work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
@@ -250,10 +251,9 @@ class Replay {
       if (other->awaited == id) other->notify();
     const auto s = static_cast<std::size_t>(step);
     if (finished_.size() <= s) finished_.resize(s + 1, 0);
-    total_finished_ += 1;
     if (self.finished.size() <= s) self.finished.resize(s + 1, 0);
     if (++self.finished[s] == self.tasks) self.step_ends.push_back(now());
-    if (++finished_[s] == log_.tasks_per_pass) end_of_step(step);
+    if (++finished_[s] == tasks_) end_of_step(step);
   }
 
   void end_of_lane(const Lane& lane, int step) {
@@ -265,7 +265,6 @@ class Replay {
   /// Every participant has finished `step`.
   void end_of_step(int step) {
     log_.pass_ends.push_back(now());
-    log_.work_done.push_back(total_finished_);
     slowest_ = step + 1;
     for (Lane* lane : std::exchange(gated_, {})) lane->notify();
     if (stopping_) return;
@@ -489,6 +488,7 @@ class Replay {
   SteadyState steady_;
   int p_;
   std::size_t workers_ = 0;                        ///< participants that are workers
+  long tasks_ = 0;                                 ///< of a step, over all participants
   int started_ = -1;
   int slowest_ = 0;                                ///< steps that every participant has finished
   bool stopping_ = false;
@@ -496,7 +496,6 @@ class Replay {
   std::exception_ptr failure_;  ///< a ModelError of some stream
   std::vector<Lane*> gated_;
   std::vector<long> finished_;                     ///< by step: tasks finished, over all participants
-  long total_finished_ = 0;
   ReplayLog log_;
   std::deque<std::vector<double>> ends_;           ///< by step from first_kept_ on: end of every lane
   int first_kept_ = 0;
@@ -512,11 +511,19 @@ constexpr bool kThreads = __has_feature(address_sanitizer);
 constexpr bool kThreads = false;
 #endif
 
+/// Actors of a full replay: each stream of each worker and shard, but of shards that serve their workers' streams.
+std::size_t full_actors(const Scenario& scenario, const StepGraph& graph) {
+  const auto streams = [&](Role role) { return static_cast<std::size_t>(std::count_if(graph.streams.begin(), graph.streams.end(), [&](const Stream& s) { return s.role == role; })); };
+  return static_cast<std::size_t>(scenario.cluster.workers) * streams(Role::worker) + static_cast<std::size_t>(graph.shards) * streams(Role::server);
+}
+
 }  // namespace
 
 ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer) {
   // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
-  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical", "--cfg=contexts/stack-size:256", fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
+  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical", fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
+  FidelityDecision fidelity = decide_fidelity(scenario, graph);
+  for (std::string& option : prepare_stacks(fidelity.folds ? 0 : full_actors(scenario, graph))) options.push_back(std::move(option));
   if (kThreads) options.emplace_back("--cfg=contexts/factory:thread");
   std::vector<char*> arguments;
   for (std::string& option : options) arguments.push_back(option.data());
@@ -524,7 +531,6 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   arguments.push_back(nullptr);
   s4u::Engine engine(&argc, arguments.data());
   configure_network(scenario.cluster.transport);
-  FidelityDecision fidelity = decide_fidelity(scenario, graph);
   const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, fidelity.fold ? std::move(*fidelity.fold) : fold(scenario.cluster, graph)) : make_full_scene(engine, scenario.cluster, graph);
   ReplayResult result = Replay(engine, *scene, scenario, graph, run, observer).run();
   result.forecast.fidelity = fidelity.folds ? fmt::format("folded: {}", scene->summary()) : fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);

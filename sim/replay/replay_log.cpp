@@ -35,22 +35,51 @@ void periodic(const ReplayLog& log, StepForecast& forecast) {
   });
 }
 
-/// Random, asynchronous, or without a period: mean over the passes after the first tenth.
+/// Passes done by `time` of those that end then and then; of the one that is going on, the share of its time.
+double passes_done(const std::vector<double>& ends, double time) {
+  const auto next = std::upper_bound(ends.begin(), ends.end(), time);
+  const auto ended = static_cast<double>(next - ends.begin());
+  if (next == ends.end()) return ended;
+  const double start = next == ends.begin() ? 0.0 : *(next - 1);
+  return ended + (time - start) / (*next - start);
+}
+
+/// Passes done by `time`. Of asynchronous workers the mean, since fast ones do more; with staleness bounded all do equally many in
+/// the long run, and what the fast ones are ahead by at first is no faster step: those of the slowest, as of synchronous ones.
+double passes_done(const ReplayLog& log, const StepGraph& graph, double time) {
+  if (!graph.asynchronous || graph.staleness) return passes_done(log.pass_ends, time);
+  double sum = 0.0;
+  for (const std::vector<double>& ends : log.worker_pass_ends) sum += passes_done(ends, time);
+  return sum / static_cast<double>(log.worker_pass_ends.size());
+}
+
+std::string how_averaged(const Scenario& scenario, const StepGraph& graph, double passes, std::size_t first, std::size_t last) {
+  if (graph.asynchronous && !graph.staleness) return fmt::format("mean over workers of {:.1f} steps each, while the slowest did steps {} to {}", passes, first, last);
+  if (graph.asynchronous || scenario.cluster.jitter.cv > 0) return fmt::format("mean of steps {} to {}", first, last);
+  return fmt::format("no period found in {} steps: mean of steps {} to {}", last, first, last);
+}
+
+/// Passes at the start that a mean leaves out: a tenth, and of asynchronous workers, who all begin at once and take long to spread
+/// their messages, a third.
+std::size_t passes_to_skip(const Scenario& scenario, const StepGraph& graph, std::size_t last) {
+  const std::size_t least = static_cast<std::size_t>(warmup_passes(scenario)) + 1;
+  return std::min(last > 0 ? last - 1 : 0, std::max(least, last / (graph.asynchronous ? 3 : 10)));
+}
+
+/// Random, asynchronous, or without a period: mean over the passes after those skipped. When the window begins and ends the
+/// slowest worker has just ended a pass, and every other one ends the pass that it is in.
 void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph, ReplayResult& result) {
   StepForecast& forecast = result.forecast;
   const auto last = static_cast<std::size_t>(std::min<int>(scenario.evaluation.max_steps, static_cast<int>(log.pass_ends.size()))) - 1;
-  const std::size_t skipped = std::min<std::size_t>(last > 0 ? last - 1 : 0, std::max<std::size_t>(static_cast<std::size_t>(warmup_passes(scenario)) + 1, last / 10));
+  const std::size_t skipped = passes_to_skip(scenario, graph, last);
   const double begin = log.pass_ends[skipped], end = log.pass_ends[last], window = end - begin;
-  if (graph.asynchronous) {
-    // Fast workers do more steps than slow ones: what counts is the work of all of them.
-    const double steps = static_cast<double>(log.work_done[last] - log.work_done[skipped]) / static_cast<double>(log.tasks_per_pass);
-    forecast.step = Seconds(window / steps);
-    forecast.steady_state = fmt::format("mean of {:.1f} steps of every worker, counted while the slowest did steps {} to {}", steps, skipped + 2, last + 1);
-  } else {
-    forecast.step = Seconds(window / static_cast<double>(last - skipped));
-    forecast.steady_state = scenario.cluster.jitter.cv > 0 ? fmt::format("mean of steps {} to {}", skipped + 2, last + 1)
-                                                           : fmt::format("no period found in {} steps: mean of steps {} to {}", log.pass_ends.size(), skipped + 2, last + 1);
+  const double before = passes_done(log, graph, begin), half = passes_done(log, graph, begin + window / 2), after = passes_done(log, graph, end);
+  const double passes = after - before;
+  if (window > 0) {  // passes may take no time at all
+    forecast.step = Seconds(window / passes);
+    forecast.drift = (half - before) / (after - half) - 1;
   }
+  forecast.steady_state = how_averaged(scenario, graph, passes, skipped + 2, last + 1);
   for (const std::vector<double>& ends : log.worker_pass_ends)
     for (std::size_t i = 1; i < ends.size(); ++i)
       if (ends[i - 1] >= begin && ends[i] <= end) result.samples.push_back(ends[i] - ends[i - 1]);

@@ -25,7 +25,7 @@ std::vector<KindBreakdown> unpack_kinds(const Json& json) {
 
 Json pack(const StepForecast& f) {
   Json json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"steady_state", f.steady_state},
-            {"critical", f.critical}, {"critical_steps", f.critical_steps}, {"steps", f.steps}, {"fidelity", f.fidelity}};
+            {"critical", f.critical}, {"critical_steps", f.critical_steps}, {"steps", f.steps}, {"drift", f.drift}, {"fidelity", f.fidelity}};
   if (!f.kinds.empty()) json["kinds"] = pack(f.kinds);
   if (const auto& d = f.distribution) json["distribution"] = Json{{"samples", d->samples}, {"percentiles", {d->p5.si(), d->p50.si(), d->p95.si(), d->p99.si()}}};
   return json;
@@ -42,6 +42,7 @@ StepForecast unpack_forecast(const Json& json) {
   f.critical = json.at("critical").get<std::vector<std::string>>();
   f.critical_steps = json.at("critical_steps").get<int>();
   f.steps = json.at("steps").get<int>();
+  f.drift = json.at("drift").get<double>();
   f.fidelity = json.at("fidelity").get<std::string>();
   if (const auto found = json.find("distribution"); found != json.end()) {
     const Json& p = found->at("percentiles");

@@ -22,7 +22,7 @@ Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
   const StepForecast& f = result.forecast;
   return Json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"kinds", pack(f.kinds)},
-              {"steady_state", f.steady_state}, {"fidelity", f.fidelity}, {"steps", f.steps}, {"samples", result.samples},
+              {"steady_state", f.steady_state}, {"fidelity", f.fidelity}, {"steps", f.steps}, {"drift", f.drift}, {"samples", result.samples},
               {"random", job.scenario->cluster.jitter.cv > 0}};
 }
 
@@ -41,6 +41,7 @@ StepForecast combine(const std::vector<Json>& runs) {
     all.steady_state = run.at("steady_state").get<std::string>();
     all.fidelity = run.at("fidelity").get<std::string>();
     all.steps += run.at("steps").get<int>();
+    all.drift += run.at("drift").get<double>() * weight;
     for (const Json& sample : run.at("samples")) samples.push_back(sample.get<double>());
   }
   if (runs.front().at("random").get<bool>() && !samples.empty()) {

@@ -116,6 +116,11 @@ TEST_CASE("bounds by hand") {
   // Asynchronous servers: each worker at its own pace, 90 ms · 4/(3 + 0.5); n β at the server for each of 4 workers.
   server.consistency = Consistency::asynchronous;
   check(scenario_of(cluster, server), 0.090 * 4 / 3.5, 10e-6, 0.320, 0.040, 0.320, "asynchronous");
+  // Stale-synchronous: nobody is more than a few steps ahead of the slow worker's 90/0.5 ms. Slower still, it decides: 90/0.25 ms.
+  server.consistency = Consistency::stale_synchronous;
+  check(scenario_of(cluster, server), 0.180, 10e-6, 0.320, 0.040, 0.320, "stale-synchronous");
+  cluster.groups = {{1, 0.25, {}, {}}};
+  check(scenario_of(cluster, server), 0.360, 10e-6, 0.320, 0.040, 0.360, "stale-synchronous, slower");
 }
 
 TEST_CASE("what must leave a machine or rack, by hand") {

@@ -64,6 +64,7 @@ TEST_CASE("gossip over NICs, uplinks and inner links, by hand") {
     CHECK(!is_estimate(rows[i].scenario));
     require_close(rows[i].step, answers[i].equations.step, 1e-9, rows[i].what);
     require_close(rows[i].step, answers[i].replay.step, 1e-9, rows[i].what + ", replay");
+    require_same(answers[i], 1e-9, false);
   }
   // Slow inner links are busier than the NICs, and have messages of two latencies.
   CHECK(is_estimate(gossip(Nodes{4, slow, 4}, 16)));

@@ -99,7 +99,21 @@ TEST_CASE("co-located shards in machines and racks: replay equals equations") {
         scenario.cluster.topology = topology;
         cases.push_back({fmt::format("p={} by {} {}", p, size, name), scenario});
       }
-  for (const Comparison& c : evaluate_both(cases)) require_close(c.replay.step, c.equations.step, 1e-9, c.what + ": step");
+  for (const Comparison& c : evaluate_both(cases)) require_same(c, 1e-9, false);
+}
+
+TEST_CASE("a worker beside the only shard waits while the other one exchanges") {
+  // Two workers, n = 14,000,040 B, no copies. Only worker 1 has anything to send and to receive, 2·(α + nβ), while worker 0 waits.
+  ParameterServerStrategy strategy;
+  strategy.placement = ServerPlacement::co_located;
+  Cluster cluster = star(2);
+  cluster.host_cost = {};
+  const auto answers = evaluate_both({{"one shard", scenario_of(cluster, strategy)}});
+  require_same(answers[0], 1e-9, false);
+  const Bytes n = 14000040_B;
+  const Seconds exchange = 50_us + 2.0 * n * 0.8_ns_per_B;
+  require_close(exchange, answers[0].equations.breakdown.exposed_communication, 1e-9, "the equations charge it to both");
+  require_close(0.5 * exchange, answers[0].replay.breakdown.exposed_communication, 1e-9, "the replay to the one");
 }
 
 TEST_CASE("a parameter server's step in closed form") {

@@ -103,6 +103,12 @@ void require_same(const Comparison& c, double relative, bool like_workers) {
   if (like_workers) {
     part(&Breakdown::exposed_communication, "exposed communication");
     part(&Breakdown::waiting, "waiting");
+  } else {
+    const auto both = [](const StepForecast& f) { return f.breakdown.exposed_communication + f.breakdown.waiting; };
+    const double allowed = 10 * relative * c.equations.step.si();
+    INFO(c.what << ": exposed communication: equations " << c.equations.breakdown.exposed_communication.si() << " s, replay " << c.replay.breakdown.exposed_communication.si() << " s");
+    REQUIRE(std::abs((both(c.equations) - both(c.replay)).si()) <= allowed);
+    REQUIRE((c.replay.breakdown.exposed_communication - c.equations.breakdown.exposed_communication).si() <= allowed);
   }
   REQUIRE(c.equations.kinds.size() == c.replay.kinds.size());
   for (const StepForecast* f : {&c.equations, &c.replay}) {

@@ -42,7 +42,8 @@ std::vector<StepForecast> replay_all(const std::vector<Case>& cases);
 
 /// Requires step, first step and every part of the breakdown to agree to `relative` (parts: of the step).
 /// @param like_workers  false where workers differ in what they communicate (those with a server's shard on
-///                      their host): equations know one kind only and split communication from waiting for it
+///                      their host): equations charge all of a task's time to all of them, so that their exposed communication
+///                      is no less than replay's, and with waiting adds up to the same
 void require_same(const Comparison& comparison, double relative, bool like_workers = true);
 
 }  // namespace stepcast::test

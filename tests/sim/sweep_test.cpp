@@ -66,6 +66,7 @@ StepForecast random_forecast() {
   if (coin()) f.critical = {"forward", "all-reduce 1/2"};
   f.critical_steps = integer_between(0, 9);
   f.steps = integer_between(1, 1000);
+  f.drift = real_between(-1, 1);
   if (coin()) f.distribution = Distribution{integer_between(1, 100000), time(), time(), time(), time()};
   return f;
 }
@@ -78,7 +79,7 @@ bool same(const StepForecast& a, const StepForecast& b) {
   const auto same_kinds = [&](const KindBreakdown& x, const KindBreakdown& y) { return x.first == y.first && x.count == y.count && parts(x.breakdown) == parts(y.breakdown); };
   if (!std::equal(a.kinds.begin(), a.kinds.end(), b.kinds.begin(), b.kinds.end(), same_kinds)) return false;
   return a.first_step == b.first_step && a.step == b.step && parts(a.breakdown) == parts(b.breakdown) && a.steady_state == b.steady_state && a.critical == b.critical &&
-         a.critical_steps == b.critical_steps && a.steps == b.steps && distribution(a) == distribution(b);
+         a.critical_steps == b.critical_steps && a.steps == b.steps && a.drift == b.drift && distribution(a) == distribution(b);
 }
 
 }  // namespace
