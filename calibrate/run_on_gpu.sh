@@ -15,8 +15,9 @@
 # samples, after what was measured is safe.
 #
 # Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
-# `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them (ignored by git; carry it along).
-# zlib is used where the node has it; otherwise samples stay uncompressed.
+# `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them, with the state of the sources for
+# a copy without .git (ignored by git; carry it along). zlib is used where the node has it; otherwise samples stay
+# uncompressed.
 #
 # Cut off, by a limit of time or a lost device, nothing that was measured is lost while build/gpu/out is, or a results.tar.gz
 # carried along in .gpu-deps/ or build/gpu/: the same command without --fresh goes on from there, and stepcast-calibrate
@@ -31,7 +32,8 @@ if [[ ${1:-} == --collect ]]; then
     cp -rT "/usr/include/$headers" ".gpu-deps/include/$headers"
   done
   cp -r /usr/share/cmake/nlohmann_json .gpu-deps/share/cmake/
-  echo "headers of nlohmann/json, fmt, CLI11 and Eigen are in .gpu-deps/"
+  git describe --always --dirty --abbrev=12 >.gpu-deps/git-state
+  echo "headers of nlohmann/json, fmt, CLI11 and Eigen, and the sources' state, $(<.gpu-deps/git-state), are in .gpu-deps/"
   exit
 fi
 
