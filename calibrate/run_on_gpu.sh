@@ -98,8 +98,8 @@ build() {
   limited "$reserved" cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; return 1; }
 }
 check=$build/kernels/stepcast_kernel_check
-# Where cuDNN does not link, start (its libraries must be of one version), all the rest is still worth the visit.
-if ! build AUTO || { ! limited "$reserved" "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn' "$out/start.log"; }; then
+# Where cuDNN does not link, start or convolve (its libraries must be of one version), all the rest is still worth the visit.
+if ! build AUTO || { ! limited "$reserved" "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn|CUDNN_STATUS' "$out/start.log"; }; then
   echo "once more, without cuDNN"
   build OFF
 fi
