@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "calibrate/cuda/flush.hpp"
+
 namespace stepcast::calibrate {
 namespace {
 
@@ -27,7 +29,8 @@ double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
 }  // namespace
 
 DeviceTimer::DeviceTimer()
-    : flushed_bytes_(2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize))), flushed_(flushed_bytes_), blocks_(2 * attribute(cudaDevAttrMultiProcessorCount)) {
+    : flushed_bytes_(2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize))), written_(flushed_bytes_), read_(flushed_bytes_), blocks_(2 * attribute(cudaDevAttrMultiProcessorCount)) {
+  require_cuda(cudaMemset(read_.data(), 0, flushed_bytes_), "filling what is read to flush L2");
   require_cuda(cudaMallocHost(reinterpret_cast<void**>(&readings_), 2 * static_cast<std::size_t>(blocks_) * sizeof(ClockReading)), "allocating memory for clocks");
 }
 
@@ -80,7 +83,7 @@ unsigned long long DeviceTimer::wait_for(const std::function<void()>& run) {
 Sample DeviceTimer::cold(const std::function<void()>& run, unsigned long long wait) {
   const cudaEvent_t from = event(0), to = event(1);
   begin();
-  require_cuda(cudaMemsetAsync(flushed_.data(), 0, flushed_bytes_, context_.stream()), "flushing L2");
+  flush_l2(written_.data(), read_.data(), flushed_bytes_, context_.stream());
   wait_on_device(wait, context_.stream());
   require_cuda(cudaEventRecord(from, context_.stream()), "recording the begin");
   run();

@@ -47,7 +47,7 @@ class DeviceTimer {
 
   kernels::Context context_;
   std::size_t flushed_bytes_;
-  kernels::DeviceMemory flushed_;
+  kernels::DeviceMemory written_, read_;  ///< to flush L2
   int blocks_;
   ClockReading* readings_ = nullptr;  ///< on the host, written by the device: `blocks_` before, as many after
   std::vector<cudaEvent_t> events_;
