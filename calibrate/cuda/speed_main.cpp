@@ -45,7 +45,7 @@ double seconds_of(Work& work) {
   return median(sample(work, rules, surroundings_from_now([] { return false; })).cold.seconds);
 }
 
-/// measure(), of which the device or a library may be incapable: the others are measured.
+/// measure(), of which the device's memory or a library may be incapable: the others are measured.
 template <class Measure>
 void or_left_out(const std::string& name, const Measure& measure) {
   const auto say = [&](const std::exception& error) { fmt::print("{:<44} left out: {}\n", name, error.what()); };
@@ -54,6 +54,10 @@ void or_left_out(const std::string& name, const Measure& measure) {
   } catch (const CalibrationError& error) {
     say(error);
   } catch (const kernels::LibraryError& error) {
+    say(error);
+  } catch (const kernels::CudaError& error) {
+    if (error.code() != cudaErrorMemoryAllocation) throw;
+    cudaGetLastError();  // not to be taken for the next kernel's
     say(error);
   }
 }
