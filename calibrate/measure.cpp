@@ -66,7 +66,9 @@ class Checks {
 Record measure_one(const Task& task, const MeasureOptions& options, const Surroundings& surroundings) {
   const Subject& subject = *task.subject;
   const std::unique_ptr<Work> work = subject.prepare(task.size);
-  SampledWork sampled = sample(*work, options.rules, surroundings);
+  SamplingRules rules = options.rules;
+  rules.time_limit *= subject.time_share;
+  SampledWork sampled = sample(*work, rules, surroundings);
   for (std::vector<double>* series : {&sampled.cold.seconds, &sampled.warm.seconds})
     for (double& seconds : *series) seconds /= subject.repeats;
   return {subject.name, subject.pass, subject.method, task.size, options.start, subject.bytes(task.size), subject.flops(task.size), std::move(sampled.cold.seconds), std::move(sampled.warm.seconds),

@@ -223,7 +223,7 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   profile.memory_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what a large copy does"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
   for (const auto& [pass, samples] : by_pass(pooled)) {
-    if (distinct_sizes(samples.timings) < 10) continue;
+    if (distinct_sizes(samples.timings) < kLeastSizes) continue;
     try {
       profile.kernels.push_back(entry_of(pass, samples, seed));
     } catch (const std::invalid_argument& error) {  // the others are good

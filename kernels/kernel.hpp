@@ -96,6 +96,8 @@ struct Kernel {
   /// What is wrong with `got`, where buffers are not determined entry by entry (singular vectors have either sign); in
   /// place of the buffers' tolerances.
   std::function<std::optional<std::string>(const Call& expected, const Call& got)> compare{};
+  /// Takes milliseconds where others take microseconds: timed at fewer sizes, and for less long.
+  bool slow = false;
 
   [[nodiscard]] std::string name() const { return pass + "/" + method; }
   /// The name and the parameters: "batch_norm-forward/fp32 [64, 112, 112]".

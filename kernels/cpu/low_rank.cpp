@@ -225,6 +225,7 @@ void add_atomo(std::vector<Kernel>& list) {
              },
              decompose_matrix};
   svd.largest = kLargestDecomposed;
+  svd.slow = true;
   svd.compare = compare_decompositions;
   list.push_back(std::move(svd));
 

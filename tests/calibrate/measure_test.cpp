@@ -338,6 +338,25 @@ TEST_CASE("a subject is checked just before its first time, and no more once it 
   CHECK(std::find(checked.begin(), checked.end(), read_samples(folder / "a.jsonl")->records.front().name) == checked.end());
 }
 
+TEST_CASE("a subject may have a share of the time limit") {
+  const Folder folder;
+  World world;
+  std::mt19937_64 random(1);
+  world.next = [&](int) { return Sample{std::uniform_real_distribution<double>(0.1, 0.3)(random), 1e9}; };
+  std::vector<Subject> subjects = {subject_of(world, "slow", {1}), subject_of(world, "other", {1})};
+  subjects[0].time_share = 0.1;
+  SampleFile file(folder / "a.jsonl", kHeader);
+  measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
+  // 10 s are enough for 20 samples of 0.1 to 0.3 s, the most; 1 s is over after 4 to 11 of them.
+  const std::vector<Record> records = read_samples(folder / "a.jsonl")->records;
+  REQUIRE(records.size() == 2);
+  for (const Record& record : records) {
+    INFO(record.name << ": " << record.cold.size() << " samples");
+    CHECK((record.name == "slow" ? record.cold.size() >= 4 && record.cold.size() <= 11 : record.cold.size() == 20));
+    CHECK(record.settled == (record.name == "other"));
+  }
+}
+
 TEST_CASE("what the clock is not fit for is left out, however much it is") {
   const Folder folder;
   World steady, dropping;
