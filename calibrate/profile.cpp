@@ -239,4 +239,18 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   return profile;
 }
 
+std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps) {
+  std::vector<Record> warm;
+  for (const Record& record : records) {
+    if (!record.pass.empty() && record.pass.find("-update/") == std::string::npos) continue;  // of no step
+    warm.push_back(record);
+    warm.back().cold = record.warm;
+  }
+  try {
+    return make_profile("", device, warm, seed, steps).checks;
+  } catch (const CalibrationError&) {
+    return {};
+  }
+}
+
 }  // namespace stepcast::calibrate

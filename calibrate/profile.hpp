@@ -59,4 +59,9 @@ std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Rec
 /// @throws CalibrationError where one of the device's own rates is missing
 DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});
 
+/// The checks of a profile made of the warm samples in place of the cold ones: steps of kernels that find in L2 what they left
+/// there themselves. A step in training lies between, since its kernels find what the one before has left. None without warm
+/// samples of the device's own rates.
+std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps);
+
 }  // namespace stepcast::calibrate

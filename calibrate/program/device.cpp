@@ -236,7 +236,7 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
   }
   file.write(write_value(profile));
   const fs::path kept = compress_samples(options.samples());
-  fmt::print("{}", profile_table(profile, samples->records));
+  fmt::print("{}", profile_table(profile, samples->records, warm_checks(device, samples->records, kSeed, steps)));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
     fmt::print(stderr, "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n", kept.string(), unused);
   fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(), kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
