@@ -110,7 +110,9 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
         if (auto wrong = kernels::check_kernel(timer->context(), kernel, n, kernels::Input::normal, seed)) return wrong;
     return std::nullopt;
   };
-  const auto prepare = [timer, kernel, seed](std::int64_t n) {
+  kernels::Kernel timed = kernel;
+  if (timed.prepare_timed) timed.prepare = timed.prepare_timed;
+  const auto prepare = [timer, kernel = std::move(timed), seed](std::int64_t n) {
     const kernels::Launch launch = kernels::find_launch(kernel.name());
     const kernels::Context& context = timer->context();
     // The host takes seconds to fill large vectors, so it does only where what is prepared has to fit the input.
