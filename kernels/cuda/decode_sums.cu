@@ -59,9 +59,9 @@ struct QsgdValue {
   int levels;
   __device__ Pack<float> operator()(std::int64_t m, std::int64_t g) const {
     const Pack<std::uint8_t> a = messages.at(m, g);
-    const float norm = norms[m * buckets + static_cast<std::uint32_t>(g) / groups];
+    const float step = qsgd_step(norms[m * buckets + static_cast<std::uint32_t>(g) / groups], levels);
     Pack<float> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], norm, levels);
+    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], step, levels);
     return b;
   }
 };
