@@ -17,8 +17,6 @@ struct Task {
   std::int64_t size;
 };
 
-constexpr int kMostUnsteady = 5;
-
 /// What this start still has to measure, in random order.
 std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const MeasureOptions& options, const SampleFile& file) {
   std::vector<Task> tasks;
@@ -34,29 +32,43 @@ std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const Measure
   return tasks;
 }
 
-/// The subjects of which no time is to be taken.
-std::set<const Subject*> find_wrong(const std::vector<Task>& tasks, Progress& progress, const SampleFile& file, const Surroundings& surroundings) {
-  std::set<const Subject*> checked, found;
-  for (const Task& task : tasks) {
-    if (!task.subject->check || !checked.insert(task.subject).second) continue;
-    progress.show(file.count(), "checking " + task.subject->name);
+/// Which subjects may be timed: each is checked once, before its first time, while others are timed, since checks take long on
+/// the host and a start may be cut off. Those of which the file has times were right when these were taken; later starts run
+/// the same program on the same device.
+class Checks {
+ public:
+  explicit Checks(const SampleFile& file) : file_(file) {}
+
+  bool is_right(const Subject& subject, const MeasureOptions& options, Progress& progress) {
+    if (wrong_.contains(&subject)) return false;
+    if (options.start > 0 || !subject.check || !checked_.insert(&subject).second || has_times(subject)) return true;
+    progress.show(file_.count(), "checking " + subject.name);
     try {
-      if (const auto wrong = task.subject->check()) {
-        found.insert(task.subject);
-        progress.note(fmt::format("{} gives a wrong result, so no time is taken: {}", task.subject->name, *wrong));
-      }
+      const auto wrong = subject.check();
+      if (!wrong) return true;
+      wrong_.insert(&subject);
+      progress.note(fmt::format("{} gives a wrong result, so no time is taken: {}", subject.name, *wrong));
+      return false;
     } catch (const std::exception& error) {
-      throw CalibrationError(fmt::format("checking {}: {}", task.subject->name, error.what()));
+      throw CalibrationError(fmt::format("checking {}: {}", subject.name, error.what()));
     }
-    if (surroundings.is_interrupted()) throw Interrupted("interrupted");
   }
-  return found;
-}
+  [[nodiscard]] int wrong() const { return static_cast<int>(wrong_.size()); }
+
+ private:
+  [[nodiscard]] bool has_times(const Subject& subject) const {
+    return std::any_of(subject.sizes.begin(), subject.sizes.end(), [&](std::int64_t size) { return file_.has(subject.name, size, 0); });
+  }
+  const SampleFile& file_;
+  std::set<const Subject*> checked_, wrong_;
+};
 
 Record measure_one(const Task& task, const MeasureOptions& options, const Surroundings& surroundings) {
   const Subject& subject = *task.subject;
   const std::unique_ptr<Work> work = subject.prepare(task.size);
-  SampledWork sampled = sample(*work, options.rules, surroundings);
+  SamplingRules rules = options.rules;
+  rules.time_limit *= subject.time_share;
+  SampledWork sampled = sample(*work, rules, surroundings);
   for (std::vector<double>* series : {&sampled.cold.seconds, &sampled.warm.seconds})
     for (double& seconds : *series) seconds /= subject.repeats;
   return {subject.name, subject.pass, subject.method, task.size, options.start, subject.bytes(task.size), subject.flops(task.size), std::move(sampled.cold.seconds), std::move(sampled.warm.seconds),
@@ -70,28 +82,26 @@ int measure(const std::vector<Subject>& subjects, const MeasureOptions& options,
   for (const Subject& subject : subjects) all += subject.sizes.size() * static_cast<std::size_t>(options.starts);
   const std::vector<Task> tasks = list_tasks(subjects, options, file);
   Progress progress(file.count(), all);
-  int unsteady = 0;
-  std::set<const Subject*> wrong;
-  if (options.start == 0) wrong = find_wrong(tasks, progress, file, surroundings);  // later starts run the same program on the same device
+  Checks checks(file);
   for (const Task& task : tasks) {
-    if (wrong.contains(task.subject)) continue;
+    if (!checks.is_right(*task.subject, options, progress)) continue;
+    if (surroundings.is_interrupted()) throw Interrupted("interrupted");
     const std::string name = fmt::format("{}, size {}", task.subject->name, task.size);
     progress.show(file.count(), fmt::format("start {} of {}, {}", options.start + 1, options.starts, name));
+    const auto leave_out = [&](const std::exception& why) { progress.note(fmt::format("{}, is left out: {}", name, why.what())); };
     try {
       file.append(measure_one(task, options, surroundings));
     } catch (const Interrupted&) {
       throw;
     } catch (const UnsteadyClock& error) {
-      // One may be too much for the device's power; of several, none can be trusted.
-      if (++unsteady > kMostUnsteady) throw CalibrationError(fmt::format("{}: {}", name, error.what()));
-      progress.note(fmt::format("{}, is left out: {}", name, error.what()));
+      leave_out(error);
     } catch (const LeftOut& error) {
-      progress.note(fmt::format("{}, is left out: {}", name, error.what()));
+      leave_out(error);
     } catch (const std::exception& error) {
       throw CalibrationError(fmt::format("{}: {}", name, error.what()));
     }
   }
-  return static_cast<int>(wrong.size());
+  return checks.wrong();
 }
 
 }  // namespace stepcast::calibrate

@@ -223,7 +223,7 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   profile.memory_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what a large copy does"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
   for (const auto& [pass, samples] : by_pass(pooled)) {
-    if (distinct_sizes(samples.timings) < 10) continue;
+    if (distinct_sizes(samples.timings) < kLeastSizes) continue;
     try {
       profile.kernels.push_back(entry_of(pass, samples, seed));
     } catch (const std::invalid_argument& error) {  // the others are good
@@ -237,6 +237,20 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   for (const StepToMeasure& step : steps)
     if (const Pooled* measured = find(pooled, step.name(), step.table.batch); measured != nullptr && first_unmeasured(step, profile) == nullptr) profile.checks.push_back(check_of(step, *measured, profile));
   return profile;
+}
+
+std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps) {
+  std::vector<Record> warm;
+  for (const Record& record : records) {
+    if (!record.pass.empty() && record.pass.find("-update/") == std::string::npos) continue;  // of no step
+    warm.push_back(record);
+    warm.back().cold = record.warm;
+  }
+  try {
+    return make_profile("", device, warm, seed, steps).checks;
+  } catch (const CalibrationError&) {
+    return {};
+  }
 }
 
 }  // namespace stepcast::calibrate

@@ -21,6 +21,9 @@ inline constexpr const char* kCopy = "device/copy";                  ///< a copy
 inline constexpr const char* kProducts[] = {"device/product-fp32", "device/product-tf32", "device/product-fp16", "device/product-bf16"};
 }  // namespace own
 
+/// Of a pass that gets an entry: distinct sizes, some of which judge the fit to the others.
+inline constexpr int kLeastSizes = 10;
+
 /// Cold samples of one subject at one size, those of all process starts together.
 struct Pooled {
   std::string pass, method;
@@ -48,12 +51,17 @@ std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Rec
 /// The profile, what the events add taken from every sample (calibrate/event_overhead.hpp): the device's own rates, and an
 /// entry for each pass, its methods' times pooled since the simulator knows passes by name alone, fitted to 70 % of the
 /// sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of its error
-/// together, half of each of these and the fit's median error on sizes held out. Passes with fewer than ten sizes get no
+/// together, half of each of these and the fit's median error on sizes held out. Passes with fewer than kLeastSizes get no
 /// entry, nor does one that cannot be fitted, which the description names. Numbers are rounded to six digits, more than a
 /// clock has.
 /// An entry for each kind of layer of `steps`, how far the roofline is from these, and a check for each step that was
 /// measured whole.
 /// @throws CalibrationError where one of the device's own rates is missing
 DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});
+
+/// The checks of a profile made of the warm samples in place of the cold ones: steps of kernels that find in L2 what they left
+/// there themselves. A step in training lies between, since its kernels find what the one before has left. None without warm
+/// samples of the device's own rates.
+std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps);
 
 }  // namespace stepcast::calibrate

@@ -1,21 +1,27 @@
 #!/usr/bin/env bash
 # On a machine with a GPU, nvcc and CMake, from the repository's root: builds kernels/ and calibrate/ alone, checks every
-# kernel against its reference (also under compute-sanitizer, small sizes), measures their speed (speed.log), and
-# calibrates. Profile and logs go to $OUT (default build/gpu/out). Options are passed on to stepcast-calibrate device, such
-# as --quick. $PARTS are the parts to do, of which all is the default: check sanitizer speed calibrate torch.
+# kernel against its reference, measures their speed (speed.log), calibrates, compares with PyTorch, and checks once more
+# under compute-sanitizer (small sizes): what matters most first. Options are passed on to stepcast-calibrate device, such as
+# --quick. $PARTS are the parts to do, of which all is the default: check speed calibrate torch sanitizer.
 #
 #     OUT=results PARTS="check calibrate" calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
+#
+# Profile and logs go to build/gpu/out. Where $OUT names another folder they are also there, as one file, results.tar.gz,
+# written after each part and at the end, however that comes. $TIME_LIMIT are the seconds that all may take, by default as
+# many as it takes: what is running then is ended in time for the file to be written, what is left is left out.
 #
 # Where python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json), and for each
 # workload PyTorch's training step (torch-step-*.json), which the profile then has among its checks: written anew from the
 # samples, after what was measured is safe.
 #
 # Headers of nlohmann/json, fmt, CLI11 and Eigen come from the system, or from .gpu-deps/ where
-# `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them (ignored by git; carry it along).
-# zlib is used where the node has it; otherwise samples stay uncompressed.
+# `calibrate/run_on_gpu.sh --collect` has put them beforehand on a machine that has them, with the state of the sources for
+# a copy without .git (ignored by git; carry it along). zlib is used where the node has it; otherwise samples stay
+# uncompressed.
 #
-# Cut off, by a limit of time or a lost device, nothing that was measured is lost while $OUT is: the same command without
-# --fresh goes on from there, and stepcast-calibrate device --fit-only makes a profile of it, on a machine without a GPU too.
+# Cut off, by a limit of time or a lost device, nothing that was measured is lost while build/gpu/out is, or a results.tar.gz
+# carried along in .gpu-deps/ or build/gpu/: the same command without --fresh goes on from there, and stepcast-calibrate
+# device --fit-only makes a profile of it, on a machine without a GPU too.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
@@ -26,19 +32,55 @@ if [[ ${1:-} == --collect ]]; then
     cp -rT "/usr/include/$headers" ".gpu-deps/include/$headers"
   done
   cp -r /usr/share/cmake/nlohmann_json .gpu-deps/share/cmake/
-  echo "headers of nlohmann/json, fmt, CLI11 and Eigen are in .gpu-deps/"
+  git describe --always --dirty --abbrev=12 >.gpu-deps/git-state
+  echo "headers of nlohmann/json, fmt, CLI11 and Eigen, and the sources' state, $(<.gpu-deps/git-state), are in .gpu-deps/"
   exit
 fi
 
-all_parts="check sanitizer speed calibrate torch"
+usage() { echo "run_on_gpu.sh: found $1; allowed: $2" >&2; exit 2; }
+all_parts="check speed calibrate torch sanitizer"
 parts=${PARTS:-$all_parts}
-for part in $parts; do
-  [[ " $all_parts " == *" $part "* ]] || { echo "run_on_gpu.sh: found \"$part\" in PARTS; allowed: $all_parts" >&2; exit 2; }
-done
+for part in $parts; do [[ " $all_parts " == *" $part "* ]] || usage "\"$part\" in PARTS" "$all_parts"; done
 has_part() { [[ " $parts " == *" $1 "* ]]; }
+[[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]*$ ]] || usage "TIME_LIMIT \"$TIME_LIMIT\"" "whole seconds, at least 1"
+for header in nlohmann/json.hpp fmt/format.h CLI/CLI.hpp eigen3/Eigen/Dense; do
+  for place in .gpu-deps/include /usr/include /usr/local/include; do [[ ! -e $place/$header ]] || continue 2; done
+  usage "neither .gpu-deps/ nor $header on this machine" "either; \`calibrate/run_on_gpu.sh --collect\` on a machine that has the headers makes .gpu-deps/, which is to be carried along"
+done
 
-out=${OUT:-build/gpu/out}
-mkdir -p "$out"
+# Everything is made here, where a later call finds it.
+out=build/gpu/out
+mkdir -p "$out" "${OUT:=$out}"
+if ! compgen -G "$out/profile.samples.jsonl*" >/dev/null; then
+  for carried in .gpu-deps/results.tar.gz build/gpu/results.tar.gz; do
+    [[ -e $carried ]] || continue
+    echo "going on from $carried"
+    tar -xzf "$carried" -C "$out"
+    break
+  done
+fi
+pack() {
+  [[ ! $OUT -ef $out ]] || return 0
+  { tar -czf build/gpu/packed.tar.gz -C "$out" . && mv build/gpu/packed.tar.gz "$OUT/results.tar.gz"; } || echo "run_on_gpu.sh: $OUT/results.tar.gz cannot be written" >&2
+}
+trap 'pack; [[ ! -e $OUT/results.tar.gz ]] || du -h "$OUT/results.tar.gz"' EXIT
+
+# limited SECONDS COMMAND...: ended so long before the limit that what comes after it is still done.
+SECONDS=0
+limited() {
+  local left=$((${TIME_LIMIT:-0} - SECONDS - $1))
+  shift
+  if [[ -z ${TIME_LIMIT:-} ]]; then
+    "$@"
+  elif [[ $left -gt 0 ]]; then
+    timeout --kill-after=5 "$left" "$@"
+  else
+    echo "no time is left"
+    return 124
+  fi
+}
+reserved=40  # s, for a profile of what was measured, and for packing
+
 build=build/gpu
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
 nvidia-smi >"$out/nvidia-smi.txt"
@@ -51,38 +93,39 @@ fi
 command -v make >/dev/null || ! command -v ninja >/dev/null || export CMAKE_GENERATOR=Ninja
 # build AUTO|OFF: with cuDNN where it is, or without
 build() {
-  cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEPCAST_MODELS=OFF -DSTEPCAST_CUDA=ON -DSTEPCAST_CUDNN="$1" \
+  limited "$reserved" cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DSTEPCAST_MODELS=OFF -DSTEPCAST_CUDA=ON -DSTEPCAST_CUDNN="$1" \
     -DCMAKE_CUDA_ARCHITECTURES="$architecture" -DCMAKE_PREFIX_PATH="$PWD/.gpu-deps" >"$out/configure.log" 2>&1 || { tail -n 30 "$out/configure.log"; return 1; }
-  cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; return 1; }
+  limited "$reserved" cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -n 60 "$out/build.log"; return 1; }
 }
 check=$build/kernels/stepcast_kernel_check
-# Where cuDNN does not link or start (its libraries must be of one version), all the rest is still worth the visit.
-if ! build AUTO || { ! "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn' "$out/start.log"; }; then
+# Where cuDNN does not link, start or convolve (its libraries must be of one version), all the rest is still worth the visit.
+if ! build AUTO || { ! limited "$reserved" "$check" 0 >"$out/start.log" 2>&1 && grep -E 'cuDNN: |libcudnn|CUDNN_STATUS' "$out/start.log"; }; then
   echo "once more, without cuDNN"
   build OFF
 fi
 grep -E 'cuDNN|CUDA:' "$out/configure.log" || true
+echo "built after $SECONDS s"
 
 failed=0
-# What follows runs even where a check fails, so that one visit to the machine shows everything.
+# step LOG COMMAND...: what follows runs even where a check fails, so that one visit to the machine shows everything. With
+# show=all the log is printed whole, else its last line; with reserve=N it may go on until N seconds before the limit.
 step() {
   local log=$1
   shift
   echo "== $log"
-  if "$@" >"$out/$log" 2>&1; then tail -n 1 "$out/$log"; else failed=1; echo "FAILED"; { grep -v '^ok ' "$out/$log" || true; } | sed -n 1,40p; fi
+  if limited "${reserve:-$reserved}" "$@" >"$out/$log" 2>&1; then
+    if [[ ${show:-} == all ]]; then cat "$out/$log"; else tail -n 1 "$out/$log"; fi
+  else
+    local code=$?
+    failed=1
+    [[ $code == 124 ]] && echo "OUT OF TIME" || echo "FAILED"
+    { grep -v '^ok ' "$out/$log" || true; } | if [[ ${show:-} == all ]]; then cat; else sed -n 1,40p; fi
+  fi
+  pack
 }
 export REQUIRE_GPU=1
 if has_part check; then step check.log "$check" 16777216; fi
-if ! has_part sanitizer; then
-  :
-elif command -v compute-sanitizer >/dev/null; then
-  for tool in memcheck racecheck initcheck; do
-    step "sanitizer-$tool.log" compute-sanitizer --tool "$tool" --error-exitcode 1 "$check" 4097 1
-  done
-else
-  echo "compute-sanitizer is not here: out-of-bounds accesses are not checked"
-fi
-if has_part speed; then step speed.log "$build/calibrate/stepcast_kernel_speed"; fi
+if has_part speed; then show=all step speed.log "$build/calibrate/stepcast_kernel_speed"; fi
 calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
 fit=("${calibrate[@]}" --fit-only)
 for option; do [[ $option == --fresh ]] || fit+=("$option"); done
@@ -90,7 +133,7 @@ if has_part calibrate; then
   rm -f "$out"/tables/*.json  # made again of the samples; what PyTorch took is measured, and stays
   [[ ! -e $out/profile.json ]] || mv "$out/profile.json" "$out/profile.before.json"
   step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
-  [[ -e $out/profile.json ]] || step fit.log "${fit[@]}"  # of what was measured before it ended
+  [[ -e $out/profile.json ]] || reserve=10 step fit.log "${fit[@]}"  # of what was measured before it ended
 fi
 
 if ! has_part torch; then
@@ -109,10 +152,36 @@ elif python3 -c "import torch" 2>/dev/null; then
     [[ ! -e $out/$name.json ]] || torch_steps+=(--torch-step "$out/$name.json")
   done
   if [[ ${#torch_steps[@]} -gt 0 ]]; then
-    step calibrate-torch.log "${fit[@]}" "${torch_steps[@]}"
+    reserve=10 step calibrate-torch.log "${fit[@]}" "${torch_steps[@]}"
     grep '^step ' "$out/calibrate-torch.log" || true
   fi
 else
   echo "python3 cannot import torch here: nothing is compared with PyTorch"
+fi
+
+# Only our kernels are watched: cuBLAS's, cuSOLVER's and cuDNN's are many, and not ours to mend.
+ours=(--kernel-name kernel_substring=stepcast)
+# initcheck has to watch all, since what a library has written is initialized; what ours read alone counts. A report is
+# "========= Uninitialized ...", then "=========     at KERNEL...", and ends with a line without words.
+# shellcheck disable=SC2317  # run by a shell of their own, below
+reads_by_ours() {
+  awk '/^========= Uninitialized/ { report = $0; next }
+       report != "" { ours = /stepcast/; if (ours) { ++found; print report } else ++others; report = "" }
+       /^=========[ \t]*$/ { ours = 0 }
+       ours || !/^=========/ { print }
+       END { printf "%d uninitialized reads by our kernels, %d by the libraries'"'"'\n", found, others; exit found > 0 }'
+}
+# shellcheck disable=SC2317
+initcheck() { compute-sanitizer --tool initcheck --print-limit 0 --show-backtrace no --check-api-memory-access no "$check" 4097 1 2>&1 | reads_by_ours; }
+if ! has_part sanitizer; then
+  :
+elif command -v compute-sanitizer >/dev/null; then
+  # Calls that fail inside libraries, as they try what there is, are no errors; where ours fail, the check says so.
+  step sanitizer-memcheck.log compute-sanitizer --tool memcheck --report-api-errors no "${ours[@]}" --error-exitcode 1 "$check" 4097 1
+  step sanitizer-racecheck.log compute-sanitizer --tool racecheck "${ours[@]}" --error-exitcode 1 "$check" 4097 1
+  export -f initcheck reads_by_ours
+  check=$check step sanitizer-initcheck.log bash -o pipefail -c initcheck
+else
+  echo "compute-sanitizer is not here: out-of-bounds accesses are not checked"
 fi
 exit "$failed"

@@ -25,6 +25,7 @@ struct Subject {
   std::function<std::optional<std::string>()> check;
   /// Allocates and fills. @throws what the device throws; LeftOut where that concerns this subject alone
   std::function<std::unique_ptr<Work>(std::int64_t size)> prepare;
+  double time_share = 1;  ///< of the time limit that samples of others have
 };
 
 }  // namespace stepcast::calibrate

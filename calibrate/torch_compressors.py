@@ -470,7 +470,7 @@ class Timer:
         self.device, self.samples = device, samples
         if device == "cuda":
             l2 = getattr(torch.cuda.get_device_properties(torch.cuda.current_device()), "L2_cache_size", 0) or 64 << 20
-            self.flushed = torch.empty(2 * l2, dtype=torch.uint8, device=device)
+            self.written, self.read = (torch.zeros(l2 // 2, dtype=torch.float32, device=device) for _ in range(2))  # twice L2 each
 
     def seconds(self, run):
         for _ in range(self.WARM_UP):
@@ -484,7 +484,8 @@ class Timer:
             return time.perf_counter() - begin
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()
-        self.flushed.zero_()
+        self.written.zero_()
+        self.read.sum()  # or L2 had lines to write back while `run` reads
         torch.cuda._sleep(self.BUSY_CYCLES)
         begin.record()
         run()

@@ -1,8 +1,15 @@
-# Writes OUTPUT with the state of the source tree, only when it has changed, so that nothing is rebuilt for it.
+# Writes OUTPUT with the state of the source tree, only when it has changed, so that nothing is rebuilt for it: as git tells
+# it, or in a copy without .git $STEPCAST_GIT_STATE, or what calibrate/run_on_gpu.sh --collect has left in .gpu-deps/.
 # Called at build time with -DSOURCE=... -DOUTPUT=...
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
                 OUTPUT_VARIABLE state OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-if(failed OR state STREQUAL "")
+if(failed)
+  set(state "$ENV{STEPCAST_GIT_STATE}")
+  if(state STREQUAL "" AND EXISTS ${SOURCE}/.gpu-deps/git-state)
+    file(STRINGS ${SOURCE}/.gpu-deps/git-state state LIMIT_COUNT 1)
+  endif()
+endif()
+if(NOT state MATCHES "^[0-9A-Za-z._+/-]+$")
   set(state "unknown")
 endif()
 set(content "#define STEPCAST_GIT_STATE \"${state}\"\n")

@@ -96,6 +96,10 @@ struct Kernel {
   /// What is wrong with `got`, where buffers are not determined entry by entry (singular vectors have either sign); in
   /// place of the buffers' tolerances.
   std::function<std::optional<std::string>(const Call& expected, const Call& got)> compare{};
+  /// Before a timing, in place of `prepare`, where that draws for checks what is rare: what normal input gives.
+  std::function<void(const Call&)> prepare_timed{};
+  /// Takes milliseconds where others take microseconds: timed at fewer sizes, and for less long.
+  bool slow = false;
 
   [[nodiscard]] std::string name() const { return pass + "/" + method; }
   /// The name and the parameters: "batch_norm-forward/fp32 [64, 112, 112]".

@@ -28,7 +28,7 @@ __global__ void wait(unsigned long long nanoseconds) {
 
 void read_clocks(ClockReading* readings, int blocks, cudaStream_t stream) { read<<<blocks, 1, 0, stream>>>(readings); }
 
-void wait_on_device(unsigned long long nanoseconds, cudaStream_t stream) { wait<<<1, 1, 0, stream>>>(nanoseconds); }
+void wait_on_device(unsigned long long nanoseconds, cudaStream_t stream, int blocks) { wait<<<blocks, 1, 0, stream>>>(nanoseconds); }
 
 double clock_between(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after) {
   std::vector<double> clocks;

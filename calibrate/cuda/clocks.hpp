@@ -15,8 +15,8 @@ struct ClockReading {
 /// `blocks` readings, each by the multiprocessor that its block ran on. `readings` is memory that the device can write.
 void read_clocks(ClockReading* readings, int blocks, cudaStream_t stream);
 
-/// One thread waits so long.
-void wait_on_device(unsigned long long nanoseconds, cudaStream_t stream);
+/// So many blocks of one thread wait so long.
+void wait_on_device(unsigned long long nanoseconds, cudaStream_t stream, int blocks = 1);
 
 /// Hz: median over multiprocessors of cycles over time between the readings; 0 where none was read twice. Counters of
 /// different multiprocessors cannot be compared.

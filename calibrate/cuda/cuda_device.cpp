@@ -21,6 +21,9 @@ using kernels::require_cuda;
 
 using Timer = std::shared_ptr<DeviceTimer>;
 
+/// Of the time limit, for a kernel that is slow.
+constexpr double kSlowShare = 0.2;
+
 /// "13.0" of 13000.
 std::string version_of(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
@@ -107,7 +110,9 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
         if (auto wrong = kernels::check_kernel(timer->context(), kernel, n, kernels::Input::normal, seed)) return wrong;
     return std::nullopt;
   };
-  const auto prepare = [timer, kernel, seed](std::int64_t n) {
+  kernels::Kernel timed = kernel;
+  if (timed.prepare_timed) timed.prepare = timed.prepare_timed;
+  const auto prepare = [timer, kernel = std::move(timed), seed](std::int64_t n) {
     const kernels::Launch launch = kernels::find_launch(kernel.name());
     const kernels::Context& context = timer->context();
     // The host takes seconds to fill large vectors, so it does only where what is prepared has to fit the input.
@@ -116,7 +121,8 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
                             : std::make_shared<kernels::DeviceWorkspace>(launch, kernel, n, seed, context);
     });
   };
-  return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), sizes.count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare};
+  const int count = kernel.slow ? std::min(sizes.count, kLeastSizes) : sizes.count;
+  return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare, kernel.slow ? kSlowShare : 1};
 }
 
 Subject update_subject(const Timer& timer, const UpdateToMeasure& update, const Sizes& sizes) {

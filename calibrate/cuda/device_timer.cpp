@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "calibrate/cuda/flush.hpp"
+
 namespace stepcast::calibrate {
 namespace {
 
@@ -15,7 +17,8 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-constexpr unsigned long long kLeastWait = 100'000, kMostWait = 20'000'000;  // ns
+constexpr unsigned long long kLeastWait = 100'000, kMostWait = 20'000'000, kWaking = 75'000'000;  // ns
+constexpr std::chrono::milliseconds kAwake{5};
 
 double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
   float milliseconds = 0;
@@ -26,7 +29,8 @@ double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
 }  // namespace
 
 DeviceTimer::DeviceTimer()
-    : flushed_bytes_(2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize))), flushed_(flushed_bytes_), blocks_(2 * attribute(cudaDevAttrMultiProcessorCount)) {
+    : flushed_bytes_(2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize))), written_(flushed_bytes_), read_(flushed_bytes_), blocks_(2 * attribute(cudaDevAttrMultiProcessorCount)) {
+  require_cuda(cudaMemset(read_.data(), 0, flushed_bytes_), "filling what is read to flush L2");
   require_cuda(cudaMallocHost(reinterpret_cast<void**>(&readings_), 2 * static_cast<std::size_t>(blocks_) * sizeof(ClockReading)), "allocating memory for clocks");
 }
 
@@ -44,30 +48,42 @@ cudaEvent_t DeviceTimer::event(std::size_t index) {
   return events_[index];
 }
 
+void DeviceTimer::synchronize() {
+  require_cuda(cudaStreamSynchronize(context_.stream()), "running");
+  busy_until_ = std::chrono::steady_clock::now();
+}
+
+void DeviceTimer::wake() {
+  if (std::chrono::steady_clock::now() - busy_until_ < kAwake) return;
+  wait_on_device(kWaking, context_.stream(), blocks_);
+  require_cuda(cudaGetLastError(), "launching");
+  synchronize();
+}
+
 void DeviceTimer::begin() { read_clocks(readings_, blocks_, context_.stream()); }
 
 double DeviceTimer::end() {
   read_clocks(readings_ + blocks_, blocks_, context_.stream());
   require_cuda(cudaGetLastError(), "launching");
-  require_cuda(cudaStreamSynchronize(context_.stream()), "running");
+  synchronize();
   return clock_between({readings_, readings_ + blocks_}, {readings_ + blocks_, readings_ + 2 * blocks_});
 }
 
 unsigned long long DeviceTimer::wait_for(const std::function<void()>& run) {
   run();  // the first call loads the code
   require_cuda(cudaGetLastError(), "launching");
-  require_cuda(cudaStreamSynchronize(context_.stream()), "running");
+  synchronize();
   const auto from = std::chrono::steady_clock::now();
   run();
   const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - from).count();
-  require_cuda(cudaStreamSynchronize(context_.stream()), "running");
+  synchronize();
   return std::clamp(2 * static_cast<unsigned long long>(nanoseconds), kLeastWait, kMostWait);
 }
 
 Sample DeviceTimer::cold(const std::function<void()>& run, unsigned long long wait) {
   const cudaEvent_t from = event(0), to = event(1);
   begin();
-  require_cuda(cudaMemsetAsync(flushed_.data(), 0, flushed_bytes_, context_.stream()), "flushing L2");
+  flush_l2(written_.data(), read_.data(), flushed_bytes_, context_.stream());
   wait_on_device(wait, context_.stream());
   require_cuda(cudaEventRecord(from, context_.stream()), "recording the begin");
   run();

@@ -7,6 +7,7 @@
 // nanoseconds that ticks every microsecond, as on some devices, then still gives it to a percent or so.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -26,6 +27,10 @@ class DeviceTimer {
   DeviceTimer& operator=(const DeviceTimer&) = delete;
 
   [[nodiscard]] const kernels::Context& context() const { return context_; }
+  /// Keeps all multiprocessors busy for 75 ms where nothing of ours has run for 5 ms, so that their clock, which falls while the
+  /// host fills buffers and checks, is up when samples begin.
+  /// @throws CudaError
+  void wake();
   /// Nanoseconds of waiting in which the host surely enqueues one run of `run`, from trying it.
   /// @throws CudaError
   unsigned long long wait_for(const std::function<void()>& run);
@@ -37,29 +42,34 @@ class DeviceTimer {
  private:
   void begin();
   double end();
+  void synchronize();
   cudaEvent_t event(std::size_t index);
 
   kernels::Context context_;
   std::size_t flushed_bytes_;
-  kernels::DeviceMemory flushed_;
+  kernels::DeviceMemory written_, read_;  ///< to flush L2
   int blocks_;
   ClockReading* readings_ = nullptr;  ///< on the host, written by the device: `blocks_` before, as many after
   std::vector<cudaEvent_t> events_;
+  std::chrono::steady_clock::time_point busy_until_{};
 };
 
-/// Work that is a call which enqueues on the timer's stream.
+/// Work that is a call which enqueues on the timer's stream. Made just before it is sampled.
 class DeviceWork : public Work {
  public:
   /// @param run  holds what it needs alive
   /// @throws CudaError
-  DeviceWork(std::shared_ptr<DeviceTimer> timer, std::function<void()> run) : timer_(std::move(timer)), run_(std::move(run)), wait_(timer_->wait_for(run_)) {}
+  DeviceWork(std::shared_ptr<DeviceTimer> timer, std::function<void()> run) : timer_(std::move(timer)), run_(std::move(run)) {
+    timer_->wake();
+    wait_ = timer_->wait_for(run_);
+  }
   Sample cold() override { return timer_->cold(run_, wait_); }
   std::vector<Sample> warm(int runs) override { return timer_->warm(run_, runs, wait_); }
 
  private:
   std::shared_ptr<DeviceTimer> timer_;
   std::function<void()> run_;
-  unsigned long long wait_;
+  unsigned long long wait_ = 0;
 };
 
 }  // namespace stepcast::calibrate

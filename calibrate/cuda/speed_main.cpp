@@ -45,7 +45,7 @@ double seconds_of(Work& work) {
   return median(sample(work, rules, surroundings_from_now([] { return false; })).cold.seconds);
 }
 
-/// measure(), of which the device or a library may be incapable: the others are measured.
+/// measure(), of which the device's memory or a library may be incapable: the others are measured.
 template <class Measure>
 void or_left_out(const std::string& name, const Measure& measure) {
   const auto say = [&](const std::exception& error) { fmt::print("{:<44} left out: {}\n", name, error.what()); };
@@ -54,6 +54,10 @@ void or_left_out(const std::string& name, const Measure& measure) {
   } catch (const CalibrationError& error) {
     say(error);
   } catch (const kernels::LibraryError& error) {
+    say(error);
+  } catch (const kernels::CudaError& error) {
+    if (error.code() != cudaErrorMemoryAllocation) throw;
+    cudaGetLastError();  // not to be taken for the next kernel's
     say(error);
   }
 }
@@ -89,22 +93,32 @@ void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elem
     if (!subject.pass.empty()) or_left_out(subject.name, [&] { measure(subject); });  // without a pass: the device's own rates
 }
 
-/// C = A·B: m x k by k x n.
+/// C = A·B: m x k by k x n, each in memory as it is or as its transpose.
 struct ProductSize {
   std::int64_t m, n, k;
+  bool a_transposed, b_transposed;
 };
 
-/// A part of a factorized layer and the products that it needs; of a convolution, those on columns already made.
+/// A part of a factorized layer and the products that it needs, laid out as its own are; of a convolution, those on columns
+/// already made, of all images at once.
 struct Part {
   kernels::Kernel kernel;
   std::int64_t batch;
   std::array<ProductSize, 2> products;
 };
 
-std::vector<Part> parts_of(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows, std::int64_t in, std::int64_t rank, std::int64_t out) {
-  return {{*layer.forward, batch, {{{rows, rank, in}, {rows, out, rank}}}},
-          {*layer.data_gradient, batch, {{{rows, rank, out}, {rows, in, rank}}}},
-          {*layer.weight_gradient, batch, {{{rank, in, rows}, {out, rank, rows}}}}};
+/// Rows are samples: Y = X·Uᵀ·Vᵀ.
+std::vector<Part> linear_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows, std::int64_t in, std::int64_t rank, std::int64_t out) {
+  return {{*layer.forward, batch, {{{rows, rank, in, false, true}, {rows, out, rank, false, true}}}},
+          {*layer.data_gradient, batch, {{{rows, rank, out, false, false}, {rows, in, rank, false, false}}}},
+          {*layer.weight_gradient, batch, {{{rank, in, rows, true, false}, {out, rank, rows, true, false}}}}};
+}
+
+/// Columns are pixels: Y = V·U·X.
+std::vector<Part> conv2d_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t pixels, std::int64_t taps, std::int64_t rank, std::int64_t out) {
+  return {{*layer.forward, batch, {{{rank, pixels, taps, false, false}, {out, pixels, rank, false, false}}}},
+          {*layer.data_gradient, batch, {{{rank, pixels, out, true, false}, {taps, pixels, rank, true, false}}}},
+          {*layer.weight_gradient, batch, {{{rank, taps, pixels, false, true}, {out, rank, pixels, false, true}}}}};
 }
 
 /// BERT-base's feed-forward layer and three of ResNet-50's convolutions, at a quarter of their rank.
@@ -112,10 +126,10 @@ std::vector<Part> factorized_parts(Precision precision, bool cudnn) {
   std::vector<Part> all;
   const auto append = [&](std::vector<Part> parts) { all.insert(all.end(), parts.begin(), parts.end()); };
   constexpr std::int64_t batch = 32;
-  if (!cudnn) append(parts_of(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch, batch * 128, 768, 192, 3072));
+  if (!cudnn) append(linear_parts(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch, batch * 128, 768, 192, 3072));
   for (const auto& [channels, side] : {std::pair<std::int64_t, std::int64_t>{128, 28}, {256, 14}, {512, 7}}) {
     const kernels::Conv2dShape shape{.in = channels, .out = channels, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = side, .width = side, .rank = channels / 4};
-    append(parts_of(kernels::conv2d_layer(shape, precision, cudnn), batch, batch * side * side, 9 * channels, channels / 4, channels));
+    append(conv2d_parts(kernels::conv2d_layer(shape, precision, cudnn), batch, batch * side * side, 9 * channels, channels / 4, channels));
   }
   return all;
 }
@@ -131,7 +145,8 @@ double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision 
     return data;
   };
   std::vector<kernels::Product> products;
-  for (const auto& [m, n, k] : sizes) products.push_back({.m = m, .n = n, .k = k, .a = {matrix(m * k), k}, .b = {matrix(k * n), n}, .c = {matrix(m * n), n}});
+  for (const auto& [m, n, k, a_transposed, b_transposed] : sizes)
+    products.push_back({.m = m, .n = n, .k = k, .a = {matrix(m * k), a_transposed ? m : k, a_transposed}, .b = {matrix(k * n), b_transposed ? k : n, b_transposed}, .c = {matrix(m * n), n}});
   kernels::DeviceCall call{};
   call.stream = stream;
   call.blas = timer->context().blas();

@@ -34,12 +34,16 @@ struct Benchmark {
   Operation operation = Operation::all_reduce;  ///< of a collective
   int ranks = 2;
   std::vector<Row> rows{};
+  int hosts = 0;           ///< that the ranks ran on; 0: the file does not say
+  int ranks_per_host = 0;  ///< where it is the same on all of them, ranked host by host; otherwise 0
+
+  [[nodiscard]] bool is_of_machines() const { return kind == Kind::collective && hosts > 1 && ranks_per_host > 1; }
 };
 
 /// What a file may leave open.
 struct ReadOptions {
   std::optional<Operation> operation;  ///< nccl-tests' text of older versions does not name its own
-  int ranks = 0;                       ///< 0: as the file says; OSU's does not
+  int ranks = 0;                       ///< 0: as the file says, which nothing else can be where it does; OSU's does not
   bool in_place = false;               ///< nccl-tests: its second group of columns
 };
 

@@ -27,8 +27,7 @@ bool knows_machines(Algorithm algorithm) { return algorithm == Algorithm::hierar
 
 std::string algorithms_of(Operation operation) {
   std::string names;
-  for (const CollectiveAlgorithm& one : collective_algorithms())
-    if (one.operation == operation && !knows_machines(one.algorithm)) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one.algorithm));
+  for (const Algorithm one : algorithms_to_fit(operation)) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one));
   return names;
 }
 
@@ -47,10 +46,18 @@ void set_cost(BenchmarkFit& fit, const FitOptions& options) {
   const CostTerms terms = find_algorithm(benchmark.operation, algorithm).cost(n, benchmark.ranks, parameters);
   fit.rounds = terms.total_messages();
   fit.factor = terms.total_wire() / n;
-  fit.what = fmt::format("{} by {}, {} ranks", name_of(benchmark.operation), name_of(algorithm), benchmark.ranks);
+  fit.algorithm = algorithm;
+  fit.what = fmt::format("{} by {}, {} ranks{}", name_of(benchmark.operation), name_of(algorithm), benchmark.ranks, benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "");
 }
 
 }  // namespace
+
+std::vector<Algorithm> algorithms_to_fit(Operation operation) {
+  std::vector<Algorithm> all;
+  for (const CollectiveAlgorithm& one : collective_algorithms())
+    if (one.operation == operation && !knows_machines(one.algorithm)) all.push_back(one.algorithm);
+  return all;
+}
 
 BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options) {
   BenchmarkFit result;

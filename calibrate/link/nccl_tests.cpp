@@ -9,6 +9,7 @@
 // in the rows sooner than in the header. So columns are counted from the end.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,11 +39,52 @@ std::string collective_names() {
   return names;
 }
 
-void finish(Benchmark& benchmark, const std::optional<Operation>& named, int ranks, const ReadOptions& options) {
+/// What is said of the ranks of one communicator. A run that is split (NCCL_TESTS_SPLIT) has several, of which this is the first.
+class Ranks {
+ public:
+  /// @param host   empty: not said
+  /// @param count  of a process, of which all are on one host
+  void add(int group, const std::string& host, int count = 1) { of_group_[group].emplace_back(host, count); }
+  /// The lines of a process may be cut off, its ranks are there all the same.
+  void add_rank(int rank) { most_ = std::max(most_, rank + 1); }
+  [[nodiscard]] int count() const { return std::max(named(), of_group_.size() > 1 ? 0 : most_); }
+  /// Hosts and ranks of each, where all ranks' are named.
+  void tell_hosts(Benchmark& benchmark) const {
+    if (named() != benchmark.ranks) return;
+    std::vector<std::pair<std::string, int>> runs;  // of consecutive ranks on one host
+    std::set<std::string> hosts;
+    for (const auto& [host, ranks] : first()) {
+      if (host.empty()) return;
+      if (runs.empty() || runs.back().first != host) runs.emplace_back(host, 0);
+      runs.back().second += ranks;
+      hosts.insert(host);
+    }
+    benchmark.hosts = static_cast<int>(hosts.size());
+    const bool alike = std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return run.second == runs.front().second; });
+    if (alike && !runs.empty() && runs.size() == hosts.size()) benchmark.ranks_per_host = runs.front().second;
+  }
+
+ private:
+  using Processes = std::vector<std::pair<std::string, int>>;
+  [[nodiscard]] Processes first() const { return of_group_.empty() ? Processes{} : of_group_.begin()->second; }
+  [[nodiscard]] int named() const {
+    double all = 0;
+    for (const auto& [host, ranks] : first()) all += ranks;
+    return static_cast<int>(std::min(all, kMostRanks));
+  }
+  int most_ = 0;
+  std::map<int, Processes> of_group_;
+};
+
+void finish(Benchmark& benchmark, const std::optional<Operation>& named, const Ranks& of_file, const ReadOptions& options) {
+  const int ranks = of_file.count();
   const auto operation = options.operation ? options.operation : named;
   if (!operation) throw BadInput(benchmark.file, 0, "no name of a collective", collective_names(), "say which it was by --collective");
   benchmark.operation = *operation;
+  if (ranks > 0 && options.ranks > 0 && options.ranks != ranks)
+    throw BadInput(benchmark.file, 0, fmt::format("--ranks {}", options.ranks), fmt::format("{}, which the file says itself", ranks), "leave out --ranks");
   benchmark.ranks = options.ranks > 0 ? options.ranks : ranks;
+  of_file.tell_hosts(benchmark);
   if (benchmark.ranks < 2) throw BadInput(benchmark.file, 0, fmt::format("{} ranks", benchmark.ranks), "2 or more", "say how many by --ranks");
 }
 
@@ -71,20 +113,6 @@ std::optional<Columns> columns_of(const std::vector<std::string>& words, const s
   return Columns{static_cast<std::size_t>(words.end() - first) + more, static_cast<std::size_t>(words.end() - second) + more};
 }
 
-/// Ranks of one communicator, from what is said of each. A run that is split (NCCL_TESTS_SPLIT) has several.
-class Ranks {
- public:
-  void add(int rank, int group) {
-    most_ = std::max(most_, rank + 1);
-    ++of_group_[group];
-  }
-  [[nodiscard]] int count() const { return of_group_.size() > 1 ? of_group_.begin()->second : most_; }
-
- private:
-  int most_ = 0;
-  std::map<int, int> of_group_;
-};
-
 /// "args" begins with the program.
 std::optional<Operation> program_of(const nlohmann::json& json, const std::string& file) {
   const auto args = json.find("args");
@@ -93,24 +121,25 @@ std::optional<Operation> program_of(const nlohmann::json& json, const std::strin
   return collective_in(file);
 }
 
-/// "devices" names the first device of each process only; each has nthreads times ngpus. 0: not said.
-int ranks_of(const nlohmann::json& json) {
+/// "devices" names the first device of each process only; each has nthreads times ngpus. None where that is not said.
+Ranks ranks_of(const nlohmann::json& json) {
   const auto config = json.find("config");
-  if (config == json.end() || !config->is_object()) return 0;
+  if (config == json.end() || !config->is_object()) return {};
   double each = 1;
   for (const char* factor : {"nthreads", "ngpus"}) {
     const auto found = config->find(factor);
-    if (found == config->end() || !found->is_number_unsigned()) return 0;
+    if (found == config->end() || !found->is_number_unsigned()) return {};
     each *= found->get<double>();
   }
   const auto devices = config->find("devices");
-  if (devices == config->end() || !devices->is_array()) return 0;
-  std::map<double, double> processes;  // by communicator
+  if (devices == config->end() || !devices->is_array()) return {};
+  Ranks ranks;
   for (const auto& device : *devices) {
-    if (!device.is_object()) return 0;
-    ++processes[device.contains("group") && device["group"].is_number() ? device["group"].get<double>() : 0];
+    if (!device.is_object()) return {};
+    const auto number = [&](const char* key) { return device.contains(key) && device[key].is_number() ? std::clamp(device[key].get<double>(), 0.0, kMostRanks) : 0; };
+    ranks.add(static_cast<int>(number("group")), device.contains("hostname") && device["hostname"].is_string() ? device["hostname"].get<std::string>() : "", static_cast<int>(std::min(each, kMostRanks)));
   }
-  return processes.empty() ? 0 : static_cast<int>(std::min(each * processes.begin()->second, kMostRanks));
+  return ranks;
 }
 
 }  // namespace
@@ -131,7 +160,11 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
       if (words.size() > 3 && words[1] == "nccl-tests" && words[2] == "version") benchmark.program = "nccl-tests " + words[3];
       if (words.size() > 4 && words[1] == "Rank") {
         const auto rank = size_of_word(words[2]), group = words[3] == "Group" ? size_of_word(words[4]) : 0.0;
-        if (rank && group && *rank < kMostRanks) ranks.add(static_cast<int>(*rank), static_cast<int>(std::min(*group, kMostRanks)));
+        const auto on = std::find(words.begin(), words.end(), "on");
+        if (rank && group && *rank < kMostRanks) {
+          ranks.add_rank(static_cast<int>(*rank));
+          ranks.add(static_cast<int>(std::min(*group, kMostRanks)), words.end() - on > 1 ? *(on + 1) : "");
+        }
       }
       if (const auto found = columns_of(words, file, number)) {
         if (columns) throw BadInput(file, number, "a second table", "one run in a file", "split the file");
@@ -150,7 +183,7 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
     if (*bytes > 0) benchmark.rows.push_back({*bytes, 1e-6 * *time});
   }
   if (!columns) throw BadInput(file, 0, "no line that names the columns", "\"# size count type redop root time algbw busbw ...\"", "keep the lines that begin with #");
-  finish(benchmark, named, ranks.count(), options);
+  finish(benchmark, named, ranks, options);
   return benchmark;
 }
 

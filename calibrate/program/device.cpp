@@ -236,7 +236,7 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
   }
   file.write(write_value(profile));
   const fs::path kept = compress_samples(options.samples());
-  fmt::print("{}", profile_table(profile, samples->records));
+  fmt::print("{}", profile_table(profile, samples->records, warm_checks(device, samples->records, kSeed, steps)));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
     fmt::print(stderr, "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n", kept.string(), unused);
   fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(), kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
@@ -306,7 +306,7 @@ void add_device(CLI::App& app, int& exit_code) {
   auto* fresh = command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
   command->add_flag("--fit-only", options->fit_only, "measure nothing: the profile of the samples that are there, all or not; on any machine")->excludes(fresh);
   command->add_option("--start", options->start, "")->group("");  // what a process start is run with
-  command->footer("Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
+  command->footer("By estimate, 5 to 8 minutes a start, and 2 with --quick. Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
                   "Example: stepcast-calibrate device -o h100.json --quick\n"
                   "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {

@@ -49,10 +49,21 @@ STEPCAST_SHARED float eight_bit_decode(std::uint8_t code, float max_abs, const E
 
 // QSGD, Alistarh et al. 2017: with norm N = |x|₂ of the bucket and s levels, r = s|x|/N is rounded down or, with
 // probability r - floor(r), up: unbiased. The code is sign·level + s, of 2s + 1 <= 255 values. |error| < N/s.
-// N = 0: level 0. N not finite: level 0, which decodes to NaN.
+// N = 0: level 0. N not finite: level 0, which decodes to NaN. A bucket is divided by once: s/N for coding, N/s for decoding,
+// the distance of two levels, which is not below a float's normal numbers where N is not below 2^-118.
 
-STEPCAST_SHARED std::uint8_t qsgd_code(float x, float norm, int levels, std::uint32_t random) {
-  const float r = magnitude(x) / norm * static_cast<float>(levels);
+/// s/N of a bucket, of numbers lifted so that it is finite.
+struct QsgdScale {
+  float lift, factor;
+};
+
+STEPCAST_SHARED QsgdScale qsgd_scale(float norm, int levels) {
+  const float lift = norm < 0x1p-100F ? 0x1p64F : 1.0F;
+  return {lift, static_cast<float>(levels) / (norm * lift)};
+}
+
+STEPCAST_SHARED std::uint8_t qsgd_code(float x, const QsgdScale& scale, int levels, std::uint32_t random) {
+  const float r = magnitude(x) * scale.lift * scale.factor;
   int level = 0;
   if (r > 0) {
     // |x| <= N, but rounding may carry r just above s.
@@ -62,18 +73,20 @@ STEPCAST_SHARED std::uint8_t qsgd_code(float x, float norm, int levels, std::uin
   return static_cast<std::uint8_t>(levels + (x < 0 ? -level : level));
 }
 
-STEPCAST_SHARED float qsgd_decode(std::uint8_t code, float norm, int levels) {
-  return norm * (static_cast<float>(static_cast<int>(code) - levels) / static_cast<float>(levels));
-}
+STEPCAST_SHARED float qsgd_step(float norm, int levels) { return norm / static_cast<float>(levels); }
+
+/// @param step  qsgd_step of the bucket
+STEPCAST_SHARED float qsgd_decode(std::uint8_t code, float step, int levels) { return step * static_cast<float>(static_cast<int>(code) - levels); }
 
 // TernGrad, Wen et al. 2017: |x| clipped at c = 2.5 standard deviations, then sign(x)·S with probability |x|/S, else 0,
 // where S is the largest after clipping: unbiased for the clipped gradient. Codes of 2 bits: 0, 1 (+), 2 (-); 3 is 0.
-// S = 0 or a NaN: code 0.
+// S = 0 or a NaN: code 0. The random number is multiplied instead of dividing by S: alike but for rounding, which of an S
+// below a float's normal numbers is coarse.
 
 STEPCAST_SHARED float clip(float x, float limit) { return magnitude(x) > limit ? limit : magnitude(x); }
 
 STEPCAST_SHARED std::uint32_t ternary_code(float x, float limit, float scale, std::uint32_t random) {
-  if (!(uniform(random) < clip(x, limit) / scale)) return 0;
+  if (!(uniform(random) * scale < clip(x, limit))) return 0;
   return x < 0 ? 2U : 1U;
 }
 

@@ -56,7 +56,7 @@ void add_decode_sums(std::vector<Kernel>& list) {
     return eight_bit_decode(code_at<std::uint8_t>(c, m, i), c.at<float>(1)[m], table);
   });
   add_sum(list, "qsgd", {kBucket, kLevels}, Element::u8, elements, buckets, 2, [](const Call& c, std::int64_t m, std::int64_t i) {
-    return qsgd_decode(code_at<std::uint8_t>(c, m, i), c.at<float>(1)[m * buckets(c.n) + i / kBucket], kLevels);
+    return qsgd_decode(code_at<std::uint8_t>(c, m, i), qsgd_step(c.at<float>(1)[m * buckets(c.n) + i / kBucket], kLevels), kLevels);
   });
   add_sum(list, "terngrad", {}, Element::u8, quarters, one, 1, [](const Call& c, std::int64_t m, std::int64_t i) {
     return ternary_decode((c.at<std::uint8_t>(0)[m * quarters(c.n) + i / 4] >> (2 * (i % 4))) & 3U, c.at<float>(1)[m]);

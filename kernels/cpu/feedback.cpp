@@ -40,7 +40,7 @@ float bucket_norm(const float* x, std::int64_t n, std::int64_t bucket) {
 
 std::vector<Buffer> qsgd_outputs(std::int64_t n) { return {{"norms", Element::f32, ceil_div(n, kBucket), Fill::zero, true, kSumTolerance}, {"codes", Element::u8, n, Fill::zero, true}}; }
 
-std::uint8_t qsgd_code_of(const Call& c, const float* norms, std::int64_t i, float x) { return qsgd_code(x, norms[i / kBucket], kLevels, random_word(c, i)); }
+std::uint8_t qsgd_code_of(const Call& c, const float* norms, std::int64_t i, float x) { return qsgd_code(x, qsgd_scale(norms[i / kBucket], kLevels), kLevels, random_word(c, i)); }
 
 }  // namespace
 
@@ -79,7 +79,7 @@ void add_feedback(std::vector<Kernel>& list) {
                     compensate(c);
                     float* norm = c.at<float>(2);
                     for (std::int64_t b = 0; b * kBucket < c.n; ++b) norm[b] = bucket_norm(c.at<float>(1), c.n, b);
-                    remember(c, [&](std::int64_t i, float x) { return qsgd_decode(c.at<std::uint8_t>(3)[i] = qsgd_code_of(c, norm, i, x), norm[i / kBucket], kLevels); });
+                    remember(c, [&](std::int64_t i, float x) { return qsgd_decode(c.at<std::uint8_t>(3)[i] = qsgd_code_of(c, norm, i, x), qsgd_step(norm[i / kBucket], kLevels), kLevels); });
                   }});
   // The same without error feedback: "norm" and "quantize" of the models in one sweep.
   list.push_back({"norm-quantize", "qsgd", {kBucket, kLevels},

@@ -39,12 +39,12 @@ void add_qsgd(std::vector<Kernel>& list) {
   list.push_back({"quantize", "qsgd", {kBucket, kLevels},
                   [](std::int64_t n) { return std::vector<Buffer>{{"dense", Element::f32, n, Fill::values}, {"norms", Element::f32, ceil_div(n, kBucket), Fill::scale}, {"codes", Element::u8, n, Fill::zero, true}}; },
                   [=](std::int64_t n) { return 5.0 * static_cast<double>(n) + 2 * norms(n); }, linear(6 + kRandomFlops), [](const Call& c) {
-                    for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = qsgd_code(c.at<float>(0)[i], c.at<float>(1)[i / kBucket], kLevels, random_word(c, i));
+                    for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = qsgd_code(c.at<float>(0)[i], qsgd_scale(c.at<float>(1)[i / kBucket], kLevels), kLevels, random_word(c, i));
                   }});
   add_decoders(list, "qsgd", {kBucket, kLevels},
                [](std::int64_t n) { return std::vector<Buffer>{{"codes", Element::u8, n, Fill::code}, {"norms", Element::f32, ceil_div(n, kBucket), Fill::scale}}; },
                [=](std::int64_t n) { return static_cast<double>(n) + norms(n); }, 2,
-               [](const Call& c, std::int64_t i) { return qsgd_decode(c.at<std::uint8_t>(0)[i], c.at<float>(1)[i / kBucket], kLevels); });
+               [](const Call& c, std::int64_t i) { return qsgd_decode(c.at<std::uint8_t>(0)[i], qsgd_step(c.at<float>(1)[i / kBucket], kLevels), kLevels); });
 }
 
 void add_terngrad(std::vector<Kernel>& list) {

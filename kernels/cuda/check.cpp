@@ -71,6 +71,12 @@ std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
   return bytes;
 }
 
+std::string DeviceWorkspace::remark() const {
+  if (launch_.remark == nullptr) return "";
+  require_cuda(cudaStreamSynchronize(call_.stream), "running");
+  return launch_.remark(call_);
+}
+
 namespace {
 
 /// What was in an output before: NaN, of integers all ones. Where a kernel does not write it stays, on both sides; one that
@@ -92,7 +98,8 @@ std::optional<std::string> compare(const Context& context, const Kernel& kernel,
     for (std::size_t i = 0; i < host.buffers().size(); ++i) pointers.push_back(got.emplace_back(device.read(i)).data());
     Call call = host.call();
     call.buffers = pointers.data();
-    return kernel.compare(host.call(), call);
+    const auto wrong = kernel.compare(host.call(), call);
+    return wrong ? std::optional(*wrong + device.remark()) : std::nullopt;
   }
   for (std::size_t i = 0; i < host.buffers().size(); ++i) {
     const std::vector<std::byte> got = device.read(i);

@@ -29,6 +29,9 @@ class DeviceWorkspace {
   /// A buffer's bytes, after all work on the stream.
   /// @throws CudaError
   [[nodiscard]] std::vector<std::byte> read(std::size_t buffer) const;
+  /// Launch::remark, after all work on the stream; empty where there is none.
+  /// @throws CudaError
+  [[nodiscard]] std::string remark() const;
 
  private:
   void* allocate(std::size_t bytes);

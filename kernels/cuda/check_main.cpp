@@ -2,7 +2,8 @@
 // a bare GPU node.
 //
 //     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small shapes,
-//                                                and from 2^17 on a convolution so large that it is done in parts
+//                                                and from 2^17 on a convolution so large that it is done in parts;
+//                                                of 0: only whether all libraries start, and cuDNN convolves
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -43,6 +44,7 @@ struct Task {
 };
 
 std::vector<Task> list_tasks(std::int64_t largest) {
+  if (largest < 1) return has_cudnn() ? std::vector<Task>{{cudnn_layer_kernels().front(), {1}, {Input::normal}}} : std::vector<Task>{};
   std::vector<Task> tasks;
   const auto add = [&](const Kernel& kernel, const auto& sizes, const auto& inputs) {
     tasks.push_back({kernel, {}, {std::begin(inputs), std::end(inputs)}});

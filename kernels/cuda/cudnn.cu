@@ -43,8 +43,19 @@ int size(std::int64_t x) {
   return static_cast<int>(x);
 }
 
+/// Algorithms that transform their operands: their errors are not those of sums of products, to which fp32 is held.
+bool transforms(cudnnConvolutionFwdAlgo_t algorithm) {
+  return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED;
+}
+bool transforms(cudnnConvolutionBwdDataAlgo_t algorithm) {
+  return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING || algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED;
+}
+bool transforms(cudnnConvolutionBwdFilterAlgo_t algorithm) {
+  return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING || algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
+}
+
 /// A part of a convolution of `images` images, described to cuDNN, and the algorithm that its heuristics rank first among
-/// those that can be had in 1 GiB.
+/// those that can be had in 1 GiB, in fp32 among those that do not transform.
 class Plan {
  public:
   Plan(cudnnHandle_t handle, Part part, Precision precision, const Conv2dShape& s, std::int64_t images) {
@@ -96,6 +107,7 @@ class Plan {
     for (int i = 0; i < found; ++i) {
       const Ranked& one = ranked[static_cast<std::size_t>(i)];
       if (one.status != CUDNN_STATUS_SUCCESS || one.memory > kMostWorkspace) continue;
+      if (precision == Precision::fp32 && transforms(one.algo)) continue;
       // Algorithm and arithmetic are ranked together; fp32 must stay fp32.
       if (precision != Precision::fp32) require_cudnn(cudnnSetConvolutionMathType(convolution.get(), one.mathType), "setting the arithmetic");
       return one.algo;

@@ -59,9 +59,9 @@ struct QsgdValue {
   int levels;
   __device__ Pack<float> operator()(std::int64_t m, std::int64_t g) const {
     const Pack<std::uint8_t> a = messages.at(m, g);
-    const float norm = norms[m * buckets + static_cast<std::uint32_t>(g) / groups];
+    const float step = qsgd_step(norms[m * buckets + static_cast<std::uint32_t>(g) / groups], levels);
     Pack<float> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], norm, levels);
+    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], step, levels);
     return b;
   }
 };
@@ -117,16 +117,31 @@ struct SignValue {
   }
 };
 
+/// By the messages' tables, one behind the other.
 struct TableValue {
   Messages<std::uint8_t> messages;
-  const float* means;
-  __device__ Pack<float> operator()(std::int64_t m, std::int64_t g) const {
+  __device__ Pack<float> operator()(std::int64_t m, std::int64_t g, const float* means) const {
     const Pack<std::uint8_t> a = messages.at(m, g);
     Pack<float> b;
     for (int k = 0; k < 4; ++k) b.v[k] = means[m * kQuantiles + a.v[k]];
     return b;
   }
 };
+
+/// Messages whose tables a block keeps in shared memory, 16 KiB; those of more are read where they are.
+constexpr int kMostTables = 16;
+
+__global__ void sum_by_tables(SumMessages<TableValue> sum, const float* means) {
+  __shared__ float kept[kMostTables * kQuantiles];
+  const std::int64_t groups = (sum.n + 3) / 4, first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  if (sum.messages > kMostTables) {
+    for (std::int64_t g = first; g < groups; g += stride) sum(g, means);
+    return;
+  }
+  for (std::int64_t i = threadIdx.x; i < sum.messages * kQuantiles; i += blockDim.x) kept[i] = means[i];
+  __syncthreads();
+  for (std::int64_t g = first; g < groups; g += stride) sum(g, kept);
+}
 
 template <class Value>
 void add_up(const DeviceCall& c, const Value& value, float* sum) {
@@ -149,7 +164,9 @@ void sum_natural(const DeviceCall& c) { add_up(c, NaturalValue{bytes(c)}, c.at<f
 void sum_signs(const DeviceCall& c) { add_up(c, signs(c, Ones{}), c.at<float>(1)); }
 void sum_one_bit(const DeviceCall& c) { add_up(c, signs(c, Means{c.at<float>(1)}), c.at<float>(2)); }
 void sum_ef_sign(const DeviceCall& c) { add_up(c, signs(c, Mean{c.at<float>(1)}), c.at<float>(2)); }
-void sum_sketch(const DeviceCall& c) { add_up(c, TableValue{bytes(c), c.at<float>(1)}, c.at<float>(2)); }
+void sum_sketch(const DeviceCall& c) {
+  sum_by_tables<<<blocks_for(ceil_div(c.n, 4), 2048), kThreads, 0, c.stream>>>(SumMessages<TableValue>{{bytes(c)}, c.at<float>(2), c.n, c.parameters[0]}, c.at<float>(1));
+}
 
 }  // namespace
 

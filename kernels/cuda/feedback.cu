@@ -98,13 +98,15 @@ __global__ void code_buckets(const float* gradient, float* residual, std::int64_
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, offset);
     const float norm = static_cast<float>(sqrt(sum));
     if (lane == 0) norms[b] = norm;
+    const QsgdScale scale = qsgd_scale(norm, levels);
+    const float step = qsgd_step(norm, levels);
     for (int round = 0; round < kHeld; ++round) {
       const std::int64_t g = first + 32 * round;
       const RandomWords random = random_words(seed, static_cast<std::uint64_t>(g));
       Pack<std::uint8_t> code;
       for (int k = 0; k < 4; ++k) {
-        code.v[k] = qsgd_code(c[round].v[k], norm, levels, random.word[k]);
-        c[round].v[k] = c[round].v[k] - qsgd_decode(code.v[k], norm, levels);
+        code.v[k] = qsgd_code(c[round].v[k], scale, levels, random.word[k]);
+        c[round].v[k] = c[round].v[k] - qsgd_decode(code.v[k], step, levels);
       }
       store(codes, g, n, code);
       if (residual != nullptr) store(residual, g, n, c[round]);

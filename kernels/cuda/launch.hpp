@@ -33,6 +33,8 @@ struct Launch {
   /// @throws CudaError, CublasError, CudnnError where a library refuses the call
   void (*run)(const DeviceCall&);
   std::size_t (*scratch_bytes)(const DeviceCall&);  ///< of n, the parameters and the libraries; no buffers are there yet
+  /// What a library said of the last run, which has ended: for a result that is wrong. Null where there is nothing to say.
+  std::string (*remark)(const DeviceCall&) = nullptr;
 };
 
 std::vector<Launch> launches();

@@ -104,10 +104,10 @@ struct QsgdEncode {
   std::uint64_t seed;
   __device__ void operator()(std::int64_t g) const {
     const Pack<float> a = load(x, g, n);
-    const float norm = norms[static_cast<std::uint32_t>(g) / groups];
+    const QsgdScale scale = qsgd_scale(norms[static_cast<std::uint32_t>(g) / groups], levels);
     const RandomWords random = random_words(seed, static_cast<std::uint64_t>(g));
     Pack<std::uint8_t> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_code(a.v[k], norm, levels, random.word[k]);
+    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_code(a.v[k], scale, levels, random.word[k]);
     store(codes, g, n, b);
   }
 };
@@ -119,9 +119,9 @@ struct QsgdValue {
   int levels;
   __device__ Pack<float> operator()(std::int64_t g, std::int64_t n) const {
     const Pack<std::uint8_t> a = load(codes, g, n);
-    const float norm = norms[static_cast<std::uint32_t>(g) / groups];
+    const float step = qsgd_step(norms[static_cast<std::uint32_t>(g) / groups], levels);
     Pack<float> b;
-    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], norm, levels);
+    for (int k = 0; k < 4; ++k) b.v[k] = qsgd_decode(a.v[k], step, levels);
     return b;
   }
 };
@@ -134,10 +134,10 @@ struct TernaryEncode {
   __device__ void operator()(std::int64_t g) const {
     const Pack<float> a = load(x, g, n);
     const RandomWords random = random_words(seed, static_cast<std::uint64_t>(g));
-    const float limit = kTernaryClip * moments[1];
+    const float limit = kTernaryClip * moments[1], largest = *scale;
     std::uint32_t byte = 0;
     for (int k = 0; k < 4; ++k)
-      if (4 * g + k < n) byte |= ternary_code(a.v[k], limit, *scale, random.word[k]) << (2 * k);
+      if (4 * g + k < n) byte |= ternary_code(a.v[k], limit, largest, random.word[k]) << (2 * k);
     codes[g] = static_cast<std::uint8_t>(byte);
   }
 };

@@ -38,15 +38,24 @@ struct SampleOfSign {
 };
 
 struct Reaching {
-  const float* threshold;
-  __device__ bool operator()(float x) const { return reaches(x, *threshold); }
+  float threshold;
+  __device__ bool operator()(float x) const { return reaches(x, threshold); }
 };
+struct ReachingStored {
+  const float* threshold;
+};
+__device__ Reaching loaded(const ReachingStored& keep) { return {*keep.threshold}; }
 
 struct ReachingOfSign {
+  float threshold;
+  int sign;
+  __device__ bool operator()(float x) const { return of_sign(x, sign) && reaches(x, threshold); }
+};
+struct ReachingOfSignStored {
   const float* threshold;
   int sign;
-  __device__ bool operator()(float x) const { return of_sign(x, sign) && reaches(x, *threshold); }
 };
+__device__ ReachingOfSign loaded(const ReachingOfSignStored& keep) { return {*keep.threshold, keep.sign}; }
 
 struct ClearSent {
   const float* threshold;
@@ -62,10 +71,10 @@ struct ClearSent {
 };
 
 /// Indices of the elements kept, and the sum of the block's.
-__global__ void write_kept_and_sum(const float* x, std::int64_t n, ReachingOfSign keep, const Count* offsets, std::uint32_t* indices, double* total_sum, std::uint32_t* total) {
+__global__ void write_kept_and_sum(const float* x, std::int64_t n, ReachingOfSignStored keep, const Count* offsets, std::uint32_t* indices, double* total_sum, std::uint32_t* total) {
   TileElements mine;
   mine.read(x, n);
-  const TileRanks ranks = rank_marked(mine.flags(n, keep));
+  const TileRanks ranks = rank_marked(mine.flags(n, loaded(keep)));
   const Count before = offsets[blockIdx.x];
   double sum = 0;
   for (int round = 0; round < kRounds; ++round)
@@ -106,22 +115,22 @@ void select_sample(const DeviceCall& c) {
   const std::int64_t count = sample_of(c.n);
   radix_select(c, c.at<float>(0), count, kept_of(count), c.at<std::uint32_t>(1));
 }
-void count_dgc(const DeviceCall& c) { count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, Reaching{c.at<float>(1)}, c.at<Count>(2)); }
+void count_dgc(const DeviceCall& c) { count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingStored{c.at<float>(1)}, c.at<Count>(2)); }
 void compact_dgc(const DeviceCall& c) {
   scan(c, c.at<Count>(2), tiles_of(c.n), c.scratch_at<Count>());
-  write_kept<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, Reaching{c.at<float>(1)}, c.scratch_at<Count>(), PutValueAndIndex{c.at<float>(3), c.at<std::uint32_t>(4)}, c.at<std::uint32_t>(5));
+  write_kept<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingStored{c.at<float>(1)}, c.scratch_at<Count>(), PutValueAndIndex{c.at<float>(3), c.at<std::uint32_t>(4)}, c.at<std::uint32_t>(5));
 }
 void clear_sent(const DeviceCall& c) { sweep_groups(c, c.n, ClearSent{c.at<float>(1), c.at<float>(0), c.at<float>(2), c.n}); }
 
 void sample_of_one_sign(const DeviceCall& c) { over(c, sign_sample_of(c.n), SampleOfSign{c.at<float>(0), c.at<float>(1), static_cast<std::uint64_t>(c.n), c.seed, sign_of(c)}); }
-void count_adaptive(const DeviceCall& c) { count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingOfSign{c.at<float>(1), sign_of(c)}, c.at<Count>(2)); }
+void count_adaptive(const DeviceCall& c) { count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingOfSignStored{c.at<float>(1), sign_of(c)}, c.at<Count>(2)); }
 std::size_t compact_mean_scratch(const DeviceCall& c) { return sizeof(double) + offset_scratch(c); }
 void compact_mean(const DeviceCall& c) {
   auto* sum = c.scratch_at<double>();
   auto* offsets = c.scratch_at<Count>(sizeof(double));
   cudaMemsetAsync(sum, 0, sizeof(double), c.stream);
   scan(c, c.at<Count>(2), tiles_of(c.n), offsets);
-  write_kept_and_sum<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingOfSign{c.at<float>(1), sign_of(c)}, offsets, c.at<std::uint32_t>(3), sum, c.at<std::uint32_t>(5));
+  write_kept_and_sum<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingOfSignStored{c.at<float>(1), sign_of(c)}, offsets, c.at<std::uint32_t>(3), sum, c.at<std::uint32_t>(5));
   finish_mean<<<1, 1, 0, c.stream>>>(sum, c.at<std::uint32_t>(5), c.at<float>(4));
 }
 template <bool kAdd>

@@ -50,7 +50,7 @@ struct SvdScratch {
     work = (kCopy + static_cast<std::size_t>(view.elements()) * sizeof(float) + 255) / 256 * 256;
     total = work + static_cast<std::size_t>(count) * sizeof(float);
   }
-  static constexpr std::size_t kCopy = 256;
+  static constexpr std::size_t kStatus = sizeof(std::uint32_t), kCopy = 256;
 };
 
 std::size_t svd_scratch(const DeviceCall& c) { return SvdScratch(matrix_view(c.n), Solver(nullptr)).total; }
@@ -60,7 +60,7 @@ void svd(const DeviceCall& c) {
   const std::int64_t a = view.columns, b = view.rows, all = view.elements();
   const SvdScratch at(view, *c.solver);
   auto* largest = c.scratch_at<std::uint32_t>();
-  auto* status = c.scratch_at<int>(sizeof *largest);
+  auto* status = c.scratch_at<int>(SvdScratch::kStatus);
   auto* copy = c.scratch_at<float>(SvdScratch::kCopy);
   cudaMemsetAsync(largest, 0, sizeof *largest, c.stream);
   find_largest<<<reduction_blocks(all), kThreads, 0, c.stream>>>(c.at<float>(0), all, largest);
@@ -72,8 +72,14 @@ void svd(const DeviceCall& c) {
   sweep<<<blocks_for(all), kThreads, 0, c.stream>>>(all, Finish{largest, c.at<float>(1), c.at<float>(2), c.at<float>(3), a, b});
 }
 
+std::string svd_remark(const DeviceCall& c) {
+  int status = 0;
+  require_cuda(cudaMemcpy(&status, c.scratch_at<int>(SvdScratch::kStatus), sizeof status, cudaMemcpyDeviceToHost), "copying the status of an SVD");
+  return "; gesvdj's status: " + std::to_string(status) + " (0: converged, " + std::to_string(matrix_view(c.n).rows + 1) + ": not within its sweeps)";
+}
+
 }  // namespace
 
-void add_svd_launches(std::vector<Launch>& list) { list.push_back({"svd/atomo", svd, svd_scratch}); }
+void add_svd_launches(std::vector<Launch>& list) { list.push_back({"svd/atomo", svd, svd_scratch, svd_remark}); }
 
 }  // namespace stepcast::kernels

@@ -81,11 +81,16 @@ struct TileElements {
   }
 };
 
+/// What a thread marks by: the kernel's argument, or, where an overload makes it of numbers in the device's memory, these loaded
+/// once.
+template <class Keep>
+__device__ const Keep& loaded(const Keep& keep) { return keep; }
+
 template <class Keep>
 __global__ void count_tiles(const float* x, std::int64_t n, Keep keep, Count* counts) {
   TileElements mine;
   mine.read(x, n);
-  const TileRanks ranks = rank_marked(mine.flags(n, keep));
+  const TileRanks ranks = rank_marked(mine.flags(n, loaded(keep)));
   if (threadIdx.x == 0) counts[blockIdx.x] = ranks.total;
 }
 
@@ -114,7 +119,7 @@ template <class Keep, class Put>
 __global__ void write_kept(const float* x, std::int64_t n, Keep keep, const Count* offsets, Put put, std::uint32_t* total) {
   TileElements mine;
   mine.read(x, n);
-  const TileRanks ranks = rank_marked(mine.flags(n, keep));
+  const TileRanks ranks = rank_marked(mine.flags(n, loaded(keep)));
   const Count before = offsets[blockIdx.x];
   for (int round = 0; round < kRounds; ++round)
     for (int k = 0; k < 4; ++k)

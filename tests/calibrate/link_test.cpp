@@ -2,12 +2,16 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "calibrate/link/link_fit.hpp"
 #include "models/collective/collective.hpp"
+#include "models/equation/evaluate.hpp"
 #include "models/part/reader.hpp"
 #include "models/part/writer.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/study.hpp"
+#include "models/strategy/builder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -35,6 +39,31 @@ std::string message_of(const std::function<void()>& call) {
     return error.what();
   }
   return "nothing was refused";
+}
+
+/// As nccl-tests names them, host by host.
+std::string devices_of(int hosts, int each) {
+  std::string text;
+  for (int rank = 0; rank < hosts * each; ++rank) text += fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:01:00] X\n", rank, 4711 + rank, fmt::format("h{}", rank / each), rank % each);
+  return text;
+}
+
+/// A file of nccl-tests: T = fixed + n·per_byte at powers of four.
+Benchmark nccl_run(const std::string& devices, double fixed, double per_byte, const char* file = "all_reduce_perf.txt") {
+  std::string text = devices + "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+  for (double n = 1024; n <= 1 << 30; n *= 4) text += fmt::format("{0} {1} float sum -1 {2:.9g} 1 1 0 {2:.9g} 1 1 0\n", n, n / 4, 1e6 * (fixed + n * per_byte));
+  return read_nccl_text(text, file, {});
+}
+
+/// An all-reduce of n bytes on the cluster, by the equations.
+double forecast(const Cluster& cluster, double n, Algorithm algorithm) {
+  CollectiveBenchmark benchmark;
+  benchmark.size = Bytes(n);
+  benchmark.collective.algorithm = algorithm;
+  Scenario scenario;
+  scenario.cluster = cluster;
+  scenario.strategy = benchmark;
+  return evaluate(build_step_graph(scenario, Workload{}), cluster).step.si();
 }
 
 constexpr const char* kNcclHead =
@@ -103,6 +132,108 @@ TEST_CASE("nccl-tests: ranks of one communicator") {
   CHECK(of_json(R"({"nthreads": 2, "ngpus": 4, "devices": [{"rank": 0, "group": 0}, {"rank": 8, "group": 0}]})") == 16);
   CHECK(of_json(R"({"nthreads": 1, "ngpus": 2, "devices": [{"group": 0}, {"group": 1}, {"group": 2}, {"group": 3}]})") == 2);
   CHECK_THAT(message_of([&] { of_json("{}"); }), ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
+}
+
+TEST_CASE("nccl-tests: which hosts the ranks are on") {
+  const auto hosts = [](const std::string& devices) {
+    const Benchmark one = nccl_run(devices, 1e-5, 1e-11);
+    return std::pair(one.hosts, one.ranks_per_host);
+  };
+  CHECK(hosts(devices_of(1, 8)) == std::pair(1, 8));
+  CHECK(hosts(devices_of(8, 8)) == std::pair(8, 8));
+  CHECK(hosts(devices_of(4, 1)) == std::pair(4, 1));
+  const auto line = [](int rank, const char* host) { return fmt::format("#   Rank {} Pid 1 on {} device 0 [0x0] X\n", rank, host); };
+  CHECK(hosts(line(0, "a") + line(1, "a") + line(2, "b")) == std::pair(2, 0));                     // not as many on each
+  CHECK(hosts(line(0, "a") + line(1, "b") + line(2, "a") + line(3, "b")) == std::pair(2, 0));      // not host by host
+  CHECK(hosts("# Rank 0 Group 0 Pid 1\n# Rank 1 Group 0 Pid 1\n") == std::pair(0, 0));
+  CHECK(hosts(line(0, "a") + "...\n" + line(3, "b")) == std::pair(0, 0));                          // lines of a process cut off
+  CHECK(nccl_run(line(0, "a") + "...\n" + line(3, "b"), 1e-5, 1e-11).ranks == 4);
+  const Benchmark split = nccl_run("# Rank 0 Group 0 Pid 1 on a device 0\n# Rank 1 Group 1 Pid 1 on a device 1\n# Rank 2 Group 0 Pid 2 on b device 0\n# Rank 3 Group 1 Pid 2 on b device 1\n", 1e-5, 1e-11);
+  CHECK((split.ranks == 2 && split.hosts == 2 && split.ranks_per_host == 1));
+  const Benchmark json = read_nccl_json(R"({"args": ["all_reduce_perf"], "config": {"nthreads": 1, "ngpus": 4, "devices": [{"hostname": "a"}, {"hostname": "a"}, {"hostname": "b"}, {"hostname": "b"}]}, "results": []})", "a.json", {});
+  CHECK((json.ranks == 16 && json.hosts == 2 && json.ranks_per_host == 8));
+  CHECK(read_benchmark(data("all_reduce_perf.txt"), {}).hosts == 1);
+  CHECK_THAT(message_of([] { read_benchmark(data("all_reduce_perf.txt"), {{}, 8, false}); }), ContainsSubstring("found --ranks 8; allowed: 4, which the file says itself; leave out --ranks"));
+  CHECK_THAT(message_of([] { read_benchmark(data("all_reduce_perf.json"), {{}, 8, false}); }), ContainsSubstring("found --ranks 8; allowed: 4"));
+  CHECK(read_benchmark(data("all_reduce_perf.txt"), {{}, 4, false}).ranks == 4);
+}
+
+TEST_CASE("runs inside one host and on several make nodes that forecast both") {
+  // Inside: 2 us a message, 200 GB/s; a ring of 8: 14 rounds, 2·7/8 of n. Between hosts: 7 us a message, 40 GB/s; a ring of 64:
+  // 126 rounds, 2·63/64 of n. A message between hosts passes both links, so the NIC's latency is 5 us.
+  const Benchmark inside = nccl_run(devices_of(1, 8), 14 * 2e-6, 1.75 / 200e9), across = nccl_run(devices_of(8, 8), 126 * 7e-6, 2 * 63.0 / 64 / 40e9, "all_reduce_perf_64.txt");
+  for (const bool first : {true, false}) {
+    const std::vector<BenchmarkFit> fits = {fit_benchmark(first ? inside : across, {}), fit_benchmark(first ? across : inside, {})};
+    const Cluster cluster = make_cluster("lab", fits);
+    CHECK(cluster.workers == 64);
+    REQUIRE(std::holds_alternative<Nodes>(cluster.topology));
+    const Nodes& nodes = std::get<Nodes>(cluster.topology);
+    CHECK((nodes.gpus_per_node == 8 && nodes.nics == 1));
+    require_close(2e-6, nodes.inner.latency.si(), 1e-4, "inner latency");
+    require_close(200e9, nodes.inner.bandwidth.si(), 1e-4, "inner bandwidth");
+    require_close(5e-6, cluster.link.latency.si(), 1e-4, "a NIC's latency");
+    require_close(40e9, cluster.link.bandwidth.si(), 1e-4, "a NIC's bandwidth");
+    for (const BenchmarkFit& fit : fits)
+      for (const double error : errors_of(cluster, fit)) CHECK(error < 1e-3);
+    CHECK(bad_fits(cluster, fits).empty());
+    Cluster one_host = cluster;
+    one_host.workers = 8;
+    for (const Benchmark::Row& row : across.rows) require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "64 ranks by the equations");
+    for (const Benchmark::Row& row : inside.rows) require_close(row.seconds, forecast(one_host, row.bytes, Algorithm::ring), 1e-3, "8 ranks by the equations");
+    CHECK_THAT(cluster.description, ContainsSubstring("The inner link is from all_reduce_perf.txt") && ContainsSubstring("use them with that algorithm"));
+    CHECK_THAT(link_table(cluster, fits), ContainsSubstring("64 ranks on 8 hosts") && ContainsSubstring("inside nodes of 8") && ContainsSubstring("say so in a scenario: \"collective\": {\"algorithm\": \"ring\"}"));
+  }
+  // One rank a host: the machines are as large as the run inside one.
+  const Cluster one_each = make_cluster("lab", {fit_benchmark(nccl_run(devices_of(4, 1), 6 * 7e-6, 1.5 / 40e9), {}), fit_benchmark(inside, {})});
+  CHECK((one_each.workers == 32 && std::get<Nodes>(one_each.topology).gpus_per_node == 8));
+
+  const auto refusal = [&](const Benchmark& other, Algorithm algorithm) {
+    try {
+      make_cluster("lab", {fit_benchmark(inside, {algorithm, 1}), fit_benchmark(other, {algorithm, 1})});
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(refusal(across, Algorithm::double_binary_tree), ContainsSubstring("all_reduce_perf.txt is of one host and all_reduce_perf_64.txt of 8") && ContainsSubstring("NCCL_ALGO=Ring") && ContainsSubstring("one --from at a time"));
+  CHECK_THAT(refusal(nccl_run(devices_of(1, 3) + "#  Rank  3 Group  0 Pid 1 on other device 0\n", 1e-5, 1e-11), Algorithm::ring), ContainsSubstring("not as many on each host"));
+}
+
+TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where no algorithm is faster than on a star") {
+  // As above.
+  const Benchmark across = nccl_run(devices_of(8, 8), 126 * 7e-6, 2 * 63.0 / 64 / 40e9);
+  const std::vector<BenchmarkFit> fits = {fit_benchmark(across, {})};
+  const Cluster cluster = make_cluster("lab", fits);
+  const Nodes& nodes = std::get<Nodes>(cluster.topology);
+  CHECK((cluster.workers == 64 && nodes.gpus_per_node == 8 && nodes.nics == 1));
+  require_close(7e-6, nodes.inner.latency.si(), 1e-4, "latency of any message");
+  CHECK(cluster.link.latency == 0_s);
+  CHECK(nodes.inner.bandwidth == cluster.link.bandwidth);
+  for (const Benchmark::Row& row : across.rows) require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "by the equations");
+  CHECK_THAT(cluster.description, ContainsSubstring("those of ring as it was measured") && ContainsSubstring("auto among them") && ContainsSubstring("Add a run inside one host"));
+  Cluster star = cluster;
+  star.topology = Star{};
+  star.link.latency = nodes.inner.latency;
+  for (const double n : {1e3, 1e6, 1e9}) CHECK(forecast(cluster, n, Algorithm::automatic) >= forecast(star, n, Algorithm::automatic) * (1 - 1e-9));
+  // Other algorithms' closed forms are of a star, as are hosts of one rank and of unlike numbers.
+  for (const Cluster& other : {make_cluster("lab", {fit_benchmark(across, {Algorithm::double_binary_tree, 1})}), make_cluster("lab", {fit_benchmark(nccl_run(devices_of(4, 1), 6 * 7e-6, 1.5 / 40e9), {})})})
+    CHECK((std::holds_alternative<Star>(other.topology) && other.description.find("use them with that algorithm") != std::string::npos));
+}
+
+TEST_CASE("where the cluster does not hold, it is said") {
+  // By the first, one link of 2 us and 200 GB/s, a ring of 16 takes 30·2 us + 1.875 n/(200 GB/s). Measured is ten times as
+  // much, so that what the cluster gives is 90 % less; half as much again, and it is 33 % less; 1.2 times, and it is 17 % less.
+  const BenchmarkFit right = fit_benchmark(collective(Operation::all_reduce, 8, 14 * 2e-6, 1.75 / 200e9), {});
+  const auto said = [&](double times) {
+    Benchmark other = collective(Operation::all_reduce, 16, times * 30 * 2e-6, times * 1.875 / 200e9);
+    other.file = "other.txt";
+    const std::vector<BenchmarkFit> fits = {right, fit_benchmark(other, {})};
+    return bad_fits(make_cluster("lab", fits), fits);
+  };
+  REQUIRE(said(10).size() == 1);
+  CHECK_THAT(said(10).front(), ContainsSubstring("other.txt: half of its times are 90 % or more from what the cluster gives for all-reduce by ring, 16 ranks; good: 20 %"));
+  CHECK(said(1.5).size() == 1);
+  CHECK(said(1.2).empty());
 }
 
 TEST_CASE("bad benchmarks are refused with place, finding and remedy") {

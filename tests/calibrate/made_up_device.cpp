@@ -1,5 +1,5 @@
 // A device whose times are made up, for running the whole of stepcast-calibrate without one. $MADE_UP_FAULT makes it fail
-// as devices do: "memory" at the largest sizes, "lost" after a hundred samples, "wrong" results, a "clock" that drops.
+// as devices do: "memory" at the largest sizes, "lost" after a hundred samples, "wrong" results, a "clock" that drops under one pass.
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -25,7 +25,7 @@ constexpr double kNoise = 0.002;
 
 class MadeUpWork : public Work {
  public:
-  explicit MadeUpWork(double seconds) : seconds_(seconds) {}
+  explicit MadeUpWork(double seconds, bool drops = false) : seconds_(seconds), drops_(drops) {}
   Sample cold() override {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     static int samples = 0;
@@ -40,10 +40,12 @@ class MadeUpWork : public Work {
 
  private:
   Sample run(double factor) {
-    const bool drops = fails("clock") && random_() % 3 != 0;
-    return {kEvents + factor * seconds_ * std::normal_distribution<double>(1, kNoise)(random_), drops ? 1e9 : 1.7e9};
+    const bool dropped = drops_ && ++runs_ % 4 != 0;
+    return {kEvents + factor * seconds_ * std::normal_distribution<double>(1, kNoise)(random_), dropped ? 1e9 : 1.7e9};
   }
   double seconds_;
+  bool drops_;
+  int runs_ = 0;
   std::mt19937_64 random_{std::random_device{}()};
 };
 
@@ -91,9 +93,9 @@ class MadeUpDevice : public Device {
     const auto check = [pass]() -> std::optional<std::string> { return pass == "quantize" && fails("wrong") ? std::optional<std::string>("y[0]: expected 1, got 2") : std::nullopt; };
     // Radix select sweeps four times, as on a real device.
     const double repeats = pass == "radix-select" ? 4 : 1;
-    const auto prepare = [bytes, sizes, seconds, repeats](std::int64_t n) {
+    const auto prepare = [pass, bytes, sizes, seconds, repeats](std::int64_t n) {
       if (n == sizes.largest && fails("memory")) throw std::runtime_error("allocating device memory: cudaErrorMemoryAllocation (out of memory)");
-      return std::make_unique<MadeUpWork>(repeats * seconds(bytes(n)));
+      return std::make_unique<MadeUpWork>(repeats * seconds(bytes(n)), pass == "quantize" && fails("clock"));
     };
     return {pass + "/made-up", pass, "made-up", log_spaced_sizes(sizes.least, sizes.largest, sizes.count, sizes.seed), bytes, [](std::int64_t) { return 0.0; }, repeats, check, prepare};
   }

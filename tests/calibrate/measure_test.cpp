@@ -312,6 +312,63 @@ TEST_CASE("no time is taken of a kernel that is wrong, and errors name what fail
   CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), ContainsSubstring("bad, size 200: out of memory"));
 }
 
+TEST_CASE("a subject is checked just before its first time, and no more once it has one") {
+  const Folder folder;
+  World world;
+  world.next = [](int) { return Sample{2e-3, 1e9}; };
+  std::vector<std::string> checked;
+  std::vector<Subject> subjects;
+  for (const char* name : {"one", "two", "three"}) {
+    subjects.push_back(subject_of(world, name, {100, 200}));
+    subjects.back().check = [&checked, name] { return checked.emplace_back(name), std::optional<std::string>(); };
+  }
+  SampleFile file(folder / "a.jsonl", kHeader);
+  world.interrupted_after = 3;  // during the first of six, of 5 cold runs each
+  CHECK_THROWS_AS(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), Interrupted);
+  CHECK(checked.size() == 1);
+  CHECK(file.count() == 0);
+  world.interrupted_after = 3 + 5 + 2;  // during the second
+  CHECK_THROWS_AS(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), Interrupted);
+  REQUIRE(file.count() == 1);
+  world.interrupted_after = 1 << 30;
+  checked.clear();
+  measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
+  CHECK(file.count() == 6);
+  CHECK(checked.size() == 2);  // that of which there was a time is not checked again
+  CHECK(std::find(checked.begin(), checked.end(), read_samples(folder / "a.jsonl")->records.front().name) == checked.end());
+}
+
+TEST_CASE("a subject may have a share of the time limit") {
+  const Folder folder;
+  World world;
+  std::mt19937_64 random(1);
+  world.next = [&](int) { return Sample{std::uniform_real_distribution<double>(0.1, 0.3)(random), 1e9}; };
+  std::vector<Subject> subjects = {subject_of(world, "slow", {1}), subject_of(world, "other", {1})};
+  subjects[0].time_share = 0.1;
+  SampleFile file(folder / "a.jsonl", kHeader);
+  measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
+  // 10 s are enough for 20 samples of 0.1 to 0.3 s, the most; 1 s is over after 4 to 11 of them.
+  const std::vector<Record> records = read_samples(folder / "a.jsonl")->records;
+  REQUIRE(records.size() == 2);
+  for (const Record& record : records) {
+    INFO(record.name << ": " << record.cold.size() << " samples");
+    CHECK((record.name == "slow" ? record.cold.size() >= 4 && record.cold.size() <= 11 : record.cold.size() == 20));
+    CHECK(record.settled == (record.name == "other"));
+  }
+}
+
+TEST_CASE("what the clock is not fit for is left out, however much it is") {
+  const Folder folder;
+  World steady, dropping;
+  steady.next = [](int) { return Sample{2e-3, 1e9}; };
+  dropping.next = [](int run) { return run % 3 == 0 ? Sample{1e-3, 1e9} : Sample{2e-3, 0.5e9}; };
+  const std::vector<Subject> subjects = {subject_of(dropping, "unsteady", {1, 2, 3, 4, 5, 6, 7, 8, 9}), subject_of(steady, "steady", {1, 2})};
+  SampleFile file(folder / "a.jsonl", kHeader);
+  CHECK(measure(subjects, {kRules, 1, 0, 1}, file, steady.surroundings()) == 0);
+  CHECK(file.count() == 2);
+  CHECK((file.has("steady", 1, 0) && file.has("steady", 2, 0)));
+}
+
 TEST_CASE("progress tells the time left") {
   CHECK(progress_text(20, 20, 100, 0, "one") == "20 of 100 measured: one");
   // 10 in 5 s, 70 to go.

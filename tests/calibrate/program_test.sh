@@ -27,6 +27,21 @@ run 0 link --from "$data/osu_latency.txt" --from "$data/osu_allreduce.txt" --ran
 run 3 link --from "$data/osu_allreduce.txt" -o no.json; has err "osu_allreduce.txt: found no number of ranks"; has err "--ranks"
 [[ ! -e no.json && ! -e no.json.partial ]] || fail "a file was left"
 run 3 link --from "$data/osu_bw.txt"; has err "tells no latency"
+# NCCL's names, in any case; what the collective has not is refused with what it has, what nothing has by the command line.
+run 0 link --from "$data/all_reduce_perf.txt" --algorithm Ring; has out "all-reduce by ring"
+run 0 link --from "$data/all_reduce_perf.txt" --algorithm TREE; has out "all-reduce by double-binary-tree"
+run 3 link --from "$data/all_reduce_perf.txt" --algorithm pairwise; has err "--algorithm pairwise: allowed for all-reduce: ring, "
+for algorithm in hierarchical multi-ring auto nvls; do run 2 link --from "$data/all_reduce_perf.txt" --algorithm $algorithm; done
+run 3 link --from "$data/all_reduce_perf.txt" --ranks 8; has err "found --ranks 8; allowed: 4, which the file says itself"
+# The same times as if they were of 2 hosts.
+sed -e '/Rank  [23]/s/host0/host1/' "$data/all_reduce_perf.txt" >two_hosts.txt
+run 0 link --from two_hosts.txt -o nodes.json; has nodes.json '"gpus_per_node": 2'; has out "4 ranks on 2 hosts"
+run 0 link --from two_hosts.txt --from "$data/all_reduce_perf.txt" -o nodes.json; has nodes.json '"kind": "nodes"'; has out "inside nodes of 2"
+[[ ! -s err ]] || fail "messages without need"
+# Two runs of unknown hosts of which the second is ten times as slow.
+sed -e '/Rank/s/ on .*//' "$data/all_reduce_perf.txt" >unknown.txt
+awk '/^ / { $6 *= 10 } { print }' unknown.txt >slow.txt
+run 0 link --from unknown.txt --from slow.txt; has err "slow.txt: half of its times are "
 run 3 link --from missing.txt; has err "missing.txt: found No such file"
 run 1 link --from "$data/all_reduce_perf.txt" -o missing/cluster.json; has err "missing/cluster.json.partial cannot be written"
 

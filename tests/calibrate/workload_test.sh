@@ -63,6 +63,15 @@ PYTHON
 grep -q "roofline, tf32: within a factor" out || fail "no line about the roofline"
 grep -Eq "events [12](\.[0-9]+)? us \(taken from each sample\)" out || fail "no word of the events"
 grep -q "step resnet20-cifar10 vanilla, batch 8, tf32: assembled" out || fail "no line about the step"
+# A made-up kernel that is warm takes 0.6 of its time. Both are shown to four digits and scatter as said above.
+python3 - <<'PYTHON' || fail "steps of warm times"
+import re
+from calibrated import *
+lines = re.findall(r"^step .*: assembled (.*) \(of warm times (.*)\), measured ", open("out").read(), re.M)
+assert len(lines) == 9, lines
+for cold, warm in lines:
+    close(0.6 * si(cold), si(warm), 0.01, "warm beside cold")
+PYTHON
 
 # Samples by cuDNN, taken elsewhere, make a profile here, where there is none. Convolutions of six kinds: the first, one of each
 # of three widths, and two that double the width.

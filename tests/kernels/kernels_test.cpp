@@ -145,7 +145,15 @@ TEST_CASE("QSGD: within N/s, zeros stay zeros") {
     for (std::size_t i = 0; i < x.size(); ++i)
       if (!(std::abs(back[i] - x[i]) <= norms[i / 512] / 127 * 1.00001F)) FAIL(x[i] << " became " << back[i]);
   }
-  CHECK(qsgd_decode(qsgd_code(0, 0, 127, 0), 0, 127) == 0);
+  const auto through = [](float x, float norm) { return qsgd_decode(qsgd_code(x, qsgd_scale(norm, 127), 127, 0), qsgd_step(norm, 127), 127); };
+  CHECK(through(0, 0) == 0);
+  // Whatever its size, the largest of a bucket of one keeps all but rounding: of 2^-120 a level is 2^-127, rounded to 2^-149.
+  for (const float norm : {0x1p-120F, 0x1p-100F, 0x1p-99F, 1.0F, 3.0F, 0x1.8p127F})
+    for (const float x : {norm, -norm}) require_close(static_cast<double>(x), static_cast<double>(through(x, norm)), norm == 0x1p-120F ? 1e-6 : 3e-7, "the largest");
+  // Rounded down, half of it is level 63 of 127. Of the least denormals too there are levels.
+  for (const float norm : {0x1p-148F, 0x1p-101F, 0x1p-100F, 2.0F, 0x1p127F}) CHECK(qsgd_code(norm / 2, qsgd_scale(norm, 127), 127, 0xffffffffU) == 127 + 63);
+  CHECK(std::isnan(through(1, kInfinity)));
+  CHECK(qsgd_code(kInfinity, qsgd_scale(kInfinity, 127), 127, 0) == 127);
 }
 
 // A mean of N independent values of standard deviation s lies within 5s/√N of its expectation but once in 1.7 million.
@@ -160,7 +168,7 @@ TEST_CASE("QSGD, TernGrad and natural compression are unbiased") {
   };
   for (const float x : {0.001F, -0.3F, 0.77F, 1.0F, -1.9F}) {
     // Levels are N/s apart, so the deviation is at most half of that.
-    check(x, 2.0 / 15 / 2, "QSGD, N = 2, s = 15", [](float value, std::uint32_t r) { return qsgd_decode(qsgd_code(value, 2, 15, r), 2, 15); });
+    check(x, 2.0 / 15 / 2, "QSGD, N = 2, s = 15", [](float value, std::uint32_t r) { return qsgd_decode(qsgd_code(value, qsgd_scale(2, 15), 15, r), qsgd_step(2, 15), 15); });
     // ±S or 0: at most S/2.
     check(x, 2.0 / 2, "TernGrad, S = 2", [](float value, std::uint32_t r) { return ternary_decode(ternary_code(value, 10, 2, r), 2); });
     // Powers of two, 2^e <= |x| apart.

@@ -161,6 +161,20 @@ TEST_CASE("SVD: the comparison accepts other signs and nothing else") {
     }
 }
 
+TEST_CASE("SVD: large matrices may be further off") {
+  // Of 64 rows 1e-4 of the largest, of 256 rows 8·16·2^-20 = 1.22e-4.
+  for (const std::int64_t n : {64 * 64, 256 * 256}) {
+    const std::vector<float> x = floats(Workspace(find_kernel("svd/atomo"), n, Input::normal, 3), 0);
+    const Workspace expected = decomposed(x, n), other = decomposed(x, n);
+    auto* sigma = static_cast<float*>(other.data(2));
+    const float largest = sigma[0];
+    sigma[0] = 1.00011F * largest;
+    CHECK(compared(expected, other).has_value() == (n == 64 * 64));
+    sigma[0] = 1.00013F * largest;
+    CHECK(compared(expected, other));
+  }
+}
+
 TEST_CASE("ATOMO: as many triplets as there is budget for, the large ones for sure") {
   // Budget 2 of 10, 1, 1, 1: 2·10 > 13, so the first is sure; 1·1 <= 3, so the others have 1/3 each.
   const float sigma[] = {10, 1, 1, 1};

@@ -192,6 +192,28 @@ TEST_CASE("3LC: any message decodes") {
     }
 }
 
+TEST_CASE("3LC: timings take the codes of normal input, whatever the seed") {
+  constexpr std::int64_t n = 99991;
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {  // by which checks draw the share of zeros
+    const std::vector<float> x = gradient(n, Input::normal, seed);
+    const Workspace quantized = run("quantize/3lc", n, {{0, x}, {1, {largest_of(x)}}});
+    const std::vector<std::uint8_t> codes(bytes(quantized, 2), bytes(quantized, 2) + quantized.bytes(2));
+    const auto timed = [&](const char* name) {
+      Kernel kernel = find_kernel(name);
+      kernel.prepare = kernel.prepare_timed;
+      return Workspace(kernel, n, Input::normal, seed);
+    };
+    const Workspace coding = timed("zero-runs/3lc");
+    CHECK(std::equal(codes.begin(), codes.end(), bytes(coding, 0)));
+    for (const char* name : {"decode/3lc", "decode-add/3lc"}) {
+      const Workspace decoding = timed(name);
+      const Workspace message = run_on("zero-runs/3lc", n, 0, codes);
+      REQUIRE(word(decoding, 1) == word(message, 2));
+      CHECK(std::equal(bytes(message, 1), bytes(message, 1) + word(message, 2), bytes(decoding, 0)));
+    }
+  }
+}
+
 TEST_CASE("INCEPTIONN: each class within its bound, the largest as they are") {
   property("one element", [] {
     const auto x = static_cast<float>(positive_between(1e-12, 0.999) * (coin() ? 1 : -1));
