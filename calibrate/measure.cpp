@@ -84,8 +84,9 @@ int measure(const std::vector<Subject>& subjects, const MeasureOptions& options,
   Progress progress(file.count(), all);
   Checks checks(file);
   for (const Task& task : tasks) {
-    if (!checks.is_right(*task.subject, options, progress)) continue;
+    const bool is_right = checks.is_right(*task.subject, options, progress);
     if (surroundings.is_interrupted()) throw Interrupted("interrupted");
+    if (!is_right) continue;
     const std::string name = fmt::format("{}, size {}", task.subject->name, task.size);
     progress.show(file.count(), fmt::format("start {} of {}, {}", options.start + 1, options.starts, name));
     const auto leave_out = [&](const std::exception& why) { progress.note(fmt::format("{}, is left out: {}", name, why.what())); };

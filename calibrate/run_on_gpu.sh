@@ -32,7 +32,10 @@ if [[ ${1:-} == --collect ]]; then
     cp -rT "/usr/include/$headers" ".gpu-deps/include/$headers"
   done
   cp -r /usr/share/cmake/nlohmann_json .gpu-deps/share/cmake/
-  git describe --always --dirty --abbrev=12 >.gpu-deps/git-state
+  state=$(git describe --always --dirty --abbrev=12)
+  # Samples of other sources are not gone on from.
+  [[ ! -e .gpu-deps/git-state || $(<.gpu-deps/git-state) == "$state" ]] || rm -f .gpu-deps/results.tar.gz
+  echo "$state" >.gpu-deps/git-state
   echo "headers of nlohmann/json, fmt, CLI11 and Eigen, and the sources' state, $(<.gpu-deps/git-state), are in .gpu-deps/"
   exit
 fi
@@ -133,7 +136,8 @@ if has_part calibrate; then
   rm -f "$out"/tables/*.json  # made again of the samples; what PyTorch took is measured, and stays
   [[ ! -e $out/profile.json ]] || mv "$out/profile.json" "$out/profile.before.json"
   step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
-  [[ -e $out/profile.json ]] || reserve=10 step fit.log "${fit[@]}"  # of what was measured before it ended
+  # Of what was measured before it ended, if that was by this program.
+  [[ -e $out/profile.json ]] || grep -q 'taken otherwise' "$out/calibrate.log" || reserve=10 step fit.log "${fit[@]}"
 fi
 
 if ! has_part torch; then

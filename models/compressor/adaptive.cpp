@@ -10,7 +10,7 @@ namespace stepcast {
 
 CodecPlan plan(const Adaptive& x, const Tensor& tensor) {
   const std::int64_t count = expected_count(std::min(1.0, x.ratio * x.selected), tensor);
-  const Bytes dense = tensor.dense(), wire(4.0 * (3.0 + static_cast<double>(count)));
+  const Bytes dense = tensor.dense(), wire = 12_B + static_cast<double>(count) * index_width(tensor);
   // Half of the elements have either sign, and 1 % of those are the sample.
   const double sample = std::max(1.0, std::ceil(0.005 * static_cast<double>(tensor.elements())));
   CodecPlan plan;

@@ -24,6 +24,7 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 
 Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
   if (std::holds_alternative<Dgc>(compressor)) return workload.gradient_bytes * 2.0;
+  if (std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor)) return {};
   // What leaves a tensor as it is, remembers nothing of it.
   const bool remembers = std::any_of(workload.gradients.begin(), workload.gradients.end(), [&](const Gradient& gradient) { return !make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).remember.empty(); });
   return remembers ? workload.gradient_bytes : Bytes{};

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "models/unit/format.hpp"
-
 namespace stepcast {
 namespace {
 
@@ -62,7 +60,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
     report.notes.push_back(fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
                                        100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
-  if (report.lacks_memory) report.notes.push_back(fmt::format("the model's state alone, {}, is more than the {} of {}", human_text(report.state->total()), human_text(scenario.workload->profile->memory->value), scenario.workload->profile->name));
+  if (!report.lacks_memory.empty()) report.notes.push_back(report.lacks_memory);
   if (trains(scenario) && goes_over(point, "accumulation"))
     report.notes.push_back("with accumulation a step is so many passes of a batch each");
   else if (trains(scenario) && workload.accumulation > 1)

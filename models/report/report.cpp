@@ -13,6 +13,7 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/price/shard_prices.hpp"
 #include "models/report/point_notes.hpp"
+#include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
@@ -68,11 +69,12 @@ std::string why_estimate(const ParameterServerStrategy& server, const Cluster& c
   });
   std::vector<std::string> why;
   const bool unequal = server.balance == ShardBalance::greedy && server.shards > 1;
+  const bool exact = !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes));
   if (unequal) why.push_back("as if all shards were as late as the largest");
-  if (unequal || !workers_are_alike(cluster) || !shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes)))
+  if (!exact || !workers_are_alike(cluster))
     why.push_back("as if all workers pushed at once, and no push met a pull");
   const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
-  if (!followed && !prices_are_exact(cluster)) why.push_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches" : "from its busiest links and longest routes");
+  if (!exact && !followed && !prices_are_exact(cluster)) why.push_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches" : "from its busiest links and longest routes");
   return fmt::format("{}", fmt::join(why, ", and "));
 }
 
@@ -182,12 +184,13 @@ void add_throughput(const Scenario& scenario, const Answered& own, std::optional
   report.scaling_efficiency = report.samples_per_second / (worker_speeds(scenario.cluster).sum * alone);
 }
 
-/// Of the scenario, or of the phase of its run that needs most.
-ModelState fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
-  if (point.phases.empty()) return model_state(point.scenario, answered.front().workload);
-  ModelState most;
+/// Of the scenario, or of the phase of its run that needs most, with its device; null where no profile is known.
+std::pair<ModelState, const DeviceProfile*> fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
+  const auto device_of = [](const Scenario& scenario) { return scenario.workload->profile ? &*scenario.workload->profile : nullptr; };
+  if (point.phases.empty()) return {model_state(point.scenario, answered.front().workload), device_of(point.scenario)};
+  std::pair<ModelState, const DeviceProfile*> most{};
   for (std::size_t i = 0; i < point.phases.size(); ++i)
-    if (const ModelState state = model_state(point.phases[i], answered[1 + i].workload); state.total() > most.total()) most = state;
+    if (const ModelState state = model_state(point.phases[i], answered[1 + i].workload); state.total() > most.first.total()) most = {state, device_of(point.phases[i])};
   return most;
 }
 
@@ -237,9 +240,10 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     std::optional<double> baseline;
     if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
     add_throughput(scenario, own, baseline, report);
-    report.state = fullest(point, answered);
-    const auto& profile = scenario.workload->profile;
-    report.lacks_memory = profile && profile->memory && report.state->total() > profile->memory->value;
+    const auto [state, device] = fullest(point, answered);
+    report.state = state;
+    if (device && device->memory && state.total() > device->memory->value)
+      report.lacks_memory = fmt::format("the model's state alone, {}, is more than the {} of {}", human_text(state.total()), human_text(device->memory->value), device->name);
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});

@@ -61,7 +61,7 @@ struct PointReport {
   std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own
   std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
   std::optional<ModelState> state;      ///< a worker's memory for the model, where one is trained
-  bool lacks_memory = false;            ///< that alone is more than the device has
+  std::string lacks_memory{};           ///< not empty: that alone is more than the device has, and how much that is
   std::optional<Band> band;         ///< of the step time, where a profile knows its spread
   Bound bound;
   double gap = 0.0;                 ///< step time over the bound, minus 1; 0 where the bound leaves communication out

@@ -58,7 +58,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
   // Why one shards.
-  add([](P p) { return p.strategy == ShardedStrategy::kind || p.lacks_memory; }, "model state", [](P p) { return p.state ? human_text(p.state->total()) + (p.lacks_memory ? " !" : "") : "-"; });
+  add([](P p) { return p.strategy == ShardedStrategy::kind || !p.lacks_memory.empty(); }, "model state", [](P p) { return p.state ? human_text(p.state->total()) + (p.lacks_memory.empty() ? "" : " !") : "-"; });
   const auto moves_only = [](P p) { return !is_trained(p) && p.algbw.has_value(); };
   add(moves_only, "algbw", [](P p) { return p.algbw ? human_text(*p.algbw) : "-"; });
   add(moves_only, "busbw", [](P p) { return p.busbw ? human_text(*p.busbw) : "-"; });

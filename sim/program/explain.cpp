@@ -12,7 +12,6 @@
 #include "models/report/explanation.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
-#include "models/unit/format.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
@@ -55,7 +54,8 @@ std::string why(const ScenarioError& error) {
 }
 
 /// Steps of the study's points, in their order. A point that has no answer, or whose replay fails, leaves the others theirs.
-void answer(const Study& study, std::span<ChangedStep* const> steps, int jobs) {
+/// @param state  of the explained point's model; changes of which a larger one does not fit its device are refused
+void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes state, int jobs) {
   if (steps.empty()) return;
   try {
     const Report report = evaluate_study(study, jobs);
@@ -63,7 +63,8 @@ void answer(const Study& study, std::span<ChangedStep* const> steps, int jobs) {
       steps[i]->step = report.points[i].answers.shown().step;
       steps[i]->speedup = report.points[i].speedup.value_or(0);
       steps[i]->estimate = report.points[i].estimate;
-      if (report.points[i].lacks_memory) steps[i]->refusal = fmt::format("the model's state alone, {}, is more than the device's memory", human_text(report.points[i].state->total()));
+      // Whose point is too large for its device already, wants to know what else would help.
+      if (const PointReport& point = report.points[i]; !point.lacks_memory.empty() && point.state->total() > state) steps[i]->refusal = point.lacks_memory;
     }
   } catch (const std::runtime_error& error) {
     if (steps.size() == 1) {
@@ -74,8 +75,8 @@ void answer(const Study& study, std::span<ChangedStep* const> steps, int jobs) {
     Study first = study, second = study;
     first.points.resize(half);
     second.points.erase(second.points.begin(), second.points.begin() + static_cast<std::ptrdiff_t>(half));
-    answer(first, steps.first(half), jobs);
-    answer(second, steps.subspan(half), jobs);
+    answer(first, steps.first(half), state, jobs);
+    answer(second, steps.subspan(half), state, jobs);
   }
 }
 
@@ -118,7 +119,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
     }
   }
   if (const std::string announcement = announce_long_replays(changed); !announcement.empty()) fmt::print(stderr, "stepcast: {} changes: {}\n", steps.size(), announcement);
-  answer(changed, steps, jobs);
+  answer(changed, steps, explanation.point.state ? explanation.point.state->total() : Bytes{}, jobs);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0) one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
   return explanation;

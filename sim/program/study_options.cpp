@@ -73,13 +73,11 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
   try {
     return chosen(load_study(file_of(options.file), changes, default_library()), options.points);
   } catch (const ScenarioError&) {
-    // Points that were not asked for may be impossible. A file that is read from standard input is read once.
+    // Points that were not asked for may be impossible; a note says what is left out. Standard input is read only once.
     if (options.points.empty() || options.file == "-") throw;
     changes.push_back({"/impossible", "leave-out", "--point", ""});
     try {
-      Study study = chosen(load_study(file_of(options.file), changes, default_library()), options.points);
-      study.notes.clear();
-      return study;
+      return chosen(load_study(file_of(options.file), changes, default_library()), options.points);
     } catch (const std::exception&) {
     }
     throw;

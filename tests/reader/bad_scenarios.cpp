@@ -194,7 +194,7 @@ void add_numbers(std::vector<BadScenario>& rows) {
       {"bandwidth in quotes, without unit", good_scenario({{"/cluster/link/bandwidth", "10"}}), "/cluster/link/bandwidth", "\"10\"", "a bandwidth with its unit", "has no unit", by_schema},
       {"doubtful unit", good_scenario({{"/cluster/link/bandwidth", "10G"}}), "/cluster/link/bandwidth", "\"10G\"", "a bandwidth with its unit", "unknown or ambiguous unit \"G\"", by_schema},
       {"unit in lower case", good_scenario({{"/cluster/link/bandwidth", "10gbps"}}), "/cluster/link/bandwidth", "\"10gbps\"", "a bandwidth with its unit", "did you mean Gbps or Gb/s or GB/s?", by_schema},
-      {"bits or bytes", good_scenario({{"/cluster/link/bandwidth", "10GBps"}}), "/cluster/link/bandwidth", "\"10GBps\"", "a bandwidth with its unit", "did you mean Gbps or Gb/s or GB/s", by_schema},
+      {"bits or bytes", good_scenario({{"/cluster/link/bandwidth", "10GBps"}}), "/cluster/link/bandwidth", "\"10GBps\"", "a bandwidth with its unit", "did you mean GB/s or Gbps or Gb/s", by_schema},
       {"unit of another dimension", good_scenario({{"/cluster/link/latency", "25MB"}}), "/cluster/link/latency", "\"25MB\"", "a time with its unit", "allowed units: s, ms, us", by_schema},
       {"no number", good_scenario({{"/cluster/link/bandwidth", "fast"}}), "/cluster/link/bandwidth", "\"fast\"", "a bandwidth with its unit", "does not begin with a number", by_schema},
       {"not a number, with a unit", good_scenario({{"/cluster/link/latency", "nanus"}}), "/cluster/link/latency", "\"nanus\"", "a time with its unit", "does not begin with a number", by_schema},
