@@ -72,8 +72,8 @@ using CallTime = std::function<Seconds(const CollectiveCall&)>;
 
 /// Decides "auto": the algorithm of the lowest time among all that fit p, and the parameters by the closed forms.
 /// @param time_of  empty: the closed form
-/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide p, a group has fewer participants than there are
-///         rings, or a schedule would have more than kMostBlocks
+/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide p, a group has
+///         fewer participants than there are rings, or a schedule would have more than kMostBlocks
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const CallTime& time_of = {});
 
 /// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:

@@ -33,6 +33,11 @@ Round inside(int p, int g, int offset, bool reduce, const SliceOf& slice) {
   return round;
 }
 
+/// Of a buffer with a block for each rank: those of all groups' ranks of one position.
+auto blocks_of_position(int g, int groups) {
+  return [g, groups](int l) { return Slice{l, groups, g}; };
+}
+
 /// A round among groups, carried out by the ranks of each position l on what `slice` makes of the message's.
 template <class SliceOf>
 Round at_each_position(const Round& between, int g, const SliceOf& slice) {
@@ -86,7 +91,7 @@ CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters
 Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
   const Schedule between = between_groups(Operation::all_gather, parameters).schedule(p / g, parameters);
-  const auto of_position = [p, g](int l) { return Slice{l, p / g, g}; };
+  const auto of_position = blocks_of_position(g, p / g);
   const auto own = [g](int l, Slice slice) { return Slice{slice.first * g + l, slice.count, g}; };
   return {p, p, between.rounds + g - 1, [=](int r) {
             if (r < between.rounds) return at_each_position(between.round(r), g, own);
@@ -104,7 +109,7 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters
 Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size, groups = p / g;
   const Schedule between = between_groups(Operation::reduce_scatter, parameters).schedule(groups, parameters);
-  const auto of_position = [g, groups](int l) { return Slice{l, groups, g}; };
+  const auto of_position = blocks_of_position(g, groups);
   const auto own = [g, groups](int l, Slice slice) {
     const bool last = l == g - 1;
     return Slice{modulo(slice.first - (last ? 0 : 1), groups) * g + (last ? 0 : l + 1), slice.count, g};

@@ -51,15 +51,20 @@ std::string_view kind_of(std::string_view name) {
 /// Tasks beyond which those of one kind that follow each other are shown as one.
 constexpr std::size_t kMostTasks = 12;
 
+/// The first task with the times and terms of both.
+CriticalTask added(CriticalTask a, const CriticalTask& b) {
+  a.time += b.time;
+  a.communication.latency += b.communication.latency;
+  a.communication.bandwidth += b.communication.bandwidth;
+  a.communication.reduction += b.communication.reduction;
+  a.communication.setup += b.communication.setup;
+  return a;
+}
+
 /// "all-reduce 3/161 to 98/161" for tasks of one kind, one after the other.
 CriticalTask joined(const CriticalTask& a, const CriticalTask& b) {
-  CriticalTask both = a;
+  CriticalTask both = added(a, b);
   both.name = fmt::format("{} to {}", a.name.substr(0, a.name.find(" to ")), b.name.substr(b.name.find_last_of(' ') + 1));
-  both.time += b.time;
-  both.communication.latency += b.communication.latency;
-  both.communication.bandwidth += b.communication.bandwidth;
-  both.communication.reduction += b.communication.reduction;
-  both.communication.setup += b.communication.setup;
   return both;
 }
 
@@ -73,25 +78,24 @@ std::vector<CriticalTask> shown_tasks(const std::vector<CriticalTask>& tasks) {
   return shown;
 }
 
-/// One row for each kind: its name and tasks, their times and terms added up.
+/// One row for each kind, in order of first appearance: its tasks' times and terms added up, and how many they are.
 std::vector<CriticalTask> by_kind(const std::vector<CriticalTask>& tasks) {
-  std::vector<CriticalTask> kinds;
-  std::vector<int> counts;
+  struct Kind {
+    CriticalTask sum;
+    int tasks = 1;
+  };
+  std::vector<Kind> kinds;
   for (const CriticalTask& task : tasks) {
-    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const CriticalTask& one) { return kind_of(one.name) == kind_of(task.name); });
-    if (same == kinds.end()) {
-      kinds.push_back(task);
-      counts.push_back(1);
-      continue;
-    }
-    const std::string name = same->name;
-    *same = joined(*same, task);
-    same->name = name;
-    ++counts[static_cast<std::size_t>(same - kinds.begin())];
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind_of(kind.sum.name) == kind_of(task.name); });
+    if (same == kinds.end()) kinds.push_back({task});
+    else *same = {added(same->sum, task), same->tasks + 1};
   }
-  for (std::size_t i = 0; i < kinds.size(); ++i)
-    if (counts[i] > 1) kinds[i].name = fmt::format("{}, {} times", kind_of(kinds[i].name), counts[i]);
-  return kinds;
+  std::vector<CriticalTask> rows;
+  for (Kind& kind : kinds) {
+    if (kind.tasks > 1) kind.sum.name = fmt::format("{}, {} times", kind_of(kind.sum.name), kind.tasks);
+    rows.push_back(std::move(kind.sum));
+  }
+  return rows;
 }
 
 /// Beyond this a replay's step is another than the one that the equations' tasks add up to.
@@ -108,7 +112,7 @@ std::string critical_text(const CriticalTasks& critical, Seconds shown) {
   if (whole == Seconds{}) return "what sets the step: nothing, no task takes time\n";
   const Seconds step = whole / critical.steps;
   const bool others = std::abs((step - shown) / shown) > kSameStep;
-  std::vector<CriticalTask> shown_in_order = shown_tasks(critical.tasks);
+  const std::vector<CriticalTask> shown_in_order = shown_tasks(critical.tasks);
   const bool in_turn = shown_in_order.size() > kMostTasks;
   std::string text = fmt::format("what sets the step{}: these tasks, {}, each time around {}\n", others ? fmt::format(" of the equations, {}, not the replay's", human_text(step)) : "",
                                  in_turn ? "those of different kinds in turn" : "one after the other", critical.steps == 1 ? "a step" : fmt::format("{} steps", critical.steps));
