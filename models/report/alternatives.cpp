@@ -92,4 +92,10 @@ std::string label(const std::vector<Coordinate>& coordinates) {
   return values.empty() ? "the scenario as it stands" : fmt::format("{}", fmt::join(values, ", "));
 }
 
+Json coordinates_json(const std::vector<Coordinate>& coordinates) {
+  Json json = Json::object();
+  for (const Coordinate& one : coordinates) json[one.axis] = one.value;
+  return json;
+}
+
 }  // namespace stepcast

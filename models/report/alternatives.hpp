@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/part/json.hpp"
 #include "models/scenario/study.hpp"
 
 namespace stepcast {
@@ -40,5 +41,8 @@ std::size_t find_alternative(const Arrangement& arrangement, const std::vector<s
 
 /// "AllReduce, compressor fp16": a variant's name and the other coordinates with their axes.
 std::string label(const std::vector<Coordinate>& coordinates);
+
+/// {"compressor": "fp16"}
+Json coordinates_json(const std::vector<Coordinate>& coordinates);
 
 }  // namespace stepcast

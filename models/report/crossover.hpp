@@ -7,27 +7,12 @@
 
 #include "models/report/alternatives.hpp"
 #include "models/report/crossover_search.hpp"
-#include "models/report/report.hpp"
+#include "models/report/figure.hpp"
 
 namespace stepcast {
 
 /// Version of the JSON document's shape; rises when a field changes its meaning or goes away.
 inline constexpr int kCrossoverSchemaVersion = 1;
-
-/// What alternatives are compared by; more is better.
-enum class Worth {
-  throughput,      ///< samples of all workers per second
-  step_time,       ///< 1 / step time, where nothing is trained
-  run_time,        ///< 1 / time of the whole run
-  time_to_target,  ///< 1 / time until the run's target is reached; 0 where the run ends before
-};
-
-/// To the target where every point knows when that is reached, else the run's time where every point is a run, else throughput
-/// where every point trains.
-Worth choose_worth(const std::vector<PointReport>& points);
-
-/// @pre the point has such a worth, as all have that choose_worth has seen
-double worth_of(Worth worth, const PointReport& point);
 
 /// One situation's answer.
 struct SituationCrossovers {
@@ -41,7 +26,7 @@ struct Crossovers {
   std::string axis, pointer;  ///< the field
   AxisRange range;
   std::size_t grid = 0;       ///< values of it
-  Worth worth = Worth::throughput;
+  const Figure* figure = &find_figure("throughput");  ///< one that choose_figure chooses
   bool replayed = false;      ///< by the replay, not by the equations
   Arrangement arrangement;
   std::size_t reference = 0;  ///< of the arrangement's alternatives

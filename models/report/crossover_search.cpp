@@ -27,8 +27,14 @@ CrossoverSearch::CrossoverSearch(const AxisRange& range, std::vector<double> gri
 }
 
 bool CrossoverSearch::is_narrow(double a, double b, double width) const {
-  if (range_.whole) return b - a <= 1;
+  if (range_.is_discrete()) return range_.steps_to(b) - range_.steps_to(a) < 1.5;
   return b - a <= width * std::max(b, range_.from > 0 ? 0.0 : 1e-6 * range_.to);
+}
+
+/// Halfway; of a discrete range the value before.
+double CrossoverSearch::middle(double a, double b) const {
+  if (range_.is_discrete()) return range_.after(std::floor((std::round(range_.steps_to(a)) + std::round(range_.steps_to(b))) / 2));
+  return range_.value_at((range_.coordinate(a) + range_.coordinate(b)) / 2);
 }
 
 /// Values strictly between a and b that close in on where the logarithm of a ratio of worths, given at both, is zero. It bends
@@ -41,7 +47,7 @@ std::vector<double> CrossoverSearch::values_within(double a, double b, double at
   std::vector<double> coordinates;
   if (smooth) {
     const double zero = low + width * at_a / (at_a - at_b);
-    const double narrow = range_.whole ? 0.0 : kMargin * kCrossoverWidth * (range_.from > 0 ? 1.0 : b);
+    const double narrow = range_.is_discrete() ? 0.0 : kMargin * kCrossoverWidth * (range_.from > 0 ? 1.0 : b);
     const double beside = std::max(narrow, width / 8 * std::min(1.0, width / step_));
     coordinates = {zero - beside, zero + beside};
   } else {
@@ -53,9 +59,14 @@ std::vector<double> CrossoverSearch::values_within(double a, double b, double at
   };
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
     const double value = range_.value_at(coordinates[i]);
-    take(!range_.whole ? value : i == 0 ? std::floor(value) : i + 1 == coordinates.size() ? std::ceil(value) : std::round(value));
+    if (!range_.is_discrete()) {
+      take(value);
+      continue;
+    }
+    const double steps = range_.steps_to(value);
+    take(range_.after(i == 0 ? std::floor(steps) : i + 1 == coordinates.size() ? std::ceil(steps) : std::round(steps)));
   }
-  if (values.empty()) take(range_.whole ? std::floor((a + b) / 2) : range_.value_at(low + width / 2));
+  if (values.empty()) take(middle(a, b));
   return values;
 }
 
@@ -126,8 +137,16 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
   }
 }
 
-/// The middle of both sides of the largest speedup known, where it is one, and not at an end, where it is as large as it gets. A
-/// peak is often a kink, where two tasks take equally long, so nothing better than halving is safe.
+/// Next to an end of the range: as near as two sides of a peak are.
+double CrossoverSearch::beside_end(double end) const {
+  const bool first = end == range_.from;
+  if (range_.is_discrete()) return range_.after(first ? 1 : range_.steps() - 1);
+  const double distance = 0.9 * kPeakWidth * (range_.from > 0 || !first ? end : 1e-6 * range_.to);
+  return first ? end + distance : end - distance;
+}
+
+/// The middle of both sides of the largest speedup known, where it is one. A peak is often a kink, where two tasks take equally
+/// long, so nothing better than halving is safe. At an end of the range it is the peak if it is larger than the speedup beside it.
 void CrossoverSearch::close_in_on_most(std::size_t alternative, std::vector<Request>& requests) const {
   const Most peak = most(alternative);
   if (!(peak.speedup > 1) || !std::isfinite(peak.speedup)) return;
@@ -137,16 +156,15 @@ void CrossoverSearch::close_in_on_most(std::size_t alternative, std::vector<Requ
     if (value < peak.value) left = value;
     if (value > peak.value && !right) right = value;
   }
-  const auto halve = [&](double a, double b) {
+  const bool at_end = !left || !right;
+  const auto look_between = [&](double a, double b) {
     if (is_narrow(a, b, kPeakWidth)) return;
-    const double middle = range_.value_at((range_.coordinate(a) + range_.coordinate(b)) / 2);
-    const double value = range_.whole ? std::floor((a + b) / 2) : middle;
+    const double value = at_end ? beside_end(peak.value) : middle(a, b);
     requests.push_back({alternative, value});
     requests.push_back({reference_, value});
   };
-  if (!left || !right) return;
-  halve(*left, peak.value);
-  halve(peak.value, *right);
+  if (left) look_between(*left, peak.value);
+  if (right) look_between(peak.value, *right);
 }
 
 std::vector<CrossoverSearch::Request> CrossoverSearch::requests() const {
@@ -190,12 +208,11 @@ std::vector<Stretch> CrossoverSearch::stretches(std::size_t alternative, State&&
   std::vector<Stretch> all;
   std::optional<double> before;
   bool held = false;
-  const auto middle = [&](double a, double b) { return range_.value_at((range_.coordinate(a) + range_.coordinate(b)) / 2); };
   for (const auto& [value, worths] : known_) {
     const std::optional<bool> here = holds(worths);
     if (!here) continue;
-    if (*here && !held) all.push_back({before && !range_.whole ? middle(*before, value) : value, value, speedup_at(value, alternative), 1.0});
-    if (!*here && held) all.back().to = range_.whole ? *before : middle(*before, value);
+    if (*here && !held) all.push_back({before && !range_.is_discrete() ? middle(*before, value) : value, value, speedup_at(value, alternative), 1.0});
+    if (!*here && held) all.back().to = range_.is_discrete() ? *before : middle(*before, value);
     if (*here) {
       all.back().to = value;
       all.back().speedup_to = speedup_at(value, alternative);

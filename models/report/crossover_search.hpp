@@ -3,9 +3,9 @@
 // Each alternative has a worth at each value of the field, more being better. One of them is the reference. Two things are told
 // along the field: where each alternative pays, being worth more than the reference, and which one is the fastest. Both are
 // known on a grid first. Between neighbours where one of them differs the change is closed in on until the two are within
-// kCrossoverWidth of each other, or are whole numbers that follow each other. So what is found has both its sides evaluated;
+// kCrossoverWidth of each other, or follow each other in a discrete range. So what is found has both its sides evaluated;
 // what changes and changes back between two values of the grid is not seen. An alternative's largest speedup is closed in on from
-// the grid's, to within kPeakWidth, where that is at no end of the range.
+// the grid's, to within kPeakWidth.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ double worth_ratio(double a, double b);
 
 /// Values from `from` to `to` over which something holds, and the reference's worth that an alternative has at the two outermost
 /// values that were evaluated there. An end that is no end of the whole range is a change: the middle of its two sides, or the
-/// last whole number.
+/// last value of a discrete range.
 struct Stretch {
   double from = 0.0, to = 0.0;
   double speedup_from = 1.0, speedup_to = 1.0;
@@ -76,6 +76,8 @@ class CrossoverSearch {
   using Known = std::map<double, std::vector<std::optional<double>>>;  ///< worths of all alternatives by value
 
   [[nodiscard]] bool is_narrow(double a, double b, double width = kCrossoverWidth) const;
+  [[nodiscard]] double middle(double a, double b) const;
+  [[nodiscard]] double beside_end(double end) const;
   [[nodiscard]] std::vector<double> values_within(double a, double b, double worth_ratio_at_a, double worth_ratio_at_b) const;
   [[nodiscard]] std::optional<std::size_t> fastest_at(const std::vector<std::optional<double>>& worths) const;
   [[nodiscard]] double speedup_at(double value, std::size_t alternative) const;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "models/unit/format.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -36,5 +38,7 @@ std::string TextTable::text() const {
 std::string percent(double fraction) { return fmt::format("{:.3g} %", 100.0 * fraction); }
 
 std::string share(Seconds part, Seconds whole) { return whole > Seconds{} ? percent(part / whole) : "-"; }
+
+std::string run_text(Seconds time) { return time < Seconds(100.0) ? human_text(time) : duration_text(time); }
 
 }  // namespace stepcast

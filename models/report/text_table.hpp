@@ -29,4 +29,7 @@ std::string percent(double fraction);
 /// `part` of `whole` in percent; "-" of nothing.
 std::string share(Seconds part, Seconds whole);
 
+/// Of a whole run: seconds with a fraction, or hours and minutes.
+std::string run_text(Seconds time);
+
 }  // namespace stepcast

@@ -24,9 +24,6 @@ bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) { re
 
 bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
 
-/// Seconds with a fraction, or hours and minutes.
-std::string run_text(Seconds time) { return time < Seconds(100.0) ? human_text(time) : duration_text(time); }
-
 /// A column of the table beside the axes.
 struct TableColumn {
   std::string title;

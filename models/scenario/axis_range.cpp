@@ -1,5 +1,6 @@
 #include "models/scenario/axis_range.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace stepcast {
 namespace {
 
-constexpr const char* kAllowed = "FROM..TO, two numbers or two quantities of one dimension, such as 2..64, 0.01..0.5 or 100Mbps..100Gbps";
+constexpr const char* kAllowed = "FROM..TO, two numbers or two quantities of one dimension, such as 2..64, 0.01..0.5 or 100Mbps..100Gbps, with a step, 8..64:8, or a factor, 2..64:x2, after them if you like";
 constexpr double kLargestWhole = 9007199254740992.0;  // 2^53, beyond which doubles skip whole numbers
 
 template <class Q>
@@ -55,6 +56,9 @@ std::optional<End> read_end(std::string_view text) {
   return {};
 }
 
+/// Where so many steps lead from the first end.
+double moved(const AxisRange& range, double steps) { return range.spacing == Spacing::factor ? range.from * std::pow(range.step, steps) : range.from + steps * range.step; }
+
 std::string kind_of(const End& end) { return end.unit ? fmt::format("a {}", end.unit->dimension) : "a number without a unit"; }
 
 }  // namespace
@@ -62,30 +66,60 @@ std::string kind_of(const End& end) { return end.unit ? fmt::format("a {}", end.
 double AxisRange::coordinate(double value) const { return from > 0 ? std::log(value) : value; }
 double AxisRange::value_at(double coordinate) const { return from > 0 ? std::exp(coordinate) : coordinate; }
 
+double AxisRange::steps_to(double value) const { return spacing == Spacing::factor ? std::log(value / from) / std::log(step) : (value - from) / step; }
+double AxisRange::steps() const { return std::round(steps_to(to)); }
+double AxisRange::after(double steps) const { return steps == this->steps() ? to : moved(*this, steps); }
+
+namespace {
+
+/// "8", "8MiB" or "x2", after "FROM..TO:".
+/// @param fail  makes the exception of what is wrong
+template <class Fail>
+void read_step(AxisRange& range, std::string_view text, Fail&& fail) {
+  const bool is_factor = text.starts_with('x');
+  const std::optional<End> step = read_end(is_factor ? text.substr(1) : text);
+  if (!step) throw fail(fmt::format("the step \"{}\" is no number and no quantity with a known unit", text));
+  if (is_factor && (step->unit || !(step->value > 1) || !(range.from > 0)))
+    throw fail(fmt::format("the factor \"{}\" has to be a number above 1, and the first end above zero", text));
+  if (!is_factor && (step->unit != range.unit || !(step->value > 0))) throw fail(fmt::format("the step \"{}\" has to be above zero, and of the ends' kind: {}", text, kind_of({0, false, range.unit})));
+  range.whole = range.whole && step->whole;
+  range.spacing = is_factor ? Spacing::factor : Spacing::added;
+  range.step = step->value;
+  const double steps = range.steps_to(range.to);
+  if (const double last = std::floor(steps * (1 + 1e-12)); last < 1) throw fail("the first step leads beyond the last end");
+  else if (std::abs(steps - last) > 1e-9 * steps) throw fail(fmt::format("no step leads to the last end; the nearest do to {} and {}", human_value(range, moved(range, last)), human_value(range, moved(range, last + 1))));
+  if (steps > kLargestWhole) throw fail("more steps than can be counted");
+}
+
+}  // namespace
+
 AxisRange parse_axis_range(std::string_view text) {
   const auto fail = [&](const std::string& why) { return std::invalid_argument(fmt::format("\"{}\": {}; allowed: {}", text, why, kAllowed)); };
   const auto dots = text.find("..");
   if (dots == std::string_view::npos) throw fail("no two ends with .. between them");
-  const std::string_view texts[] = {text.substr(0, dots), text.substr(dots + 2)};
+  const auto colon = std::min(text.size(), text.find(':', dots));
+  const std::string_view texts[] = {text.substr(0, dots), text.substr(dots + 2, colon - dots - 2)};
   const std::optional<End> from = read_end(texts[0]), to = read_end(texts[1]);
   if (!from || !to) throw fail(fmt::format("the end \"{}\" is no number and no quantity with a known unit", from ? texts[1] : texts[0]));
   if (from->unit != to->unit) throw fail(fmt::format("one end is {}, the other {}", kind_of(*from), kind_of(*to)));
   if (from->value < 0) throw fail(fmt::format("the end {} is below zero", texts[0]));
   if (!(from->value < to->value)) throw fail("the ends are not in order, the smaller one first");
-  return {from->value, to->value, from->whole && to->whole, from->unit};
+  AxisRange range{from->value, to->value, from->whole && to->whole, from->unit};
+  if (colon < text.size()) read_step(range, text.substr(colon + 1), fail);
+  return range;
 }
 
 std::vector<double> grid_values(const AxisRange& range, std::size_t count) {
   std::vector<double> values;
-  if (range.whole && range.to - range.from < static_cast<double>(count)) {
-    for (double value = range.from; value <= range.to; ++value) values.push_back(value);
+  if (range.is_discrete() && range.steps() < static_cast<double>(count)) {
+    for (double steps = 0; steps <= range.steps(); ++steps) values.push_back(range.after(steps));
     return values;
   }
   const double first = range.coordinate(range.from), last = range.coordinate(range.to);
   values.push_back(range.from);
   for (std::size_t i = 1; i + 1 < count; ++i) {
     const double value = range.value_at(first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1));
-    const double taken = range.whole ? std::round(value) : value;
+    const double taken = range.is_discrete() ? range.after(std::round(range.steps_to(value))) : value;
     if (taken > values.back() && taken < range.to) values.push_back(taken);
   }
   values.push_back(range.to);

@@ -29,6 +29,7 @@ void add_sweep(CLI::App& app, Invocation& invocation);
 void add_merge(CLI::App& app, Invocation& invocation);
 void add_explain(CLI::App& app, Invocation& invocation);
 void add_crossover(CLI::App& app, Invocation& invocation);
+void add_solve(CLI::App& app, Invocation& invocation);
 void add_validate(CLI::App& app, Invocation& invocation);
 void add_trace(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   add_merge(app, invocation);
   add_explain(app, invocation);
   add_crossover(app, invocation);
+  add_solve(app, invocation);
   add_validate(app, invocation);
   add_trace(app, invocation);
   add_list(app, invocation);

@@ -41,14 +41,6 @@ Crossovers of_bandwidths() {
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-PointReport report_of(double throughput, double step) {
-  PointReport report;
-  report.samples_per_second = throughput;
-  report.answers.equations = StepForecast{};
-  report.answers.equations->step = Seconds(step);
-  return report;
-}
-
 }  // namespace
 
 TEST_CASE("the text: what is compared, along what, over what; one row an alternative") {
@@ -102,22 +94,4 @@ TEST_CASE("the JSON has the stretches and all that was evaluated") {
   for (const Json& pair : fp16["worths"]) CHECK(pair[1].get<double>() == Approx(200 / std::sqrt(pair[0].get<double>() * 8e-9)).epsilon(1e-12));
   CHECK(fp16["most"]["speedup"] == 2.0);
   CHECK(json["notes"].size() == 1);
-}
-
-TEST_CASE("what is compared: time to the target where all know it, else of the run, else throughput, else the step") {
-  PointReport trained = report_of(50, 2), benchmark = report_of(0, 4), run = trained, target = trained;
-  run.run = RunReport{};
-  run.run->time = Seconds(100);
-  target.run = run.run;
-  target.run->to_target = Seconds(80);
-  CHECK(choose_worth({trained, trained}) == Worth::throughput);
-  CHECK(choose_worth({trained, benchmark}) == Worth::step_time);
-  CHECK(choose_worth({trained, run}) == Worth::throughput);
-  CHECK(choose_worth({run, target}) == Worth::run_time);
-  CHECK(choose_worth({target, target}) == Worth::time_to_target);
-  CHECK(worth_of(Worth::throughput, trained) == 50);
-  CHECK(worth_of(Worth::step_time, benchmark) == 1.0 / 4);
-  CHECK(worth_of(Worth::run_time, target) == 1.0 / 100);
-  CHECK(worth_of(Worth::time_to_target, target) == 1.0 / 80);
-  CHECK(worth_of(Worth::time_to_target, run) == 0);  // not within this run
 }

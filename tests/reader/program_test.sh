@@ -147,6 +147,18 @@ fixed=(crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name
 expect 0 "${fixed[@]}" && prints 'as is    is the reference              always'
 expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own stands at 2 of the 8 values only'
 expect 3 crossover ../good.json --set '/variants=[{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8 && says '--along: /cluster/workers: found a list of 8, but every variant sets /cluster/workers itself'
+# Solve: of one point or many; what it cannot do is said before anything is written.
+expect 0 solve ../good.json --along /cluster/link/bandwidth=1Gbps..100Gbps --for efficiency=0.9 && prints 'reached: efficiency at least 90 %'
+expect 0 solve ../good.json --along workers=2..64:x2 --for step --csv - && prints 'holds,workers_from,workers_to,step_time_s_at_from,step_time_s_at_to'
+expect 0 solve ../good.json --along workers=1..2 --evaluator replay && prints 'throughput by the replay'
+expect 2 solve ../good.json --along workers=2..60:x2 --csv new.csv && prints_nothing
+says 'no step leads to the last end; the nearest do to 32 and 64'
+expect 2 solve ../good.json --along workers=1..8 --for eficiency=0.9 && says 'did you mean efficiency?'
+expect 2 solve ../good.json --along workers=1..8 --for efficiency=90% && says 'write 0.9'
+expect 2 solve ../good.json --along workers=1..8 --for run=1h --json new.json && prints_nothing
+says 'run: no point of the study has it; they have throughput, step, speedup, efficiency'
+expect 0 "${fixed[@]/crossover/solve}" && prints 'note: 1 point is left out, whose variant sets workers itself'
+expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}' --along /cluster/workers=8..16 && says 'go in steps that lead to them: FROM..TO:STEP or FROM..TO:xFACTOR'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
@@ -231,7 +243,7 @@ says 'a folder'
 expect 2 && prints_nothing
 expect 2 run && prints_nothing
 expect 2 predict && prints_nothing
-says 'there are run, sweep, merge, explain, crossover, validate, trace, list, show, schema'
+says 'there are run, sweep, merge, explain, crossover, solve, validate, trace, list, show, schema'
 expect 2 run ../good.json --no-such-option && prints_nothing
 expect 2 run ../good.json --jobs 0 && prints_nothing
 expect 2 run ../good.json --jobs many && prints_nothing

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# readme_figures_test.sh README TRANSCRIPTS TABLE: the README has the closing line of every suite's transcript, and every row
-# of the transcript TABLE, word for word.
+# readme_figures_test.sh README TRANSCRIPTS TABLE...: the README has the closing line of every suite's transcript, and every row
+# of each transcript TABLE, word for word.
 set -euo pipefail
-readme=$1 transcripts=$2 table=$3
+readme=$1 transcripts=$2
+shift 2
 missing=0
 expect() { grep -qF -- "$1" "$readme" || { echo "README.md does not say: $1"; missing=1; }; }
 for transcript in "$transcripts"/*.txt; do
   expect "$(tail -1 "$transcript")"
 done
-rows=$(sed '1,/^$/d; /^note: /d' "$table")
-[[ -n $rows ]] || { echo "$table has no rows"; exit 1; }
-while IFS= read -r row; do expect "$row"; done <<<"$rows"
+for table in "$@"; do
+  rows=$(sed '1,/^$/d; /^note: /d' "$table")
+  [[ -n $rows ]] || { echo "$table has no rows"; exit 1; }
+  while IFS= read -r row; do expect "$row"; done <<<"$rows"
+done
 exit $missing

@@ -51,6 +51,39 @@ TEST_CASE("what is no range says why, and what one is") {
   for (const char* text : {"64", "2..", "1Gbps..10ms"}) CHECK(says(refusal(text), "allowed: FROM..TO"));
 }
 
+TEST_CASE("values in steps: added, or by a factor; of numbers and of quantities") {
+  const AxisRange eights = parse_axis_range("8..64:8"), powers = parse_axis_range("2..64:x2"), sizes = parse_axis_range("1MiB..4MiB:1MiB"), all = parse_axis_range("3..5");
+  CHECK(grid_values(eights, 64) == std::vector<double>{8, 16, 24, 32, 40, 48, 56, 64});
+  CHECK(grid_values(powers, 64) == std::vector<double>{2, 4, 8, 16, 32, 64});
+  CHECK(grid_values(sizes, 64) == std::vector<double>{1 << 20, 2 << 20, 3 << 20, 4 << 20});
+  CHECK(grid_values(all, 64) == std::vector<double>{3, 4, 5});
+  CHECK(grid_values(parse_axis_range("0..1:0.25"), 64) == std::vector<double>{0, 0.25, 0.5, 0.75, 1});
+  // More steps than values: the nearest steps. 8 to 80 by 8 in three factors of 10^(1/3) = 2.154: 17.2 and 37.1.
+  CHECK(grid_values(parse_axis_range("8..80:8"), 4) == std::vector<double>{8, 16, 40, 80});
+  CHECK(eights.whole);
+  CHECK(field_value(eights, 24).is_number_integer());
+  CHECK(eights.steps() == 7);
+  CHECK(powers.steps() == 5);
+  CHECK(powers.steps_to(16) == Approx(3));
+  CHECK(powers.after(3) == 16);
+  CHECK(!parse_axis_range("1MiB..4MiB").is_discrete());
+  // Whole numbers stay whole over many factors: 3^20.
+  CHECK(parse_axis_range("1..3486784401:x3").after(19) == 1162261467.0);
+}
+
+TEST_CASE("steps that do not lead from end to end, or are of another kind, are refused") {
+  CHECK(says(refusal("8..1024:x3"), "no step leads to the last end; the nearest do to 648 and 1944"));  // 8·3^4, 8·3^5
+  CHECK(says(refusal("8..60:8"), "the nearest do to 56 and 64"));
+  CHECK(says(refusal("8..64:"), "the step \"\" is no number"));
+  CHECK(says(refusal("8..64:0"), "has to be above zero"));
+  CHECK(says(refusal("8..64:1MiB"), "of the ends' kind: a number without a unit"));
+  CHECK(says(refusal("1MiB..4MiB:1"), "of the ends' kind: a size"));
+  CHECK(says(refusal("8..64:x1"), "a number above 1"));
+  CHECK(says(refusal("0..64:x2"), "the first end above zero"));
+  CHECK(says(refusal("8..64:x2MiB"), "a number above 1"));
+  CHECK(says(refusal("8..9:4"), "beyond the last end"));
+}
+
 TEST_CASE("a grid's steps are factors, or differences from zero; whole numbers are there once") {
   // 1 to 1000 in three steps: factors of 10.
   const auto factors = grid_values({1, 1000, false, nullptr}, 4);

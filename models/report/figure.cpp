@@ -1,0 +1,100 @@
+#include "models/report/figure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/part/fault.hpp"
+#include "models/report/text_table.hpp"
+#include "models/unit/format.hpp"
+#include "models/unit/parse.hpp"
+
+namespace stepcast {
+namespace {
+
+double read_number(std::string_view text) {
+  double value = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc{} && std::string_view(rest, end) == "%") throw std::invalid_argument(fmt::format("\"{}\" is not a number; write {:.12g}", text, value / 100));
+  if (error != std::errc{} || rest != end || !std::isfinite(value)) throw std::invalid_argument(fmt::format("\"{}\" is not a number", text));
+  return value;
+}
+template <class Q>
+double read_quantity(std::string_view text) { return parse_quantity<Q>(text).si(); }
+template <class Q>
+std::string quantity_text(double si) { return human_text(Q(si)); }
+std::string long_time_text(double seconds) { return run_text(Seconds(seconds)); }
+std::string times_text(double value) { return fmt::format("{:.4g}x", value); }
+
+std::optional<double> if_positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+template <class Q>
+std::optional<double> si(const std::optional<Q>& value) { return value ? std::optional(value->si()) : std::nullopt; }
+
+using P = const PointReport&;
+constexpr std::array kFigures = {
+    Figure{"throughput", "throughput", "throughput_samples_per_s", "throughput_samples_per_s", true, read_number, [](double f) { return fmt::format("{:.4g}/s", f); }, [](P p) { return if_positive(p.samples_per_second); }},
+    Figure{"step", "step time", "step_time_s", "steps_per_s", false, read_quantity<Seconds>, quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().step.si()); }},
+    Figure{"speedup", "speedup", "speedup", "", true, read_number, times_text, [](P p) { return p.speedup; }},
+    Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent, [](P p) { return p.scaling_efficiency; }},
+    Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>, quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
+    Figure{"memory", "model state of a worker", "model_state_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.state ? std::optional(p.state->total().si()) : std::nullopt; }},
+    Figure{"algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.algbw); }},
+    Figure{"busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.busbw); }},
+    Figure{"run", "time of the whole run", "run_time_s", "runs_per_s", false, read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? std::optional(p.run->time.si()) : std::nullopt; }},
+    Figure{"target", "time to the run's target", "time_to_target_s", "runs_to_target_per_s", false, read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? si(p.run->to_target) : std::nullopt; }},
+};
+
+}  // namespace
+
+std::span<const Figure> figures() { return kFigures; }
+
+const Figure& find_figure(std::string_view name) {
+  const auto found = std::find_if(kFigures.begin(), kFigures.end(), [&](const Figure& one) { return one.name == name; });
+  if (found != kFigures.end()) return *found;
+  std::vector<std::string> names;
+  for (const Figure& one : kFigures) names.emplace_back(one.name);
+  const std::string near = nearest(std::string(name), names);
+  throw std::invalid_argument(fmt::format("\"{}\" is no figure of a point; allowed: {}{}", name, fmt::join(names, ", "), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+const Figure& choose_figure(const std::vector<PointReport>& points) {
+  for (const char* name : {"target", "run", "throughput"}) {
+    const Figure& figure = find_figure(name);
+    if (std::all_of(points.begin(), points.end(), [&](const PointReport& point) { return figure.of(point).has_value(); })) return figure;
+  }
+  return find_figure("step");
+}
+
+double worth_of(const Figure& figure, double value) { return figure.more_is_better ? value : 1 / value; }
+
+double worth_of(const Figure& figure, const PointReport& point) {
+  const std::optional<double> value = figure.of(point);
+  return value ? worth_of(figure, *value) : 0.0;
+}
+
+double value_of(const Figure& figure, double worth) { return figure.more_is_better ? worth : 1 / worth; }
+
+Goal parse_goal(std::string_view text) {
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos) throw std::invalid_argument(fmt::format("\"{}\" is not FIGURE=VALUE, such as efficiency=0.9 or step=100ms", text));
+  const Figure& figure = find_figure(text.substr(0, equals));
+  double value = 0.0;
+  try {
+    value = figure.read(text.substr(equals + 1));
+  } catch (const std::exception& error) {
+    throw std::invalid_argument(fmt::format("{}: {}", figure.name, error.what()));
+  }
+  if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", figure.name, text.substr(equals + 1)));
+  return {&figure, value};
+}
+
+std::string goal_text(const Goal& goal) { return fmt::format("{} at {} {}", goal.figure->title, goal.figure->more_is_better ? "least" : "most", goal.figure->text(goal.value)); }
+
+}  // namespace stepcast

@@ -1,0 +1,54 @@
+// What points are compared by, and held to: throughput, step time, efficiency, memory.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/report/report.hpp"
+
+namespace stepcast {
+
+struct Figure {
+  std::string_view name;       ///< on the command line: "step"
+  std::string_view title;      ///< "step time"
+  std::string_view column;     ///< of the report, with its unit: "step_time_s"
+  std::string_view worth;      ///< of what crossover compares by: what worth_of is, in JSON; else empty
+  bool more_is_better = true;
+  double (*read)(std::string_view);   ///< text to SI; throws std::invalid_argument or UnitError
+  std::string (*text)(double);        ///< "12.5 ms"
+  std::optional<double> (*of)(const PointReport&);  ///< nothing where a point has no such figure
+};
+
+std::span<const Figure> figures();
+
+/// @throws std::invalid_argument for a name that is none, saying which there are
+const Figure& find_figure(std::string_view name);
+
+/// Time to the run's target where every point knows when that is reached, else the run's time where every point is a run, else
+/// throughput where every point trains, else step time.
+const Figure& choose_figure(const std::vector<PointReport>& points);
+
+/// A figure's value as a worth, of which more is better: itself, or one over it.
+double worth_of(const Figure& figure, double value);
+/// 0, the least there is, of a point that has no such figure.
+double worth_of(const Figure& figure, const PointReport& point);
+/// The value that has this worth.
+double value_of(const Figure& figure, double worth);
+
+/// A figure to be reached: at least that much where more is better, at most that much elsewhere.
+struct Goal {
+  const Figure* figure = nullptr;
+  double value = 0.0;
+};
+
+/// Reads "efficiency=0.9", "step=100ms", "memory=80GB".
+/// @throws std::invalid_argument that says what was found and what is allowed
+Goal parse_goal(std::string_view text);
+
+/// "efficiency at least 90 %"
+std::string goal_text(const Goal& goal);
+
+}  // namespace stepcast

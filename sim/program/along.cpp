@@ -1,0 +1,115 @@
+#include "sim/program/along.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/part/fault.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/replay_effort.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Of real numbers and quantities; of discrete ranges so many that most are looked at in full.
+constexpr std::size_t kGrid = 25, kDiscreteGrid = 64;
+
+/// A point is chosen by the other axes.
+void refuse_points_along(const StudyOptions& options, const std::string& place) {
+  for (const std::string& choice : options.points)
+    if (const std::string axis = choice.substr(0, choice.find('=')); axis == place || axis == place.substr(place.rfind('/') + 1)) throw refused("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
+}
+
+void announce(const Study& study) {
+  if (const std::string text = announce_long_replays(study); !text.empty()) fmt::print(stderr, "stepcast: {} points: {}\n", study.points.size(), text);
+}
+
+}  // namespace
+
+CLI::ValidationError refused(const char* option, const std::string& why) { return CLI::ValidationError(option, why); }
+
+void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help) {
+  options.jobs = available_cores();
+  command.add_option("study", options.study.file, study_help)->required();
+  command.add_option("--along", options.along, "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (two whole numbers: whole numbers only); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")->required()->type_name("AXIS=FROM..TO[:STEP]");
+  command.add_option("--grid", options.grid, "values evaluated before changes between them are closed in on, 25, or up to 64 of whole numbers and steps, without it; two changes within one step of them are not seen")->check(CLI::Range(2, 100000))->type_name("N");
+  add_sets(command, options.study);
+  add_points(command, options.study);
+  command.add_option("--evaluator", options.study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
+  command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
+  command.add_option("--json", options.json, "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")->type_name("PATH");
+  command.add_option("--jobs", options.jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+}
+
+Field read_along(const AlongOptions& options) {
+  const auto equals = options.along.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw refused("--along", fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
+  std::string pointer = options.along.substr(0, equals);
+  AxisRange range;
+  try {
+    range = parse_axis_range(std::string_view(options.along).substr(equals + 1));
+  } catch (const std::invalid_argument& error) {
+    throw refused("--along", error.what());
+  }
+  if (pointer == "variant") throw refused("--along", "variant: a name is no number; choose an axis of numbers, or the JSON pointer of a field that is one");
+  if (!pointer.starts_with('/')) {
+    if (options.study.file == "-") throw refused("--along", fmt::format("{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth", pointer));
+    const Study study = load(options.study);
+    const auto found = std::find(study.axes.begin(), study.axes.end(), pointer);
+    if (found == study.axes.end()) {
+      const std::string near = nearest(pointer, study.axes);
+      throw refused("--along", fmt::format("{}: no axis of the study, which has {}; for a field that is none give its JSON pointer, such as /cluster/link/bandwidth{}", pointer,
+                                           study.axes.empty() ? "none" : fmt::format("{}", fmt::join(study.axes, ", ")), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    }
+    pointer = study.axis_pointers[static_cast<std::size_t>(found - study.axes.begin())];
+  }
+  Field field = field_at(std::move(pointer), range);
+  refuse_points_along(options.study, field.place);
+  return field;
+}
+
+std::vector<double> first_values(const AlongOptions& options, const Field& field) { return grid_values(field.range, options.grid.value_or(field.range.is_discrete() ? kDiscreteGrid : kGrid)); }
+
+FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid, bool baselines) {
+  Study study = load(options.study, {values_of(field, field.pointer, grid)});
+  print_notes(study);
+  Study first = study;
+  try {
+    FieldPoints points(std::move(study), field, grid, options.study.file, baselines, options.jobs, announce);
+    const std::string start = coordinate_text(field.range, grid.front());
+    std::erase_if(first.points, [&](const StudyPoint& point) {
+      const std::string value = value_on(point.coordinates, points.axis());
+      return !value.empty() && value != start;
+    });
+    return {std::move(first), std::move(points)};
+  } catch (const std::invalid_argument& error) {
+    throw refused("--along", error.what());
+  }
+}
+
+ScenarioError told_once(const ScenarioError& error, const Field& field) {
+  struct Alike {
+    Fault first;
+    std::size_t others = 0;
+  };
+  std::vector<Alike> all;
+  for (Fault fault : error.faults()) {
+    if (fault.file == "--along" && is_at_or_below(fault.pointer, field.pointer)) {
+      fault.pointer = field.pointer;  // less the number in the list, which nobody wrote
+      if (fault.remedy.empty() && field.range.is_discrete()) fault.remedy = "if some values are possible, go in steps that lead to them: FROM..TO:STEP or FROM..TO:xFACTOR";
+    }
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) { return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed; });
+    if (known == all.end()) all.push_back({std::move(fault)});
+    else ++known->others;
+  }
+  std::vector<Fault> faults;
+  for (Alike& one : all) {
+    if (one.others > 0) one.first.found += fmt::format(" (and {} more like it)", one.others);
+    faults.push_back(std::move(one.first));
+  }
+  return ScenarioError(std::move(faults));
+}
+
+}  // namespace stepcast

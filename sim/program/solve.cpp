@@ -1,0 +1,148 @@
+// stepcast solve: along one field, which value is the best for each point, and which reach a goal.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/report/alternatives.hpp"
+#include "models/report/solutions.hpp"
+#include "sim/program/along.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/manifest.hpp"
+#include "sim/program/output.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Beyond these a search has gone astray: three questions, each of which may halve a bracket in each round.
+constexpr int kMostRounds = 300;
+
+struct SolveOptions : AlongOptions {
+  std::string goal;
+};
+
+/// What is asked: the best of a figure, or also where it is good enough.
+struct Question {
+  const Figure* figure = nullptr;  ///< none: what choose_figure says
+  std::optional<double> value;     ///< to be reached
+};
+
+Question read_question(const std::string& text) {
+  if (text.empty()) return {};
+  try {
+    if (text.find('=') == std::string::npos) return {&find_figure(text), {}};
+    const Goal goal = parse_goal(text);
+    return {goal.figure, goal.value};
+  } catch (const std::invalid_argument& error) {
+    throw refused("--for", error.what());
+  }
+}
+
+/// The figure, which some point has.
+const Figure& figure_of(const Question& question, const std::vector<PointReport>& reports) {
+  const Figure& figure = question.figure ? *question.figure : choose_figure(reports);
+  if (std::any_of(reports.begin(), reports.end(), [&](const PointReport& point) { return figure.of(point).has_value(); })) return figure;
+  std::vector<std::string_view> known;
+  for (const Figure& one : figures())
+    if (std::any_of(reports.begin(), reports.end(), [&](const PointReport& point) { return one.of(point).has_value(); })) known.push_back(one.name);
+  throw refused("--for", fmt::format("{}: no point of the study has it; they have {}", figure.name, fmt::join(known, ", ")));
+}
+
+/// The search of each point that the field changes.
+struct Searches {
+  std::vector<GoalSearch> searches;
+  std::vector<std::size_t> points;  ///< of each search
+};
+
+Searches begin(const FieldPoints& points, const Field& field, const std::vector<double>& grid, const std::optional<double>& wanted) {
+  Searches all;
+  for (std::size_t i = 0; i < points.points().size(); ++i) {
+    if (points.is_constant(i)) continue;
+    all.searches.emplace_back(field.range, grid, wanted);
+    all.points.push_back(i);
+  }
+  if (all.searches.empty()) throw refused("--along", fmt::format("{}: every variant sets it itself", field.pointer));
+  return all;
+}
+
+/// @returns whether all were found
+bool close_in(Searches& all, FieldPoints& points) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    FieldPoints::Wanted wanted;
+    std::vector<std::vector<double>> requests;
+    for (std::size_t i = 0; i < all.searches.size(); ++i) {
+      requests.push_back(all.searches[i].requests());
+      if (!requests.back().empty()) wanted[all.points[i]].insert(requests.back().begin(), requests.back().end());
+    }
+    if (wanted.empty()) return true;
+    points.know(wanted);
+    for (std::size_t i = 0; i < all.searches.size(); ++i) {
+      if (requests[i].empty()) continue;
+      std::vector<double> worths;
+      for (const double value : requests[i]) worths.push_back(points.worth(all.points[i], value));
+      all.searches[i].answer(requests[i], worths);
+    }
+  }
+  return false;
+}
+
+Solutions find(const std::string& name, FieldPoints points, const Question& question, const Field& field, const std::vector<double>& grid, const std::vector<std::string>& axes) {
+  Solutions found;
+  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_of(question, reports); });
+  found.name = name;
+  found.axis = points.axis();
+  found.pointer = field.pointer;
+  found.range = field.range;
+  found.grid = grid.size();
+  found.figure = &points.figure();
+  found.goal = question.value;
+  for (const std::string& axis : axes)
+    if (axis != found.axis) found.axes.push_back(axis);
+  Searches all = begin(points, field, grid, question.value ? std::optional(worth_of(*found.figure, *question.value)) : std::nullopt);
+  if (!close_in(all, points)) found.notes.push_back(fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
+  for (std::size_t i = 0; i < all.searches.size(); ++i) found.points.push_back({points.points()[all.points[i]].coordinates, std::move(all.searches[i])});
+  found.replayed = points.is_replayed();
+  if (const std::size_t constant = points.points().size() - found.points.size(); constant > 0) found.notes.push_back(fmt::format("{} point{} left out, whose variant sets {} itself", constant, constant == 1 ? " is" : "s are", found.axis));
+  found.notes.insert(found.notes.end(), points.notes().begin(), points.notes().end());
+  return found;
+}
+
+int solve(const SolveOptions& options, const Invocation& invocation) {
+  check_outputs({options.study.file}, {options.csv, options.json});
+  const Question question = read_question(options.goal);
+  const Field field = read_along(options);
+  try {
+    const std::vector<double> grid = first_values(options, field);
+    FieldStudy study = load_along(options, field, grid, true);
+    const Solutions found = find(study.at_first.name, std::move(study.points), question, field, grid, study.at_first.axes);
+    if (options.json != "-" && options.csv != "-") write_output("-", to_text(found));
+    if (!options.csv.empty()) write_output(options.csv, to_csv(found));
+    if (!options.json.empty()) write_output(options.json, solutions_document(found, make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
+    return kOk;
+  } catch (const ScenarioError& error) {
+    throw told_once(error, field);
+  }
+}
+
+/// "throughput, step, ..."
+std::string figure_names() {
+  std::vector<std::string_view> names;
+  for (const Figure& one : figures()) names.push_back(one.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, Invocation& invocation) {
+  auto* command = app.add_subcommand("solve", "Find, along one field, the best value for each point, and where a goal is reached");
+  auto options = std::make_shared<SolveOptions>();
+  add_along(*command, *options, "study (JSON); - is standard input");
+  command->add_option("--for", options->goal, "the figure that matters (" + figure_names() + "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")->type_name("FIGURE[=VALUE]");
+  command->footer("Example: stepcast solve scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
+  command->callback([options, &invocation] { invocation.exit_code = solve(*options, invocation); });
+}
+
+}  // namespace stepcast

@@ -1,0 +1,110 @@
+// What points are compared by and held to.
+#include "models/report/figure.hpp"
+
+#include <set>
+#include <stdexcept>
+
+#include "models/report/columns.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+
+namespace {
+
+PointReport report_of(double throughput, double step) {
+  PointReport report;
+  report.samples_per_second = throughput;
+  report.answers.equations = StepForecast{};
+  report.answers.equations->step = Seconds(step);
+  return report;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_goal(text);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("what is compared: time to the target where all know it, else of the run, else throughput, else the step") {
+  const PointReport trained = report_of(50, 2), benchmark = report_of(0, 4);
+  PointReport run = trained, target = trained;
+  run.run = RunReport{};
+  run.run->time = Seconds(100);
+  target.run = run.run;
+  target.run->to_target = Seconds(80);
+  CHECK(choose_figure({trained, trained}).name == "throughput");
+  CHECK(choose_figure({trained, benchmark}).name == "step");
+  CHECK(choose_figure({trained, run}).name == "throughput");
+  CHECK(choose_figure({run, target}).name == "run");
+  CHECK(choose_figure({target, target}).name == "target");
+  CHECK(worth_of(find_figure("throughput"), trained) == 50);
+  CHECK(worth_of(find_figure("step"), benchmark) == 1.0 / 4);
+  CHECK(worth_of(find_figure("run"), target) == 1.0 / 100);
+  CHECK(worth_of(find_figure("target"), target) == 1.0 / 80);
+  CHECK(worth_of(find_figure("target"), run) == 0);  // not within this run
+}
+
+TEST_CASE("a figure and its worth lead to each other, and more worth is better") {
+  for (const Figure& figure : figures()) {
+    INFO(figure.name);
+    CHECK(value_of(figure, worth_of(figure, 0.25)) == 0.25);
+    CHECK((worth_of(figure, 2) > worth_of(figure, 1)) == figure.more_is_better);
+  }
+}
+
+TEST_CASE("every figure is a column of the report, with the figure that the column has") {
+  PointReport report = report_of(50, 2);
+  report.speedup = 3;
+  report.scaling_efficiency = 0.75;
+  report.answers.equations->breakdown.exposed_communication = Seconds(0.5);
+  report.state = ModelState{};
+  report.state->parameters = Bytes(4e9);
+  report.algbw = BytesPerSecond(1e9);
+  report.busbw = BytesPerSecond(2e9);
+  report.run = RunReport{};
+  report.run->time = Seconds(100);
+  report.run->to_target = Seconds(80);
+  Report all;
+  all.points = {report};
+  std::set<std::string> seen;
+  for (const Column& column : report_columns(all))
+    for (const Figure& figure : figures())
+      if (figure.column == column.name) {
+        INFO(figure.name);
+        const Cell cell = column.cell(report);
+        REQUIRE(figure.of(report));
+        CHECK(std::get<double>(cell) == *figure.of(report));
+        seen.insert(column.name);
+      }
+  CHECK(seen.size() == figures().size());
+}
+
+TEST_CASE("a goal is a figure's name and a value in its unit") {
+  const Goal efficiency = parse_goal("efficiency=0.9"), step = parse_goal("step=100ms"), memory = parse_goal("memory=80GB"), bus = parse_goal("busbw=8Gbps");
+  CHECK((efficiency.figure->name == "efficiency" && efficiency.value == 0.9));
+  CHECK(step.value == 0.1);
+  CHECK(memory.value == 80e9);
+  CHECK(bus.value == 1e9);
+  CHECK(goal_text(efficiency) == "efficiency at least 90 %");
+  CHECK(goal_text(step) == "step time at most 100 ms");
+  CHECK(goal_text(parse_goal("run=36h")) == "time of the whole run at most 36 h 0 min");
+}
+
+TEST_CASE("what is no goal says why, and what one is") {
+  CHECK(says(refusal("efficiency"), "is not FIGURE=VALUE, such as efficiency=0.9"));
+  CHECK(says(refusal("eficiency=1"), "allowed: throughput, step, speedup"));
+  CHECK(says(refusal("eficiency=1"), "did you mean efficiency?"));
+  CHECK(says(refusal("efficiency=90%"), "efficiency: \"90%\" is not a number; write 0.9"));
+  CHECK(says(refusal("efficiency=all"), "\"all\" is not a number"));
+  CHECK(says(refusal("step=100"), "step: "));
+  CHECK(says(refusal("step=1GB"), "step: "));
+  CHECK(says(refusal("speedup=0"), "speedup: 0 is not above zero"));
+  CHECK(says(refusal("step=0s"), "is not above zero"));
+}
