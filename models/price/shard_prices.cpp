@@ -114,8 +114,8 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   const Seconds hosts = Bytes(co_located ? p - 1 : nodes ? shards : std::max(p, shards)) / host;
   const bool some_stay = some([&](const Branch& b) { return !b.shards.empty() && b.workers > (co_located ? 1 : 0); });
   const bool latencies_are_alike = !some_stay || ways == Seconds{} || (nodes ? cluster.link.latency : racks->uplink_latency) == Seconds{};
-  // Whether pushes and pulls may meet: dedicated shards' do in the uplink of a rack with workers and some of the shards. A
-  // co-located shard's pulls begin once all that its host pushes has arrived, if nobody is ahead of the others.
+  // Whether pushes and pulls may meet: dedicated shards' do in the uplink of a rack with workers and some of the shards, those
+  // of several co-located shards on hosts' links, if anybody is ahead of the others.
   const bool meet = co_located ? shards > 1 : some([&](const Branch& b) { return b.workers > 0 && !b.shards.empty() && static_cast<int>(b.shards.size()) < shards; });
   const bool in_turn = co_located || buckets == 1;
   // Hosts' links are equally busy: nobody is ahead.

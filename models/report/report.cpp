@@ -73,6 +73,7 @@ std::string why_estimate(const ParameterServerStrategy& server, const Cluster& c
   if (unequal) why.push_back("as if all shards were as late as the largest");
   if (!exact || !workers_are_alike(cluster))
     why.push_back("as if all workers pushed at once, and no push met a pull");
+  if (graph.shards_co_located && cluster.host_cost > SecondsPerByte{} && graph.shards > 1 && graph.shards < cluster.workers) why.push_back("as if workers beside a shard copied as much as others");
   const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
   if (!exact && !followed && !prices_are_exact(cluster)) why.push_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches" : "from its busiest links and longest routes");
   return fmt::format("{}", fmt::join(why, ", and "));

@@ -2,9 +2,10 @@
 // the shards, which add up what the workers send and update their part of the parameters; the workers pull the new
 // parameters back.
 //
-// Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over
-// dedicated servers' links, so they have a stream each; co-located shards share their worker's link, so all
-// pushes of a step go before its pulls on one stream.
+// Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over the links of
+// dedicated servers and of one co-located shard, so they have a stream each. Several co-located shards push and pull by the
+// same links, so pushes and pulls go in turn on one stream, in the order in which they would be ready on a worker of speed 1
+// that begins a step with nothing under way.
 // Asynchronous and stale-synchronous: each worker deals with each shard on its own. It pushes bucket after bucket and
 // copies as synchronous workers do, so that one worker alone takes as long either way where shards are of one size.
 //
@@ -134,36 +135,102 @@ class Builder {
     return input_.workload.update * (strategy_.server_update_factor * (bytes / input_.workload.gradient_bytes));
   }
 
-  void synchronous() {
-    const bool co_located = graph_.shards_co_located;
-    const StreamId push_out = graph_.add_stream(co_located ? "communication" : "push");
-    const StreamId pull_in = co_located ? push_out : graph_.add_stream("pull");
-    const StreamId push_in = graph_.add_stream(co_located ? "server communication" : "server push", Role::server);
-    const StreamId pull_out = co_located ? push_in : graph_.add_stream("server pull", Role::server);
-    const StreamId serving = graph_.add_stream("server compute", Role::server);
-    const std::size_t count = buckets_.size();
-
-    std::vector<TaskId> pushed, served, pulled;
-    for (std::size_t b = 0; b < count; ++b) {
-      std::vector<Bytes> wire;
-      ServeWork serve;
+  /// Pushes and pulls of one bucket, and what the shards do between.
+  struct Bundle {
+    DirectWork push{DirectWork::Pattern::push, {}}, pull{DirectWork::Pattern::pull, {}};
+    ServeWork serve;
+  };
+  [[nodiscard]] std::vector<Bundle> bundles() const {
+    std::vector<Bundle> all(buckets_.size());
+    for (std::size_t b = 0; b < all.size(); ++b)
       for (std::size_t j = 0; j < coded_[b].parts.size(); ++j) {
         const CodedPart& part = coded_[b].parts[j];
-        wire.push_back(part.push);
-        serve.time.push_back(part.sum + (part.push + part.pull) * copy_cost() + update_time(parts_[b][j].bytes));
+        all[b].push.shard_bytes.push_back(part.push);
+        all[b].pull.shard_bytes.push_back(part.pull);
+        all[b].serve.time.push_back(part.sum + (part.push + part.pull) * copy_cost() + update_time(parts_[b][j].bytes));
       }
-      pushed.push_back(graph_.add_task({numbered("push", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::push, wire}, push_out, push_in}));
-      depend_on_ready(pushed.back(), b);
-      served.push_back(graph_.add_task({numbered("serve", b, count), Phase::serve, std::move(serve), kNoStream, serving}));
-      graph_.depend(served.back(), pushed.back());
+    return all;
+  }
+
+  /// When each bucket may be pushed, after the beginning of backward: what add_backward's tasks come to.
+  [[nodiscard]] std::vector<Seconds> ready_times() const {
+    const double slowdown = overlap_ ? strategy_.exchange.backward_slowdown : 1.0;
+    const bool while_computing = input_.codec.overlap, own_stream = codec_ != compute_;
+    std::vector<Seconds> ready;
+    Seconds computing{}, encoding{}, end{};
+    const auto encode = [&](std::size_t b) {
+      Seconds& stream = own_stream ? encoding : computing;
+      stream = std::max(stream, computing) + coded_[b].encode;
+      return stream;
+    };
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      end = computing += buckets_[b].gap * slowdown;
+      ready.push_back(while_computing ? encode(b) : computing);
     }
-    for (std::size_t b = 0; b < count; ++b) {
-      std::vector<Bytes> wire;
-      for (const CodedPart& part : coded_[b].parts) wire.push_back(part.pull);
-      pulled.push_back(graph_.add_task({numbered("pull", b, count), Phase::exchange, DirectWork{DirectWork::Pattern::pull, wire}, pull_in, pull_out}));
+    if (input_.workload.tail > Seconds{} && strategy_.exchange.grouping != Grouping::whole_model) end = computing += input_.workload.tail * slowdown;
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      if (!while_computing) ready[b] = encode(b);
+      if (!overlap_) ready[b] = std::max(ready[b], end);
+    }
+    return ready;
+  }
+
+  /// The order in which pushes (by their buckets' numbers) and pulls are ready where one link carries both.
+  enum class Turn { push, pull };
+  [[nodiscard]] std::vector<Turn> turns(const std::vector<Bundle>& all) const {
+    const std::vector<Seconds> ready = ready_times();
+    const auto time_of = [&](ShardExchange exchange, const DirectWork& work) { return input_.prices.shards(exchange, work.shard_bytes, true).total(); };
+    std::vector<Turn> turns;
+    std::vector<Seconds> served;
+    Seconds link{}, shard{};  // free from then on
+    for (std::size_t pulls = 0; pulls < all.size();) {
+      const std::size_t pushes = served.size();
+      if (pushes < all.size() && (pulls == pushes || ready[pushes] <= served[pulls])) {
+        link = std::max(link, ready[pushes]) + time_of(ShardExchange::push, all[pushes].push);
+        shard = std::max(shard, link) + *std::max_element(all[pushes].serve.time.begin(), all[pushes].serve.time.end());
+        served.push_back(shard);
+        turns.push_back(Turn::push);
+      } else {
+        link = std::max(link, served[pulls]) + time_of(ShardExchange::pull, all[pulls].pull);
+        turns.push_back(Turn::pull);
+        ++pulls;
+      }
+    }
+    return turns;
+  }
+
+  void synchronous() {
+    const bool one_link = graph_.shards_co_located && strategy_.shards > 1;
+    const StreamId push_out = graph_.add_stream(one_link ? "communication" : "push");
+    const StreamId pull_in = one_link ? push_out : graph_.add_stream("pull");
+    const StreamId push_in = graph_.add_stream(one_link ? "server communication" : "server push", Role::server);
+    const StreamId pull_out = one_link ? push_in : graph_.add_stream("server pull", Role::server);
+    const StreamId serving = graph_.add_stream("server compute", Role::server);
+    std::vector<Bundle> all = bundles();
+    const std::size_t count = all.size();
+    // Of streams of their own the order in the list says nothing.
+    const std::vector<Turn> order = one_link ? turns(all) : std::vector<Turn>();
+
+    std::vector<TaskId> pushed, served, pulled;
+    const auto push = [&] {
+      const std::size_t b = pushed.size();
+      pushed.push_back(graph_.add_task({numbered("push", b, count), Phase::exchange, std::move(all[b].push), push_out, push_in}));
+      depend_on_ready(pushed.back(), b);
+      served.push_back(graph_.add_task({numbered("serve", b, count), Phase::serve, std::move(all[b].serve), kNoStream, serving}));
+      graph_.depend(served.back(), pushed.back());
+    };
+    const auto pull = [&] {
+      const std::size_t b = pulled.size();
+      pulled.push_back(graph_.add_task({numbered("pull", b, count), Phase::exchange, std::move(all[b].pull), pull_in, pull_out}));
       graph_.depend(pulled.back(), served[b]);
       // A worker takes part in a pull only after its own push.
       graph_.depend(pulled.back(), pushed[b]);
+    };
+    if (one_link) {
+      for (const Turn turn : order) turn == Turn::push ? push() : pull();
+    } else {
+      for (std::size_t b = 0; b < count; ++b) push();
+      for (std::size_t b = 0; b < count; ++b) pull();
     }
     finish(pulled);
   }

@@ -426,7 +426,9 @@ class Replay {
     for (const auto& [message, inbox] : exchange.outgoing) outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
     const CostTerms terms = pattern == DirectWork::Pattern::neighbours ? neighbour_exchange_cost(work.shard_bytes.front(), p_)
                                                                       : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located);
-    const double copying = (terms.copied * cluster_.host_cost).si();
+    // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
+    const bool is_worker_of_shards = pattern != DirectWork::Pattern::neighbours && self.role == Role::worker;
+    const double copying = ((is_worker_of_shards ? to_other_hosts(work.shard_bytes, lane) : terms.copied) * cluster_.host_cost).si();
 
     double start = now();
     // What is pushed is copied out first; what is pulled or exchanged is copied in last, and the sender's
@@ -459,11 +461,16 @@ class Replay {
 
   double perform(const ShardCopy& copy, Lane& lane, TaskId, int) {
     const double start = now();
-    Bytes copied{};
-    for (std::size_t j = 0; j < copy.shard_bytes.size(); ++j)
-      if (!beside(lane, static_cast<int>(j))) copied += copy.shard_bytes[j];
-    sleep((copied * cluster_.host_cost).si());
+    sleep((to_other_hosts(copy.shard_bytes, lane) * cluster_.host_cost).si());
     return start;
+  }
+
+  /// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
+  [[nodiscard]] Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, const Lane& lane) const {
+    Bytes sum{};
+    for (std::size_t j = 0; j < shard_bytes.size(); ++j)
+      if (!beside(lane, static_cast<int>(j))) sum += shard_bytes[j];
+    return sum;
   }
 
   /// Whether a worker's lane is on the shard's own host.

@@ -48,6 +48,11 @@ Cluster on(const Topology& topology, int p) {
   return cluster;
 }
 
+Scenario without_copies(Scenario scenario) {
+  scenario.cluster.host_cost = {};
+  return scenario;
+}
+
 Scenario with_group(Scenario scenario, const WorkerGroup& group) {
   scenario.cluster.groups = {group};
   return scenario;
@@ -84,8 +89,9 @@ TEST_CASE("servers whose steps the equations know exactly, and some whose they d
       {"star", servers(star(8), dedicated, 3, tensors), false},
       {"a shard on every worker of machines", servers(on(Nodes{4, inner, 2}, 8), co_located, 8, tensors), false},
       {"a shard on every worker of racks, the last one smaller", servers(on(Racks{4, 8.0, 5_us}, 10), co_located, 10), false},
-      {"a shard in every machine", servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors), false},
-      {"a shard in every rack", servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 4, tensors), false},
+      {"a shard in every machine", without_copies(servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors)), false},
+      {"a shard in every machine, whose workers copy less", servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors), true},
+      {"a shard in every rack", without_copies(servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 4, tensors)), false},
       {"machines, dedicated", servers(on(Nodes{4, inner, 2}, 8), dedicated, 4, tensors), false},
       {"racks, dedicated in racks of their own", servers(on(Racks{4, 8.0, 5_us}, 8), dedicated, 4, tensors), false},
       {"racks, dedicated, 12 workers and 4 shards in two racks", servers(on(Racks{8, 8.0, 5_us}, 12), dedicated, 4), false},

@@ -80,7 +80,10 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
           strategy.shards = shards;
           strategy.placement = placement;
           strategy.exchange = exchange;
-          cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)), scenario_of(star(p), strategy)});
+          Cluster cluster = star(p);
+          // A worker beside one of several shards copies less than others, which the equations leave out.
+          if (placement == ServerPlacement::co_located && shards > 1 && shards < p) cluster.host_cost = {};
+          cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)), scenario_of(cluster, strategy)});
         }
   require_all_same(cases);
 }
@@ -100,6 +103,27 @@ TEST_CASE("co-located shards in machines and racks: replay equals equations") {
         cases.push_back({fmt::format("p={} by {} {}", p, size, name), scenario});
       }
   for (const Comparison& c : evaluate_both(cases)) require_same(c, 1e-9, false);
+}
+
+TEST_CASE("a worker beside one of two shards copies, and sends, half of what others do") {
+  // 4 workers, n = 14,000,040 B, h = 0.1 ns/B, 25 us, 10 Gb/s, γ = 0.05 ns/B, 24 ms of computing, 1 ms of update on two shards.
+  // Workers 0 and 1 copy only the n/2 of each other's shard, 0.7 ms, out before the push and in after the pull: they are 0.7 ms
+  // ahead when a step begins, and 1.4 ms ahead of the others' messages with theirs. Each shard's link so is busy from the moment
+  // when the others have computed (but for 25 us): a quarter of n/2's 5.6 ms is over when two more messages come, 3·4.2 ms later
+  // the first is there, and what is left of two others, 1.4 ms each, takes 2.8 ms: 1.4 + 12.6 + 2.8 = 3·5.6 ms.
+  ParameterServerStrategy strategy;
+  strategy.placement = ServerPlacement::co_located;
+  strategy.shards = 2;
+  Scenario scenario = scenario_of(star(4), strategy);
+  const auto answers = evaluate_both({{"two shards", scenario}});
+  const Bytes half = 7000020_B;
+  const Seconds copy = half * 0.1_ns_per_B, wire = half * 0.8_ns_per_B;
+  const Seconds push = 25_us + 2.0 * copy + 3.0 * (wire - 2.0 * copy) + 2.0 * (2.0 * copy);
+  // A shard adds four halves, copies three in and three out, and updates half. Then it sends three halves, and the workers copy n.
+  const Seconds serve = half * (4.0 * 0.05_ns_per_B + 6.0 * 0.1_ns_per_B) + 0.5_ms;
+  require_close(24_ms + push + serve + 25_us + 3.0 * wire + 2.0 * copy, answers[0].replay.step, 1e-9, "as each worker copies its own");
+  // The equations have all workers copy n first, and 3·n/2 over each link after that.
+  require_close(24_ms + 2.0 * copy + 25_us + 3.0 * wire + serve + 25_us + 3.0 * wire + 2.0 * copy, answers[0].equations.step, 1e-9, "as if all copied n");
 }
 
 TEST_CASE("a worker beside the only shard waits while the other one exchanges") {
