@@ -6,9 +6,11 @@
 
 #include "models/collective/collective.hpp"
 #include "models/collective/direct.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/branches.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/price/path_prices.hpp"
 
 namespace stepcast {
 namespace {
@@ -26,6 +28,11 @@ struct NearestOf {
   Nearest operator()(const T&) const { return {}; }
 };
 
+double latency_factor(const Cluster& cluster) {
+  const auto* tcp = std::get_if<TcpTransport>(&cluster.transport);
+  return tcp ? std::min(1.0, tcp->latency_factor) : 1.0;
+}
+
 /// α and β of the best connection in the cluster.
 PathPrice best_link(const Cluster& cluster) {
   PathPrice best{cluster.link.latency, inverse(cluster.link.bandwidth)};
@@ -38,8 +45,16 @@ PathPrice best_link(const Cluster& cluster) {
   const Nearest nearest = std::visit(NearestOf{}, cluster.topology);
   best.alpha *= nearest.alpha;
   best.beta = best.beta / nearest.links;
-  if (const auto* tcp = std::get_if<TcpTransport>(&cluster.transport)) best.alpha *= std::min(1.0, tcp->latency_factor);
+  best.alpha *= latency_factor(cluster);
   return best;
+}
+
+/// What it takes from some worker to some other, over however many workers in between, and if links are alike from some worker
+/// of a machine or rack to any of another. Nothing where only a fabric's longest route is known, which no worker may need.
+Seconds farthest(const Cluster& cluster) {
+  const bool known = std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology);
+  if (!known || cluster.workers == 1) return {};
+  return collective_prices(cluster).path[static_cast<int>(Path::far)].alpha * latency_factor(cluster);
 }
 
 /// Each worker as a branch of its own, whose only way is its own link, where that is the first on all its routes and links may
@@ -124,6 +139,18 @@ Traffic traffic_of(const StepGraph& graph, int p) {
   return all;
 }
 
+/// What the busiest shard does for one step of every worker, one thing after the other.
+Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
+  std::vector<Seconds> busy(static_cast<std::size_t>(graph.shards));
+  const double p = cluster.workers, remote = p - (graph.shards_co_located ? 1 : 0);
+  for (const Task& task : graph.tasks) {
+    if (const auto* serve = std::get_if<ServeWork>(&task.work))
+      for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];
+    if (const auto* serve = std::get_if<ShardServe>(&task.work)) busy[static_cast<std::size_t>(serve->shard)] += serve->time * p + serve->copied * cluster.host_cost * remote;
+  }
+  return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
+}
+
 /// Of a step's exchanges: what passes the ways out of machines and racks, and the hosts' own links where they may be unlike.
 struct Ways {
   const Cluster& cluster;
@@ -171,7 +198,6 @@ struct Terms {
   CostTerms operator()(const GossipStrategy&) const { return neighbour_exchange_cost(traffic.push, p()); }
   CostTerms operator()(const ParameterServerStrategy& s) const {
     CostTerms terms;
-    if (traffic.codec == Seconds{}) terms.reduced = traffic.push * (static_cast<double>(p()) / s.shards);
     const bool co_located = s.placement == ServerPlacement::co_located;
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.
     if (co_located && (p() == 1 || is_asynchronous(s))) return terms;
@@ -199,6 +225,49 @@ struct Terms {
   }
 };
 
+/// Latencies that must follow each other in a step: of as many messages as a collective takes at least, at the best of them, and
+/// of the way that its data has to the farthest.
+struct Latency {
+  const Scenario& scenario;
+  const Traffic& traffic;
+
+  [[nodiscard]] const Cluster& cluster() const { return scenario.cluster; }
+  [[nodiscard]] Seconds best() const { return best_link(cluster()).alpha; }
+  /// Every machine or rack has a worker whose messages leave it.
+  [[nodiscard]] bool leaves_groups() const { return natural_group(cluster()) < cluster().workers && links_are_alike(cluster()); }
+
+  Seconds operator()(const AllReduceStrategy&) const { return collectives(); }
+  Seconds operator()(const PipelinedStrategy&) const { return collectives(); }
+  Seconds operator()(const ShardedStrategy&) const { return collectives(); }
+  Seconds operator()(const LocalSgdStrategy&) const { return collectives(); }
+  Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
+  Seconds operator()(const GossipStrategy&) const {
+    if (cluster().workers == 1) return {};
+    return leaves_groups() ? std::max(best(), farthest(cluster())) : best();
+  }
+  /// A push, and a pull after it.
+  Seconds operator()(const ParameterServerStrategy& s) const {
+    const bool co_located = s.placement == ServerPlacement::co_located;
+    if (co_located && (cluster().workers == 1 || is_asynchronous(s))) return {};
+    if (co_located) return 2.0 * (leaves_groups() ? std::max(best(), farthest(cluster())) : best());
+    // Dedicated shards may be in a rack with all workers, and near to some in a fabric.
+    const bool all_alike_far = std::holds_alternative<Star>(cluster().topology) || std::holds_alternative<Nodes>(cluster().topology);
+    const Seconds shard = collective_prices(cluster()).path[static_cast<int>(Path::shard)].alpha * latency_factor(cluster());
+    return 2.0 * (all_alike_far && !is_asynchronous(s) ? std::max(best(), shard) : best());
+  }
+
+ private:
+  [[nodiscard]] Seconds collectives() const {
+    Seconds sum{};
+    for (const auto& [operation, bytes] : traffic.collective) {
+      const Seconds rounds = best() * lower_bound(operation, bytes, cluster().workers).total_messages();
+      // A broadcast's root may be near to all.
+      sum += operation == Operation::broadcast ? rounds : std::max(rounds, farthest(cluster()));
+    }
+    return sum;
+  }
+};
+
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) return update * (1.0 + local->outer_update_factor / local->steps);
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return server->two_way ? update : Seconds{};
@@ -223,13 +292,12 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
 
   const CostTerms terms = std::visit(Terms{scenario, traffic}, scenario.strategy);
-  const SecondsPerByte gamma = server ? server->server_reduction_cost.value_or(cluster.reduction_cost) : cluster.reduction_cost;
-  bound.reduction = traffic.recode > Seconds{} ? traffic.recode : terms.reduced * gamma;
+  bound.reduction = server ? busiest_shard(graph, cluster) : traffic.recode > Seconds{} ? traffic.recode : terms.reduced * cluster.reduction_cost;
   bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
   if (bound.communication) {
     const PathPrice link = best_link(cluster);
     const Seconds wire = std::max(terms.total_wire() * link.beta, std::visit(Ways{cluster, traffic}, scenario.strategy)), copies = terms.copied * cluster.host_cost;
-    bound.latency = link.alpha * (terms.total_messages() / graph.local_steps);
+    bound.latency = std::visit(Latency{scenario, traffic}, scenario.strategy) / static_cast<double>(graph.local_steps);
     // A collective's hosts copy after each round; a server's copies overlap with other messages.
     bound.bandwidth = server ? std::max(wire, copies) : wire + copies;
   }

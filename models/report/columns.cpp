@@ -74,7 +74,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("bound_compute_s", "bound: compute alone", [](P p) { return si(p.bound.compute); });
   add("bound_latency_s", "bound: latency alone", [](P p) { return si(p.bound.latency); });
   add("bound_bandwidth_s", "bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
-  add("bound_reduction_s", "bound: reduction alone", [](P p) { return si(p.bound.reduction); });
+  add("bound_reduction_s", "bound: reduction alone; of servers all that the busiest shard does", [](P p) { return si(p.bound.reduction); });
   add("gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
   add("gap_is_large", "whether the step takes more than twice its bound: is the scenario as meant?", [](P p) { return Cell(p.gap > kLargeGap - 1.0); });
   add("equations_step_time_s", "the equations' answer", [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });

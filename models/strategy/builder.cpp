@@ -68,9 +68,8 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
   const bool whole = buckets.size() == 1 && buckets[0].gap == input.workload.backward;
   if (input.workload.tail > Seconds{} && !whole)
     backward.end = graph.add_task({"backward tail", Phase::backward, ComputeWork{input.workload.tail * slowdown}, compute});
-  if (!input.codec.overlap)
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-      if (encode[i] > Seconds{}) backward.ready[i] = add_encode(i, backward.end);
+  if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor))
+    for (std::size_t i = 0; i < buckets.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
   return backward;
 }
 

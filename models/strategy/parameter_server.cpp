@@ -155,7 +155,7 @@ class Builder {
   /// When each bucket may be pushed, after the beginning of backward: what add_backward's tasks come to.
   [[nodiscard]] std::vector<Seconds> ready_times() const {
     const double slowdown = overlap_ ? strategy_.exchange.backward_slowdown : 1.0;
-    const bool while_computing = input_.codec.overlap, own_stream = codec_ != compute_;
+    const bool while_computing = input_.codec.overlap || std::holds_alternative<NoCompressor>(input_.compressor), own_stream = codec_ != compute_;
     std::vector<Seconds> ready;
     Seconds computing{}, encoding{}, end{};
     const auto encode = [&](std::size_t b) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/library.hpp"
+#include "models/scenario/workload_document.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -107,20 +109,21 @@ TEST_CASE("bounds by hand") {
   check(scenario_of(cluster, ShardedStrategy{}), 0.0905, 20e-6, 0.1275, 7.5e-3, 0.1275, "sharded");
   // α; 2·1e8·0.85 ns = 170 ms; 2·1e8·0.1 ns = 20 ms
   check(scenario_of(cluster, GossipStrategy{}), 0.092, 5e-6, 0.170, 0.020, 0.170, "gossip");
-  // One dedicated server: 2α; 4·1e8·0.8 ns = 320 ms each way, both ways at once; 4·1e8·0.1 ns = 40 ms; the server updates
+  // One dedicated server: 2α; 4·1e8·0.8 ns = 320 ms each way, both ways at once; 4·1e8·0.1 ns = 40 ms to add,
+  // 4·2e8·0.05 ns to copy in and out, and 2 ms of update, which the server does (asynchronous: for each worker)
   ParameterServerStrategy server;
-  check(scenario_of(cluster, server), 0.090, 10e-6, 0.320, 0.040, 0.320, "parameter server");
+  check(scenario_of(cluster, server), 0.090, 10e-6, 0.320, 0.082, 0.320, "parameter server");
   // Two speeds: a synchronous step waits for the slower, 92/0.5 ms.
   cluster.groups = {{1, 0.5, {}, {}}};
   check(scenario_of(cluster, AllReduceStrategy{}), 0.184, 10e-6, 0.1275, 7.5e-3, 0.184, "slow worker");
   // Asynchronous servers: each worker at its own pace, 90 ms · 4/(3 + 0.5); n β at the server for each of 4 workers.
   server.consistency = Consistency::asynchronous;
-  check(scenario_of(cluster, server), 0.090 * 4 / 3.5, 10e-6, 0.320, 0.040, 0.320, "asynchronous");
+  check(scenario_of(cluster, server), 0.090 * 4 / 3.5, 10e-6, 0.320, 0.088, 0.320, "asynchronous");
   // Stale-synchronous: nobody is more than a few steps ahead of the slow worker's 90/0.5 ms. Slower still, it decides: 90/0.25 ms.
   server.consistency = Consistency::stale_synchronous;
-  check(scenario_of(cluster, server), 0.180, 10e-6, 0.320, 0.040, 0.320, "stale-synchronous");
+  check(scenario_of(cluster, server), 0.180, 10e-6, 0.320, 0.088, 0.320, "stale-synchronous");
   cluster.groups = {{1, 0.25, {}, {}}};
-  check(scenario_of(cluster, server), 0.360, 10e-6, 0.320, 0.040, 0.360, "stale-synchronous, slower");
+  check(scenario_of(cluster, server), 0.360, 10e-6, 0.320, 0.088, 0.360, "stale-synchronous, slower");
 }
 
 TEST_CASE("what must leave a machine or rack, by hand") {
@@ -214,6 +217,44 @@ TEST_CASE("a slow link, by hand") {
   // In racks of two the slow link is the bottleneck as well.
   cluster.topology = Racks{2, 1.0, 0_us};
   check(AllReduceStrategy{}, 0.16, "racks");
+}
+
+TEST_CASE("latency: the way to the farthest, where messages at the best one take less") {
+  // 8 machines of 4 with 1 us inside and a NIC of 40 ms; lg 32 = 5 messages, or one out of a machine: 40.001 ms.
+  Cluster cluster = star_cluster(32, 10_Gbps, 40_ms);
+  cluster.topology = Nodes{4, {100_GBps, 1_us}, 1};
+  const Workload w = simple_workload(1_ms, 1_ms, 0_s, 1_MB);
+  const auto latency = [&](const Strategy& strategy) {
+    const Scenario scenario = scenario_of(cluster, strategy);
+    return lower_bound(scenario, w, build_step_graph(scenario, w)).latency.si();
+  };
+  ParameterServerStrategy dedicated, co_located;
+  co_located.placement = ServerPlacement::co_located;
+  require_close(0.040001, latency(AllReduceStrategy{}), 1e-12, "all-reduce");
+  require_close(0.080002, latency(ShardedStrategy{}), 1e-12, "reduce-scatter and all-gather");
+  require_close(0.040001, latency(GossipStrategy{}), 1e-12, "neighbours in two machines");
+  require_close(2 * 0.0400005, latency(dedicated), 1e-12, "a server's host has no inner link");
+  require_close(0.080002, latency(co_located), 1e-12, "a server in one of the machines");
+  // Five messages inside one machine of 32.
+  cluster.topology = Nodes{32, {100_GBps, 1_us}, 1};
+  require_close(5e-6, latency(AllReduceStrategy{}), 1e-12, "one machine");
+  // On a star one slow link of 1 s adds half of it to every way from its worker: 500 + 2.5 us.
+  cluster = star_cluster(32, 10_Gbps, 5_us);
+  cluster.groups = {{1, 1.0, {}, 1_s}};
+  require_close(0.5 + 2.5e-6, latency(AllReduceStrategy{}), 1e-12, "a slow link");
+}
+
+TEST_CASE("what a shard does bounds a step whatever the compressor") {
+  // 8 workers push 4 MB as 2 MB of fp16; a shard adds 16 MB at 1 ns/B besides casting.
+  Cluster cluster = star_cluster(8, BytesPerSecond(1e11));
+  cluster.reduction_cost = 1_ns_per_B;
+  Scenario scenario = scenario_of(cluster, ParameterServerStrategy{}, Fp16{});
+  scenario.codec.device = load_profile("v100-datasheet", "", default_library());
+  const Workload w = simple_workload(1_ms, 1_ms, 0_s, 4_MB);
+  const Bound bound = lower_bound(scenario, w, build_step_graph(scenario, w));
+  CHECK(bound.reduction >= 16_ms);
+  CHECK(bound.reduction < 17_ms);
+  CHECK(bound.step <= forecast(scenario, w).step);
 }
 
 TEST_CASE("the equations never undercut the bound") {
