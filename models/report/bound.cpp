@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "models/collective/collective.hpp"
@@ -83,6 +84,37 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
   return {};
 }
 
+/// The same of a collective in each of several communicators at once, with buffers of n bytes each, that the ways carry together.
+/// With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into each of several;
+/// all-gather (G-1)·n, and (m-k)/m·n into a branch, reduce-scatter the same out of it.
+/// @pre an all-reduce, all-gather or reduce-scatter
+Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
+  const double m = among.members;
+  const auto count = static_cast<std::size_t>(among.count(p));
+  std::vector<int> spread(count), here(count);  // by communicator: its branches, its members in one of them
+  BytesPerSecond together{};
+  Seconds busiest{};
+  int first = 0;  // rank
+  for (const Branch& branch : all)
+    for (int i = 0; i < branch.count; ++i, first += branch.workers) {
+      const BytesPerSecond ways = branch.bandwidth * branch.ways;
+      together = together + ways;
+      for (int rank = first; rank < first + branch.workers; ++rank) ++here[static_cast<std::size_t>(among.of(rank))];
+      double crossing = 0;  // buffers
+      for (int rank = first; rank < first + branch.workers; ++rank) {
+        const auto c = static_cast<std::size_t>(among.of(rank));
+        const int members = std::exchange(here[c], 0);
+        if (members == 0) continue;
+        ++spread[c];
+        crossing += operation == Operation::all_reduce ? (members < m ? 1.0 : 0.0) : (m - members) / m;
+      }
+      busiest = std::max(busiest, n * crossing / ways);
+    }
+  double between = 0;
+  for (const int branches : spread) between += branches - 1;
+  return all.empty() ? Seconds{} : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
+}
+
 /// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways of its
 /// first worker and its last, which may be one.
 Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
@@ -101,7 +133,7 @@ bool is_asynchronous(const ParameterServerStrategy& s) { return s.consistency ==
 
 /// Bytes that a step's exchanges move, and the GPU time of its compressor.
 struct Traffic {
-  std::map<Operation, Bytes> collective;  ///< buffers, by operation
+  std::map<std::pair<Operation, Communicators>, Bytes> collective;  ///< buffers of one communicator, by operation
   Bytes push{}, pull{};
   Seconds codec{};
   Seconds recode{};                       ///< inside collectives, instead of γ
@@ -114,7 +146,7 @@ Traffic traffic_of(const StepGraph& graph, int p) {
     const auto* compute = std::get_if<ComputeWork>(&task.work);
     if (compute && (task.phase == Phase::encode || task.phase == Phase::decode)) all.codec += compute->duration * share;
     if (const auto* work = std::get_if<CollectiveWork>(&task.work)) {
-      all.collective[work->call.algorithm->operation] += work->call.bytes * share;
+      all.collective[{work->call.algorithm->operation, work->call.among}] += work->call.bytes * share;
       all.recode += work->call.recode * ((p - 1.0) * share);
     }
     if (const auto* direct = std::get_if<DirectWork>(&task.work))
@@ -152,7 +184,11 @@ struct Ways {
   [[nodiscard]] Seconds collectives() const {
     Seconds sum{};
     const std::vector<Branch> groups = branches(cluster, 0, false), hosts = hosts_as_branches(cluster);
-    for (const auto& [operation, bytes] : traffic.collective) sum += std::max(through_ways(operation, bytes, groups, p()), through_ways(operation, bytes, hosts, p()));
+    for (const auto& [kind, bytes] : traffic.collective) {
+      const auto& [operation, among] = kind;
+      const auto through = [&, operation = operation, among = among, bytes = bytes](const std::vector<Branch>& all) { return among.is_one() ? through_ways(operation, bytes, all, p()) : through_ways(operation, bytes, all, p(), among); };
+      sum += std::max(through(groups), through(hosts));
+    }
     return sum;
   }
 };
@@ -190,8 +226,8 @@ struct Terms {
   /// Exchanges of different kinds follow each other, since each needs the result of the one before.
   [[nodiscard]] CostTerms collectives() const {
     CostTerms all;
-    for (const auto& [operation, bytes] : traffic.collective) {
-      const CostTerms terms = lower_bound(operation, bytes, p());
+    for (const auto& [kind, bytes] : traffic.collective) {
+      const CostTerms terms = lower_bound(kind.first, bytes, kind.second.size(p()));
       all.add(Path::far, terms.total_messages(), terms.total_wire());
       all.reduced += terms.reduced;
     }
@@ -202,7 +238,7 @@ struct Terms {
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) return update * (1.0 + local->outer_update_factor / local->steps);
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return server->two_way ? update : Seconds{};
-  if (std::holds_alternative<ShardedStrategy>(scenario.strategy)) return update / scenario.cluster.workers;
+  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy)) return update / sharded->group(scenario.cluster.workers);
   return update;
 }
 

@@ -136,6 +136,58 @@ TEST_CASE("sharded SGD: replay equals equations") {
   require_all_same(cases);
 }
 
+TEST_CASE("sharded SGD in groups: replay equals equations") {
+  std::vector<Case> cases;
+  for (const auto& [p, group] : {std::pair{4, 2}, {6, 3}, {9, 3}, {8, 8}})
+    for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+      for (const Exchange& exchange : exchanges()) {
+        const ShardedStrategy strategy{stage, 1, {}, exchange, group};
+        cases.push_back({fmt::format("p={} g={} {} {}", p, group, name_of(stage), describe(exchange)), scenario_of(star(p), strategy)});
+        cases.push_back({cases.back().what + " m=3", accumulating(cases.back().scenario, 3)});
+      }
+  require_all_same(cases);
+}
+
+TEST_CASE("sharded SGD in groups on machines, racks and fabrics: replay equals equations") {
+  std::vector<Case> cases;
+  const auto on = [&](const char* name, int p, const Topology& topology, const std::vector<WorkerGroup>& groups = {}) {
+    Cluster cluster = star(p);
+    cluster.topology = topology;
+    cluster.groups = groups;
+    for (const int group : {2, 4, 8, p})
+      if (p % group == 0) cases.push_back({fmt::format("{} g={}", name, group), scenario_of(cluster, ShardedStrategy{.exchange = exchanges()[1], .group_size = group})});
+  };
+  on("machines, one NIC", 16, Nodes{4, Link{100_GBps, 3_us}, 1});
+  on("machines, three NICs", 24, Nodes{8, Link{10_GBps, 3_us}, 3});
+  on("machines, a NIC each", 32, Nodes{8, Link{100_GBps, 3_us}, 8});
+  on("machines, slow inside", 16, Nodes{4, Link{1_GBps, 3_us}, 2});
+  on("racks", 16, Racks{4, 6.0, 2_us});
+  on("racks that groups straddle", 24, Racks{3, 2.0, 2_us});
+  on("fat tree", 16, FatTree{{4, 4}, {1, 2}, {1, 1}});
+  on("torus", 12, Torus{{3, 4}});
+  on("dragonfly", 32, Dragonfly{2, 1, 2, 1, 4, 1, 2});
+  on("unlike workers", 8, Star{}, {{2, 0.5, 4_Gbps, 60_us}, {1, 2.0, 25_Gbps, 2_us}});
+  require_all_same(cases);
+}
+
+TEST_CASE("a step of groups that are machines, by hand") {
+  // 2 machines of 4, 2 NICs; whole model, n = 14000040 B; stage parameters, rings; 25 ms of computation, a fourth of the update.
+  // Inside 10 GB/s and 3 us: gathered in S + 3·(3 us + n/4·(0.1 + h)), reduced in the same and 3/4·nγ. Between, 4 pairs sum n/4 up
+  // in 2 rounds of n/8, two over each NIC of 10 Gb/s: S + 2·(28 us + n/8·(1.6 + h)) + n/8·γ.
+  ShardedStrategy strategy{.exchange = Exchange{}, .group_size = 4};
+  strategy.collective.algorithm = strategy.all_reduce.algorithm = Algorithm::ring;
+  Cluster cluster = star(8);
+  cluster.topology = Nodes{4, Link{10_GBps, 3_us}, 2};
+  const auto answers = evaluate_both({{"HSDP", scenario_of(cluster, strategy)}});
+  const Bytes n = 14000040_B;
+  const Seconds inside = 7_us + 3.0 * (3_us + n / 4.0 * (0.1_ns_per_B + 0.1_ns_per_B)), between = 7_us + 2.0 * (28_us + n / 8.0 * (1.6_ns_per_B + 0.1_ns_per_B)) + n / 8.0 * 0.05_ns_per_B;
+  const Seconds exchange = 2.0 * inside + n * 0.75 * 0.05_ns_per_B + between;
+  for (const StepForecast* f : {&answers[0].equations, &answers[0].replay}) {
+    require_close(24_ms + 1_ms / 4.0 + exchange, f->step, 1e-9, "step");
+    require_close(exchange, f->breakdown.exposed_communication, 1e-8, "all of it exposed");
+  }
+}
+
 TEST_CASE("pipelined SGD: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : kWorkers)
