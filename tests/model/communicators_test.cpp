@@ -1,6 +1,5 @@
 // Collectives in communicators of some of the ranks: each does what one alone does, and keeps to itself.
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -39,7 +38,12 @@ Split random_split() {
   return {among, among.members * among.stride * integer_between(1, 4)};
 }
 
-bool operator==(const Message& a, const Message& b) { return a.from == b.from && a.to == b.to && a.slice.first == b.slice.first && a.slice.count == b.slice.count && a.slice.stride == b.slice.stride && a.reduce == b.reduce; }
+bool same(const Round& one, const Round& other) {
+  const auto alike = [](const Message& a, const Message& b) {
+    return a.from == b.from && a.to == b.to && a.slice.first == b.slice.first && a.slice.count == b.slice.count && a.slice.stride == b.slice.stride && a.reduce == b.reduce;
+  };
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(), alike);
+}
 
 Cluster on_nodes(int workers, int gpus, int nics, Link inner = {BytesPerSecond(1e12), 0_s}) {
   Cluster cluster = star_cluster(workers, BytesPerSecond(1e9), 10_us);
@@ -91,7 +95,7 @@ TEST_CASE("each communicator carries out the rounds of one alone, and no message
             const int c = among.of(m.from), first = among.rank(c, 0);
             of[static_cast<std::size_t>(c)].push_back({(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce});
           }
-          for (const Round& round : of) RC_ASSERT(round == one.round(r));
+          for (const Round& round : of) RC_ASSERT(same(round, one.round(r)));
         }
       },
       500);
@@ -102,7 +106,7 @@ TEST_CASE("all ranks in one communicator are as without") {
     const int p = integer_between(1, 20);
     const CollectiveCall call = random_call(p, {});
     RC_ASSERT(schedule_of(call, p).rounds == call.algorithm->schedule(p, call.parameters).rounds);
-    for (int r = 0; r < schedule_of(call, p).rounds; ++r) RC_ASSERT(schedule_of(call, p).round(r) == call.algorithm->schedule(p, call.parameters).round(r));
+    for (int r = 0; r < schedule_of(call, p).rounds; ++r) RC_ASSERT(same(schedule_of(call, p).round(r), call.algorithm->schedule(p, call.parameters).round(r)));
   });
 }
 
