@@ -28,12 +28,6 @@ struct CollectiveParameters {
   auto operator<=>(const CollectiveParameters&) const = default;
 };
 
-/// What the topology groups workers by, consecutive ranks together: machines, or racks.
-struct Machines {
-  int workers = 1;  ///< of each; 1 where there are none
-  int nics = 1;     ///< of each; they serve its workers in turn
-};
-
 struct CollectiveAlgorithm {
   Operation operation;
   Algorithm algorithm;
@@ -60,19 +54,6 @@ std::span<const Algorithm> algorithms_between(Operation operation);
 
 /// The choice as far as it carries out the operation; what does not is left to us.
 CollectiveChoice fitted(CollectiveChoice choice, Operation operation);
-
-/// Where the members of one communicator are.
-enum class Placement {
-  machines,  ///< on all of some machines (racks), or where there are none
-  machine,   ///< on one
-  spread,    ///< on parts of some: as much may leave a machine as its workers send
-};
-
-/// Of communicators among p ranks.
-/// @param machines  that group all of them
-Placement placement(const Communicators& among, int p, const Machines& machines);
-/// Those machines as one communicator's members see them: how many of them, one after the other, are on each.
-Machines machines_seen(const Communicators& among, int p, const Machines& machines);
 
 /// One collective of `bytes` among p participants, or in each communicator of theirs at once, decided down to its parameters.
 struct CollectiveCall {

@@ -6,7 +6,7 @@
 //   reduce-scatter  ring reduce-scatter inside, so that each position has a g-th of its group's sum, then between
 //
 // All-reduce: the buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A rank at
-// position l ends the reduce-scatter with share (l + 1) mod g. The others have a block for each rank, and blocks of a position
+// position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The others have a block for each rank, and blocks of a position
 // are g apart.
 //
 // With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most out and as
@@ -38,12 +38,6 @@ auto blocks_of_position(int g, int groups) {
   return [g, groups](int l) { return Slice{l, groups, g}; };
 }
 
-/// A round among groups, carried out by the ranks of each position l on what `slice` makes of the message's.
-template <class SliceOf>
-Round at_each_position(const Round& between, int p, int g, const SliceOf& slice) {
-  return in_each(between, between_groups(g, p), g, slice);
-}
-
 const CollectiveAlgorithm& algorithm_between(Operation operation, const CollectiveParameters& parameters) { return find_algorithm(operation, parameters.between_groups); }
 
 /// times·(g-1)(α' + n/g·β') inside groups (α and β between them when a group spans machines), and what the algorithm between
@@ -71,7 +65,7 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   return {p, g * between.blocks, 2 * (g - 1) + between.rounds, [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, share);
             r -= g - 1;
-            if (r < between.rounds) return at_each_position(between.round(r), p, g, of_share);
+            if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, of_share);
             return inside(p, g, 1 - (r - between.rounds), false, share);
           },
           [g, between](int r) {
@@ -90,7 +84,7 @@ Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const auto of_position = blocks_of_position(g, p / g);
   const auto own = [g](int l, Slice slice) { return Slice{slice.first * g + l, slice.count, g}; };
   return {p, p, between.rounds + g - 1, [=](int r) {
-            if (r < between.rounds) return at_each_position(between.round(r), p, g, own);
+            if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, own);
             return inside(p, g, -(r - between.rounds), false, of_position);
           },
           [between](int r) { return r < between.rounds ? between.like_round(r) : between.rounds; }};
@@ -112,7 +106,7 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   };
   return {p, p, g - 1 + between.rounds, [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, of_position);
-            return at_each_position(between.round(r - (g - 1)), p, g, own);
+            return in_each(between.round(r - (g - 1)), between_groups(g, p), g, own);
           },
           [g, between](int r) { return r < g - 1 ? 0 : g - 1 + between.like_round(r - (g - 1)); }};
 }

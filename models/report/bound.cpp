@@ -87,8 +87,9 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
 /// The same of a collective in each of several communicators at once, with buffers of n bytes each, that the ways carry together.
 /// With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into each of several;
 /// all-gather (G-1)·n, and (m-k)/m·n into a branch, reduce-scatter the same out of it.
-/// @pre an all-reduce, all-gather or reduce-scatter
+/// @pre all ranks are one, or it is an all-reduce, all-gather or reduce-scatter
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
+  if (among.is_one()) return through_ways(operation, n, all, p);
   const double m = among.members;
   const auto count = static_cast<std::size_t>(among.count(p));
   std::vector<int> spread(count), here(count);  // by communicator: its branches, its members in one of them
@@ -186,8 +187,7 @@ struct Ways {
     const std::vector<Branch> groups = branches(cluster, 0, false), hosts = hosts_as_branches(cluster);
     for (const auto& [kind, bytes] : traffic.collective) {
       const auto& [operation, among] = kind;
-      const auto through = [&, operation = operation, among = among, bytes = bytes](const std::vector<Branch>& all) { return among.is_one() ? through_ways(operation, bytes, all, p()) : through_ways(operation, bytes, all, p(), among); };
-      sum += std::max(through(groups), through(hosts));
+      sum += std::max(through_ways(operation, bytes, groups, p(), among), through_ways(operation, bytes, hosts, p(), among));
     }
     return sum;
   }

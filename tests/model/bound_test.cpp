@@ -260,6 +260,16 @@ TEST_CASE("the bound is met") {
     const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
     assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), 1e-9, "step");
   });
+  // Nor do rings inside sharding groups and between them; on machines it is their NICs that are busy all the time.
+  property("by rings in sharding groups, of bandwidth alone", [] {
+    const int g = integer_between(2, 8), nics = g % 2 == 0 && coin() ? g / 2 : g;
+    Cluster cluster = star_cluster(g * integer_between(1, 6), BytesPerSecond(positive_between(1e8, 1e11)));
+    const bool on_machines = coin() && cluster.workers > g;
+    if (on_machines) cluster.topology = Nodes{g, {BytesPerSecond(1e18), 0_s}, nics};
+    const Scenario scenario = scenario_of(cluster, ShardedStrategy{.collective = ring_choice(), .exchange = {}, .group_size = g, .all_reduce = ring_choice()});
+    const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
+    assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), on_machines ? 1e-5 : 1e-9, "step");
+  });
   // A pipelined step is no longer than its computation where that outlasts the exchange.
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 1_MB);
   PipelinedStrategy pipelined;

@@ -170,6 +170,23 @@ TEST_CASE("sharded SGD in groups on machines, racks and fabrics: replay equals e
   require_all_same(cases);
 }
 
+TEST_CASE("thousands of workers in groups of a machine, some to a machine, and of several machines: folded replay equals equations") {
+  // More than whose routes are priced: the equations are closed forms by path, exact here, where a round's messages are alike.
+  std::vector<Case> cases;
+  for (const int group : {4, 8, 32})
+    for (const int nics : {1, 8}) {
+      ShardedStrategy strategy{.exchange = exchanges()[3], .group_size = group};
+      strategy.collective.algorithm = Algorithm::ring;
+      // Where a machine has two groups, a ring between groups would stay on it every other time.
+      strategy.all_reduce = {.algorithm = group == 4 ? Algorithm::hierarchical : Algorithm::halving_doubling, .between_groups = Algorithm::halving_doubling};
+      Cluster cluster = star(8192);
+      cluster.topology = Nodes{8, Link{100_GBps, 3_us}, nics};
+      cases.push_back({fmt::format("g={} {} NICs", group, nics), scenario_of(cluster, strategy)});
+      cases.back().scenario.evaluation.fidelity = Fidelity::folded;
+    }
+  require_all_same(cases);
+}
+
 TEST_CASE("a step of groups that are machines, by hand") {
   // 2 machines of 4, 2 NICs; whole model, n = 14000040 B; stage parameters, rings; 25 ms of computation, a fourth of the update.
   // Inside 10 GB/s and 3 us: gathered in S + 3·(3 us + n/4·(0.1 + h)), reduced in the same and 3/4·nγ. Between, 4 pairs sum n/4 up
