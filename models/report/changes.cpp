@@ -136,7 +136,7 @@ class Changes {
     servers(x.exchange);
     if (std::holds_alternative<NoCompressor>(s_.compressor)) {
       strategy(ChangeOf::exchange, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
-      if (const auto group = machine_group()) strategy(ChangeOf::exchange, fmt::format("gradients and optimizer state sharded inside each {}", machine()), ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
+      if (const auto group = machine_group()) strategy(ChangeOf::exchange, fmt::format("gradients and optimizer state sharded inside each {}", group_name(s_.cluster)), ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
     }
   }
   void exchange_of(const ParameterServerStrategy& x) {
@@ -169,7 +169,7 @@ class Changes {
     cheapest(x.collective);
     for (const auto& choice : Choices<ShardingStage>::table)
       if (choice.value != x.stage) add(ChangeOf::exchange, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
-    if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group) add(ChangeOf::exchange, fmt::format("state sharded inside each {}", machine()), "/strategy/group_size", *group);
+    if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group) add(ChangeOf::exchange, fmt::format("state sharded inside each {}", group_name(s_.cluster)), "/strategy/group_size", *group);
     if (x.group(s_.cluster.workers) < s_.cluster.workers) add(ChangeOf::exchange, "state sharded over all workers", "/strategy/group_size", nullptr);
     if (x.all_reduce != CollectiveChoice{}) add(ChangeOf::exchange, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
     if (x.stage == ShardingStage::parameters) add(ChangeOf::exchange, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
@@ -226,7 +226,6 @@ class Changes {
     const int group = natural_group(s_.cluster), workers = s_.cluster.workers;
     return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
   }
-  [[nodiscard]] const char* machine() const { return std::holds_alternative<Racks>(s_.cluster.topology) ? "rack" : "machine"; }
 
   [[nodiscard]] Dtype dtype() const { return s_.workload ? s_.workload->dtype : Dtype::fp32; }
 
