@@ -215,6 +215,25 @@ TEST_CASE("every strategy folds exactly") {
   }, 200);
 }
 
+TEST_CASE("collectives inside and between groups fold exactly") {
+  property("folded equals full, sharding groups", [] {
+    Cluster cluster = any_cluster(integer_between(2, 12), 0);
+    cluster.workers *= integer_between(1, 3);
+    cluster.topology = coin() ? Topology(Nodes{cluster.workers, {100_GBps, 2_us}, 1}) : any_topology(cluster.workers + 8, cluster.workers);
+    if (const auto* nodes = std::get_if<Nodes>(&cluster.topology); nodes && cluster.workers % 2 == 0 && coin()) cluster.topology = Nodes{cluster.workers / 2, nodes->inner, integer_between(1, cluster.workers / 2)};
+    if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology)) cluster.groups.clear();
+    ShardedStrategy strategy{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .prefetch = integer_between(0, 2), .exchange = any_exchange()};
+    int g = integer_between(1, cluster.workers);
+    while (cluster.workers % g != 0) --g;
+    strategy.group_size = g > 1 ? g : cluster.workers;
+    constexpr std::array inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling};
+    constexpr std::array between = {Algorithm::automatic, Algorithm::ring, Algorithm::halving_doubling, Algorithm::binary_tree, Algorithm::double_binary_tree};
+    strategy.collective.algorithm = inside[static_cast<std::size_t>(integer_between(0, 2))];
+    strategy.all_reduce.algorithm = between[static_cast<std::size_t>(integer_between(0, 4))];
+    require_folds_exactly(scenario_of(cluster, strategy));
+  }, 100);
+}
+
 TEST_CASE("what is alike is one") {
   const auto folded = [](const Scenario& scenario) { return fold(scenario.cluster, build_step_graph(scenario, make_workload(scenario))); };
   const auto ring = [&](const Cluster& cluster) { return folded(collective_of(cluster, Operation::all_reduce, Algorithm::ring, 100_MB)).collectives.begin()->second; };

@@ -4,7 +4,9 @@
 // at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
 // solve as a timed event graph and the replay by running.
 #include <map>
+#include <random>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -167,6 +169,27 @@ TEST_CASE("sharded SGD in groups on machines, racks and fabrics: replay equals e
   on("torus", 12, Torus{{3, 4}});
   on("dragonfly", 32, Dragonfly{2, 1, 2, 1, 4, 1, 2});
   on("unlike workers", 8, Star{}, {{2, 0.5, 4_Gbps, 60_us}, {1, 2.0, 25_Gbps, 2_us}});
+  require_all_same(cases);
+}
+
+TEST_CASE("sharding groups of any size on any topology, by any algorithm: replay equals equations") {
+  std::mt19937 random(20231);
+  const auto one_of = [&](const auto& all) { return all[random() % all.size()]; };
+  const std::vector<Algorithm> inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling, Algorithm::multi_ring};
+  const std::vector<Algorithm> between = {Algorithm::automatic, Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling, Algorithm::binary_tree, Algorithm::double_binary_tree, Algorithm::reduce_broadcast};
+  std::vector<Case> cases;
+  while (cases.size() < 150) {
+    const int p = one_of(std::vector{8, 12, 16, 24, 32, 36});
+    Cluster cluster = star(p);
+    const std::vector<Topology> topologies = {Star{}, Nodes{4, Link{BytesPerSecond(2e9 * static_cast<double>(1 + random() % 50)), 3_us}, static_cast<int>(1 + random() % 4)}, Racks{5, 3.0, 2_us}, FatTree{{4, 9}, {1, 2}, {1, 1}}, Torus{{6, 6}}, Dragonfly{2, 1, 3, 1, 3, 1, 2}};
+    cluster.topology = one_of(topologies);
+    if (std::holds_alternative<Star>(cluster.topology)) cluster.groups = {{3, 0.7, 4_Gbps, 60_us}};
+    ShardedStrategy strategy{.stage = static_cast<ShardingStage>(random() % 3), .exchange = one_of(exchanges()), .group_size = one_of(std::vector{2, 3, 4, 6, 8, 12, 16})};
+    if (p % *strategy.group_size != 0) continue;
+    strategy.collective.algorithm = one_of(inside);
+    strategy.all_reduce.algorithm = one_of(between);
+    cases.push_back({fmt::format("p={} topology {} g={} {} inside, {} between", p, cluster.topology.index(), *strategy.group_size, name_of(strategy.collective.algorithm), name_of(strategy.all_reduce.algorithm)), scenario_of(cluster, strategy)});
+  }
   require_all_same(cases);
 }
 
