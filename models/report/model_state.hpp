@@ -22,9 +22,9 @@ namespace stepcast {
 ///            parameters            n/g + (prefetch + 1)·b        n/g + 2b       s/g
 ///
 /// g workers share out a copy: all p, unless group_size says less. Nothing sharded is more than all of it. All n of the gradients
-/// are there where they are reduced after back-propagation (no overlap), and with accumulation, since what only accumulates is not reduced; without overlap nothing is gathered ahead. All-reduce
-/// by qsparse-local-sgd keeps 2n of parameters where its local steps are more than one. Error feedback keeps n, DGC 2n. Servers'
-/// own memory is not the workers'. Not counted: activations, workspaces, a compressor's messages, and a
+/// are there where they are reduced after back-propagation (no overlap), and with accumulation, since what only accumulates is not
+/// reduced; without overlap nothing is gathered ahead. All-reduce by qsparse-local-sgd keeps 2n of parameters where its local
+/// steps are more than one. Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'. Not counted: activations, workspaces, a compressor's messages, and a
 /// communication library's buffers, which together may well be more.
 struct ModelState {
   Bytes parameters{}, gradients{}, optimizer{}, feedback{};
