@@ -51,6 +51,12 @@ Cluster on_nodes(int workers, int gpus, int nics, Link inner = {BytesPerSecond(1
   return cluster;
 }
 
+CollectiveChoice choice_of(Algorithm algorithm) {
+  CollectiveChoice choice;
+  choice.algorithm = algorithm;
+  return choice;
+}
+
 CollectiveCall ring_call(Operation operation, Bytes n, Communicators among) { return {&find_algorithm(operation, Algorithm::ring), {}, n, {}, among}; }
 
 }  // namespace
@@ -177,15 +183,14 @@ TEST_CASE("closed form and routes agree where groups are machines, or some to a 
           if (call.among.is_one()) return;  // nobody else is there
           assert_close(price(cost_of(call, p), prices.paths()).total().si(), prices(call).total().si(), 1e-9, std::string(name_of(call.algorithm->algorithm)));
         };
-        const auto of = [](Algorithm algorithm) { return CollectiveChoice{.algorithm = algorithm}; };
         const Bytes n(positive_between(1e5, 1e9));
         if (g > 1)
-          for (const Algorithm algorithm : {Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck}) agree(prices.decide(Operation::all_gather, of(algorithm), n, inside_groups(g, p)));
+          for (const Algorithm algorithm : {Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck}) agree(prices.decide(Operation::all_gather, choice_of(algorithm), n, inside_groups(g, p)));
         // Where a machine has several of a communicator's members, some messages stay inside, and fewer leave than the form assumes.
         if (g == gpus)
           for (const Algorithm algorithm : {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling}) {
             const bool power = (of_machines & (of_machines - 1)) == 0;
-            if (power || algorithm == Algorithm::ring) agree(prices.decide(Operation::all_reduce, of(algorithm), n, between_groups(g, p)));
+            if (power || algorithm == Algorithm::ring) agree(prices.decide(Operation::all_reduce, choice_of(algorithm), n, between_groups(g, p)));
           }
       },
       300);
@@ -200,7 +205,7 @@ TEST_CASE("the three phases of hierarchical are collectives in communicators") {
     const ClusterPrices prices(cluster);
     const Bytes n(positive_between(1e5, 1e9));
     const CollectiveChoice ring = ring_choice();
-    CollectiveChoice whole{.algorithm = Algorithm::hierarchical};
+    CollectiveChoice whole = choice_of(Algorithm::hierarchical);
     whole.group_size.value = g;
     whole.between_groups = Algorithm::ring;
     const Seconds phases = prices(prices.decide(Operation::reduce_scatter, ring, n, inside_groups(g, p))).total() + prices(prices.decide(Operation::all_reduce, ring, n / g, between_groups(g, p))).total() +
@@ -224,7 +229,7 @@ TEST_CASE("auto sees the machines that a communicator is on") {
   CHECK(sum.parameters.group_size == 4);
   // Groups of 8: no two of those are on one machine, and named groups of them do not fit.
   CHECK(prices.decide(Operation::all_reduce, {}, 100_MB, between_groups(8, 64)).algorithm->algorithm != Algorithm::hierarchical);
-  CollectiveChoice named{.algorithm = Algorithm::hierarchical};
+  CollectiveChoice named = choice_of(Algorithm::hierarchical);
   named.group_size.value = 4;
   named.between_groups = Algorithm::ring;
   CHECK_FALSE(prices.decide(Operation::all_reduce, named, 100_MB, between_groups(8, 64)).parameters.group_fits);

@@ -254,7 +254,8 @@ TEST_CASE("groups that are machines with fast links cost what sums their shares 
   require_close(1.55 + 0.5 / 32, time_of(cluster, sharded(ShardingStage::parameters, 1, {}), w), 1e-5, "all 32");
   // Where everything is summed up by the same steps in one collective, and nothing is left to do but the update of all, it takes
   // as long.
-  CollectiveChoice hierarchical{.algorithm = Algorithm::hierarchical};
+  CollectiveChoice hierarchical;
+  hierarchical.algorithm = Algorithm::hierarchical;
   hierarchical.between_groups = Algorithm::ring;
   require_close(0.150 + 0.5, step_time(scenario_of(cluster, AllReduceStrategy{.collective = hierarchical}), w), 1e-5, "all-reduce");
 }

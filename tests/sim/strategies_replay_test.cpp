@@ -201,7 +201,8 @@ TEST_CASE("thousands of workers in groups of a machine, some to a machine, and o
       ShardedStrategy strategy{.exchange = exchanges()[3], .group_size = group};
       strategy.collective.algorithm = Algorithm::ring;
       // Where a machine has two groups, a ring between groups would stay on it every other time.
-      strategy.all_reduce = {.algorithm = group == 4 ? Algorithm::hierarchical : Algorithm::halving_doubling, .between_groups = Algorithm::halving_doubling};
+      strategy.all_reduce.algorithm = group == 4 ? Algorithm::hierarchical : Algorithm::halving_doubling;
+      strategy.all_reduce.between_groups = Algorithm::halving_doubling;
       Cluster cluster = star(8192);
       cluster.topology = Nodes{8, Link{100_GBps, 3_us}, nics};
       cases.push_back({fmt::format("g={} {} NICs", group, nics), scenario_of(cluster, strategy)});
