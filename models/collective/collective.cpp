@@ -53,13 +53,15 @@ int best_segments(Bytes n, int p, const Prices& prices) {
 constexpr Algorithm kAllReducesBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling, Algorithm::double_binary_tree};
 constexpr Algorithm kGathersBetween[] = {Algorithm::ring, Algorithm::recursive_doubling};
 
-/// The calls among which a choice leaves it to us to choose.
+/// The calls among which a choice leaves it to us to choose, of one communicator.
 struct Candidates {
   const CollectiveChoice& choice;
   Bytes n;
-  int p;
+  int p;  ///< its members
   const Prices& prices;
-  const Machines& machines;
+  Machines machines;  ///< as they see them
+  Communicators among;
+  Placement placement = Placement::machines;
 
   /// @param trees  side by side, of blocks of their own
   [[nodiscard]] int segments(Bytes bytes, int participants, int trees = 1) const {
@@ -84,7 +86,7 @@ struct Candidates {
   }
 
   [[nodiscard]] std::vector<CollectiveCall> of(const CollectiveAlgorithm& entry) const {
-    CollectiveCall call{&entry, {}, n};
+    CollectiveCall call{&entry, {}, n, {}, among, placement};
     CollectiveParameters& parameters = call.parameters;
     if (entry.algorithm == Algorithm::hierarchical) return hierarchical(call);
     if (entry.algorithm == Algorithm::double_binary_tree) parameters.segments = segments(n, p);
@@ -102,7 +104,7 @@ struct Candidates {
   [[nodiscard]] std::vector<CollectiveCall> hierarchical(CollectiveCall call) const {
     const int g = call.parameters.group_size = group_size();
     if (p % g != 0) throw std::invalid_argument(fmt::format("group size {} does not divide {} participants", g, p));
-    call.parameters.group_fits = machines.workers <= 1 || machines.workers % g == 0;
+    call.parameters.group_fits = (machines.workers <= 1 && placement != Placement::spread) || machines.workers % g == 0;
     std::vector<CollectiveCall> all;
     for (const Algorithm between : algorithms_between(call.algorithm->operation)) {
       if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
@@ -153,8 +155,24 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
   throw std::invalid_argument(fmt::format("{} has no algorithm {}", name_of(operation), name_of(algorithm)));
 }
 
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const CallTime& time_of) {
-  const Candidates candidates{choice, n, p, prices, machines};
+Schedule schedule_of(const CollectiveCall& call, int p) {
+  const Communicators& among = call.among;
+  Schedule all = call.algorithm->schedule(among.size(p), call.parameters);
+  if (among.is_one()) return all;
+  all.participants = p;
+  all.round = [one = all.round, among, count = among.count(p)](int r) { return in_each(one(r), among, count, [](int, Slice slice) { return slice; }); };
+  return all;
+}
+
+CostTerms cost_of(const CollectiveCall& call, int p) {
+  CostTerms terms = call.algorithm->cost(call.bytes, call.among.size(p), call.parameters);
+  if (call.placement == Placement::machine) terms.reroute(Path::neighbour, Path::inner).reroute(Path::far, Path::inner);
+  if (call.placement == Placement::spread) terms.reroute(Path::neighbour, Path::far);
+  return terms;
+}
+
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const Communicators& among, const CallTime& time_of) {
+  const Candidates candidates{choice, n, among.size(p), prices, machines_seen(among, p, machines), among, placement(among, p, machines)};
   std::vector<CollectiveCall> all;
   if (choice.algorithm != Algorithm::automatic) {
     all = candidates.of(find_algorithm(operation, choice.algorithm));
@@ -167,7 +185,7 @@ CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes
   const CollectiveCall* best = nullptr;
   Seconds best_time{};
   for (const CollectiveCall& call : all) {
-    const Seconds time = time_of ? time_of(call) : price(call.algorithm->cost(n, p, call.parameters), prices).total();
+    const Seconds time = time_of ? time_of(call) : price(cost_of(call, p), prices).total();
     if (best && !(time < best_time)) continue;
     best = &call;
     best_time = time;

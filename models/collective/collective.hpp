@@ -7,7 +7,9 @@
 #include <compare>
 #include <functional>
 #include <span>
+#include <tuple>
 
+#include "models/collective/communicators.hpp"
 #include "models/collective/cost.hpp"
 #include "models/collective/schedule.hpp"
 #include "models/part/strategy.hpp"
@@ -24,12 +26,6 @@ struct CollectiveParameters {
   Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
 
   auto operator<=>(const CollectiveParameters&) const = default;
-};
-
-/// What the topology groups workers by, consecutive ranks together: machines, or racks.
-struct Machines {
-  int workers = 1;  ///< of each; 1 where there are none
-  int nics = 1;     ///< of each; they serve its workers in turn
 };
 
 struct CollectiveAlgorithm {
@@ -59,22 +55,35 @@ std::span<const Algorithm> algorithms_between(Operation operation);
 /// The choice as far as it carries out the operation; what does not is left to us.
 CollectiveChoice fitted(CollectiveChoice choice, Operation operation);
 
-/// One collective of `bytes` among p participants, decided down to its parameters.
+/// One collective of `bytes` among p participants, or in each communicator of theirs at once, decided down to its parameters.
 struct CollectiveCall {
   const CollectiveAlgorithm* algorithm = nullptr;
   CollectiveParameters parameters;
-  Bytes bytes{};
+  Bytes bytes{};     ///< of one communicator's buffer
   Seconds recode{};  ///< if above 0: codec time of each reducing round of an in-collective compressor, which replaces γ
+  Communicators among{};
+  Placement placement = Placement::machines;
 };
+
+/// All of a call but its bytes: calls of one key, on one cluster, differ in nothing but how large their blocks are.
+using CallKey = std::tuple<const CollectiveAlgorithm*, CollectiveParameters, Communicators>;
+inline CallKey key_of(const CollectiveCall& call) { return {call.algorithm, call.parameters, call.among}; }
+
+/// The rounds of a call among p ranks: those of one communicator, carried out in all of them. A block is one of each buffer's.
+Schedule schedule_of(const CollectiveCall& call, int p);
+/// Its closed form. All communicators start together and each has links of its own, but those out of machines, which the paths'
+/// prices share out.
+CostTerms cost_of(const CollectiveCall& call, int p);
 
 /// What a call takes, where that is not its closed form.
 using CallTime = std::function<Seconds(const CollectiveCall&)>;
 
-/// Decides "auto": the algorithm of the lowest time among all that fit p, and the parameters by the closed forms.
+/// Decides "auto": the algorithm of the lowest time among all that fit a communicator of p ranks, and the parameters by the closed forms.
+/// @param n        bytes of one communicator's buffer
 /// @param time_of  empty: the closed form
-/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide p, a group has
+/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide its members, a group has
 ///         fewer participants than there are rings, or a schedule would have more than kMostBlocks
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const CallTime& time_of = {});
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const Communicators& among = {}, const CallTime& time_of = {});
 
 /// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:
 /// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations likewise.

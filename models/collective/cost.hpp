@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "models/unit/quantity.hpp"
 
@@ -35,6 +36,13 @@ struct CostTerms {
     messages[static_cast<int>(path)] += rounds;
     wire[static_cast<int>(path)] += bytes;
     copied += bytes;
+    return *this;
+  }
+  /// What is on one path goes by another.
+  CostTerms& reroute(Path from, Path to) {
+    const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
+    messages[t] += std::exchange(messages[f], 0.0);
+    wire[t] += std::exchange(wire[f], Bytes{});
     return *this;
   }
   [[nodiscard]] Bytes total_wire() const { return std::accumulate(wire.begin(), wire.end(), Bytes{}); }

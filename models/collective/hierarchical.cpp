@@ -6,7 +6,7 @@
 //   reduce-scatter  ring reduce-scatter inside, so that each position has a g-th of its group's sum, then between
 //
 // All-reduce: the buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A rank at
-// position l ends the reduce-scatter with share (l + 1) mod g. The others have a block for each rank, and blocks of a position
+// position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The others have a block for each rank, and blocks of a position
 // are g apart.
 //
 // With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most out and as
@@ -38,23 +38,13 @@ auto blocks_of_position(int g, int groups) {
   return [g, groups](int l) { return Slice{l, groups, g}; };
 }
 
-/// A round among groups, carried out by the ranks of each position l on what `slice` makes of the message's.
-template <class SliceOf>
-Round at_each_position(const Round& between, int g, const SliceOf& slice) {
-  Round round;
-  round.reserve(between.size() * static_cast<std::size_t>(g));
-  for (const Message& m : between)
-    for (int l = 0; l < g; ++l) round.push_back({m.from * g + l, m.to * g + l, slice(l, m.slice), m.reduce});
-  return round;
-}
-
-const CollectiveAlgorithm& between_groups(Operation operation, const CollectiveParameters& parameters) { return find_algorithm(operation, parameters.between_groups); }
+const CollectiveAlgorithm& algorithm_between(Operation operation, const CollectiveParameters& parameters) { return find_algorithm(operation, parameters.between_groups); }
 
 /// times·(g-1)(α' + n/g·β') inside groups (α and β between them when a group spans machines), and what the algorithm between
 /// takes of n/g, with the α and β of g messages out of each group at once.
 CostTerms cost(Operation operation, double times, Bytes n, int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
-  const CostTerms between = between_groups(operation, parameters).cost(n / g, p / g, parameters);
+  const CostTerms between = algorithm_between(operation, parameters).cost(n / g, p / g, parameters);
   const Bytes inside = n * (g - 1) / g;
   CostTerms terms;
   terms.add(parameters.group_fits ? Path::inner : Path::far, times * (g - 1), times * inside);
@@ -68,14 +58,14 @@ CostTerms cost(Operation operation, double times, Bytes n, int p, const Collecti
 
 Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
-  const Schedule between = between_groups(Operation::all_reduce, parameters).schedule(p / g, parameters);
+  const Schedule between = algorithm_between(Operation::all_reduce, parameters).schedule(p / g, parameters);
   const auto share = [blocks = between.blocks](int number) { return Slice{number * blocks, blocks}; };
   // No slice between goes beyond the last block.
   const auto of_share = [g, blocks = between.blocks](int l, Slice slice) { return Slice{(l + 1) % g * blocks + slice.first, slice.count}; };
   return {p, g * between.blocks, 2 * (g - 1) + between.rounds, [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, share);
             r -= g - 1;
-            if (r < between.rounds) return at_each_position(between.round(r), g, of_share);
+            if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, of_share);
             return inside(p, g, 1 - (r - between.rounds), false, share);
           },
           [g, between](int r) {
@@ -90,11 +80,11 @@ CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters
 
 Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
-  const Schedule between = between_groups(Operation::all_gather, parameters).schedule(p / g, parameters);
+  const Schedule between = algorithm_between(Operation::all_gather, parameters).schedule(p / g, parameters);
   const auto of_position = blocks_of_position(g, p / g);
   const auto own = [g](int l, Slice slice) { return Slice{slice.first * g + l, slice.count, g}; };
   return {p, p, between.rounds + g - 1, [=](int r) {
-            if (r < between.rounds) return at_each_position(between.round(r), g, own);
+            if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, own);
             return inside(p, g, -(r - between.rounds), false, of_position);
           },
           [between](int r) { return r < between.rounds ? between.like_round(r) : between.rounds; }};
@@ -108,7 +98,7 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters
 /// which belongs after the last position.
 Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size, groups = p / g;
-  const Schedule between = between_groups(Operation::reduce_scatter, parameters).schedule(groups, parameters);
+  const Schedule between = algorithm_between(Operation::reduce_scatter, parameters).schedule(groups, parameters);
   const auto of_position = blocks_of_position(g, groups);
   const auto own = [g, groups](int l, Slice slice) {
     const bool last = l == g - 1;
@@ -116,7 +106,7 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   };
   return {p, p, g - 1 + between.rounds, [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, of_position);
-            return at_each_position(between.round(r - (g - 1)), g, own);
+            return in_each(between.round(r - (g - 1)), between_groups(g, p), g, own);
           },
           [g, between](int r) { return r < g - 1 ? 0 : g - 1 + between.like_round(r - (g - 1)); }};
 }

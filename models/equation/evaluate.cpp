@@ -107,10 +107,7 @@ void refuse_asynchronous(const StepGraph& graph) {
 
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   const int workers = prices.cluster().workers;
-  if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
-    const CollectiveCall& call = collective->call;
-    return call.algorithm->cost(call.bytes, workers, call.parameters);
-  }
+  if (const auto* collective = std::get_if<CollectiveWork>(&work)) return cost_of(collective->call, workers);
   if (const auto* direct = std::get_if<DirectWork>(&work)) {
     if (direct->pattern == DirectWork::Pattern::neighbours) return neighbour_exchange_cost(direct->shard_bytes.front(), workers);
     return prices.shard_terms(direct->shard_bytes, graph.shards_co_located);

@@ -8,6 +8,8 @@ int natural_group(const Cluster& cluster) {
   return 1;
 }
 
+const char* group_name(const Cluster& cluster) { return std::holds_alternative<Racks>(cluster.topology) ? "rack" : "machine"; }
+
 Machines machines(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   return {natural_group(cluster), nodes ? nodes->nics : 1};

@@ -9,6 +9,9 @@ namespace stepcast {
 /// Workers on one machine or in one rack, the natural group of a hierarchical collective; 1 otherwise.
 int natural_group(const Cluster& cluster);
 
+/// What such a group is called.
+const char* group_name(const Cluster& cluster);
+
 /// Those workers with the NICs that they share.
 Machines machines(const Cluster& cluster);
 

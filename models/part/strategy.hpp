@@ -232,7 +232,8 @@ struct Choices<ShardingStage> {
 };
 
 /// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD, each worker
-/// holding a p-th of the state that `stage` names.
+/// holding a p-th of the state that `stage` names. With groups of g workers, each of which holds all of it, a g-th (hybrid
+/// sharding, Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB 2022).
 struct ShardedStrategy {
   static constexpr std::string_view kind = "sharded";
   static constexpr std::string_view meaning = "ZeRO, FSDP: gradients reduce-scattered, parameters all-gathered";
@@ -240,12 +241,19 @@ struct ShardedStrategy {
   int prefetch = 1;
   CollectiveChoice collective{};
   Exchange exchange{.grouping = Grouping::bucketed};
+  std::optional<int> group_size{};
+  CollectiveChoice all_reduce{};
+
+  /// g: workers that hold a copy of the model together.
+  [[nodiscard]] int group(int workers) const { return group_size.value_or(workers); }
 
   template <class V>
   static void describe(V& v, ShardedStrategy& x) {
     v.optional("stage", x.stage, "what workers hold a share of, and when they gather the parameters");
     v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes", between(0, 1024));
+    v.optional("group_size", x.group_size, "g: workers that the state is shared out among, consecutive ranks, such as those of a machine (FSDP's HYBRID_SHARD); each such group holds all of the model; null: all workers", at_least(1));
     v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
+    v.optional("all_reduce", x.all_reduce, "with group_size: the algorithm of the all-reduces among the workers of all groups that hold the same share");
     v.optional("exchange", x.exchange, "which parameters make a unit (backward order), and whether units travel during computation");
   }
   bool operator==(const ShardedStrategy&) const = default;

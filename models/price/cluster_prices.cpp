@@ -37,9 +37,9 @@ ClusterPrices::PricedRound ClusterPrices::priced(const Round& round) const {
 }
 
 const ClusterPrices::PricedRounds& ClusterPrices::rounds_of(const CollectiveCall& call) const {
-  const Key key{call.algorithm, call.parameters};
+  const CallKey key = key_of(call);
   if (const auto known = rounds_.find(key); known != rounds_.end()) return known->second;
-  const Schedule schedule = call.algorithm->schedule(cluster_.workers, call.parameters);
+  const Schedule schedule = schedule_of(call, cluster_.workers);
   PricedRounds all{schedule.blocks, {}};
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
@@ -51,10 +51,10 @@ const ClusterPrices::PricedRounds& ClusterPrices::rounds_of(const CollectiveCall
 }
 
 PricedCost ClusterPrices::operator()(const CollectiveCall& call) const {
-  const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
+  const CostTerms terms = cost_of(call, cluster_.workers);
   PricedCost cost = price(terms, paths_);
   if (terms.empty() || !routes_are_priced(cluster_, call.algorithm->operation)) return cost;
-  const std::pair<Key, Bytes> key{{call.algorithm, call.parameters}, call.bytes};
+  const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
   if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
   const PricedRounds& all = rounds_of(call);
   cost.latency = Seconds{};
@@ -69,7 +69,7 @@ PricedCost ClusterPrices::operator()(const CollectiveCall& call) const {
 }
 
 bool ClusterPrices::is_exact(const CollectiveCall& call) const {
-  if (call.algorithm->cost(call.bytes, cluster_.workers, call.parameters).empty()) return true;
+  if (cost_of(call, cluster_.workers).empty()) return true;
   const PricedRounds& all = rounds_of(call);
   return std::all_of(all.rounds.begin(), all.rounds.end(), [](const PricedRound& round) { return round.flows->is_exact(); });
 }
@@ -110,7 +110,7 @@ bool ClusterPrices::neighbours_are_exact() const {
 
 /// What the call cannot take less than, without following its rounds.
 Seconds ClusterPrices::least(const CollectiveCall& call) const {
-  const CostTerms terms = call.algorithm->cost(call.bytes, cluster_.workers, call.parameters);
+  const CostTerms terms = cost_of(call, cluster_.workers);
   if (terms.empty()) return {};
   Seconds sum = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
   const PricedRounds& all = rounds_of(call);
@@ -118,10 +118,10 @@ Seconds ClusterPrices::least(const CollectiveCall& call) const {
   return sum;
 }
 
-CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const {
+CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes, const Communicators& among) const {
   const bool by_routes = routes_are_priced(cluster_, operation);
   Seconds best(std::numeric_limits<double>::infinity());
-  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), [&](const CollectiveCall& call) {
+  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among, [&](const CollectiveCall& call) {
     // Following rounds takes long; those of a call that cannot be the best are not worth it.
     if (by_routes)
       if (const Seconds at_least = least(call); at_least >= best) return at_least;

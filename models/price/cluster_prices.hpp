@@ -23,7 +23,8 @@ namespace stepcast {
 /// all-to-all, whose p - 1 rounds are all unlike. A platform file's routes are SimGrid's alone.
 bool routes_are_priced(const Cluster& cluster, Operation operation);
 
-/// Prices of what a cluster's workers exchange: of collectives among all of them, and with the shards of servers.
+/// Prices of what a cluster's workers exchange: of collectives among all of them or in communicators of theirs, and with the
+/// shards of servers.
 ///
 /// Collectives are priced by the closed forms and collective_prices, or where routes are priced, round by round
 /// (fabric/round_flows.hpp), contention on every link included. The latter equals the replay on ideal transport, whatever
@@ -59,10 +60,9 @@ class ClusterPrices {
   [[nodiscard]] bool neighbours_are_exact() const;
 
   /// Decides "auto": the algorithm of the lowest price, its segments by the closed form.
-  [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes) const;
+  [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes, const Communicators& among = {}) const;
 
  private:
-  using Key = std::pair<const CollectiveAlgorithm*, CollectiveParameters>;
   struct PricedRound {
     std::shared_ptr<const RoundFlows> flows;
     int blocks = 1;  ///< of the collective, in one of the flows'
@@ -83,10 +83,10 @@ class ClusterPrices {
   ShardPrices shards_;
   mutable std::optional<Fabric> fabric_;
   mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;  ///< by {from, to, blocks} of its messages
-  mutable std::map<Key, PricedRounds> rounds_;
+  mutable std::map<CallKey, PricedRounds> rounds_;
   mutable std::shared_ptr<const RoundFlows> neighbours_;
   static constexpr std::size_t kMostPrices = 1 << 16;  ///< bounds what a study leaves whose points all have other buffers
-  mutable std::map<std::pair<Key, Bytes>, PricedCost> prices_;
+  mutable std::map<std::pair<CallKey, Bytes>, PricedCost> prices_;
 };
 
 }  // namespace stepcast

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "models/collective/collective.hpp"
@@ -98,6 +99,38 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
   return {};
 }
 
+/// The same of a collective in each of several communicators at once, with buffers of n bytes each, that the ways carry together.
+/// With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into each of several;
+/// all-gather (G-1)·n, and (m-k)/m·n into a branch, reduce-scatter the same out of it.
+/// @pre all ranks are one, or it is an all-reduce, all-gather or reduce-scatter
+Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
+  if (among.is_one()) return through_ways(operation, n, all, p);
+  const double m = among.members;
+  const auto count = static_cast<std::size_t>(among.count(p));
+  std::vector<int> spread(count), here(count);  // by communicator: its branches, its members in one of them
+  BytesPerSecond together{};
+  Seconds busiest{};
+  int first = 0;  // rank
+  for (const Branch& branch : all)
+    for (int i = 0; i < branch.count; ++i, first += branch.workers) {
+      const BytesPerSecond ways = branch.bandwidth * branch.ways;
+      together = together + ways;
+      for (int rank = first; rank < first + branch.workers; ++rank) ++here[static_cast<std::size_t>(among.of(rank))];
+      double crossing = 0;  // buffers
+      for (int rank = first; rank < first + branch.workers; ++rank) {
+        const auto c = static_cast<std::size_t>(among.of(rank));
+        const int members = std::exchange(here[c], 0);
+        if (members == 0) continue;
+        ++spread[c];
+        crossing += operation == Operation::all_reduce ? (members < m ? 1.0 : 0.0) : (m - members) / m;
+      }
+      busiest = std::max(busiest, n * crossing / ways);
+    }
+  double between = 0;
+  for (const int branches : spread) between += branches - 1;
+  return all.empty() ? Seconds{} : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
+}
+
 /// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways of its
 /// first worker and its last, which may be one.
 Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
@@ -116,7 +149,7 @@ bool is_asynchronous(const ParameterServerStrategy& s) { return s.consistency ==
 
 /// Bytes that a step's exchanges move, and the GPU time of its compressor.
 struct Traffic {
-  std::map<Operation, Bytes> collective;  ///< buffers, by operation
+  std::map<std::pair<Operation, Communicators>, Bytes> collective;  ///< buffers of one communicator, by operation
   Bytes push{}, pull{};
   Seconds codec{};
   Seconds recode{};                       ///< inside collectives, instead of γ
@@ -129,7 +162,7 @@ Traffic traffic_of(const StepGraph& graph, int p) {
     const auto* compute = std::get_if<ComputeWork>(&task.work);
     if (compute && (task.phase == Phase::encode || task.phase == Phase::decode)) all.codec += compute->duration * share;
     if (const auto* work = std::get_if<CollectiveWork>(&task.work)) {
-      all.collective[work->call.algorithm->operation] += work->call.bytes * share;
+      all.collective[{work->call.algorithm->operation, work->call.among}] += work->call.bytes * share;
       all.recode += work->call.recode * ((p - 1.0) * share);
     }
     if (const auto* direct = std::get_if<DirectWork>(&task.work))
@@ -179,7 +212,10 @@ struct Ways {
   [[nodiscard]] Seconds collectives() const {
     Seconds sum{};
     const std::vector<Branch> groups = branches(cluster, 0, false), hosts = hosts_as_branches(cluster);
-    for (const auto& [operation, bytes] : traffic.collective) sum += std::max(through_ways(operation, bytes, groups, p()), through_ways(operation, bytes, hosts, p()));
+    for (const auto& [kind, bytes] : traffic.collective) {
+      const auto& [operation, among] = kind;
+      sum += std::max(through_ways(operation, bytes, groups, p(), among), through_ways(operation, bytes, hosts, p(), among));
+    }
     return sum;
   }
 };
@@ -216,8 +252,8 @@ struct Terms {
   /// Exchanges of different kinds follow each other, since each needs the result of the one before.
   [[nodiscard]] CostTerms collectives() const {
     CostTerms all;
-    for (const auto& [operation, bytes] : traffic.collective) {
-      const CostTerms terms = lower_bound(operation, bytes, p());
+    for (const auto& [kind, bytes] : traffic.collective) {
+      const CostTerms terms = lower_bound(kind.first, bytes, kind.second.size(p()));
       all.add(Path::far, terms.total_messages(), terms.total_wire());
       all.reduced += terms.reduced;
     }
@@ -259,10 +295,11 @@ struct Latency {
  private:
   [[nodiscard]] Seconds collectives() const {
     Seconds sum{};
-    for (const auto& [operation, bytes] : traffic.collective) {
-      const Seconds rounds = best() * lower_bound(operation, bytes, cluster().workers).total_messages();
-      // A broadcast's root may be near to all.
-      sum += operation == Operation::broadcast ? rounds : std::max(rounds, farthest(cluster()));
+    for (const auto& [kind, bytes] : traffic.collective) {
+      const auto& [operation, among] = kind;
+      const Seconds rounds = best() * lower_bound(operation, bytes, among.size(cluster().workers)).total_messages();
+      // A broadcast's root may be near to all, a communicator in one machine.
+      sum += operation == Operation::broadcast || !among.is_one() ? rounds : std::max(rounds, farthest(cluster()));
     }
     return sum;
   }
@@ -271,7 +308,7 @@ struct Latency {
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
   if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) return update * (1.0 + local->outer_update_factor / local->steps);
   if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return server->two_way ? update : Seconds{};
-  if (std::holds_alternative<ShardedStrategy>(scenario.strategy)) return update / scenario.cluster.workers;
+  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy)) return update / sharded->group(scenario.cluster.workers);
   return update;
 }
 

@@ -27,10 +27,11 @@ struct Bound {
 /// Other collectives: their own (lower_bound(Operation), models/collective). n is the buffer after compression. α and β
 /// are the best in the cluster: of its fastest link, of all links that a host has, and of one hop where neighbours are so
 /// near; but a collective's data, and servers' pushes and pulls, take no less than the way to the farthest worker, or shard, does
-/// where that is known (star, nodes, racks). What must leave the G machines or racks for others passes their NICs or uplinks: of an all-reduce 2(G-1)·n over
-/// all of them together, and n over the narrowest one's. Where workers' links are unlike (star, racks) each link is such a way:
-/// 2(p-1)·n over all of them together, n over the slowest; of gossip 2n over the slowest; and of servers what the busiest
-/// host's own link must carry. A SimGrid platform file bounds computation only.
+/// where that is known (star, nodes, racks). What must leave the G machines or racks for others passes their NICs or uplinks: of
+/// an all-reduce 2(G-1)·n over all of them together, and n over the narrowest one's; of communicators that share them, the same
+/// for all of these together. Where workers' links are unlike (star, racks) each link is such a way: 2(p-1)·n over all of them
+/// together, n over the slowest; of gossip 2n over the slowest; and of servers what the busiest host's own link must carry. A
+/// SimGrid platform file bounds computation only.
 Bound lower_bound(const Scenario& scenario, const Workload& workload, const StepGraph& graph);
 
 }  // namespace stepcast

@@ -1,6 +1,7 @@
 #include "models/report/changes.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -133,7 +134,10 @@ class Changes {
     carriers(x.carrier);
     cheapest(x.collective);
     servers(x.exchange);
-    if (std::holds_alternative<NoCompressor>(s_.compressor)) strategy(ChangeOf::exchange, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
+    if (std::holds_alternative<NoCompressor>(s_.compressor)) {
+      strategy(ChangeOf::exchange, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
+      if (const auto group = machine_group()) strategy(ChangeOf::exchange, fmt::format("gradients and optimizer state sharded inside each {}", group_name(s_.cluster)), ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
+    }
   }
   void exchange_of(const ParameterServerStrategy& x) {
     groupings(x.exchange);
@@ -165,6 +169,9 @@ class Changes {
     cheapest(x.collective);
     for (const auto& choice : Choices<ShardingStage>::table)
       if (choice.value != x.stage) add(ChangeOf::exchange, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
+    if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group) add(ChangeOf::exchange, fmt::format("state sharded inside each {}", group_name(s_.cluster)), "/strategy/group_size", *group);
+    if (x.group(s_.cluster.workers) < s_.cluster.workers) add(ChangeOf::exchange, "state sharded over all workers", "/strategy/group_size", nullptr);
+    if (x.all_reduce != CollectiveChoice{}) add(ChangeOf::exchange, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
     if (x.stage == ShardingStage::parameters) add(ChangeOf::exchange, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
     strategy(ChangeOf::exchange, "all-reduce, with all state on every worker", AllReduceStrategy{.exchange = x.exchange});
   }
@@ -212,6 +219,12 @@ class Changes {
   void servers(const Exchange& x) {
     strategy(ChangeOf::exchange, "a server shard on every worker", ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
     strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers), ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
+  }
+
+  /// The workers of a machine or rack, where there are several and all of one size.
+  [[nodiscard]] std::optional<int> machine_group() const {
+    const int group = natural_group(s_.cluster), workers = s_.cluster.workers;
+    return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
   }
 
   [[nodiscard]] Dtype dtype() const { return s_.workload ? s_.workload->dtype : Dtype::fp32; }

@@ -49,12 +49,12 @@ struct StateOf {
   ModelState operator()(const GossipStrategy&) const { return {n * 3.0, n, s, {}}; }
   ModelState operator()(const CollectiveBenchmark&) const { return {}; }
   ModelState operator()(const ShardedStrategy& x) const {
-    const double p = scenario.cluster.workers;
+    const double g = x.group(scenario.cluster.workers);
     const Bytes unit = largest_unit(workload, x.exchange);
-    const auto shared = [&](double units) { return std::min(n, n / p + unit * units); };
+    const auto shared = [&](double units) { return std::min(n, n / g + unit * units); };
     const int ahead = x.exchange.overlap ? x.prefetch : 0;
     const bool reduced_on_the_way = x.exchange.overlap && workload.accumulation == 1;
-    return {x.stage == ShardingStage::parameters ? shared(ahead + 1) : n, reduced_on_the_way ? shared(2) : n, s / p, {}};
+    return {x.stage == ShardingStage::parameters ? shared(ahead + 1) : n, reduced_on_the_way ? shared(2) : n, s / g, {}};
   }
 };
 

@@ -18,13 +18,13 @@ namespace stepcast {
 ///   parameter-server, the worker   n                             n              0; s where workers update (two_way)
 ///   gossip                         3n, both neighbours'          n              s
 ///   sharded: optimizer-state,
-///            gradients             n                             n/p + 2b       s/p
-///            parameters            n/p + (prefetch + 1)·b        n/p + 2b       s/p
+///            gradients             n                             n/g + 2b       s/g
+///            parameters            n/g + (prefetch + 1)·b        n/g + 2b       s/g
 ///
-/// Nothing sharded is more than all of it. All n of the gradients are there where they are reduced after back-propagation (no
-/// overlap), and with accumulation, since what only accumulates is not reduced; without overlap nothing is gathered ahead. All-reduce
-/// by qsparse-local-sgd keeps 2n of parameters where its local steps are more than one. Error feedback keeps n, DGC 2n. Servers'
-/// own memory is not the workers'. Not counted: activations, workspaces, a compressor's messages, and a
+/// g workers share out a copy: all p, unless group_size says less. Nothing sharded is more than all of it. All n of the gradients
+/// are there where they are reduced after back-propagation (no overlap), and with accumulation, since what only accumulates is not
+/// reduced; without overlap nothing is gathered ahead. All-reduce by qsparse-local-sgd keeps 2n of parameters where its local
+/// steps are more than one. Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'. Not counted: activations, workspaces, a compressor's messages, and a
 /// communication library's buffers, which together may well be more.
 struct ModelState {
   Bytes parameters{}, gradients{}, optimizer{}, feedback{};

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "models/fabric/machines.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -46,6 +48,16 @@ void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
   }
 }
 
+/// Notes sharding groups that end in the middle of machines: two of them gather over one machine's NICs.
+void add_straddling_groups(const Scenario& scenario, std::vector<std::string>& notes) {
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  if (!sharded) return;
+  const Machines all = machines(scenario.cluster);
+  const int p = scenario.cluster.workers, g = sharded->group(p);
+  if (placement(inside_groups(g, p), p, all) != Placement::spread) return;
+  notes.push_back(fmt::format("sharding groups of {} end in the middle of {}s of {} workers; those of a divisor or a multiple of {} would not", g, group_name(scenario.cluster), all.workers, all.workers));
+}
+
 }  // namespace
 
 void add_notes(const StudyPoint& point, const Answered& own, PointReport& report) {
@@ -67,6 +79,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
     report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
   if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
     report.notes.push_back("the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
+  add_straddling_groups(scenario, report.notes);
   if (report.scaling_efficiency.value_or(0) > 1.005 && std::holds_alternative<ShardedStrategy>(scenario.strategy))
     report.notes.push_back("efficiency is above 100 % where workers share the update, which one worker alone does whole");
   if (own.graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");

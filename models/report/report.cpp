@@ -30,20 +30,27 @@ double bus_factor(Operation operation, int p) {
   return 1.0;
 }
 
+/// Which workers a call is among, where not all.
+std::string scope_of(const Communicators& among) {
+  if (among.is_one()) return "";
+  return among.stride == 1 ? fmt::format(" inside groups of {}", among.members) : fmt::format(" between {} groups", among.members);
+}
+
 /// Adds the call's algorithm with its parameters. Calls that differ in their segments only are one.
 void add_algorithm(const CollectiveCall& call, std::map<std::string, IntRange>& algorithms) {
   const std::string_view name = name_of(call.algorithm->algorithm);
+  const std::string scope = scope_of(call.among);
   const CollectiveParameters& parameters = call.parameters;
   switch (call.algorithm->algorithm) {
     case Algorithm::hierarchical: {
       const bool tree = parameters.between_groups == Algorithm::double_binary_tree;
-      IntRange& segments = algorithms[fmt::format("{} (groups of {}, {} between{})", name, parameters.group_size, name_of(parameters.between_groups), tree ? ", {}" : "")];
+      IntRange& segments = algorithms[fmt::format("{} (groups of {}, {} between{}){}", name, parameters.group_size, name_of(parameters.between_groups), tree ? ", {}" : "", scope)];
       if (tree) segments.add(parameters.segments);
       break;
     }
-    case Algorithm::double_binary_tree: algorithms[fmt::format("{} ({{}})", name)].add(parameters.segments); break;
-    case Algorithm::multi_ring: algorithms[fmt::format("{} ({} ring{})", name, parameters.rings, parameters.rings == 1 ? "" : "s")]; break;
-    default: algorithms[std::string(name)]; break;
+    case Algorithm::double_binary_tree: algorithms[fmt::format("{} ({{}}){}", name, scope)].add(parameters.segments); break;
+    case Algorithm::multi_ring: algorithms[fmt::format("{} ({} ring{}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s", scope)]; break;
+    default: algorithms[fmt::format("{}{}", name, scope)]; break;
   }
 }
 

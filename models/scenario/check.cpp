@@ -105,7 +105,7 @@ class Checker {
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
   }
 
-  void collective(const CollectiveChoice& choice, Operation operation) { check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_); }
+  void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) { check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_, among); }
 
   void check_exchange(const Exchange& exchange, const std::string& pointer) {
     if (exchange.grouping == Grouping::bucketed && exchange.cap_of(0) > exchange.bucket_cap)
@@ -124,12 +124,29 @@ class Checker {
       fault("/evaluation/max_steps", fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width), fmt::format("at least {}, to get beyond the start", needed));
   }
   void check_strategy(const ShardedStrategy& x) {
-    collective(x.collective, Operation::reduce_scatter);
+    sharding_group(x);
     check_exchange(x.exchange, "/strategy/exchange");
     // Each pass has its own gatherings.
     constexpr int kMostPasses = 1024;
     if (x.stage == ShardingStage::parameters && workload_ && workload_->accumulation > kMostPasses)
       fault("/workload/accumulation", fmt::format("{} with sharded parameters", workload_->accumulation), fmt::format("at most {}", kMostPasses));
+  }
+  void sharding_group(const ShardedStrategy& x) {
+    const int p = s_.cluster.workers, g = x.group(p);
+    const auto refuse = [&](std::string why, std::string remedy) { fault("/strategy/group_size", fmt::format("{} with {} worker{}{}", g, p, p == 1 ? "" : "s", why), allowed_groups(g, p), std::move(remedy)); };
+    if (p % g != 0) return refuse("", "");
+    if (g == 1 && p > 1) return refuse(", which shares nothing out", "use strategy all-reduce, where all hold everything");
+    collective(x.collective, Operation::reduce_scatter, inside_groups(g, p));
+    if (g < p) check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_, between_groups(g, p));
+  }
+  /// The nearest that go.
+  static std::string allowed_groups(int g, int p) {
+    if (p == 1) return "null or 1";
+    int below = std::min(g, p), above = std::min(g, p);
+    while (below > 1 && p % below != 0) --below;
+    while (above == 1 || p % above != 0) ++above;
+    const std::string nearest = below > 1 && below != above ? fmt::format("{} or {}", below, above) : std::to_string(above);
+    return fmt::format("null or a divisor of the number of workers above 1, such as {}", nearest);
   }
   void check_strategy(const LocalSgdStrategy& x) { collective(x.collective, Operation::all_reduce); }
   void check_strategy(const GossipStrategy&) {}

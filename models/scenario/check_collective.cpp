@@ -19,8 +19,10 @@ std::string names_of(std::span<const Algorithm> algorithms, bool with_auto) {
 
 class Checker {
  public:
-  Checker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const std::string& pointer, std::vector<Fault>& faults)
-      : choice_(choice), operation_(operation), cluster_(cluster), pointer_(pointer), faults_(faults), has_prices_(!std::holds_alternative<SimGridXml>(cluster.topology)) {}
+  Checker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const Communicators& among, const std::string& pointer, std::vector<Fault>& faults)
+      : choice_(choice), operation_(operation), workers_(among.size(cluster.workers)), machines_(machines_seen(among, cluster.workers, machines(cluster))),
+        is_grouped_((std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)) && (among.is_one() || machines_.workers > 1)), pointer_(pointer), faults_(faults),
+        has_prices_(!std::holds_alternative<SimGridXml>(cluster.topology)) {}
 
   void run() {
     using enum Algorithm;
@@ -55,15 +57,11 @@ class Checker {
   }
 
   /// Chosen, or the topology's machines or racks; 0 where there is neither.
-  [[nodiscard]] int group() const {
-    const bool grouped = std::holds_alternative<Nodes>(cluster_.topology) || std::holds_alternative<Racks>(cluster_.topology);
-    return choice_.group_size.value.value_or(grouped ? natural_group(cluster_) : 0);
-  }
+  [[nodiscard]] int group() const { return choice_.group_size.value.value_or(is_grouped_ ? machines_.workers : 0); }
 
   void rings() {
-    const int all = cluster_.workers, workers = group() == 0 ? all : std::min(group(), all);
-    const Machines machines_of = machines(cluster_);
-    const int rings = choice_.rings.value.value_or(machines_of.workers < all ? std::min(machines_of.nics, workers) : 1);
+    const int all = workers_, workers = group() == 0 ? all : std::min(group(), all);
+    const int rings = choice_.rings.value.value_or(machines_.workers < all ? std::min(machines_.nics, workers) : 1);
     if (rings > workers)
       fault("/rings", fmt::format("{} with {} in a group", rings, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)), "at most as many rings as workers in a group, each of which ends one");
     else if (rings > 1 && rings > kMostBlocks / all)
@@ -71,11 +69,11 @@ class Checker {
   }
 
   void groups() {
-    between(std::clamp(group(), 1, cluster_.workers));
+    between(std::clamp(group(), 1, workers_));
     // One node's workers, or fewer, are one group.
-    if (!choice_.group_size.value && group() > cluster_.workers) return;
+    if (!choice_.group_size.value && group() > workers_) return;
     if (group() == 0) fault("/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers", "say how many workers make a group");
-    else if (cluster_.workers % group() != 0) fault("/group_size", fmt::format("{} with {} workers", group(), cluster_.workers), "a divisor of the number of workers");
+    else if (workers_ % group() != 0) fault("/group_size", fmt::format("{} with {} workers", group(), workers_), "a divisor of the number of workers");
   }
 
   void between(int group) {
@@ -91,7 +89,9 @@ class Checker {
 
   const CollectiveChoice& choice_;
   Operation operation_;
-  const Cluster& cluster_;
+  int workers_;        ///< of one communicator
+  Machines machines_;  ///< as they see them
+  bool is_grouped_;
   const std::string& pointer_;
   std::vector<Fault>& faults_;
   bool has_prices_;
@@ -99,8 +99,8 @@ class Checker {
 
 }  // namespace
 
-void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const std::string& pointer, std::vector<Fault>& faults) {
-  Checker(choice, operation, cluster, pointer, faults).run();
+void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const std::string& pointer, std::vector<Fault>& faults, const Communicators& among) {
+  Checker(choice, operation, cluster, among, pointer, faults).run();
 }
 
 std::string names_between(Operation operation, bool with_auto) { return names_of(algorithms_between(operation), with_auto); }

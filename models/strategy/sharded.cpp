@@ -1,17 +1,21 @@
-// Synchronous SGD whose workers hold a p-th of the model's state each: ZeRO (Rajbhandari et al., SC 2020) and FSDP (Zhao et
-// al., VLDB 2023). A unit is what Exchange groups: the parameters and gradients that are gathered and reduced together, in the
+// Synchronous SGD whose workers hold a g-th of the model's state each: ZeRO (Rajbhandari et al., SC 2020) and FSDP (Zhao et
+// al., VLDB 2023), where g is p unless `group_size` says less. A unit is what Exchange groups: the parameters and gradients that are gathered and reduced together, in the
 // order in which back-propagation has them.
 //
-//   optimizer-state   gradients are reduce-scattered as back-propagation has them; each worker updates its p-th of the
+//   optimizer-state   gradients are reduce-scattered as back-propagation has them; each worker updates its g-th of the
 //                     parameters, which are then gathered, one unit after the other, before the next forward pass
 //   gradients         the same, and each unit is gathered while the forward pass computes the units before it
 //   parameters        the same again, and a unit is let go after its forward pass and gathered once more for its backward
 //                     one; but not the last unit, whose backward pass follows at once
 //
+// Each group of g consecutive ranks gathers and reduce-scatters among themselves, all groups at once. Where there are several, the
+// p/g workers that hold the same share then sum it up, all g shares at once: an all-reduce of a g-th of the unit after its
+// reduce-scatter (hybrid sharding, Zhao et al., section 3.2.2).
+//
 // All collectives share one stream, as in one NCCL communicator. Where units are let go, at most `prefetch` are gathered ahead
 // of the one that computes; a unit gathered ahead goes before the reduction of the one that computes meanwhile. Back-propagation
 // of a unit waits for the reduction of the one two before it, so that the gradients of two units at most are there whole (FSDP's
-// reduce-scatter input, DeepSpeed's two buckets). The next step's first gathering waits for the update, which waits for the
+// reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a share does not matter. The next step's first gathering waits for the update, which waits for the
 // last reduction. Of several passes (accumulation) the last
 // alone is reduced, as under FSDP's no_sync(); units that are let go are gathered in all of them.
 #include <algorithm>
@@ -110,11 +114,14 @@ class Computation {
 class Builder {
  public:
   Builder(const ShardedStrategy& strategy, const GraphInput& input)
-      : strategy_(strategy), input_(input), units_(make_buckets(input.workload, strategy.exchange)), compute_(graph_.add_stream("compute")), communication_(graph_.add_stream("communication")) {
+      : strategy_(strategy), input_(input), group_(strategy.group(input.cluster.workers)), units_(make_buckets(input.workload, strategy.exchange)), compute_(graph_.add_stream("compute")), communication_(graph_.add_stream("communication")) {
+    const int p = input.cluster.workers;
+    const Communicators inside = inside_groups(group_, p), between = between_groups(group_, p);
     for (const Bucket& unit : units_) {
       graph_.payload += unit.bytes;
-      gather_.push_back(input.prices.decide(Operation::all_gather, strategy.collective, unit.bytes));
-      reduce_.push_back(input.prices.decide(Operation::reduce_scatter, strategy.collective, unit.bytes));
+      gather_.push_back(input.prices.decide(Operation::all_gather, strategy.collective, unit.bytes, inside));
+      reduce_.push_back(input.prices.decide(Operation::reduce_scatter, strategy.collective, unit.bytes, inside));
+      if (group_ < p) sum_.push_back(input.prices.decide(Operation::all_reduce, strategy.all_reduce, unit.bytes / group_, between));
     }
   }
 
@@ -145,8 +152,8 @@ class Builder {
     for (const Piece& piece : pieces)
       if (piece.reduced && !overlap) reduced.push_back(reduce(piece.unit, computed.back()));
 
-    const TaskId update = graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / input_.cluster.workers}, compute_});
-    for (const TaskId task : reduced) graph_.depend(update, task);
+    const TaskId update = graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / group_}, compute_});
+    for (const TaskId task : summed_.empty() ? reduced : summed_) graph_.depend(update, task);
     graph_.depend(computed.front(), update, 1);
     // Gatherings follow each other, so only the first of them has to wait for the update, and what needs all for the last.
     if (first_gather != kNoTask) graph_.depend(first_gather, update, 1);
@@ -168,9 +175,13 @@ class Builder {
     return task;
   }
 
+  /// Returns the reduce-scatter.
   TaskId reduce(int unit, TaskId after) {
     const TaskId task = add_collective("reduce-scatter", reduce_, unit);
     graph_.depend(task, after);
+    if (sum_.empty()) return task;
+    summed_.push_back(add_collective("all-reduce", sum_, unit));
+    graph_.depend(summed_.back(), task);
     return task;
   }
 
@@ -185,8 +196,10 @@ class Builder {
 
   const ShardedStrategy& strategy_;
   const GraphInput& input_;
+  int group_;  ///< workers that share out the state
   std::vector<Bucket> units_;
-  std::vector<CollectiveCall> gather_, reduce_;  ///< of each unit
+  std::vector<CollectiveCall> gather_, reduce_, sum_;  ///< of each unit; sum_: between several groups
+  std::vector<TaskId> summed_;
   StepGraph graph_;
   StreamId compute_, communication_;
 };

@@ -42,7 +42,7 @@ struct ComputeWork {
   Seconds duration{};
 };
 
-/// A collective among all workers; starts when all of them have reached it.
+/// A collective among all workers, or in each communicator of some; starts when all of them have reached it.
 struct CollectiveWork {
   CollectiveCall call;
 };

@@ -238,7 +238,7 @@ class RoundFolder {
 };
 
 FoldedCollective fold_collective(const CollectiveCall& call, int p, RoundFolder& fold_round) {
-  const Schedule schedule = call.algorithm->schedule(p, call.parameters);
+  const Schedule schedule = schedule_of(call, p);
   FoldedCollective folded;
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
@@ -386,7 +386,7 @@ Fold fold(const Cluster& cluster, const StepGraph& graph) {
   RoundFolder fold_round(fabric, cluster.workers);
   for (const Task& task : graph.tasks)
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
-      const auto [entry, is_new] = fold.collectives.try_emplace(Fold::key(collective->call));
+      const auto [entry, is_new] = fold.collectives.try_emplace(key_of(collective->call));
       if (is_new) entry->second = fold_collective(collective->call, cluster.workers, fold_round);
     }
   return fold;

@@ -73,11 +73,9 @@ struct Fold {
   Quotient direct;
   std::vector<DirectFlow> direct_flows;        ///< beside direct.flows
 
-  [[nodiscard]] const FoldedCollective& collective(const CollectiveCall& call) const { return collectives.at(key(call)); }
+  [[nodiscard]] const FoldedCollective& collective(const CollectiveCall& call) const { return collectives.at(key_of(call)); }
 
-  using Key = std::pair<const CollectiveAlgorithm*, CollectiveParameters>;
-  static Key key(const CollectiveCall& call) { return {call.algorithm, call.parameters}; }
-  std::map<Key, FoldedCollective> collectives;
+  std::map<CallKey, FoldedCollective> collectives;
 };
 
 /// @pre the cluster and the graph can be folded (fidelity.hpp)

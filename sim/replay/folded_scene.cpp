@@ -118,7 +118,7 @@ class FoldedScene : public Scene {
   }
 
   void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
-    const auto found = rounds_.find(Fold::key(call));
+    const auto found = rounds_.find(key_of(call));
     if (found == rounds_.end()) return;  // one participant
     for (const auto& [round, times] : found->second) f(round, times);
   }
@@ -144,7 +144,7 @@ class FoldedScene : public Scene {
  private:
   Fold fold_;
   std::vector<QuotientPlatform::Ends> ends_;  ///< beside fold_.direct_flows
-  std::map<Fold::Key, std::vector<std::pair<SceneRound, int>>> rounds_;
+  std::map<CallKey, std::vector<std::pair<SceneRound, int>>> rounds_;
   std::size_t flows_ = 0;
 };
 

@@ -20,7 +20,7 @@ class FullScene : public Scene {
   [[nodiscard]] std::string summary() const override { return ""; }
 
   void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
-    const Schedule schedule = call.algorithm->schedule(p_, call.parameters);
+    const Schedule schedule = schedule_of(call, p_);
     SceneRound seen;
     for (int r = 0, round_seen = -1; r < schedule.rounds; ++r) {
       if (const int like = schedule.like_round(r); like != round_seen) {

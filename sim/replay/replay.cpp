@@ -347,8 +347,8 @@ class Replay {
   /// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
   void run_collective(const CollectiveCall& call) {
     const double start = now();
-    const double blocks = call.algorithm->schedule(p_, call.parameters).blocks;
-    const auto known = scene_.is_folded() ? collective_times_.find({Fold::key(call), call.bytes, call.recode}) : collective_times_.end();
+    const double blocks = schedule_of(call, p_).blocks;
+    const auto known = scene_.is_folded() ? collective_times_.find({key_of(call), call.bytes, call.recode}) : collective_times_.end();
     if (known != collective_times_.end()) return sleep(known->second);
     bool any = false;
     scene_.for_each_round(call, [&](const SceneRound& round, int times) {
@@ -357,7 +357,7 @@ class Replay {
       run_round(round, call.bytes.si() / blocks, call.recode);
       sleep((now() - round_start) * (times - 1));
     });
-    if (scene_.is_folded()) collective_times_[{Fold::key(call), call.bytes, call.recode}] = now() - start;
+    if (scene_.is_folded()) collective_times_[{key_of(call), call.bytes, call.recode}] = now() - start;
   }
 
   /// @param recode  above 0: what a reducing round computes takes so long, instead of γ
@@ -490,7 +490,7 @@ class Replay {
   std::vector<Rendezvous> meetings_;               ///< by task
   std::vector<std::vector<Inbox>> inboxes_;        ///< by task, then by number on the scene
   std::vector<Posted> messages_;                   ///< of the current round
-  std::map<std::tuple<Fold::Key, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
+  std::map<std::tuple<CallKey, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
   std::vector<s4u::MutexPtr> shard_locks_;
   SteadyState steady_;
   int p_;

@@ -49,14 +49,14 @@ class MessageCounts {
   explicit MessageCounts(int workers) : workers_(workers) {}
 
   double of(const CollectiveCall& call) {
-    const auto [entry, is_new] = known_.try_emplace({call.algorithm, call.parameters});
-    if (is_new) entry->second = static_cast<double>(message_count(call.algorithm->schedule(workers_, call.parameters)));
+    const auto [entry, is_new] = known_.try_emplace(key_of(call));
+    if (is_new) entry->second = static_cast<double>(message_count(schedule_of(call, workers_)));
     return entry->second;
   }
 
  private:
   int workers_;
-  std::map<std::pair<const CollectiveAlgorithm*, CollectiveParameters>, double> known_;
+  std::map<CallKey, double> known_;
 };
 
 /// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep all

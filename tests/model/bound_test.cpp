@@ -66,7 +66,15 @@ Strategy random_strategy(int p) {
     }
     case 2: return GossipStrategy{coin()};
     case 3: return LocalSgdStrategy{.steps = integer_between(1, 8), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
-    case 5: return ShardedStrategy{static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 3), {}, exchange};
+    case 5: {
+      ShardedStrategy sharded{static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 3), {}, exchange};
+      if (coin()) {
+        int g = integer_between(1, p);
+        while (p % g != 0) --g;
+        sharded.group_size = g > 1 ? g : p;
+      }
+      return sharded;
+    }
     case 4: {
       CollectiveBenchmark benchmark;
       benchmark.operation = static_cast<Operation>(integer_between(0, 4));
@@ -107,6 +115,9 @@ TEST_CASE("bounds by hand") {
   check(scenario_of(cluster, AllReduceStrategy{}, RatioCompressor{4, {}, {}}), 0.092, 10e-6, 0.031875, 1.875e-3, 0.092, "compressed all-reduce");
   // Gathered and reduced, each lg 4·α and 3/4·1e8·0.85 ns; a quarter of the update.
   check(scenario_of(cluster, ShardedStrategy{}), 0.0905, 20e-6, 0.1275, 7.5e-3, 0.1275, "sharded");
+  // In 2 groups of 2: gathered and reduced, each α and 1/2·1e8·0.85 ns, and 50 MB summed up by two, α and 2·1/2·5e7·0.85 ns; 50 MB and 25 MB
+  // added; half of the update.
+  check(scenario_of(cluster, ShardedStrategy{.group_size = 2}), 0.091, 15e-6, 0.1275, 7.5e-3, 0.1275, "sharded in groups");
   // α; 2·1e8·0.85 ns = 170 ms; 2·1e8·0.1 ns = 20 ms
   check(scenario_of(cluster, GossipStrategy{}), 0.092, 5e-6, 0.170, 0.020, 0.170, "gossip");
   // One dedicated server: 2α; 4·1e8·0.8 ns = 320 ms each way, both ways at once; 4·1e8·0.1 ns = 40 ms to add,
@@ -140,6 +151,13 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   check(AllReduceStrategy{}, 12e-3, "all-reduce");
   check(benchmark(Operation::all_gather), 6e-3, "all-gather");
   check(benchmark(Operation::reduce_scatter), 6e-3, "reduce-scatter");
+  // Sharded over all: gathered and scattered. Inside machines neither leaves them; 8 all-reduces of 12.5 MB between 4: 8·2·3·12.5 MB over
+  // 4·12.5 GB/s. In groups of two machines: 2 all-gathers, 100 MB between the two, over 4 NICs, 4 ms, as much scattered, and 16 all-reduces
+  // of 6.25 MB between two machines: 16·2·6.25 MB over 50 GB/s, 4 ms more. In halves of machines 4 all-reduces of 25 MB between 4 machines.
+  check(ShardedStrategy{}, 12e-3, "sharded");
+  check(ShardedStrategy{.group_size = 8}, 12e-3, "sharded inside machines");
+  check(ShardedStrategy{.group_size = 16}, 12e-3, "sharded inside pairs of machines");
+  check(ShardedStrategy{.group_size = 4}, 12e-3, "sharded inside halves of machines");
   // 100 MB into a machine; 8·24 of 32·32 parts of 32·100 MB out of one: 8·24/32·100 MB / 12.5 GB/s.
   check(benchmark(Operation::broadcast), 8e-3, "broadcast");
   check(benchmark(Operation::all_to_all), 48e-3, "all-to-all");
@@ -282,6 +300,16 @@ TEST_CASE("the bound is met") {
     const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), {}});
     const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
     assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), 1e-9, "step");
+  });
+  // Nor do rings inside sharding groups and between them; on machines it is their NICs that are busy all the time.
+  property("by rings in sharding groups, of bandwidth alone", [] {
+    const int g = integer_between(2, 8), nics = g % 2 == 0 && coin() ? g / 2 : g;
+    Cluster cluster = star_cluster(g * integer_between(1, 6), BytesPerSecond(positive_between(1e8, 1e11)));
+    const bool on_machines = coin() && cluster.workers > g;
+    if (on_machines) cluster.topology = Nodes{g, {BytesPerSecond(1e18), 0_s}, nics};
+    const Scenario scenario = scenario_of(cluster, ShardedStrategy{.collective = ring_choice(), .exchange = {}, .group_size = g, .all_reduce = ring_choice()});
+    const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
+    assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), on_machines ? 1e-5 : 1e-9, "step");
   });
   // A pipelined step is no longer than its computation where that outlasts the exchange.
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 1_MB);

@@ -178,6 +178,20 @@ TEST_CASE("of a collective every other algorithm is tried, and what else may run
   CHECK(between(tried(R"({"algorithm": "hierarchical"})", 2)) == 0);  // auto has them all
 }
 
+TEST_CASE("state is sharded inside machines where there are several, or over all workers") {
+  const auto exchange_of = [](const char* strategy, const Json& workers) {
+    return changes_of(study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}, {"/cluster/workers", workers, "--set", ""}}).points.front().scenario, ChangeOf::exchange);
+  };
+  const auto over_all = exchange_of(R"({"kind": "sharded"})", 8), of_machines = exchange_of(R"({"kind": "sharded", "group_size": 4})", 8), of_pairs = exchange_of(R"({"kind": "sharded", "group_size": 2})", 8);
+  CHECK(over_all.at("state sharded inside each machine @ /strategy/group_size") == 4);
+  CHECK(over_all.count("state sharded over all workers @ /strategy/group_size") == 0);
+  CHECK(of_machines.count("state sharded inside each machine @ /strategy/group_size") == 0);
+  CHECK(of_machines.at("state sharded over all workers @ /strategy/group_size") == nullptr);
+  CHECK(of_pairs.at("state sharded inside each machine @ /strategy/group_size") == 4);
+  CHECK(exchange_of(R"({"kind": "sharded"})", 4).count("state sharded inside each machine @ /strategy/group_size") == 0);  // there is one
+  CHECK(exchange_of(R"({"kind": "all-reduce"})", 8).at("gradients and optimizer state sharded inside each machine @ /strategy") == Json::parse(R"({"kind": "sharded", "stage": "gradients", "group_size": 4})"));
+}
+
 TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps its times") {
   const Scenario scenario = study_of(R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})").points.front().scenario;
   for (const auto& [name, value] : changes_of(scenario, ChangeOf::training)) CHECK((name.find("/workload") == std::string::npos || name == "accumulation of 2 @ /workload/accumulation"));
@@ -200,7 +214,7 @@ TEST_CASE("carriers that encode sums again are another training") {
 // change makes another scenario.
 TEST_CASE("every change can be made to the canonical document") {
   for (const char* strategy : {R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}, "collective": {"algorithm": "ring"}})", R"({"kind": "parameter-server", "shards": 2, "balance": "greedy"})",
-                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "local-sgd", "steps": 4, "collective": {"algorithm": "ring"}})", R"({"kind": "sharded"})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})",
+                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "local-sgd", "steps": 4, "collective": {"algorithm": "ring"}})", R"({"kind": "sharded"})", R"({"kind": "sharded", "group_size": 2, "all_reduce": {"algorithm": "ring"}})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})",
                                R"({"kind": "collective", "size": "1MB", "collective": {"algorithm": "hierarchical", "between": "ring"}})"}) {
     INFO(strategy);
     const Scenario scenario = study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}}).points.front().scenario;

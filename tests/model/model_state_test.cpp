@@ -55,6 +55,10 @@ TEST_CASE("what is sharded is a p-th, and the units that are there whole") {
   const Workload many = workload_of(0_s, std::vector<std::pair<double, double>>(10, {1e6, 0.001}), 0_s, 0_s);
   CHECK(state_of(sharded(ShardingStage::gradients), many) == ModelState{10_MB, 4.5_MB, 2.5_MB, 0_B});
   CHECK(state_of(sharded(ShardingStage::parameters, 2), many) == ModelState{5.5_MB, 4.5_MB, 2.5_MB, 0_B});
+  // In 2 groups of 2 workers: halves of it, n/g = 5 MB.
+  ShardedStrategy halves = sharded(ShardingStage::parameters, 2);
+  halves.group_size = 2;
+  CHECK(state_of(halves, many) == ModelState{8_MB, 7_MB, 5_MB, 0_B});
   // Reduced after back-propagation, or after more passes: all gradients are there, and without overlap nothing is gathered ahead.
   ShardedStrategy late = sharded(ShardingStage::parameters, 2);
   late.exchange.overlap = false;

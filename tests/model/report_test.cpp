@@ -128,6 +128,28 @@ TEST_CASE("trees that differ in their segments alone are one algorithm") {
   CHECK(algorithm("per-tensor").ends_with(" segments)"));
 }
 
+TEST_CASE("of sharding groups the report says who sends what by which algorithm, and where they straddle machines") {
+  // 4 machines of 4; n = 4·25557032 B in one unit. In groups of 4: 3/4·n gathered, as much scattered, 2·3/4·n/4 between.
+  const auto report = [](int workers, int group) {
+    return report_of(study_of(kMeasured, {"/cluster/workers=" + std::to_string(workers), R"(/cluster/topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})",
+                                          R"(/strategy={"kind": "sharded", "exchange": {"grouping": "whole-model"}, "collective": {"algorithm": "ring"}, "all_reduce": {"algorithm": "ring"}, "group_size": )" + std::to_string(group) + "}"})
+                         .points.front());
+  };
+  const PointReport machines = report(16, 4);
+  const double n = 4.0 * 25557032;
+  CHECK(machines.payload.si() == n);
+  CHECK(machines.sent_per_worker.si() == Approx((0.75 + 0.75 + 2 * 0.75 / 4) * n).epsilon(1e-12));
+  CHECK(machines.algorithm == "ring between 4 groups+ring inside groups of 4");
+  CHECK_FALSE(machines.busbw);  // of three operations
+  CHECK(machines.estimate.empty());
+  CHECK(report(16, 16).algorithm == "ring");
+  // The equations price routes up to 4096 workers.
+  CHECK(report(4100, 4).estimate == "from its slowest links and longest routes");
+  constexpr const char* kStraddles = "end in the middle of machines of 4 workers; those of a divisor or a multiple of 4 would not";
+  for (const int group : {2, 4, 8, 24}) CHECK_FALSE(notes(report(24, group), kStraddles));
+  for (const int group : {3, 6}) CHECK(notes(report(24, group), kStraddles));
+}
+
 TEST_CASE("of local SGD the report says that a step is a mean") {
   const PointReport report = report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
   CHECK(notes(report, "means over the steps from one exchange to the next"));

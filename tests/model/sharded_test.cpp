@@ -1,5 +1,6 @@
 // Sharded data parallelism (models/strategy/sharded.cpp) against recurrences of one step and small cases by hand.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,16 +17,22 @@ using namespace stepcast::test;
 
 namespace {
 
-/// Half of ring_all_reduce(): p-1 messages of n/p, of which the scattering half adds.
-double ring_half(const Cluster& c, double n, bool reduces) {
-  if (c.workers == 1) return 0;
-  const double p = c.workers, share = (p - 1) / p;
-  return (p - 1) * c.link.latency.si() + share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) + (reduces ? share * n * c.reduction_cost.si() : 0) + c.collective_cost.si();
+/// Half of ring_all_reduce() among g workers: g-1 messages of n/g, of which the scattering half adds.
+double ring_half(const Cluster& c, double g, double n, bool reduces) {
+  if (g == 1) return 0;
+  const double share = (g - 1) / g;
+  return (g - 1) * c.link.latency.si() + share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) + (reduces ? share * n * c.reduction_cost.si() : 0) + c.collective_cost.si();
 }
-double gather(const Cluster& c, Bytes n) { return ring_half(c, n.si(), false); }
-double reduce(const Cluster& c, Bytes n) { return ring_half(c, n.si(), true); }
+double gather(const Cluster& c, int g, Bytes n) { return ring_half(c, g, n.si(), false); }
+double reduce(const Cluster& c, int g, Bytes n) { return ring_half(c, g, n.si(), true); }
+/// What the p/g workers with one share take to sum it up.
+double sum(const Cluster& c, int g, Bytes n) {
+  Cluster others = c;
+  others.workers /= g;
+  return ring_all_reduce(others, n.si() / g);
+}
 
-ShardedStrategy sharded(ShardingStage stage, int prefetch = 1, Exchange exchange = {.grouping = Grouping::per_tensor}) { return {stage, prefetch, ring_choice(), exchange}; }
+ShardedStrategy sharded(ShardingStage stage, int prefetch = 1, Exchange exchange = {.grouping = Grouping::per_tensor}, std::optional<int> group = {}) { return {stage, prefetch, ring_choice(), exchange, group, ring_choice()}; }
 
 /// Units of these bytes, in backward order, each with a second forward and two backward. The link's latency alone takes
 /// time where bytes are few: 2 workers, so that a gathering is one message, and a reduction another.
@@ -62,11 +69,17 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const bool whole = s.exchange.grouping == Grouping::whole_model, overlap = s.exchange.overlap && !whole;
   const double slowdown = overlap && c.workers > 1 ? s.exchange.backward_slowdown : 1.0;
   const bool again = s.stage == ShardingStage::parameters;
-  const int ahead = overlap ? s.prefetch : 0;
+  const int ahead = overlap ? s.prefetch : 0, group = s.group(c.workers);
+  const auto gather = [&](Bytes bytes) { return ::gather(c, group, bytes); };
   double link = 0, gpu = 0;  // when each is free
   std::vector<double> reduced;  // end of each unit's reduction
   const auto wait_for_reduced = [&] {
     if (reduced.size() > 1) gpu = std::max(gpu, reduced[reduced.size() - 2]);
+  };
+  // The next unit's collective waits for the sum of the shares, computation for the reduction alone.
+  const auto reduce = [&](Bytes bytes) {
+    reduced.push_back(std::max(link, gpu) + ::reduce(c, group, bytes));
+    link = reduced.back() + sum(c, group, bytes);
   };
 
   double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
@@ -79,18 +92,18 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   }
 
   if (s.stage == ShardingStage::optimizer_state)
-    for (int i = 0; i < n; ++i) gpu = link += gather(c, at(i).bytes);
+    for (int i = 0; i < n; ++i) gpu = link += gather(at(i).bytes);
   if (!again) {
     // Only the first forward pass waits for gatherings, one unit after the other.
     for (int i = n - 1; i >= 0; --i) {
-      if (s.stage == ShardingStage::gradients) link = (overlap ? link : std::max(link, i < n - 1 ? gpu : 0.0)) + gather(c, at(i).bytes);
+      if (s.stage == ShardingStage::gradients) link = (overlap ? link : std::max(link, i < n - 1 ? gpu : 0.0)) + gather(at(i).bytes);
       gpu = std::max(gpu, link) + forward[static_cast<std::size_t>(i)];
     }
     gpu += (w.accumulation - 1) * (w.backward.si() + w.forward.si());
     for (int i = 0; i < n; ++i) {
       wait_for_reduced();
       gpu += at(i).gap.si() * slowdown;
-      if (overlap) reduced.push_back(link = std::max(link, gpu) + reduce(c, at(i).bytes));
+      if (overlap) reduce(at(i).bytes);
     }
     if (!whole) gpu += w.tail.si() * slowdown;
   } else {
@@ -111,14 +124,14 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     for (std::size_t k = 0; k < uses.size(); ++k) {
       const auto reach = static_cast<std::size_t>(ahead);
       for (std::size_t g = k == 0 ? 0 : k + reach; g <= k + reach && g < uses.size(); ++g)
-        if (uses[g].gathered) there[g] = link = std::max(link, g > reach ? end[g - 1 - reach] : 0.0) + gather(c, at(uses[g].unit).bytes);
+        if (uses[g].gathered) there[g] = link = std::max(link, g > reach ? end[g - 1 - reach] : 0.0) + gather(at(uses[g].unit).bytes);
       if (uses[k].reduced) wait_for_reduced();
       end.push_back(gpu = std::max(gpu, there[k]) + uses[k].time);
-      if (uses[k].reduced && overlap) reduced.push_back(link = std::max(link, gpu) + reduce(c, at(uses[k].unit).bytes));
+      if (uses[k].reduced && overlap) reduce(at(uses[k].unit).bytes);
     }
   }
-  for (int i = 0; i < n && !overlap; ++i) link = std::max(link, gpu) + reduce(c, at(i).bytes);
-  return std::max(gpu, link) + w.update.si() / c.workers;
+  for (int i = 0; i < n && !overlap; ++i) reduce(at(i).bytes);
+  return std::max(gpu, link) + w.update.si() / group;
 }
 
 }  // namespace
@@ -184,13 +197,67 @@ TEST_CASE("of several passes the last alone is reduced, and what is let go is ga
 TEST_CASE("a sharded step follows the recurrence of one step") {
   property(
       "for any stage, prefetch, grouping, overlap and workload", [] {
-        const Cluster cluster = random_star();
+        Cluster cluster = random_star();
         Workload w = random_workload();
         if (coin()) w.accumulation = integer_between(2, 4);
-        const ShardedStrategy strategy = sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
+        ShardedStrategy strategy = sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
+        if (coin()) {
+          strategy.group_size = integer_between(2, 3);
+          cluster.workers = *strategy.group_size * integer_between(1, 4);
+        }
         assert_close(recurrence(cluster, strategy, w), time_of(cluster, strategy, w), 1e-9, "step");
       },
       2000);
+}
+
+TEST_CASE("groups share out a copy each, and sum up their shares between them") {
+  // 4 workers in groups of 2, 1 B/s; units of 4 B are gathered in 2 s and reduced in 2 s, each worker with half of them; the 2
+  // workers with the same half sum its 2 B up in 2 messages of 1 B, 2 s. 1 + 2 s of computation, half of 0.5 s of update.
+  const Cluster four = star_cluster(4, BytesPerSecond(1));
+  const Exchange units_of_tensors{.grouping = Grouping::per_tensor};
+  for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+    require_close(2 + 3 + 2 + 2 + 0.25, time_of(four, sharded(stage, 1, {}, 2), units({4})), 1e-12, "one unit");
+  // Three units of 1 B, 0.5 s a collective: gathered ahead; the reductions and sums of two hide behind computation, the last's do not.
+  require_close(0.5 + 9 + 0.5 + 0.5 + 0.25, time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({1, 1, 1})), 1e-12, "three units");
+  // Without computation all follow each other: units of 2 and 4 B, gathered in 3 s, the second once more in 2 s, reduced in 3 s
+  // and summed up in 3 s.
+  require_close(3 + 2 + 3 + 3 + 0.25, time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({2, 4}, 0, 0)), 1e-12, "nothing hides them");
+}
+
+TEST_CASE("computation waits for a unit's reduction, not for the sum of its shares") {
+  // 2 groups of 2 workers, four units of 8 B, gathered in 16 s as one after the other; each reduced in 4 s, its 4 B summed up in 4 s.
+  // No forward time, 1 s backward each: to 17 and 18; the third waits for the first's reduction, 17 to 21, to 22; sums follow to 25,
+  // the second's reduction to 29, which the fourth waits for, to 30; sums to 33, the third's to 37 and 41, the fourth's to 45 and 49.
+  require_close(49.25, time_of(star_cluster(4, BytesPerSecond(1)), sharded(ShardingStage::gradients, 1, {.grouping = Grouping::per_tensor}, 2), units({8, 8, 8, 8}, 0, 1)), 1e-12, "step");
+}
+
+TEST_CASE("one group of all workers is no group") {
+  property("any strategy", [] {
+    const Cluster cluster = random_star();
+    const Workload w = random_workload();
+    ShardedStrategy strategy = sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
+    if (coin()) strategy.collective = {};
+    const double absent = time_of(cluster, strategy, w);
+    strategy.group_size = cluster.workers;
+    RC_ASSERT(time_of(cluster, strategy, w) == absent);  // to the bit
+  });
+}
+
+TEST_CASE("groups that are machines with fast links cost what sums their shares up over the NICs") {
+  // 4 machines of 8 workers, 8 NICs of 1 GB/s and no latency, inside links a million times as fast; one unit of 800 MB: 100 MB for each
+  // NIC, 2·3/4 of it, 150 ms. Over one ring of all 32, whose every message waits for a NIC: 2·31/32·800 MB = 1.55 s.
+  Cluster cluster = star_cluster(32, BytesPerSecond(1e9));
+  cluster.topology = Nodes{8, {BytesPerSecond(1e15), 0_s}, 8};
+  const Workload w = units({800e6}, 0, 0);
+  const double update = 0.5 / 8;
+  require_close(0.150 + update, time_of(cluster, sharded(ShardingStage::parameters, 1, {}, 8), w), 1e-5, "groups of 8");
+  require_close(1.55 + 0.5 / 32, time_of(cluster, sharded(ShardingStage::parameters, 1, {}), w), 1e-5, "all 32");
+  // Where everything is summed up by the same steps in one collective, and nothing is left to do but the update of all, it takes
+  // as long.
+  CollectiveChoice hierarchical;
+  hierarchical.algorithm = Algorithm::hierarchical;
+  hierarchical.between_groups = Algorithm::ring;
+  require_close(0.150 + 0.5, step_time(scenario_of(cluster, AllReduceStrategy{.collective = hierarchical}), w), 1e-5, "all-reduce");
 }
 
 TEST_CASE("what is gathered sooner or only once is never later") {

@@ -199,7 +199,9 @@ Scenario random_scenario() {
   } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {
     mend(pipelined->collective, dense ? std::vector{automatic, ring, recursive_doubling, binary_tree} : gathering);
   } else if (auto* sharded = std::get_if<ShardedStrategy>(&s.strategy)) {
+    if (sharded->group_size) sharded->group_size = 8 * (s.cluster.workers % 16 == 0 ? integer_between(1, 2) : 1);
     mend(sharded->collective, {automatic, ring});
+    mend(sharded->all_reduce, {automatic, ring, halving_doubling});
     if (Bytes& cap = sharded->exchange.bucket_cap; sharded->exchange.cap_of(0) > cap) std::swap(*sharded->exchange.first_bucket.value, cap);
   } else if (auto* benchmark = std::get_if<CollectiveBenchmark>(&s.strategy)) {
     benchmark->operation = coin() ? Operation::all_reduce : Operation::all_gather;

@@ -169,7 +169,8 @@ TEST_CASE("every strategy folds exactly") {
     Strategy strategy;
     int shards = 0;
     int p = any_workers(64);
-    switch (integer_between(0, 6)) {
+    switch (integer_between(0, 7)) {
+      case 7: strategy = ShardedStrategy{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .exchange = any_exchange()}; break;
       case 0: {
         AllReduceStrategy s;
         s.exchange = any_exchange();
@@ -197,16 +198,40 @@ TEST_CASE("every strategy folds exactly") {
     }
     Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
     scenario.evaluation.max_steps = 60;
+    if (auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy); sharded && coin()) {
+      int g = integer_between(1, scenario.cluster.workers);
+      while (scenario.cluster.workers % g != 0) --g;
+      sharded->group_size = g > 1 ? g : scenario.cluster.workers;
+    }
     WorkloadTable table = *scenario.workload;
     table.accumulation = integer_between(1, 3);
     scenario.workload = std::make_shared<const WorkloadTable>(table);
-    if (!std::holds_alternative<GossipStrategy>(strategy) && coin()) {
+    if (!std::holds_alternative<GossipStrategy>(strategy) && !std::holds_alternative<ShardedStrategy>(strategy) && coin()) {
       scenario.compressor = any_compressor();
       scenario.codec.device = device_of(10_us, BytesPerSecond(5e11), FlopsPerSecond(1e13));
       scenario.codec.sharing = coin() ? GpuSharing::serial : GpuSharing::fair;
     }
     require_folds_exactly(scenario);
   }, 200);
+}
+
+TEST_CASE("collectives inside and between groups fold exactly") {
+  property("folded equals full, sharding groups", [] {
+    Cluster cluster = any_cluster(integer_between(2, 12), 0);
+    cluster.workers *= integer_between(1, 3);
+    cluster.topology = coin() ? Topology(Nodes{cluster.workers, {100_GBps, 2_us}, 1}) : any_topology(cluster.workers + 8, cluster.workers);
+    if (const auto* nodes = std::get_if<Nodes>(&cluster.topology); nodes && cluster.workers % 2 == 0 && coin()) cluster.topology = Nodes{cluster.workers / 2, nodes->inner, integer_between(1, cluster.workers / 2)};
+    if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology)) cluster.groups.clear();
+    ShardedStrategy strategy{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .prefetch = integer_between(0, 2), .exchange = any_exchange()};
+    int g = integer_between(1, cluster.workers);
+    while (cluster.workers % g != 0) --g;
+    strategy.group_size = g > 1 ? g : cluster.workers;
+    constexpr std::array inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling};
+    constexpr std::array between = {Algorithm::automatic, Algorithm::ring, Algorithm::halving_doubling, Algorithm::binary_tree, Algorithm::double_binary_tree};
+    strategy.collective.algorithm = inside[static_cast<std::size_t>(integer_between(0, 2))];
+    strategy.all_reduce.algorithm = between[static_cast<std::size_t>(integer_between(0, 4))];
+    require_folds_exactly(scenario_of(cluster, strategy));
+  }, 100);
 }
 
 TEST_CASE("what is alike is one") {
@@ -227,6 +252,25 @@ TEST_CASE("what is alike is one") {
   Cluster slow = star(1000);
   slow.groups = {{1, 1.0, 1_Gbps, {}}};
   CHECK(ring(slow)[0].flows->system.flows.size() == 2);
+
+  // 512 machines of 8 that share out the state inside: of what is gathered, scattered and summed up, one message each. A worker's
+  // inner link limits it inside, and a NIC two workers' messages between, half of it each.
+  ShardedStrategy inside;
+  inside.exchange = Exchange{};
+  inside.collective.algorithm = inside.all_reduce.algorithm = Algorithm::ring;
+  inside.group_size = 8;
+  Cluster machines = star(4096);
+  machines.topology = Nodes{8, Link{100_GBps, 3_us}, 4};
+  const Fold groups = folded(scenario_of(machines, inside));
+  REQUIRE(groups.participants.size() == 1);
+  REQUIRE(groups.collectives.size() == 3);
+  for (const auto& [key, collective] : groups.collectives) {
+    const Communicators& among = std::get<Communicators>(key);
+    INFO(among.members << " members");
+    CHECK(collective[0].times == among.members - 1);
+    REQUIRE(collective[0].flows->system.flows.size() == 1);
+    CHECK(collective[0].flows->system.links == std::vector{among.stride == 1 ? BytesPerSecond(100_GBps) : 10_Gbps / 2.0});
+  }
 
   // 4096 like workers and 64 like servers: one of each, a push and a pull. 4096 flows share a server's link, 64 a
   // worker's; each count loses its common factor: 10 Gb/s / 4096 is what a flow gets.
