@@ -36,12 +36,15 @@ struct Piece {
   bool reduced = false;   ///< its unit's gradients are reduced after it
   int begun = 0;          ///< passes that begin with it
   int passes = 1;         ///< that it belongs to
+  bool is_tail = false;   ///< backward of layers before all units
 };
 
 /// A step's computation, in order.
 class Computation {
  public:
-  Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units, double slowdown) : whole_(strategy.exchange.grouping == Grouping::whole_model), slowdown_(slowdown), workload_(workload), units_(units) {
+  /// @param ahead  units that are gathered ahead
+  Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units, double slowdown, std::size_t ahead)
+      : whole_(strategy.exchange.grouping == Grouping::whole_model), slowdown_(slowdown), ahead_(ahead), workload_(workload), units_(units) {
     const int passes = workload.accumulation;
     switch (strategy.stage) {
       case ShardingStage::optimizer_state:
@@ -99,13 +102,16 @@ class Computation {
 
   /// The unit that was the forward pass's last is still there.
   void backward_by_units(bool gathered, bool reduced) {
-    for (int i = 0; i < count(); ++i) pieces_.push_back({.name = named("backward", i), .phase = Phase::backward, .time = unit(i).gap * slowdown_, .unit = i, .gathered = gathered && i > 0, .reduced = reduced});
+    // A pass that reduces nothing overlaps with what is gathered ahead, if anything is.
+    const double slowdown = reduced || (gathered && ahead_ > 0) ? slowdown_ : 1.0;
+    for (int i = 0; i < count(); ++i) pieces_.push_back({.name = named("backward", i), .phase = Phase::backward, .time = unit(i).gap * slowdown, .unit = i, .gathered = gathered && i > 0, .reduced = reduced});
     // A whole model's only unit is complete when backward is, tail included.
-    if (workload_.tail > Seconds{} && !whole_) pieces_.push_back({.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown_});
+    if (workload_.tail > Seconds{} && !whole_) pieces_.push_back({.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
   }
 
   bool whole_;
   double slowdown_;
+  std::size_t ahead_;
   const Workload& workload_;
   const std::vector<Bucket>& units_;
   std::vector<Piece> pieces_;
@@ -130,21 +136,26 @@ class Builder {
     const std::size_t ahead = overlap ? static_cast<std::size_t>(strategy_.prefetch) : 0;
     const bool lets_go = strategy_.stage == ShardingStage::parameters;
     // γ_o as for all-reduce; one worker alone exchanges nothing that could slow it.
-    const Computation computation(strategy_, input_.workload, units_, overlap && input_.cluster.workers > 1 ? strategy_.exchange.backward_slowdown : 1.0);
+    const Computation computation(strategy_, input_.workload, units_, overlap && input_.cluster.workers > 1 ? strategy_.exchange.backward_slowdown : 1.0, ahead);
     const std::vector<Piece>& pieces = computation.pieces();
 
     std::vector<TaskId> computed, reduced, gathers(pieces.size(), kNoTask);
+    std::vector<TaskId> turns;  // what has computed, tails left out, which are no unit's
     TaskId first_gather = kNoTask;
-    std::size_t next = 0;  // piece to be gathered for
+    std::size_t next = 0, next_turn = 0;  // piece to be gathered for
     for (std::size_t j = 0; j < pieces.size(); ++j) {
-      for (; next < pieces.size() && next <= j + ahead; ++next) {
+      const std::size_t turn = pieces[j].is_tail ? turns.size() - 1 : turns.size();
+      for (; next < pieces.size() && next_turn <= turn + ahead; ++next) {
+        if (pieces[next].is_tail) continue;
+        const std::size_t own_turn = next_turn++;
         if (!pieces[next].gathered) continue;
         gathers[next] = add_collective("gather", gather_, pieces[next].unit);
         if (first_gather == kNoTask) first_gather = gathers[next];
         // Units that stay may all be gathered at once.
-        if (next > ahead && (lets_go || !overlap)) graph_.depend(gathers[next], computed[next - 1 - ahead]);
+        if (own_turn > ahead && (lets_go || !overlap)) graph_.depend(gathers[next], turns[own_turn - 1 - ahead]);
       }
       computed.push_back(add(pieces[j]));
+      if (!pieces[j].is_tail) turns.push_back(computed.back());
       if (pieces[j].reduced && reduced.size() > 1) graph_.depend(computed[j], reduced[reduced.size() - 2]);
       if (gathers[j] != kNoTask) graph_.depend(computed[j], gathers[j]);
       if (pieces[j].reduced && overlap) reduced.push_back(reduce(pieces[j].unit, computed[j]));

@@ -107,18 +107,21 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     }
     if (!whole) gpu += w.tail.si() * slowdown;
   } else {
-    // Uses of units in order: of each pass n forward, n backward, and its tail, which uses none. What use k needs is gathered
-    // from the end of use k - 1 - ahead on, and on the link before the reductions of the uses from k - ahead on.
+    // Uses of units in order: of each pass n forward and n backward, the last of which a tail follows that uses none. What use k
+    // needs is gathered from the end of use k - 1 - ahead on, and on the link before the reductions of the uses from k - ahead on.
+    // Passes that reduce nothing are slowed only by what is gathered ahead.
     struct Use {
       double time;
       int unit;
       bool gathered, reduced;
+      double tail = 0;
     };
     std::vector<Use> uses;
     for (int pass = 1; pass <= w.accumulation; ++pass) {
       for (int i = n - 1; i >= 0; --i) uses.push_back({forward[static_cast<std::size_t>(i)], i, true, false});
-      for (int i = 0; i < n; ++i) uses.push_back({at(i).gap.si() * slowdown, i, i > 0, pass == w.accumulation});
-      if (w.tail > 0_s && !whole) uses.push_back({w.tail.si() * slowdown, 0, false, false});
+      const double slowed = pass == w.accumulation || ahead > 0 ? slowdown : 1.0;
+      for (int i = 0; i < n; ++i) uses.push_back({at(i).gap.si() * slowed, i, i > 0, pass == w.accumulation});
+      if (!whole) uses.back().tail = w.tail.si() * slowed;
     }
     std::vector<double> end, there(uses.size(), 0.0);
     for (std::size_t k = 0; k < uses.size(); ++k) {
@@ -128,6 +131,7 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
       if (uses[k].reduced) wait_for_reduced();
       end.push_back(gpu = std::max(gpu, there[k]) + uses[k].time);
       if (uses[k].reduced && overlap) reduce(at(uses[k].unit).bytes);
+      gpu += uses[k].tail;
     }
   }
   for (int i = 0; i < n && !overlap; ++i) reduce(at(i).bytes);
@@ -151,6 +155,27 @@ TEST_CASE("gatherings and reductions hide behind computation, but for the first 
   // Nothing is gathered ahead: 0.5 s before each of three forward units and the two backward units that need it, each of which
   // waits for the 0.5 s of the reduction before it too; and the last reduction: 3·0.5 + 3 + 2·(0.5 + 0.5) + 6 + 0.5 + 0.25 s.
   require_close(13.25, time_of(two_workers(), sharded(ShardingStage::parameters, 0), units({1, 1, 1})), 1e-12, "nothing ahead");
+}
+
+TEST_CASE("a tail of backward is no unit that is gathered ahead of") {
+  // 4 passes of two units of 1 B, of which each collective takes 0.5 s, forward 1 s and backward 2 s: nothing is exposed but the
+  // first gathering and the last reduction, 0.5 + 4·6 + 0.5 + 0.25 s, however short what follows the last unit is. Of four tails
+  // the last one hides behind the last reduction.
+  Workload w = units({1, 1});
+  w.accumulation = 4;
+  require_close(25.25, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12, "no tail");
+  w.tail = Seconds(1e-9);
+  w.backward += w.tail;
+  require_close(25.25 + 3e-9, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12, "a tail of 1 ns");
+}
+
+TEST_CASE("passes that neither reduce nor gather ahead are not slowed down") {
+  // As above with γ_o = 1.5 and nothing gathered ahead: three passes' 4 s of backward as they are, the last one's 6 s; 0.5 s for each
+  // gathering of two forward units and one backward unit of four passes; the last pass also waits 0.5 s for the first reduction.
+  Workload w = units({1, 1});
+  w.accumulation = 4;
+  const Exchange exchange{.grouping = Grouping::per_tensor, .backward_slowdown = 1.5};
+  require_close(4 * 1.5 + 4 * 2 + 3 * 4 + 6 + 0.5 + 0.5 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters, 0, exchange), w), 1e-12, "0.5 s for each of 12 gatherings, 26 s, 0.5 s twice, 0.25 s");
 }
 
 TEST_CASE("without computation a step is its collectives, one after the other") {
