@@ -223,7 +223,7 @@ for command in run show; do
   says '../bad.json: /cluster/link/bandwidth: found "10G"'
   says '../bad.json: /colour: found an unknown key'
   expect 3 $command ../truncated.json "${outputs[@]}" && prints_nothing && leaves result.csv
-  says 'malformed JSON'
+  says '../truncated.json: line 1, column 16: found malformed JSON'
   expect 3 $command ../nowhere.json "${outputs[@]}" && prints_nothing && leaves result.csv
   says 'no such file'
   expect 3 $command ../good.json --set /cluster/workers=0 "${outputs[@]}" && prints_nothing && leaves result.csv
@@ -235,7 +235,7 @@ expect 3 run - && prints_nothing
 says 'standard input: /cluster/workers'
 : >stdin
 expect 3 run - && prints_nothing
-says 'standard input: (whole document): found malformed JSON'
+says 'standard input: line 1, column 1: found malformed JSON'
 expect 3 run . && prints_nothing
 says 'a folder'
 
