@@ -24,6 +24,17 @@ const Json* find(const Document& document, std::string_view pointer) {
   return value;
 }
 
+/// Where the value is written; of one that is a whole file, where the reference to it is.
+Fault written_at(const Document& document, std::string_view pointer) {
+  const auto locate = [&](std::string_view what) { return document.origins.locate({"", std::string(what), "", "", ""}); };
+  Fault at = locate(pointer);
+  if (!at.pointer.empty()) return at;
+  const std::size_t name = pointer.rfind('/');
+  at = locate(pointer.substr(0, name));
+  at.pointer += pointer.substr(name);
+  return at;
+}
+
 /// " as /variants/1/set has it" of a value that stands in a set of changes, otherwise "".
 std::string written_in(std::string_view place) {
   constexpr std::string_view kSet = "/set";
@@ -44,13 +55,13 @@ void UnusedFields::see(const Document& document, const Scenario& scenario) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const SometimesField& field = fields[i];
     if (!find(document, field.pointer)) continue;
-    const Fault at = document.origins.locate({"", std::string(field.pointer), "", "", ""});
+    const Fault at = written_at(document, field.pointer);
     if (at.file != file_ && at.file != document.origins.file_of("") && !at.file.starts_with("--")) continue;
     Sighting sighting{{i, at.file, at.pointer}, field.why(scenario)};
     sighting.is_axis = std::any_of(coordinates_.begin(), coordinates_.end(), [&](const Coordinate& c) { return c.axis == field.pointer; });
-    // All values of an axis are one.
-    if (auto& place = std::get<2>(sighting.written); sighting.is_axis) place.erase(std::min(place.rfind('/'), place.size()));
-    sighting.is_news = !sighting.why.empty() && (field.required ? sighting.is_axis : !holds_default(scenario, field.pointer));
+    // All values of an axis are one: without their numbers.
+    if (auto& place = std::get<2>(sighting.written); sighting.is_axis && !place.ends_with(field.pointer)) place.erase(std::min(place.rfind('/'), place.size()));
+    sighting.is_news = !sighting.why.empty() && (field.only_as_axis ? sighting.is_axis : !holds_default(scenario, field.pointer));
     seen_.push_back(std::move(sighting));
   }
 }

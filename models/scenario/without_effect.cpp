@@ -197,7 +197,7 @@ std::string tolerance(const Scenario& s) { return unless(s.evaluation.evaluator 
 constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
     SometimesField{"/cluster/link/bandwidth", link, true},
-    SometimesField{"/cluster/link/latency", link},
+    SometimesField{"/cluster/link/latency", link, true},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
     SometimesField{"/cluster/collective_cost", collective_cost},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},

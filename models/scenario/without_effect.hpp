@@ -16,7 +16,7 @@ struct SometimesField {
   std::string_view pointer;
   /// Why it has no effect, to stand behind "has no effect: "; "" where it has one, or the scenario has no such field.
   std::string (*why)(const Scenario&);
-  bool required = false;  ///< has no default and stands in every document, so that only an axis of it says anything
+  bool only_as_axis = false;  ///< every document has to say it, so that it is news of an axis only
 };
 
 /// In the order of the document.

@@ -53,7 +53,7 @@ void add_texts(std::vector<BadScenario>& rows) {
       {"trailing comma in a list", "{\"cluster\":\n  {\"workers\": [1, 2,\n]}}", "line 2, column 20", "in {\"workers\": [1, 2,", "one JSON document", "remove the comma before the \"]\""},
       {"comment", "{\n  // how many\n  \"name\": \"x\"}", "line 2, column 3", "in // how many", "one JSON document"},
       {"single quotes", "{'name': 'x'}", "line 1, column 2", "malformed JSON", "one JSON document"},
-      {"no quotes around a key", "{name: 1}", "line 1, column 2", "malformed JSON", "one JSON document"},
+      {"no quotes around a key", "{name: 1}", "line 1, column 3", "malformed JSON", "one JSON document"},
       {"NaN", R"({"cluster": {"workers": NaN}})", "line 1, column 25", "malformed JSON", "one JSON document"},
       {"Infinity", R"({"evaluation": {"tolerance": Infinity}})", "line 1, column 30", "malformed JSON", "one JSON document"},
       {"negative infinity", R"({"evaluation": {"tolerance": -Infinity}})", "line 1, column 31", "malformed JSON", "one JSON document"},

@@ -61,6 +61,7 @@ Changes both(Changes a, const Changes& b) {
 
 std::vector<Case> cases() {
   const Changes none = strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "per-tensor"}})");
+  const Changes slow = both(none, {{"/cluster/link/bandwidth", "10Gbps"}});  // an exchange takes longer than a tensor's gap
   const Changes top_k{{"/compressor", json(R"({"kind": "top-k"})")}, {"/codec/device", "v100-datasheet"}};
   const Changes ring = strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})");
   const Changes bucketed = strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "5MB"}})");
@@ -73,16 +74,16 @@ std::vector<Case> cases() {
   return {
       {"/workload/backward_spread", "elements",
        {{"/workload/gradients", json(R"([{"name": "a", "elements": 1000000, "gap": "4ms"}, {"name": "b", "elements": 500000, "gap": "2ms"}])")}, {"/workload/backward", nullptr}},
-       "gradients have gaps", none},
+       "gradients have gaps", slow},
       {"/workload/backward_spread", "elements",
        {{"/workload", json(R"({"name": "l", "batch": 1, "layers": [{"name": "a", "forward": "1ms", "backward": "2ms", "gradients": [{"name": "a", "elements": 1000}]}]})")}},
-       "layers have times of their own", none},
-      {"/workload/backward_spread", "elements", {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "times follow from the layers' shapes", none},
+       "layers have times of their own", slow},
+      {"/workload/backward_spread", "elements", {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "times follow from the layers' shapes", slow},
       // A list: said of an axis only.
       {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has links of its own", ring, false},
       {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has links of its own", ring, false},
-      {"/cluster/reduction_cost", "1s/GB", strategy(R"({"kind": "parameter-server", "server_reduction_cost": "0.1s/GB"})"), "server_reduction_cost is set", servers},
-      {"/cluster/reduction_cost", "1s/GB", strategy(R"({"kind": "collective", "operation": "all-gather", "size": "1MB"})"), "all-gather adds nothing",
+      {"/cluster/reduction_cost", "1ns/B", strategy(R"({"kind": "parameter-server", "server_reduction_cost": "0.1ns/B"})"), "server_reduction_cost is set", servers},
+      {"/cluster/reduction_cost", "1ns/B", strategy(R"({"kind": "collective", "operation": "all-gather", "size": "1MB"})"), "all-gather adds nothing",
        strategy(R"({"kind": "collective", "operation": "reduce-scatter", "size": "1MB"})")},
       {"/cluster/collective_cost", "1ms", servers, "the strategy has no collectives", ring},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
@@ -96,8 +97,8 @@ std::vector<Case> cases() {
        strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "double-binary-tree"}})")},
       {"/strategy/collective/pipeline_segments", 3, ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})")},
       {"/strategy/collective/pipeline_segments", 3, strategy(R"({"kind": "sharded"})"), "no algorithm that auto chooses from has one here",
-       strategy(R"({"kind": "pipelined", "collective": {"algorithm": "double-binary-tree"}})")},
-      {"/strategy/collective/rings", 2, ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "multi-ring"}})")},
+       strategy(R"({"kind": "pipelined", "width": 1, "collective": {"algorithm": "double-binary-tree"}})")},
+      {"/strategy/collective/rings", 1, ring, "the algorithm is ring", both(strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "multi-ring"}})"), {{"/cluster/topology/nics", 2}})},
       {"/strategy/collective/between", "recursive-doubling", ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
       {"/strategy/exchange/bucket_cap", "4MB", whole, "grouping is whole-model", strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})")},
       {"/strategy/exchange/first_bucket", "5MB", strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})"), "grouping is per-tensor", bucketed},
@@ -113,7 +114,7 @@ std::vector<Case> cases() {
       {"/strategy/warmup_steps", 3, strategy(R"({"kind": "pipelined"})"), "steps are forecast as they are once the pipeline is steady", {}},
       {"/strategy/bound", 1, servers, "consistency is synchronous", both(replay, strategy(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")), false},
       {"/strategy/balance", "greedy", strategy(R"({"kind": "parameter-server"})"), "there is one shard", servers},
-      {"/strategy/server_reduction_cost", "1s/GB", both(servers, top_k), "messages of top-k are added by the kernels that decode them", servers},
+      {"/strategy/server_reduction_cost", "1ns/B", both(servers, top_k), "messages of top-k are added by the kernels that decode them", servers},
       {"/strategy/server_update_factor", 3, strategy(R"({"kind": "parameter-server", "two_way": true})"), "two_way is true, and workers update", servers},
       {"/compressor/framework", "torch", top_k, "packing is ideal", both(top_k, {{"/compressor/packing", "grace"}})},
       {"/codec/device", "h100-datasheet", none, "nothing is compressed", {{"/compressor", json(R"({"kind": "top-k"})")}}, false},
@@ -174,7 +175,7 @@ TEST_CASE("links of a platform's file are its own: an axis of the cluster's link
     Json scenario = base();
     for (const auto& [pointer, value] : one.without) scenario[Json::json_pointer(pointer)] = value;
     const auto said = [&] { return load_study(folder.write("study.json", scenario.dump()), {}, default_library()); };
-    CHECK(said().points.at(0).notes.empty());
+    CHECK(said().points.at(0).notes == Texts{});
     scenario[Json::json_pointer(one.pointer)] = one.value;
     CHECK(is_said(said(), one.pointer + " has no effect: " + one.why));
     CHECK_FALSE(is_named(study_of(both(one.with, {{one.pointer, one.value}})), one.pointer));
@@ -213,6 +214,10 @@ TEST_CASE("an axis that changes nothing is said to") {
   CHECK(study.points[0].notes == Texts{no_effect});
   CHECK(study.points[1].notes.empty());
   CHECK(study.points[2].notes == Texts{no_effect});
+  // Values that are references; an axis of one variant.
+  CHECK(study_of({{"/codec/device", {"v100-datasheet", "h100-datasheet"}}}).notes == Texts{"an axis changes nothing: /codec/device has no effect: nothing is compressed"});
+  CHECK(study_of({{"/strategy", json(R"({"kind": "all-reduce"})")}, {"/variants", json(R"([{"name": "a", "set": {"/codec/overlap": [true, false]}}, {"name": "b", "set": {}}])")}}).notes ==
+        Texts{"an axis changes nothing: /codec/overlap as /variants/0/set has it has no effect: nothing is compressed"});
   CHECK(study_of({}, {R"(/strategy={"kind": "all-reduce"})", R"(/strategy/exchange/bucket_cap=["1MiB","2MiB"])"}).notes.size() == 1);
 }
 
