@@ -215,10 +215,10 @@ struct TcpTransport {
 
   template <class V>
   static void describe(V& v, TcpTransport& x) {
-    v.optional("latency_factor", x.latency_factor, "multiplies every latency", positive);
+    v.optional("latency_factor", x.latency_factor, "multiplies every latency; 13.01 is SimGrid's calibration of a LAN, 1 keeps what is distance", positive);
     v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies every bandwidth", between(1e-6, 1));
     v.optional("cross_traffic", x.cross_traffic, "acknowledgements take 5 % of the reverse direction");
-    v.optional("window", x.window, "largest TCP window; 0B: no limit", non_negative);
+    v.optional("window", x.window, "largest TCP window, which caps a flow at bandwidth_factor·window/(2·latency), the latency without its factor; 0B: no limit", non_negative);
   }
   bool operator==(const TcpTransport&) const = default;
 };

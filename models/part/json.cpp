@@ -87,11 +87,41 @@ class Watch {
   std::vector<Fault> faults_;
 };
 
-/// nlohmann's message without its "[json.exception.parse_error.101] " tag.
+/// nlohmann's message without its "[json.exception.parse_error.101] " tag, and without where, in bytes or lines.
 std::string without_tag(const char* what) {
-  const std::string text(what);
-  const auto end = text.find("] ");
-  return end == std::string::npos ? text : text.substr(end + 2);
+  std::string text(what);
+  if (const auto tag = text.find("] "); tag != std::string::npos) text.erase(0, tag + 2);
+  if (const auto place = text.find(": "); text.starts_with("parse error at") && place != std::string::npos) text.erase(0, place + 2);
+  return text;
+}
+
+/// Text as it may be shown: valid UTF-8 without control characters and the spaces around it.
+std::string readable(std::string_view text) {
+  auto shown = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  std::replace_if(shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  const auto first = shown.find_first_not_of(' ');
+  return first == std::string::npos ? "" : shown.substr(first, shown.find_last_not_of(' ') - first + 1);
+}
+
+/// Where the parser stopped: after `read` bytes, the last of them what it could not take. A comma with nothing after it is told
+/// from what stands there instead.
+Fault malformed(std::string_view text, std::size_t read, const std::string& file, const char* what) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  std::size_t at = std::min(read > 0 ? read - 1 : 0, text.size());
+  if (at == text.size()) at = text.find_last_not_of(kSpaces) + 1;  // npos + 1 is 0
+  std::string remedy;
+  if (const auto before = text.substr(0, at).find_last_not_of(kSpaces); before != std::string_view::npos && text[before] == ',' && at < text.size() && (text[at] == '}' || text[at] == ']')) {
+    remedy = fmt::format("remove the comma before the \"{}\"", text[at]);
+    at = before;
+  }
+  const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+  const std::string_view line = text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
+  const auto number = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  // Of a long line, the neighbourhood.
+  constexpr std::size_t kShown = 72;
+  const std::size_t column = at - begin, from = line.size() > kShown && column > kShown / 2 ? column - kShown / 2 : 0;
+  const std::string shown = readable(line.substr(from, kShown));
+  return {file, fmt::format("line {}, column {}", number, column + 1), fmt::format("malformed JSON ({}){}", shorten(without_tag(what), 300), shown.empty() ? "" : fmt::format(" in {}{}{}", from > 0 ? "..." : "", shown, from + kShown < line.size() ? "..." : "")), "one JSON document", remedy};
 }
 
 Fault too_large(const std::string& file) {
@@ -109,6 +139,8 @@ Json parse_json(std::string_view text, const std::string& file) {
     auto faults = std::move(watch).faults();
     if (!faults.empty()) throw ScenarioError(std::move(faults));
     return document;
+  } catch (const Json::parse_error& error) {
+    throw ScenarioError({malformed(text, error.byte, file, error.what())});
   } catch (const Json::exception& error) {
     throw ScenarioError({{file, watch.here(), "malformed JSON (" + shorten(without_tag(error.what()), 300) + ")", "one JSON document", {}}});
   }

@@ -22,6 +22,18 @@ bool admits(const Limits& limits, double value) {
   return !limits.max || value <= *limits.max;
 }
 
+namespace {
+
+/// What to write instead of a word that is none of the names.
+std::string remedy_of(const std::string& word, const std::vector<std::string>& names) {
+  const NameHere here = name_here(word, names).value_or(NameHere{nearest(word, names), "", true});
+  if (here.is_spelling) return here.name.empty() ? "" : fmt::format("did you mean \"{}\"?", here.name);
+  if (here.name.empty()) return "nothing here is what other tools call so";
+  return fmt::format("that is \"{}\" here{}{}", here.name, here.field.empty() ? "" : ", with ", here.field);
+}
+
+}  // namespace
+
 namespace detail {
 
 std::string list_names(const std::vector<std::string>& names) {
@@ -29,8 +41,7 @@ std::string list_names(const std::vector<std::string>& names) {
 }
 
 Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names) {
-  const std::string near = found.is_string() ? nearest(found.get_ref<const std::string&>(), names) : "";
-  return {"", pointer, describe_value(found), list_names(names), near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)};
+  return {"", pointer, describe_value(found), list_names(names), found.is_string() ? remedy_of(found.get_ref<const std::string&>(), names) : ""};
 }
 
 std::string unquoted(const Json& json) {

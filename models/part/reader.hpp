@@ -14,6 +14,7 @@
 #include "models/part/describe.hpp"
 #include "models/part/fault.hpp"
 #include "models/part/json.hpp"
+#include "models/part/other_words.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
 #include "models/unit/units.hpp"
@@ -126,8 +127,8 @@ template <class V>
 void read_variant(const Json& json, const std::string& pointer, V& target, std::vector<Fault>& faults) {
   const auto kinds = kinds_of<V>();
   if (!json.is_object()) {
-    const std::string near = json.is_string() ? nearest(json.get_ref<const std::string&>(), kinds) : "";
-    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds), near.empty() ? "" : fmt::format("write {{\"kind\": \"{}\"}}", near)});
+    const std::string meant = json.is_string() ? part_meant(json.get_ref<const std::string&>(), kinds) : "";
+    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds), meant.empty() ? "" : "write " + meant});
     return;
   }
   const auto kind = json.find("kind");

@@ -144,7 +144,7 @@ struct WorkloadTable {
     v.optional("backward", x.backward, "backward time of the whole network", non_negative);
     v.optional("backward_spread", x.backward_spread, "how a backward total is spread over the gradients");
     v.optional("update", x.update, "time of the optimizer update; with shapes it follows from optimizer and profile", non_negative);
-    v.optional("optimizer", x.optimizer, "with shapes: what the update does");
+    v.optional("optimizer", x.optimizer, "what the update does: the state it keeps, in the memory column for tables with times too, and with shapes its time");
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");

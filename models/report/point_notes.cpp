@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "models/fabric/machines.hpp"
+#include "models/price/path_prices.hpp"
+#include "models/unit/format.hpp"
 
 namespace stepcast {
 namespace {
@@ -58,6 +60,24 @@ void add_straddling_groups(const Scenario& scenario, std::vector<std::string>& n
   notes.push_back(fmt::format("sharding groups of {} end in the middle of {}s of {} workers; those of a divisor or a multiple of {} would not", g, group_name(scenario.cluster), all.workers, all.workers));
 }
 
+/// Notes where SimGrid's TCP effects change what a link was said to be. Its window caps a flow at bandwidth_factor times
+/// window/(2·latency), the latency without its factor.
+void add_tcp_effects(const Cluster& cluster, std::vector<std::string>& notes) {
+  const auto* tcp = std::get_if<TcpTransport>(&cluster.transport);
+  if (!tcp || std::holds_alternative<SimGridXml>(cluster.topology) || cluster.workers < 2) return;  // a platform's links are its own
+  const bool one_machine = machines(cluster).workers >= cluster.workers;
+  const Seconds latency = collective_prices(cluster).path[static_cast<std::size_t>(one_machine ? Path::inner : Path::far)].alpha;
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  constexpr Seconds kMuch = 1_ms;
+  if (latency * (tcp->latency_factor - 1) >= kMuch)
+    notes.push_back(fmt::format("transport tcp multiplies latencies by /cluster/transport/latency_factor, {}{}: {} become {}; set it to 1 where latency is distance", tcp->latency_factor,
+                                tcp->latency_factor == TcpTransport{}.latency_factor ? ", SimGrid's calibration of a LAN" : "", human_text(latency), human_text(latency * tcp->latency_factor)));
+  if (tcp->window == Bytes{} || latency == Seconds{}) return;
+  const BytesPerSecond link = one_machine && nodes ? nodes->inner.bandwidth : BytesPerSecond(1 / worst_link(cluster).beta.si()), cap = tcp->window / (latency * 2.0) * tcp->bandwidth_factor;
+  if (cap < link * tcp->bandwidth_factor)
+    notes.push_back(fmt::format("transport tcp caps a flow at {}, bandwidth_factor·window/(2·latency) with /cluster/transport/window {} and {}, of the link's {}", human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link)));
+}
+
 }  // namespace
 
 void add_notes(const StudyPoint& point, const Answered& own, PointReport& report) {
@@ -65,7 +85,9 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   const Workload& workload = own.workload;
   const StepForecast& forecast = own.answers.shown();
   if (!report.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
+  report.notes.insert(report.notes.end(), point.notes.begin(), point.notes.end());
   add_given_times(point, report.notes);
+  add_tcp_effects(scenario.cluster, report.notes);
   if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
     // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has cv/sqrt(N).
     const double steps = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * own.graph.draws();

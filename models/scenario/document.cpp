@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/part/describe.hpp"
+#include "models/part/other_words.hpp"
 #include "models/scenario/scenario.hpp"
 
 namespace stepcast {
@@ -50,11 +51,12 @@ bool is_part(std::string_view pointer) {
 void keep_timing(Json& table, std::string_view key, const Json& value) {
   if (!table.is_object() || table.contains("from")) return;
   const std::string timed = fmt::format("timed_{}", key);
-  const auto own = table.find(std::string(key));
-  if (own == table.end() || own->is_structured() || *own == value || table.contains(timed)) return;
+  if (!table.contains("layers") && !table.contains("gradients")) return;  // no table yet
+  Json before = key == "dtype" ? Json(name_of(WorkloadTable{}.dtype)) : Json();
+  if (const auto own = table.find(std::string(key)); own != table.end()) before = *own;
+  if (before.is_null() || before.is_structured() || before == value || table.contains(timed)) return;
   if (const auto layers = table.find("layers"); layers != table.end() && layers->is_array() && !layers->empty() && layers->front().is_object() && layers->front().contains("shape")) return;
-  const Json before = *own;  // a new key may move the others
-  table[timed] = before;
+  table[timed] = std::move(before);
 }
 constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
 
@@ -193,10 +195,10 @@ std::filesystem::path PartFiles::search(std::string_view part, const std::string
   const auto kinds = kinds_of_part(part);
   std::string allowed = fmt::format("{}{}a path ending in .json", fmt::join(known, ", "), known.empty() ? "" : ", or ");
   if (!kinds.empty()) allowed += fmt::format(", or an object with \"kind\": {}", fmt::join(kinds, ", "));
-  const std::string near = nearest(reference, known), near_kind = nearest(reference, kinds);
+  const std::string near = name_here(reference, kinds) ? "" : nearest(reference, known), meant = part_meant(reference, kinds);
   std::string remedy;
   if (!near.empty()) remedy = fmt::format("did you mean \"{}\"?", near);
-  else if (!near_kind.empty()) remedy = fmt::format("did you mean {{\"kind\": \"{}\"}}?", near_kind);
+  else if (!meant.empty()) remedy = fmt::format("did you mean {}?", meant);
   throw ScenarioError({{file, pointer, fmt::format("the unknown {} \"{}\"", part, shorten(reference)), allowed, remedy}});
 }
 

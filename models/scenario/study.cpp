@@ -13,6 +13,7 @@
 #include "models/scenario/left_out.hpp"
 #include "models/scenario/scenario_axes.hpp"
 #include "models/scenario/scenario_reader.hpp"
+#include "models/scenario/unused_fields.hpp"
 #include "models/scenario/variants.hpp"
 
 namespace stepcast {
@@ -21,7 +22,7 @@ namespace {
 /// Carries what all points of a study share while its document is expanded.
 class Expansion {
  public:
-  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points) : files_(file.parent_path(), library), max_points_(max_points) {}
+  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points) : files_(file.parent_path(), library), max_points_(max_points), unused_(file.string()) {}
 
   Study expand(Document document, const std::vector<Override>& overrides) {
     for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
@@ -35,6 +36,7 @@ class Expansion {
     else if (refused_ > 0 && refused_ < points_) faults_.push_back({file, "", fmt::format("{} of {} points whose parts do not go together", refused_, points_), "none", "--set /impossible=leave-out answers the others"});
     if (!faults_.empty()) throw ScenarioError(std::move(faults_));
     for (std::string& note : left_out_.notes(points_)) study_.notes.push_back(std::move(note));
+    unused_.add_notes(study_);
     name_axes();
     study_.source += files_.text();
     return std::move(study_);
@@ -171,7 +173,9 @@ class Expansion {
     }
     StudyPoint point;
     point.coordinates = std::move(coordinates);
+    unused_.begin(point.coordinates);
     ScenarioReading own = reader_.read(document);
+    unused_.see(document, own.scenario);
     std::vector<Fault> impossible = located(document, own.impossible), of_baseline;
     point.phases = read_phases(document, own, own.scenario, impossible);
     if (own.scenario.baseline) read_baseline(document, own, point, of_baseline);
@@ -185,6 +189,7 @@ class Expansion {
       refused_ += !leave_out;
     }
     if (!faults_.empty()) return;
+    unused_.keep(study_.points.size());
     point.scenario = std::move(own.scenario);
     study_.name = point.scenario.name;
     study_.description = point.scenario.description;
@@ -209,6 +214,7 @@ class Expansion {
   /// @param impossible  what there is against this scenario's parts is added
   Scenario read_changed(const Document& document, const ScenarioReading& own, const std::string& where, std::vector<Fault>& impossible) {
     ScenarioReading reading = reader_.read(document);
+    unused_.see(document, reading.scenario);
     const auto of_this = [&](std::vector<Fault> faults, const std::vector<Fault>& known) {
       std::erase_if(faults, [&](const Fault& fault) { return std::find(known.begin(), known.end(), fault) != known.end(); });
       for (Fault& fault : faults) fault.found += fmt::format(" (in {})", where);
@@ -333,6 +339,7 @@ class Expansion {
   Study study_;
   std::vector<Fault> faults_;
   LeftOut left_out_;
+  UnusedFields unused_;
   std::size_t points_ = 0;
   std::size_t refused_ = 0;  ///< points whose parts do not go together
   bool full_ = false;

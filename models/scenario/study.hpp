@@ -31,6 +31,7 @@ struct StudyPoint {
   std::vector<Scenario> phases;      ///< of the scenario's run, in order
   std::optional<Scenario> baseline;  ///< the scenario that this point's speedup is against
   std::vector<Scenario> baseline_phases;
+  std::vector<std::string> notes;  ///< on what its document writes without effect
 };
 
 /// Every scenario that has to be answered for the point's report: its own, its phases, its baseline, that one's phases.

@@ -118,6 +118,7 @@ void FieldPoints::know(const Wanted& wanted) {
     Study some = expanded(points_[which], values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       StudyPoint point = plain(std::move(some.points.at(i)), baselines_);
+      point.notes.clear();  // the grid's points have said what has no effect in the study as a whole
       point.coordinates = points_[which].coordinates;
       point.coordinates.push_back({axis_, coordinate_text(field_.range, values[i])});
       batch.points.push_back(std::move(point));

@@ -45,27 +45,27 @@ Json strategy(const char* fields) { return json(fields); }
 /// Malformed or not plain JSON.
 void add_texts(std::vector<BadScenario>& rows) {
   rows.insert(rows.end(), {
-      {"empty file", "", "", "malformed JSON", "one JSON document"},
-      {"only white space", " \n\t ", "", "malformed JSON", "one JSON document"},
-      {"truncated", R"({"name": "x", "cluster": {"workers")", "/cluster/workers", "line 1, column 36", "one JSON document"},
-      {"truncated text", R"({"name": "x)", "/name", "missing closing quote", "one JSON document"},
-      {"trailing comma in an object", R"({"name": "x",})", "/name", "malformed JSON", "one JSON document"},
-      {"trailing comma in a list", R"({"cluster": {"workers": [1, 2,]}})", "/cluster/workers/2", "malformed JSON", "one JSON document"},
-      {"comment", "{\n  // how many\n  \"name\": \"x\"}", "", "line 2", "one JSON document"},
-      {"single quotes", "{'name': 'x'}", "", "malformed JSON", "one JSON document"},
-      {"no quotes around a key", "{name: 1}", "", "malformed JSON", "one JSON document"},
-      {"NaN", R"({"cluster": {"workers": NaN}})", "/cluster/workers", "malformed JSON", "one JSON document"},
-      {"Infinity", R"({"evaluation": {"tolerance": Infinity}})", "/evaluation/tolerance", "malformed JSON", "one JSON document"},
-      {"negative infinity", R"({"evaluation": {"tolerance": -Infinity}})", "/evaluation/tolerance", "malformed JSON", "one JSON document"},
+      {"empty file", "", "line 1, column 1", "malformed JSON", "one JSON document"},
+      {"only white space", " \n\t ", "line 1, column 1", "malformed JSON", "one JSON document"},
+      {"truncated", R"({"name": "x", "cluster": {"workers")", "line 1, column 36", "in {\"name\": \"x\", \"cluster\": {\"workers\"", "one JSON document"},
+      {"truncated text", R"({"name": "x)", "line 1, column 12", "missing closing quote", "one JSON document"},
+      {"trailing comma in an object", R"({"name": "x",})", "line 1, column 13", "unexpected '}'", "one JSON document", "remove the comma before the \"}\""},
+      {"trailing comma in a list", "{\"cluster\":\n  {\"workers\": [1, 2,\n]}}", "line 2, column 20", "in {\"workers\": [1, 2,", "one JSON document", "remove the comma before the \"]\""},
+      {"comment", "{\n  // how many\n  \"name\": \"x\"}", "line 2, column 3", "in // how many", "one JSON document"},
+      {"single quotes", "{'name': 'x'}", "line 1, column 2", "malformed JSON", "one JSON document"},
+      {"no quotes around a key", "{name: 1}", "line 1, column 3", "malformed JSON", "one JSON document"},
+      {"NaN", R"({"cluster": {"workers": NaN}})", "line 1, column 25", "malformed JSON", "one JSON document"},
+      {"Infinity", R"({"evaluation": {"tolerance": Infinity}})", "line 1, column 30", "malformed JSON", "one JSON document"},
+      {"negative infinity", R"({"evaluation": {"tolerance": -Infinity}})", "line 1, column 31", "malformed JSON", "one JSON document"},
       {"number beyond double", R"({"evaluation": {"tolerance": 1e999}})", "/evaluation/tolerance", "1e999", "one JSON document"},
-      {"leading zero", R"({"cluster": {"workers": 08}})", "/cluster/workers", "malformed JSON", "one JSON document"},
-      {"hexadecimal", R"({"cluster": {"workers": 0x10}})", "/cluster/workers", "malformed JSON", "one JSON document"},
-      {"plus sign", R"({"cluster": {"workers": +8}})", "/cluster/workers", "malformed JSON", "one JSON document"},
-      {"two documents", R"({"name": "x"} {"name": "y"})", "", "malformed JSON", "one JSON document"},
-      {"UTF-16 with byte order mark", std::string("\xFF\xFE{\0}\0", 6), "", "malformed JSON", "one JSON document"},
-      {"invalid UTF-8", "{\"name\": \"\xC3(\"}", "/name", "ill-formed UTF-8", "one JSON document"},
-      {"control character in a text", "{\"name\": \"a\nb\"}", "/name", "control character", "one JSON document"},
-      {"NUL byte", std::string("{\"name\": \0}", 11), "/name", "malformed JSON", "one JSON document"},
+      {"leading zero", R"({"cluster": {"workers": 08}})", "line 1, column 26", "malformed JSON", "one JSON document"},
+      {"hexadecimal", R"({"cluster": {"workers": 0x10}})", "line 1, column 26", "malformed JSON", "one JSON document"},
+      {"plus sign", R"({"cluster": {"workers": +8}})", "line 1, column 25", "malformed JSON", "one JSON document"},
+      {"two documents", R"({"name": "x"} {"name": "y"})", "line 1, column 15", "malformed JSON", "one JSON document"},
+      {"UTF-16 with byte order mark", std::string("\xFF\xFE{\0}\0", 6), "line 1, column 1", "malformed JSON", "one JSON document"},
+      {"invalid UTF-8", "{\"name\": \"\xC3(\"}", "line 1, column 12", "ill-formed UTF-8", "one JSON document"},
+      {"control character in a text", "{\"name\": \"a\nb\"}", "line 1, column 12", "control character", "one JSON document"},
+      {"NUL byte", std::string("{\"name\": \0}", 11), "line 1, column 10", "malformed JSON", "one JSON document"},
       {"10,000 lists in each other", nested(10000, "[", "]"), nested(32, "/0", "").substr(0, 64), "nesting deeper than 32 levels", "at most 32 levels"},
       {"10,000 objects in each other", nested(10000, R"({"a": )", "}"), nested(32, "/a", "").substr(0, 64), "nesting deeper than 32 levels", "at most 32 levels"},
       {"a key twice", R"({"name": "x", "cluster": {"workers": 8, "link": {"bandwidth": "1Gbps"}, "workers": 16}})", "/cluster/workers", "a second time", "each key once", "remove one"},
@@ -224,6 +224,12 @@ void add_names(std::vector<BadScenario>& rows) {
       {"unknown compressor kind", good_scenario({{"/compressor", json(R"({"kind": "ration"})")}}), "/compressor/kind", "\"ration\"", "none, ratio", "did you mean \"ratio\"?", by_schema},
       {"unknown algorithm", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "rign"}})")}}), "/strategy/collective/algorithm", "\"rign\"", "auto, ring, multi-ring, recursive-doubling", "did you mean \"ring\"?", by_schema},
       {"algorithm in capitals", good_scenario({{"/strategy", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "Ring"}})")}}), "/strategy/collective/algorithm", "\"Ring\"", "auto, ring", "did you mean \"ring\"?", by_schema},
+      {"spelt as others do", good_scenario({{"/compressor", json(R"({"kind": "Power_SGD"})")}}), "/compressor/kind", "\"Power_SGD\"", "none, ratio", "did you mean \"powersgd\"?", by_schema},
+      {"another tool's word", good_scenario({{"/strategy", strategy(R"({"kind": "ddp"})")}}), "/strategy/kind", "\"ddp\"", "all-reduce, parameter-server", "that is \"all-reduce\" here", by_schema},
+      {"another tool's word with a field", good_scenario({{"/strategy", strategy(R"({"kind": "ZeRO-2"})")}}), "/strategy/kind", "\"ZeRO-2\"", "sharded", "that is \"sharded\" here, with \"stage\": \"optimizer-state\"", by_schema},
+      {"another tool's word where a name is wanted", good_scenario({{"/strategy", "fsdp"}}), "/strategy", "the unknown strategy \"fsdp\"", "an object with \"kind\": all-reduce", "did you mean {\"kind\": \"sharded\", \"stage\": \"parameters\"}?"},
+      {"another tool's stage", good_scenario({{"/strategy", strategy(R"({"kind": "sharded", "stage": "SHARD_GRAD_OP"})")}}), "/strategy/stage", "\"SHARD_GRAD_OP\"", "optimizer-state, gradients, parameters", "that is \"gradients\" here", by_schema},
+      {"what there is not here", good_scenario({{"/compressor", json(R"({"kind": "fp8"})")}}), "/compressor/kind", "\"fp8\"", "none, ratio", "nothing here is what other tools call so", by_schema},
       {"unknown operation", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "1MB", "operation": "allreduce"})")}}), "/strategy/operation", "\"allreduce\"", "all-reduce, all-gather", "did you mean \"all-reduce\"?", by_schema},
       {"unknown dtype", good_scenario({{"/workload/dtype", "fp64"}}), "/workload/dtype", "\"fp64\"", "fp32, tf32, fp16, bf16", "did you mean", by_schema},
       {"unknown spread", good_scenario({{"/workload/backward_spread", "uniform"}}), "/workload/backward_spread", "\"uniform\"", "even, elements", "", by_schema},
@@ -291,7 +297,7 @@ void add_networks(std::vector<BadScenario>& rows) {
       {"a layer without shape among others", with({{"/layers/1", json(R"({"name": "fc", "forward": "1ms"})")}}), "/workload/layers/1", "a layer without shape among layers with shapes", "shapes for all layers"},
       {"claimed parameters of shapes", with({{"/parameters", 5}}), "/workload/parameters", "5, but the layers hold 72226", "the sum of all gradient tensors' elements"},
       {"update beside shapes", with({{"/update", "1ms"}}), "/workload/update", "a time beside shapes", "no time", "remove it"},
-      {"unknown optimizer", with({{"/optimizer", "adamw"}}), "/workload/optimizer", "\"adamw\"", "sgd, momentum, adam", "did you mean \"adam\"?", by_schema},
+      {"unknown optimizer", with({{"/optimizer", "adamw"}}), "/workload/optimizer", "\"adamw\"", "sgd, momentum, adam", "that is \"adam\" here", by_schema},
       {"unknown evidence", with({{"/profile", Json{{"from", "v100-datasheet"}, {"bend", {{"evidence", "guessed"}}}}}}), "/workload/profile/bend/evidence", "\"guessed\"", "measured, transferred, datasheet, recalled, assumed"},
       {"profile of a newer format", with({{"/profile", Json{{"from", "v100-datasheet"}, {"schema_version", 3}}}}), "/workload/profile/schema_version", "3", "an integer from 1 to 2"},
       {"negative spread", with_kernels(R"([{"name": "cast", "launch": "5us", "bandwidth": "800GB/s", "evidence": "measured", "source": "x", "spread": -0.1}])"), "/workload/profile/kernels/0/spread", "-0.1", "from 0 to 100"},
@@ -504,7 +510,7 @@ void add_overrides(std::vector<BadScenario>& rows) {
   row("--set of a list's unnumbered element", "/workload/gradients/first=4", "/workload/gradients/first", "where /workload/gradients is a list of 2", pointer_wanted);
   row("--set after a list's end", "/workload/gradients/-=4", "/workload/gradients/-", "where /workload/gradients is a list of 2", pointer_wanted);
   row("--set into a list that is not there", "/cluster/groups/0/speed=0.5", "/cluster/groups", "an object", "a list");
-  row("--set of a truncated list", "/cluster/workers=[1, 2", "/2", "malformed JSON", "one JSON document");
+  row("--set of a truncated list", "/cluster/workers=[1, 2", "line 1, column 6", "malformed JSON", "one JSON document");
   row("--set of an object with a key twice", R"(/cluster/link={"bandwidth": "1Gbps", "bandwidth": "2Gbps"})", "/bandwidth", "a second time", "each key once");
   row("--set of deep nesting", "/cluster/workers=" + nested(100000, "[", "]"), nested(32, "/0", "").substr(0, 64), "nesting deeper", "at most 32 levels");
   row("--set of an unknown workload", "/workload=resnet-50", "/workload", "the unknown workload \"resnet-50\"", "resnet50-v100");

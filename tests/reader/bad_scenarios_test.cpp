@@ -222,7 +222,7 @@ TEST_CASE("a malformed part file is reported once, whoever refers to it") {
   const auto faults = faults_of_file(scenario);
   INFO(list(faults));
   CHECK(faults.size() == 1);
-  CHECK(has(faults, cluster, "/workers", "malformed JSON"));
+  CHECK(has(faults, cluster, "line 1, column 15", "malformed JSON"));
 }
 
 TEST_CASE("reference loops end") {
@@ -304,7 +304,7 @@ TEST_CASE("files that cannot be read") {
     CHECK(has(faults, folder.file("lab.json"), "", "a folder"));
   }
   SECTION("empty") {
-    CHECK(has(faults_of_file(folder.write("e.json", "")), folder.file("e.json"), "", "malformed JSON"));
+    CHECK(has(faults_of_file(folder.write("e.json", "")), folder.file("e.json"), "line 1, column 1", "malformed JSON"));
   }
   SECTION("without permission") {
     const std::string file = folder.write("s.json", good_scenario());

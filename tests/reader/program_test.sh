@@ -56,6 +56,27 @@ for part in ("forward_s", "backward_s", "update_s", "exposed_communication_s", "
 assert abs(slow["backward_s"] - 2 * fast["backward_s"]) < 1e-12, point
 ' || fail "the kinds of workers"
 rm out/kinds.json
+# What is written without effect, and axes that change nothing.
+caps='/strategy={"kind": "all-reduce", "exchange": {"bucket_cap": ["1MiB", "25MiB", "100MiB"]}}'
+no_effect='/strategy/exchange/bucket_cap has no effect: grouping is whole-model'
+expect 0 run ../good.json --set "$caps" --json notes.json && prints "note: $no_effect" && says "note: an axis changes nothing: $no_effect"
+python3 -c '
+import json, sys
+document = json.load(open("out/notes.json"))
+assert [sys.argv[1] in (point["notes"] or []) for point in document["points"]] == [True, False, True] * 2, document["points"]
+assert document["manifest"]["notes"] == ["an axis changes nothing: " + sys.argv[1]], document["manifest"]
+' "$no_effect" || fail 'notes of fields without effect in JSON'
+expect 0 sweep ../good.json --set "$caps" --no-cache --jsonl lines.jsonl && says "note: an axis changes nothing: $no_effect"
+grep -qF "$no_effect" out/lines.jsonl || fail "the sweep's lines do not have the note"
+expect 0 run ../good.json --set "$caps" --set /strategy/exchange/grouping=bucketed && ! grep -q 'no effect' stdout stderr || fail 'a note of a field that has an effect'
+rm out/notes.json out/lines.jsonl
+# SimGrid's TCP over a distance: 13.01 times 40 ms; 0.97 * 4 MiB/(2 * 40 ms) = 50.86 MB/s = 406.8 Mb/s.
+wan='{"name": "wan", "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps", "latency": "40ms"}, "transport": {"kind": "tcp"}}, "strategy": {"kind": "collective", "size": "8B"}, "evaluation": {"evaluator": "replay"}}'
+printf '%s' "$wan" >wan.json
+expect 0 run ../wan.json && prints "latency_factor, 13.01, SimGrid's calibration of a LAN: 40 ms become 520.4 ms" && prints 'caps a flow at 406.8 Mb/s'
+expect 0 run ../wan.json --set /cluster/transport/latency_factor=1 --set /cluster/transport/window=0B && ! grep -q 'transport tcp' stdout || fail 'a note on TCP effects that are off'
+# Times are those of the dtype that the table leaves at its default.
+expect 0 run ../good.json --set /workload/dtype=bf16 && prints 'the compute times of resnet50-v100 are those of fp32'
 cp good.json stdin
 expect 0 run - && prints_something
 expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
@@ -223,7 +244,7 @@ for command in run show; do
   says '../bad.json: /cluster/link/bandwidth: found "10G"'
   says '../bad.json: /colour: found an unknown key'
   expect 3 $command ../truncated.json "${outputs[@]}" && prints_nothing && leaves result.csv
-  says 'malformed JSON'
+  says '../truncated.json: line 1, column 16: found malformed JSON'
   expect 3 $command ../nowhere.json "${outputs[@]}" && prints_nothing && leaves result.csv
   says 'no such file'
   expect 3 $command ../good.json --set /cluster/workers=0 "${outputs[@]}" && prints_nothing && leaves result.csv
@@ -235,7 +256,7 @@ expect 3 run - && prints_nothing
 says 'standard input: /cluster/workers'
 : >stdin
 expect 3 run - && prints_nothing
-says 'standard input: (whole document): found malformed JSON'
+says 'standard input: line 1, column 1: found malformed JSON'
 expect 3 run . && prints_nothing
 says 'a folder'
 

@@ -341,6 +341,11 @@ TEST_CASE("a table with times keeps the batch and dtype that they are for") {
   const Study study = study_of(Changes{{"/workload", "resnet50-v100"}, {"/baseline", Json::parse(R"({"name": "fp16", "set": {"/workload/dtype": "fp16"}})")}});
   CHECK_FALSE(study.points[0].scenario.workload->timed_dtype);
   CHECK(study.points[0].baseline->workload->timed_dtype == Dtype::fp32);
+  // A dtype that the table leaves at its default.
+  CHECK(study_of(Changes{}, {"/workload/dtype=bf16"}).points[0].scenario.workload->timed_dtype == Dtype::fp32);
+  CHECK(study_of(Changes{}, {R"(/workload/dtype=["fp32","bf16"])"}).points[1].scenario.workload->timed_dtype == Dtype::fp32);
+  CHECK_FALSE(study_of(Changes{}, {"/workload/dtype=fp32"}).points[0].scenario.workload->timed_dtype);
+  CHECK_FALSE(study_of(Changes{{"/workload/dtype", "bf16"}}).points[0].scenario.workload->timed_dtype);
   // What is not changed, or follows from shapes, needs no keeping.
   CHECK_FALSE(timed(study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=32"})));
   CHECK_FALSE(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "batch": 64})")}})));

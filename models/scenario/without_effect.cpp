@@ -1,0 +1,259 @@
+#include "models/scenario/without_effect.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/collective/collective.hpp"
+#include "models/part/defaults.hpp"
+
+namespace stepcast {
+namespace {
+
+template <class Part>
+const Part* strategy_of(const Scenario& s) { return std::get_if<Part>(&s.strategy); }
+
+/// The part of that type that a strategy has; null where it has none.
+template <class Part>
+const Part* find_in(const Strategy& strategy) {
+  return std::visit([](const auto& x) -> const Part* {
+    if constexpr (std::is_same_v<Part, Exchange>) {
+      if constexpr (requires { x.exchange; }) return &x.exchange;
+    } else if constexpr (std::is_same_v<Part, CollectiveChoice>) {
+      if constexpr (requires { x.collective; }) return &x.collective;
+    } else if constexpr (std::is_same_v<Part, Carrier>) {
+      if constexpr (requires { x.carrier; }) return &x.carrier;
+    }
+    return nullptr;
+  }, strategy);
+}
+
+std::string unless(bool has_effect, std::string why) { return has_effect ? "" : std::move(why); }
+
+bool compresses(const Scenario& s) { return !std::holds_alternative<NoCompressor>(s.compressor); }
+
+// Collectives.
+
+/// Those that a strategy's `collective` may carry out.
+std::vector<Operation> operations(const Strategy& strategy) {
+  if (const auto* benchmark = std::get_if<CollectiveBenchmark>(&strategy)) return {benchmark->operation};
+  if (std::holds_alternative<ShardedStrategy>(strategy)) return {Operation::all_gather, Operation::reduce_scatter};
+  return {Operation::all_reduce, Operation::all_gather, Operation::all_to_all};  // the last two of compressed gradients
+}
+
+/// Whether `algorithm` is, or with "auto" may be, what carries a collective out.
+bool may_be(const Scenario& s, Algorithm chosen, Algorithm algorithm) {
+  const std::vector<Operation> all = operations(s.strategy);
+  return chosen == algorithm || (chosen == Algorithm::automatic && std::any_of(all.begin(), all.end(), [&](Operation operation) { return carries_out(algorithm, operation); }));
+}
+
+/// The algorithm as the scenario has it: hops that decode and encode are a ring's.
+std::optional<Algorithm> algorithm_of(const Scenario& s) {
+  const auto* choice = find_in<CollectiveChoice>(s.strategy);
+  if (!choice) return {};
+  const auto* carrier = find_in<Carrier>(s.strategy);
+  return carrier && *carrier == Carrier::in_collective && compresses(s) ? Algorithm::ring : choice->algorithm;
+}
+
+/// "" where one of these algorithms may carry a collective out.
+std::string unless_one_of(const Scenario& s, std::initializer_list<Algorithm> algorithms) {
+  const auto chosen = algorithm_of(s);
+  if (!chosen || std::any_of(algorithms.begin(), algorithms.end(), [&](Algorithm algorithm) { return may_be(s, *chosen, algorithm); })) return "";
+  return *chosen == Algorithm::automatic ? "no algorithm that auto chooses from has one here" : fmt::format("the algorithm is {}", name_of(*chosen));
+}
+
+std::string group_size(const Scenario& s) { return unless_one_of(s, {Algorithm::hierarchical, Algorithm::multi_ring}); }
+std::string rings(const Scenario& s) { return unless_one_of(s, {Algorithm::multi_ring}); }
+std::string between_groups(const Scenario& s) { return unless_one_of(s, {Algorithm::hierarchical}); }
+
+std::string pipeline_segments(const Scenario& s) {
+  const auto chosen = algorithm_of(s);
+  if (!chosen || *chosen != Algorithm::hierarchical) return unless_one_of(s, {Algorithm::double_binary_tree});
+  const std::vector<Operation> all = operations(s.strategy);
+  const Algorithm between = find_in<CollectiveChoice>(s.strategy)->between_groups;
+  const bool may_be_tree = between == Algorithm::automatic && std::any_of(all.begin(), all.end(), [](Operation operation) {
+    const auto named = algorithms_between(operation);
+    return std::find(named.begin(), named.end(), Algorithm::double_binary_tree) != named.end();
+  });
+  return unless(may_be_tree || between == Algorithm::double_binary_tree, fmt::format("the algorithm is hierarchical, with {} between groups", name_of(between)));
+}
+
+// What travels together, and when.
+
+std::string unless_bucketed(Grouping grouping) { return unless(grouping == Grouping::bucketed, fmt::format("grouping is {}", name_of(grouping))); }
+
+std::string of_buckets(const Scenario& s) {
+  const auto* exchange = find_in<Exchange>(s.strategy);
+  return exchange ? unless_bucketed(exchange->grouping) : "";
+}
+
+std::string of_averaged_buckets(const Scenario& s) {
+  const auto* local = strategy_of<LocalSgdStrategy>(s);
+  return local ? unless_bucketed(local->grouping) : "";
+}
+
+std::string overlap(const Scenario& s) {
+  const auto* exchange = find_in<Exchange>(s.strategy);
+  return unless(!exchange || exchange->grouping != Grouping::whole_model, "grouping is whole-model, which never overlaps");
+}
+
+std::string of_overlap(const Scenario& s) {
+  const auto* exchange = find_in<Exchange>(s.strategy);
+  return exchange && exchange->overlap ? overlap(s) : unless(!exchange, "overlap is false");
+}
+
+std::string prefetch(const Scenario& s) {
+  const auto* sharded = strategy_of<ShardedStrategy>(s);
+  if (!sharded) return "";
+  return sharded->stage == ShardingStage::parameters ? of_overlap(s) : fmt::format("stage is {}, which keeps what it has gathered", name_of(sharded->stage));
+}
+
+std::string warmup_steps(const Scenario& s) { return unless(!strategy_of<PipelinedStrategy>(s), "steps are forecast as they are once the pipeline is steady"); }
+
+// Parameter servers.
+
+std::string staleness_bound(const Scenario& s) {
+  const auto* server = strategy_of<ParameterServerStrategy>(s);
+  return unless(!server || server->consistency == Consistency::stale_synchronous, server ? fmt::format("consistency is {}", name_of(server->consistency)) : "");
+}
+
+std::string balance(const Scenario& s) {
+  const auto* server = strategy_of<ParameterServerStrategy>(s);
+  return unless(!server || server->shards > 1, "there is one shard");
+}
+
+/// Of messages whose sums are none, a kernel's time to decode and add them is taken.
+std::string server_reduction_cost(const Scenario& s) {
+  if (!strategy_of<ParameterServerStrategy>(s) || !s.workload) return "";
+  return unless(traits_of(s.compressor, s.workload->dtype).summable, fmt::format("messages of {} are added by the kernels that decode them", compressors()[s.compressor.index()].kind));
+}
+
+std::string server_update_factor(const Scenario& s) {
+  const auto* server = strategy_of<ParameterServerStrategy>(s);
+  return unless(!server || !server->two_way, "two_way is true, and workers update");
+}
+
+// Clusters.
+
+std::string link(const Scenario& s) { return unless(!std::holds_alternative<SimGridXml>(s.cluster.topology), "topology simgrid-xml has links of its own"); }
+
+std::string reduction_cost(const Scenario& s) {
+  const auto* server = strategy_of<ParameterServerStrategy>(s);
+  if (server && server->server_reduction_cost) return "server_reduction_cost is set";
+  const auto* benchmark = strategy_of<CollectiveBenchmark>(s);
+  const bool adds = !benchmark || benchmark->operation == Operation::all_reduce || benchmark->operation == Operation::reduce_scatter;
+  return unless(adds, benchmark ? fmt::format("{} adds nothing", name_of(benchmark->operation)) : "");
+}
+
+std::string collective_cost(const Scenario& s) { return unless(find_in<CollectiveChoice>(s.strategy), "the strategy has no collectives"); }
+
+std::string jitter_distribution(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "cv is 0"); }
+
+// Compressors and what runs them.
+
+/// "" of compressors without the field.
+std::string framework(const Scenario& s) {
+  return std::visit([](const auto& x) -> std::string {
+    if constexpr (requires { x.framework; x.packing; }) return unless(x.packing == Packing::grace, fmt::format("packing is {}", name_of(x.packing)));
+    else return "";
+  }, s.compressor);
+}
+
+std::string codec_device(const Scenario& s) {
+  if (std::holds_alternative<RatioCompressor>(s.compressor)) return "compressor ratio gives its costs itself";
+  return unless(compresses(s), "nothing is compressed");
+}
+
+std::string codec_overlap(const Scenario& s) {
+  if (!compresses(s)) return "nothing is compressed";
+  if (strategy_of<LocalSgdStrategy>(s)) return "strategy local-sgd encodes once its steps are done";
+  if (const auto* pipelined = strategy_of<PipelinedStrategy>(s)) return unless(pipelined->segments > 1, "there is one segment");
+  return overlap(s);
+}
+
+std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "nothing is compressed"); }
+
+// Workloads.
+
+std::string backward_spread(const Scenario& s) {
+  if (!s.workload) return "";
+  const WorkloadTable& w = *s.workload;
+  if (!w.layers.empty()) return gives_shapes(w) ? "times follow from the layers' shapes" : "layers have times of their own";
+  return unless(w.gradients.empty() || !w.gradients.front().gap, "gradients have gaps");
+}
+
+// How the answer is computed.
+
+std::string of_replay(const Scenario& s) { return unless(s.evaluation.evaluator != Evaluator::equations, "evaluator is equations"); }
+std::string of_jitter(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "there is no jitter"); }
+std::string tolerance(const Scenario& s) { return unless(s.evaluation.evaluator == Evaluator::both, fmt::format("evaluator is {}", name_of(s.evaluation.evaluator))); }
+
+constexpr std::array kFields = {
+    SometimesField{"/workload/backward_spread", backward_spread},
+    SometimesField{"/cluster/link/bandwidth", link, true},
+    SometimesField{"/cluster/link/latency", link, true},
+    SometimesField{"/cluster/reduction_cost", reduction_cost},
+    SometimesField{"/cluster/collective_cost", collective_cost},
+    SometimesField{"/cluster/jitter/distribution", jitter_distribution},
+    SometimesField{"/strategy/collective/group_size", group_size},
+    SometimesField{"/strategy/collective/pipeline_segments", pipeline_segments},
+    SometimesField{"/strategy/collective/rings", rings},
+    SometimesField{"/strategy/collective/between", between_groups},
+    SometimesField{"/strategy/exchange/bucket_cap", of_buckets},
+    SometimesField{"/strategy/exchange/first_bucket", of_buckets},
+    SometimesField{"/strategy/exchange/overlap", overlap},
+    SometimesField{"/strategy/exchange/backward_slowdown", of_overlap},
+    SometimesField{"/strategy/bucket_cap", of_averaged_buckets},
+    SometimesField{"/strategy/prefetch", prefetch},
+    SometimesField{"/strategy/warmup_steps", warmup_steps},
+    SometimesField{"/strategy/bound", staleness_bound},
+    SometimesField{"/strategy/balance", balance},
+    SometimesField{"/strategy/server_reduction_cost", server_reduction_cost},
+    SometimesField{"/strategy/server_update_factor", server_update_factor},
+    SometimesField{"/compressor/framework", framework},
+    SometimesField{"/codec/device", codec_device},
+    SometimesField{"/codec/overlap", codec_overlap},
+    SometimesField{"/codec/sharing", codec_sharing},
+    SometimesField{"/evaluation/fidelity", of_replay},
+    SometimesField{"/evaluation/tolerance", tolerance},
+    SometimesField{"/evaluation/max_steps", of_replay},
+    SometimesField{"/evaluation/runs", of_jitter},
+    SometimesField{"/evaluation/seed", of_jitter},
+};
+
+/// "/a/b" as a, b: no name above holds a "/" or a "~".
+std::vector<std::string_view> names_of(std::string_view pointer) {
+  std::vector<std::string_view> names;
+  for (std::size_t begin = 1; begin <= pointer.size();) {
+    const std::size_t end = std::min(pointer.find('/', begin), pointer.size());
+    names.push_back(pointer.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::span<const SometimesField> sometimes_fields() { return kFields; }
+
+bool holds_default(const Scenario& scenario, std::string_view pointer) {
+  const std::vector<std::string_view> names = names_of(pointer);
+  const std::span<const std::string_view> path = std::span(names).subspan(1);
+  const std::string_view part = names.front();
+  if (part == "strategy") return holds_default(scenario.strategy, Strategy{}, path);
+  if (part == "compressor") return holds_default(scenario.compressor, Compressor{}, path);
+  if (part == "codec") return holds_default(scenario.codec, CodecSettings{}, path);
+  if (part == "cluster") return holds_default(scenario.cluster, Cluster{}, path);
+  if (part == "evaluation") return holds_default(scenario.evaluation, Evaluation{}, path);
+  // Of a table, which is large and not to be copied, the only field above.
+  if (pointer == "/workload/backward_spread") return !scenario.workload || scenario.workload->backward_spread == WorkloadTable{}.backward_spread;
+  throw std::invalid_argument(fmt::format("{} is no field that has an effect only sometimes", pointer));
+}
+
+}  // namespace stepcast
