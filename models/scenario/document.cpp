@@ -52,6 +52,7 @@ void keep_timing(Json& table, std::string_view key, const Json& value) {
   const std::string timed = fmt::format("timed_{}", key);
   const auto own = table.find(std::string(key));
   if (own == table.end() || own->is_structured() || *own == value || table.contains(timed)) return;
+  if (const auto transformer = table.find("transformer"); transformer != table.end() && !transformer->is_null()) return;
   if (const auto layers = table.find("layers"); layers != table.end() && layers->is_array() && !layers->empty() && layers->front().is_object() && layers->front().contains("shape")) return;
   const Json before = *own;  // a new key may move the others
   table[timed] = before;

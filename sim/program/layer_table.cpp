@@ -63,7 +63,7 @@ std::string shape_text(const Json& shape) {
   std::string text;
   for (const auto& [key, value] : shape.items()) {
     const bool usual = value.is_null() || (key == "stride" && value == 1) || (key == "groups" && value == 1) || (key == "padding" && value == Json::array({0, 0})) ||
-                       value == false || (value == true && (key == "scale" || key == "exchanged" || (key == "bias" && shape["kind"] == LayerNorm::kind)));
+                       value == false || (value == true && (key == "scale" || key == "exchanged"));
     if (key == "kind" || usual) continue;
     text += text.empty() ? "" : ", ";
     if (value == true) text += key;
