@@ -284,7 +284,7 @@ void add_networks(std::vector<BadScenario>& rows) {
       {"update beside a transformer", transformer({{"/update", "1ms"}}), "/workload/update", "a time beside shapes", "no time", "remove it"},
       // Tables 100·64 + 32·64, last norm 2·64, two blocks of 12·64² + 13·64 = 49,984.
       {"claimed parameters of a transformer", transformer({{"/parameters", 106496}}), "/workload/parameters", "106496, but the layers hold 108544", "the sum of all gradient tensors' elements", "correct the claim or the transformer's sizes"},
-      {"variant that keeps an unknown layer of a transformer", transformer({{"/variant", json(R"({"factorize": {"keep": ["blok.0"]}})")}}), "/workload/variant/factorize/keep/0", "\"blok.0\"", "a layer's name", "did you mean \"block.0"},
+      {"variant that keeps an unknown layer of a transformer", transformer({{"/variant", json(R"({"factorize": {"rank_ratio": 0.25, "keep": ["block.1.qvk"]}})")}}), "/workload/variant/factorize/keep/0", "\"block.1.qvk\"", "a layer's name", "did you mean \"block.1.qkv\"?"},
       {"too many operations", transformer({{"/transformer/hidden", 1000000}, {"/transformer/sequence", 1000000}}), "/workload/transformer", "more than 2^53 multiply-accumulates in \"block.0.qkv\"", "fewer"},
       {"operands wider than gradients", transformer({{"/dtype", "fp16"}, {"/compute_dtype", "fp32"}}), "/workload/compute_dtype", "fp32 beside a dtype of fp16", "a type at most as wide as dtype", "exchange them"},
       {"operands without a peak", transformer({{"/compute_dtype", "bf16"}}), "/workload/compute_dtype", "bf16 on the device \"v100-datasheet\"", "fp32, fp16"},
@@ -431,7 +431,7 @@ void add_rules(std::vector<BadScenario>& rows) {
   const auto with_strategy = [](const char* text) { return good_scenario({{"/strategy", json(text)}}); };
   rows.insert(rows.end(), {
       {"no workload", good_scenario({}, {"/workload"}), "/workload", "nothing", "a workload", "use strategy kind \"collective\""},
-      {"neither layers nor gradients", good_scenario({}, {"/workload/gradients"}), "/workload", "neither layers nor gradients", "exactly one of the two", "of totals, write"},
+      {"neither layers nor gradients", good_scenario({}, {"/workload/gradients"}), "/workload", "neither layers nor gradients nor a transformer", "exactly one of them", "of totals, write"},
       {"both layers and gradients", good_scenario({{"/workload/layers", one_layer("[]")}}), "/workload", "both layers and gradients", "exactly one of the two"},
       {"layers without gradients", good_scenario({{"/workload/layers", one_layer("[]")}}, {"/workload/gradients", "/workload/forward"}), "/workload/layers", "no gradient tensor in any layer", "at least one"},
       {"forward total beside layers", good_scenario({{"/workload/layers", one_layer(R"([{"name": "a", "elements": 5}])")}}, {"/workload/gradients"}), "/workload/forward", "a total beside layers", "no total", "remove it"},
