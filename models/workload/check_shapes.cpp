@@ -31,7 +31,7 @@ class ShapeChecker {
   void run() {
     types();
     if (table_.transformer) transformer();
-    else layers(table_.layers);
+    else check_layers();
     if (faults_.size() > before_) return;  // what follows adds up shapes that must be sound
     totals();
     for (std::size_t i = 0; i < table_.variants.size(); ++i) variant(table_.variants[i], fmt::format("{}/variants/{}", root_, i));
@@ -53,14 +53,15 @@ class ShapeChecker {
   void transformer() {
     check_transformer(*table_.transformer, root_ + "/transformer", faults_);
     if (!table_.layers.empty()) fault(root_ + "/layers", "layers beside a transformer", "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
-    if (faults_.size() == before_) layers_ = layers_of(*table_.transformer);
+    if (faults_.size() == before_) expanded_ = layers_of(*table_.transformer);
   }
 
-  void layers(const std::vector<Layer>& layers) {
-    layers_ = layers;
+  [[nodiscard]] const std::vector<Layer>& layers() const { return table_.transformer ? expanded_ : table_.layers; }
+
+  void check_layers() {
     std::set<std::string> names;
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      const Layer& layer = layers[i];
+    for (std::size_t i = 0; i < table_.layers.size(); ++i) {
+      const Layer& layer = table_.layers[i];
       const std::string at = fmt::format("{}/layers/{}", root_, i);
       if (!names.insert(layer.name).second) fault(at + "/name", fmt::format("\"{}\" a second time", layer.name), "a name of its own for each layer");
       if (!layer.shape) {
@@ -114,7 +115,7 @@ class ShapeChecker {
   void totals() {
     const std::string place = root_ + (table_.transformer ? "/transformer" : "/layers");
     double elements = 0;
-    for (const Layer& layer : layers_) {
+    for (const Layer& layer : layers()) {
       for (const GradientTensor& tensor : gradients_of(layer)) elements += static_cast<double>(tensor.elements);
       if (weight_macs(*layer.shape) <= kMaxCount) continue;
       fault(place, fmt::format("more than 2^53 multiply-accumulates in \"{}\"", layer.name), "fewer");
@@ -136,7 +137,7 @@ class ShapeChecker {
 
   void known(const std::string& prefix, const std::string& pointer) {
     std::vector<std::string> names;
-    for (const Layer& layer : layers_) {
+    for (const Layer& layer : layers()) {
       if (covers(prefix, layer.name)) return;
       names.push_back(layer.name);
     }
@@ -192,7 +193,7 @@ class ShapeChecker {
   const std::string root_;
   std::vector<Fault>& faults_;
   std::size_t before_;
-  std::vector<Layer> layers_;  ///< the table's, or those of its transformer
+  std::vector<Layer> expanded_;  ///< of the transformer
 };
 
 }  // namespace

@@ -102,8 +102,8 @@ Seconds time_of(const Update& update, const DeviceProfile& profile) {
 
 WorkloadTable list_gradients(const WorkloadTable& table) {
   if (!gives_shapes(table)) return table;
-  WorkloadTable listed = expand(table);
-  if (table.variant && table.variant->factorize) listed = factorize(listed, *table.variant->factorize);
+  if (table.transformer) return list_gradients(expand(table));
+  WorkloadTable listed = table.variant && table.variant->factorize ? factorize(table, *table.variant->factorize) : table;
   listed.variant.reset();
   for (Layer& layer : listed.layers) layer.gradients = gradients_of(layer);
   return listed;

@@ -532,3 +532,21 @@ TEST_CASE("what a scenario gets wrong about a network is a fault") {
   CHECK_THAT(faults(R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "liner", "in": 1, "out": 1}}]})"), ContainsSubstring("did you mean \"linear\"?"));
   CHECK_THAT(faults(R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "linear", "in": -3, "out": 1}}]})"), ContainsSubstring("found -3"));
 }
+
+TEST_CASE("a transformer's sizes are fields of a scenario: axes, overrides and canonical") {
+  const std::string scenario = R"({"name": "s", "workload": {"from": "llama-2-7b", "profile": "h100-datasheet", "dtype": "bf16", "batch": 2, "transformer": {"layers": [1, 3]}},
+    "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
+  const Study study = parse_study(scenario, "test", {Override{"/workload/transformer/kv_heads", 8, "", ""}}, default_library());
+  REQUIRE(study.points.size() == 2);
+  CHECK(study.axes == std::vector<std::string>{"layers"});
+  const WorkloadTable& table = *study.points[1].scenario.workload;
+  CHECK(table.transformer->layers == 3);
+  CHECK(table.transformer->kv_heads == 8);
+  CHECK(table.transformer->hidden == 4096);
+  CHECK(table.layers.empty());
+  CHECK_FALSE(table.timed_batch);
+  CHECK_FALSE(table.timed_dtype);
+  CHECK(make_workload(table).gradients.size() == 1 + 3 * 7 + 2);
+  const Study again = parse_study(to_json(study.points[1].scenario).dump(), "again", {}, default_library());
+  CHECK(*again.points[0].scenario.workload == table);
+}
