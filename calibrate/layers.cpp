@@ -19,6 +19,7 @@ kernels::ActivationKind kind_of(ActivationFunction function) {
     case ActivationFunction::gelu: return kernels::ActivationKind::gelu;
     case ActivationFunction::tanh: return kernels::ActivationKind::tanh;
     case ActivationFunction::sigmoid: return kernels::ActivationKind::sigmoid;
+    case ActivationFunction::silu: return kernels::ActivationKind::silu;
     case ActivationFunction::dropout: break;
   }
   return kernels::ActivationKind::dropout;
@@ -36,7 +37,11 @@ struct ToKernels {
   }
   LayerKernels operator()(const Linear& x) const { return kernels::linear_layer({x.in, x.out, x.rows, 0, x.bias}, precision); }
   LayerKernels operator()(const Lstm& x) const { return kernels::lstm_layer({x.input, x.hidden, x.steps, x.input_rank.value_or(0), x.hidden_rank.value_or(0)}, precision); }
-  LayerKernels operator()(const Attention& x) const { return kernels::attention_layer({x.heads, x.d, x.sequence, x.memory.value_or(x.sequence)}, precision); }
+  LayerKernels operator()(const Attention& x) const {
+    if (x.fused) throw std::invalid_argument("no kernel of fused attention is here to measure; give its layers \"fused\": false, a transformer \"fused_attention\": false");
+    if (x.kv_heads.value_or(x.heads) != x.heads) throw std::invalid_argument("no kernel of attention whose heads share keys and values (kv_heads) is here to measure; leave kv_heads out");
+    return kernels::attention_layer({x.heads, x.d, x.sequence, x.memory.value_or(x.sequence)}, precision);
+  }
   LayerKernels operator()(const Embedding& x) const { return kernels::embedding_layer({x.entries, x.width, x.rows}, precision); }
   LayerKernels operator()(const BatchNorm& x) const { return kernels::batch_norm_layer({x.channels, x.input[0], x.input[1]}, precision); }
   LayerKernels operator()(const LayerNorm& x) const { return kernels::layer_norm_layer({x.width, x.rows}, precision); }
@@ -110,6 +115,7 @@ std::vector<LayerToMeasure> layers_to_measure(const std::vector<StepToMeasure>& 
 }
 
 StepToMeasure step_of(const WorkloadTable& table, ConvolutionPath path) {
+  if (table.compute_dtype) throw std::invalid_argument("a step whose compute_dtype is not its dtype is not measured; measure one whose dtype is that type: its layers' times serve both, and updates of all types are measured anyway");
   StepToMeasure step;
   step.variant = table.variant && !table.variant->name.empty() ? table.variant->name : "vanilla";
   step.table = list_gradients(table);

@@ -78,6 +78,8 @@ def build(torch, shape, batch, where):
 
         def make(dtype, device):
             return [torch.randn(batch, heads, rows, head, dtype=dtype, device=device, requires_grad=True) for rows in (queries, keys, keys)]
+        if of("fused", False) or of("kv_heads", heads) != heads:
+            raise StepError(f"{where}: attention that is fused or shares keys and values among heads is not run; the table's \"fused_attention\" (of layers: \"fused\") is to be false, and no kv_heads given")
         # Scores in memory, as the table counts them: no fused attention.
         return Call(lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / head**0.5, -1) @ v), make
     if kind == "embedding":
@@ -88,9 +90,9 @@ def build(torch, shape, batch, where):
         module.weight.requires_grad_(of("scale", True))
         return module, dense(shape["channels"], *of("input", [1, 1]))
     if kind == "layer_norm":
-        return nn.LayerNorm(shape["width"]), dense(of("rows", 1), shape["width"])
+        return nn.LayerNorm(shape["width"], **({} if of("bias", True) else {"bias": False})), dense(of("rows", 1), shape["width"])
     if kind == "activation":
-        functions = {"relu": F.relu, "gelu": F.gelu, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "dropout": lambda x: F.dropout(x, 0.5)}
+        functions = {"relu": F.relu, "gelu": F.gelu, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "silu": F.silu, "dropout": lambda x: F.dropout(x, 0.5)}
         return Call(functions[of("function", "relu")]), dense(shape["elements"])
     if kind == "pool":
         window, stride, padding = tuple(shape["kernel"]), of("stride", 1), tuple(of("padding", [0, 0]))

@@ -63,7 +63,7 @@ struct BatchNormShape {
 struct LayerNormShape {
   std::int64_t width, rows;
 };
-enum class ActivationKind { relu, gelu, tanh, sigmoid, dropout };
+enum class ActivationKind { relu, gelu, tanh, sigmoid, silu, dropout };
 struct ActivationShape {
   ActivationKind kind;
   std::int64_t elements;

@@ -89,10 +89,10 @@ def batch_norm(m, inputs, output, where):
 
 
 def layer_norm(m, inputs, output, where):
-    if m.weight is None or m.bias is None:
-        raise ExportError(f"{where}: a norm without weight or bias; a layer table's has both")
+    if m.weight is None:
+        raise ExportError(f"{where}: a norm without weight; a layer table's has one")
     width = math.prod(m.normalized_shape)
-    return {"kind": "layer_norm", **without_defaults(width=width, rows=sample_elements(inputs[0]) // width)}
+    return {"kind": "layer_norm", **without_defaults(width=width, rows=sample_elements(inputs[0]) // width), **({} if m.bias is not None else {"bias": False})}
 
 
 def embedding(m, inputs, output, where):
@@ -171,14 +171,14 @@ def multihead_attention(m, inputs, output, where):
 MODULES = {
     "Conv2d": conv2d, "ConvTranspose2d": conv_transpose2d, "Linear": linear, "NonDynamicallyQuantizableLinear": linear,
     "BatchNorm1d": batch_norm, "BatchNorm2d": batch_norm, "LayerNorm": layer_norm, "Embedding": embedding,
-    "ReLU": activation("relu"), "ReLU6": activation("relu"), "GELU": activation("gelu"), "Tanh": activation("tanh"), "Sigmoid": activation("sigmoid"),
+    "ReLU": activation("relu"), "ReLU6": activation("relu"), "GELU": activation("gelu"), "Tanh": activation("tanh"), "Sigmoid": activation("sigmoid"), "SiLU": activation("silu"),
     "Dropout": dropout, "Dropout2d": dropout,
     "MaxPool2d": pool("max"), "AvgPool2d": pool("average"), "AdaptiveAvgPool2d": adaptive_pool("average"), "AdaptiveMaxPool2d": adaptive_pool("max"),
     "CrossEntropyLoss": softmax_loss, "LSTM": lstm, "MultiheadAttention": multihead_attention,
     "Identity": None, "Flatten": None, "Unflatten": None,
 }
 FUNCTIONS = {
-    "relu": activation("relu"), "gelu": activation("gelu"), "tanh": activation("tanh"), "sigmoid": activation("sigmoid"), "dropout": dropout,
+    "relu": activation("relu"), "gelu": activation("gelu"), "tanh": activation("tanh"), "sigmoid": activation("sigmoid"), "silu": activation("silu"), "dropout": dropout,
     "max_pool2d": pool("max"), "avg_pool2d": pool("average"), "adaptive_avg_pool2d": adaptive_pool("average"), "adaptive_max_pool2d": adaptive_pool("max"),
     "add": elementwise("add"), "iadd": elementwise("add"), "mul": elementwise("multiply"), "imul": elementwise("multiply"),
     "cat": elementwise("concat"), "concat": elementwise("concat"), "cross_entropy": softmax_loss,
@@ -203,7 +203,7 @@ def parameters_of(shape):
     if kind == "conv_transpose2d": return shape["out"] * shape["in"] * math.prod(shape["kernel"]) + (shape["out"] if get("bias") else 0)
     if kind == "linear": return (0 if get("tied") else shape["in"] * shape["out"]) + (shape["out"] if get("bias", True) else 0)
     if kind == "batch_norm": return 2 * shape["channels"]
-    if kind == "layer_norm": return 2 * shape["width"]
+    if kind == "layer_norm": return (2 if get("bias", True) else 1) * shape["width"]
     if kind == "embedding": return shape["entries"] * shape["width"]
     if kind == "lstm": return 4 * shape["hidden"] * (shape["input"] + shape["hidden"] + 2)
     return 0

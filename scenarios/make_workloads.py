@@ -3,8 +3,9 @@
 
 Each network is spelled out layer by layer, in forward order, with every layer that takes time. Parameters, gradients
 and multiply-accumulates follow from the shapes in stepcast itself; `parameters` in each file is the count known from
-elsewhere, which stepcast checks. Nothing but Python is needed. To add a network, write a file like these by hand, or
-a function here.
+elsewhere, which stepcast checks. Three transformers are given by their sizes alone, which are there to be changed, so
+their counts are checked by tests/model/networks_test.cpp. Nothing but Python is needed. To add a network, write a file
+like these by hand, or a function here.
 """
 
 import json
@@ -91,6 +92,14 @@ def write(name, network, description, source, parameters, batch, sample="image",
         lines += ['  "variants": [', ",\n".join("    " + json.dumps(variant) for variant in variants), "  ],"]
     lines += ['  "layers": [', ",\n".join("    " + json.dumps(layer) for layer in network.layers), "  ]", "}"]
     (FOLDER / f"{name}.json").write_text("\n".join(lines) + "\n")
+
+
+def write_transformer(name, description, source, **sizes):
+    """A batch of one sequence, Adam; the layers follow in stepcast (models/workload/transformer.hpp)."""
+    head = {"$schema": "../workload.schema.json", "name": name, "description": description, "source": source, "batch": 1, "sample": "sequence", "optimizer": "adam"}
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}," for key, value in head.items()]
+    sizes = ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in sizes.items())
+    (FOLDER / f"{name}.json").write_text("\n".join(["{", *lines, '  "transformer": {', sizes, "  }", "}"]) + "\n")
 
 
 def pufferfish(first, keep=(), stride_last=()):
@@ -511,6 +520,16 @@ def gpt2():
     write("gpt2-small", n, "GPT-2 small on sequences of 1024 tokens", "Shapes: Radford et al., 2019, as Hugging Face's GPT2LMHeadModel; batch assumed.", 124439808, 4, "sequence", "adam")
 
 
+def transformers():
+    write_transformer("gpt2-xl", "GPT-2 XL on sequences of 1024 tokens", "Shapes: Radford et al., 2019, as Hugging Face's gpt2-xl; batch assumed.",
+                      layers=48, hidden=1600, heads=25, vocabulary=50257, sequence=1024, dropout=True)
+    llama = {"gated": True, "positions": False, "tied": False, "bias": False}
+    write_transformer("llama-2-7b", "Llama 2 7B on sequences of 4096 tokens", "Shapes: Touvron et al., 2023 (Llama 2), as Hugging Face's Llama-2-7b; batch assumed.",
+                      layers=32, hidden=4096, heads=32, ffn=11008, vocabulary=32000, sequence=4096, **llama)
+    write_transformer("llama-3-8b", "Llama 3 8B on sequences of 8192 tokens", "Shapes: Llama Team, The Llama 3 Herd of Models, 2024, table 3, as Hugging Face's Meta-Llama-3-8B; batch assumed.",
+                      layers=32, hidden=4096, heads=32, kv_heads=8, ffn=14336, vocabulary=128256, sequence=8192, **llama)
+
+
 def ncf():
     users, items, factors, layers = 138493, 26744, 64, (256, 256, 128, 64)
     width = factors + layers[0] // 2
@@ -541,6 +560,7 @@ if __name__ == "__main__":
     bert("bert-base", "BERT-base", 12, 768, 12, 32, 109482240)
     bert("bert-large", "BERT-large", 24, 1024, 16, 8, 335141888)
     gpt2()
+    transformers()
     densenet40_cifar10()
     resnet20_cifar10()
     lstm_ptb()

@@ -1,5 +1,5 @@
 // Activations of one element and their gradients, in double on the CPU and in float on the GPU. `saved` is what the
-// backward pass reads besides dy: the output y, or for gelu the input x.
+// backward pass reads besides dy: the output y, or for gelu and silu the input x.
 #pragma once
 
 #include <cmath>
@@ -43,6 +43,18 @@ struct Sigmoid {
   STEPCAST_SHARED static Real value(Real x) { return 1 / (1 + std::exp(-x)); }
   template <class Real>
   STEPCAST_SHARED static Real gradient(Real dy, Real y) { return dy * (y * (1 - y)); }
+};
+
+/// x s with s = 1/(1 + exp(-x)), Elfwing et al. 2018; dx = dy (s + x s (1 - s)). As in PyTorch silu(-∞) and both infinities' gradients
+/// are NaN: 0·∞.
+struct Silu {
+  template <class Real>
+  STEPCAST_SHARED static Real value(Real x) { return x * Sigmoid::value(x); }
+  template <class Real>
+  STEPCAST_SHARED static Real gradient(Real dy, Real x) {
+    const Real s = Sigmoid::value(x);
+    return dy * (s + x * (s * (1 - s)));
+  }
 };
 
 // Dropout with p = 1/2, Srivastava et al. 2014: an element is kept and doubled, or becomes 0, NaN and infinities too.

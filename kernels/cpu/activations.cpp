@@ -1,6 +1,6 @@
 // Activations, sums, products and copies: one element in, one out (kernels/code/activations.hpp has the mathematics).
 //
-// Forward reads x and writes y; backward reads dy and y (gelu: x; dropout: dy alone) and writes dx. A NaN or infinity
+// Forward reads x and writes y; backward reads dy and y (gelu, silu: x; dropout: dy alone) and writes dx. A NaN or infinity
 // concerns its own element only. Operations as models/workload/layer_work.cpp counts them: one an element for relu and
 // dropout, ten for the others.
 #include "kernels/code/activations.hpp"
@@ -25,10 +25,10 @@ Kernel elementwise(const std::string& pass, const char* method, std::int64_t ele
           }};
 }
 
-/// What the backward part reads besides dy: gelu's input, the others' output.
+/// What the backward part reads besides dy: the input of gelu and silu, the others' output.
 template <class T, class F>
 Buffer saved(std::int64_t count) {
-  return std::is_same_v<F, Gelu> ? as(Role::input, input<T>("x", count)) : as(Role::output, input<T>("y", count));
+  return std::is_same_v<F, Gelu> || std::is_same_v<F, Silu> ? as(Role::input, input<T>("x", count)) : as(Role::output, input<T>("y", count));
 }
 
 template <class T, class F>
@@ -65,6 +65,7 @@ LayerKernels activation_layer(const ActivationShape& shape, Precision precision)
       case ActivationKind::gelu: return activation<T, Gelu>("gelu", shape.elements);
       case ActivationKind::tanh: return activation<T, Tanh>("tanh", shape.elements);
       case ActivationKind::sigmoid: return activation<T, Sigmoid>("sigmoid", shape.elements);
+      case ActivationKind::silu: return activation<T, Silu>("silu", shape.elements);
       case ActivationKind::dropout: break;
     }
     return dropout_kernels<T>(shape.elements);

@@ -22,7 +22,7 @@ void add_block_layers(std::vector<Kernel>& list) {
       add(list, batch_norm_layer(shape, precision));
     for (const LayerNormShape& shape : {LayerNormShape{3, 11}, LayerNormShape{37, 5}, LayerNormShape{64, 9}, LayerNormShape{1032, 3}, LayerNormShape{1027, 3}, LayerNormShape{24, 301}})
       add(list, layer_norm_layer(shape, precision));
-    for (const ActivationKind kind : {ActivationKind::relu, ActivationKind::gelu, ActivationKind::tanh, ActivationKind::sigmoid, ActivationKind::dropout})
+    for (const ActivationKind kind : {ActivationKind::relu, ActivationKind::gelu, ActivationKind::tanh, ActivationKind::sigmoid, ActivationKind::silu, ActivationKind::dropout})
       for (const std::int64_t elements : {513, 4099}) add(list, activation_layer({kind, elements}, precision));
     for (const bool average : {false, true})
       for (const PoolShape& shape : {PoolShape{average, 3, 2, 2, 2, 0, 0, 8, 8}, PoolShape{average, 5, 3, 3, 2, 1, 1, 13, 11}, PoolShape{average, 2, 3, 2, 1, 1, 0, 5, 7}, PoolShape{average, 7, 7, 7, 1, 0, 0, 7, 7}, PoolShape{average, 2, 2, 3, 4, 0, 1, 9, 10}})

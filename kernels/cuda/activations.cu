@@ -116,6 +116,7 @@ void add_all(std::vector<Launch>& list, const std::string& method) {
   add_activation<T, Gelu>(list, "gelu", method);
   add_activation<T, Tanh>(list, "tanh", method);
   add_activation<T, Sigmoid>(list, "sigmoid", method);
+  add_activation<T, Silu>(list, "silu", method);
   for (const char* part : {"-forward", "-data_gradient"}) {
     list.push_back({std::string("dropout") + part + method, drop<T>, no_scratch});
     list.push_back({std::string("add") + part + method, join<T, Sum>, no_scratch});

@@ -121,12 +121,14 @@ struct Lstm {
   bool operator==(const Lstm&) const = default;
 };
 
-/// softmax(QKᵀ/√d) V for each head; the projections are linear layers of their own.
+/// softmax(QKᵀ/√d) V for each head; the projections are linear layers of their own. Fused (FlashAttention: Dao et al. 2022;
+/// Dao 2023) its scores never reach memory, and backward computes them again.
 struct Attention {
   static constexpr std::string_view kind = "attention";
   static constexpr std::string_view meaning = "scores, softmax and weighted values; the projections are linear layers";
   Count heads = 1, d = 1, sequence = 1;
-  std::optional<Count> memory{};
+  std::optional<Count> memory{}, kv_heads{};
+  bool fused = false, causal = false;
 
   template <class V>
   static void describe(V& v, Attention& x) {
@@ -134,6 +136,9 @@ struct Attention {
     v.required("d", x.d, "width of all heads together", kSize);
     v.required("sequence", x.sequence, "query positions of one sample", kSize);
     v.optional("memory", x.memory, "key positions; null: as many as query positions", kSize);
+    v.optional("kv_heads", x.kv_heads, "heads of keys and values, each shared by as many query heads (grouped-query attention); null: `heads`", kSize);
+    v.optional("fused", x.fused, "one kernel whose scores stay on the chip (FlashAttention); false: they are kept in memory");
+    v.optional("causal", x.causal, "with `fused`: half of the scores are computed; otherwise all are, and masked, so that it changes nothing");
   }
   bool operator==(const Attention&) const = default;
 };
@@ -175,16 +180,18 @@ struct LayerNorm {
   static constexpr std::string_view kind = "layer_norm";
   static constexpr std::string_view meaning = "normalization of each row";
   Count width = 1, rows = 1;
+  bool bias = true;
 
   template <class V>
   static void describe(V& v, LayerNorm& x) {
-    v.required("width", x.width, "elements of a row, each with weight and bias", kSize);
+    v.required("width", x.width, "elements of a row, each with a weight and, with `bias`, a bias", kSize);
     v.optional("rows", x.rows, "rows of one sample", kSize);
+    v.optional("bias", x.bias, "whether each element has a bias beside its weight; RMSNorm has none");
   }
   bool operator==(const LayerNorm&) const = default;
 };
 
-enum class ActivationFunction { relu, gelu, tanh, sigmoid, dropout };
+enum class ActivationFunction { relu, gelu, tanh, sigmoid, silu, dropout };
 
 template <>
 struct Choices<ActivationFunction> {
@@ -193,6 +200,7 @@ struct Choices<ActivationFunction> {
       Choice<ActivationFunction>{"gelu", ActivationFunction::gelu, "x Φ(x)"},
       Choice<ActivationFunction>{"tanh", ActivationFunction::tanh, "tanh x"},
       Choice<ActivationFunction>{"sigmoid", ActivationFunction::sigmoid, "1/(1 + exp(-x))"},
+      Choice<ActivationFunction>{"silu", ActivationFunction::silu, "x/(1 + exp(-x)), also called swish"},
       Choice<ActivationFunction>{"dropout", ActivationFunction::dropout, "a random part set to zero"},
   };
 };

@@ -10,6 +10,7 @@
 #include "models/part/dtype.hpp"
 #include "models/part/layer_shape.hpp"
 #include "models/part/profile.hpp"
+#include "models/part/transformer.hpp"
 
 namespace stepcast {
 
@@ -103,11 +104,12 @@ struct WorkloadVariant {
   bool operator==(const WorkloadVariant&) const = default;
 };
 
-/// A layer table. Times come in one of four forms:
-///   layers     per layer, in forward order: forward and backward time, gradient tensors
-///   shapes     per layer, its kind and shape: gradients follow from it, times from `profile`
-///   gradients  in the order back-propagation finishes them, each with its `gap`, and one `forward` total
-///   totals     `forward` and `backward` totals, with `gradients` that have no gaps
+/// A layer table. Times come in one of five forms:
+///   layers       per layer, in forward order: forward and backward time, gradient tensors
+///   shapes       per layer, its kind and shape: gradients follow from it, times from `profile`
+///   transformer  the sizes of one, from which the layers' shapes follow
+///   gradients    in the order back-propagation finishes them, each with its `gap`, and one `forward` total
+///   totals       `forward` and `backward` totals, with `gradients` that have no gaps
 struct WorkloadTable {
   std::string name;
   std::string description;
@@ -116,6 +118,7 @@ struct WorkloadTable {
   int accumulation = 1;
   std::string sample = "sample";
   Dtype dtype = Dtype::fp32;
+  std::optional<Dtype> compute_dtype;
   std::optional<std::int64_t> parameters;
   std::optional<Seconds> forward;
   std::optional<Seconds> backward;
@@ -127,6 +130,7 @@ struct WorkloadTable {
   std::vector<WorkloadVariant> variants;
   std::optional<int> timed_batch;
   std::optional<Dtype> timed_dtype;
+  std::optional<Transformer> transformer;
   std::vector<Layer> layers;
   std::vector<GradientTensor> gradients;
 
@@ -139,6 +143,7 @@ struct WorkloadTable {
     v.optional("accumulation", x.accumulation, "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update", between(1, 65536));
     v.optional("sample", x.sample, "what one sample is, for throughput: image, token, sentence");
     v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
+    v.optional("compute_dtype", x.compute_dtype, "with shapes: type of the operands of forward and backward, where it is narrower than `dtype`, in which parameters, gradients, their exchange and the update stay (automatic mixed precision; casts are not priced, nor what PyTorch's autocast leaves in fp32, as norms and losses); null: `dtype`");
     v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table", at_least(1));
     v.optional("forward", x.forward, "forward time of the whole network", non_negative);
     v.optional("backward", x.backward, "backward time of the whole network", non_negative);
@@ -150,6 +155,7 @@ struct WorkloadTable {
     v.optional("variants", x.variants, "named variants of this table");
     v.optional("timed_batch", x.timed_batch, "with times: the batch they are for; null: `batch`. Filled in where a scenario changes a table's batch", at_least(1));
     v.optional("timed_dtype", x.timed_dtype, "with times: the dtype they are for; null: `dtype`. Filled in where a scenario changes a table's dtype");
+    v.optional("transformer", x.transformer, "a transformer by its sizes, instead of layers: their shapes follow from these");
     v.optional("layers", x.layers, "layers in forward order, with times or with shapes");
     v.optional("gradients", x.gradients, "gradient tensors in the order back-propagation finishes them");
   }
@@ -157,6 +163,9 @@ struct WorkloadTable {
 };
 
 /// Whether the table gives shapes instead of times.
-inline bool gives_shapes(const WorkloadTable& table) { return !table.layers.empty() && table.layers.front().shape.has_value(); }
+inline bool gives_shapes(const WorkloadTable& table) { return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value()); }
+
+/// The type of forward's and backward's operands.
+inline Dtype compute_dtype_of(const WorkloadTable& table) { return table.compute_dtype.value_or(table.dtype); }
 
 }  // namespace stepcast

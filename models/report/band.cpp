@@ -13,7 +13,7 @@ Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
   if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
   if (scenario.workload && scenario.workload->profile) {
     WorkloadTable table = *scenario.workload;
-    table.profile = at_side(*table.profile, side, table.dtype);
+    table.profile = at_side(*table.profile, side, compute_dtype_of(table));
     scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
   }
   return evaluate(build_step_graph(scenario, make_workload(scenario), prices), prices).step;

@@ -277,8 +277,13 @@ class Changes {
     if (w.variant) add(ChangeOf::training, "the network as it stands", "/workload/variant", nullptr);
     for (const WorkloadVariant& variant : w.variants)
       if (!w.variant || variant.name != w.variant->name) add(ChangeOf::training, "variant " + variant.name, "/workload/variant", variant.name);
-    for (const PeakRate& peak : w.profile ? w.profile->peaks : std::vector<PeakRate>{})
-      if (peak.dtype != w.dtype) add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype", name_of(peak.dtype));
+    for (const PeakRate& peak : w.profile ? w.profile->peaks : std::vector<PeakRate>{}) {
+      if (w.compute_dtype) {
+        if (peak.dtype != *w.compute_dtype && size_of(peak.dtype) <= size_of(w.dtype)) add(ChangeOf::training, fmt::format("operands in {}", name_of(peak.dtype)), "/workload/compute_dtype", name_of(peak.dtype));
+      } else if (peak.dtype != w.dtype) {
+        add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype", name_of(peak.dtype));
+      }
+    }
     add(ChangeOf::training, fmt::format("batch of {}", 2L * w.batch), "/workload/batch", 2L * w.batch);
   }
 

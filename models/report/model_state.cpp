@@ -30,6 +30,12 @@ Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
   return remembers ? workload.gradient_bytes : Bytes{};
 }
 
+/// The casts of all parameters that automatic mixed precision keeps.
+Bytes casts_of(const WorkloadTable& table, Bytes n) {
+  const Bytes computed = size_of(compute_dtype_of(table));
+  return computed < size_of(table.dtype) ? n * (computed / size_of(table.dtype)) : Bytes{};
+}
+
 struct StateOf {
   const Scenario& scenario;
   const Workload& workload;
@@ -62,6 +68,7 @@ struct StateOf {
 
 ModelState model_state(const Scenario& scenario, const Workload& workload) {
   ModelState state = std::visit(StateOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)}, scenario.strategy);
+  state.parameters += casts_of(*scenario.workload, workload.gradient_bytes);
   state.feedback = feedback_of(scenario.compressor, workload);
   return state;
 }

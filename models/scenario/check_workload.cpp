@@ -15,10 +15,13 @@ class Checker {
   explicit Checker(std::vector<Fault>& faults) : faults_(faults) {}
 
   void shapes(const WorkloadTable& w) {
-    if (!w.gradients.empty()) fault("/workload/gradients", "gradients beside layers", "layers alone");
+    if (!w.gradients.empty()) {
+      if (w.transformer) fault("/workload/gradients", "gradients beside a transformer", "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
+      else fault("/workload/gradients", "gradients beside layers", "layers alone");
+    }
     if (w.forward) fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
     if (w.backward) fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
-    if (!w.profile) fault("/workload/profile", "nothing, and layers give shapes", "a device profile, inline or by name", "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
+    if (!w.profile) fault("/workload/profile", w.transformer ? "nothing, and a transformer gives shapes" : "nothing, and layers give shapes", "a device profile, inline or by name", "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
     if (w.timed_batch) fault("/workload/timed_batch", "a batch beside shapes", "null: times follow the batch", "remove it");
     if (w.timed_dtype) fault("/workload/timed_dtype", "a dtype beside shapes", "null: times follow the dtype", "remove it");
     check_shapes(w, "/workload", faults_);
@@ -27,8 +30,9 @@ class Checker {
   void times(const WorkloadTable& w) {
     if (w.variant) fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
     if (w.profile) fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
+    if (w.compute_dtype) fault("/workload/compute_dtype", fmt::format("{} beside times", name_of(*w.compute_dtype)), "null: the table gives its own times", "leave it out, or take a table with shapes, such as resnet50, and a profile");
     if (w.layers.empty() == w.gradients.empty()) {
-      if (w.layers.empty()) fault("/workload", "neither layers nor gradients", "exactly one of the two", "of totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one for each tensor");
+      if (w.layers.empty()) fault("/workload", "neither layers nor gradients nor a transformer", "exactly one of them", "of totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one for each tensor");
       else fault("/workload", "both layers and gradients", "exactly one of the two");
       return;
     }
@@ -81,7 +85,7 @@ class Checker {
 
 void check_workload(const WorkloadTable& table, std::vector<Fault>& faults) {
   const bool any_shape = std::any_of(table.layers.begin(), table.layers.end(), [](const Layer& layer) { return layer.shape.has_value(); });
-  if (any_shape) Checker(faults).shapes(table);
+  if (any_shape || table.transformer) Checker(faults).shapes(table);
   else Checker(faults).times(table);
 }
 

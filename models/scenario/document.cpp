@@ -51,7 +51,7 @@ bool is_part(std::string_view pointer) {
 void keep_timing(Json& table, std::string_view key, const Json& value) {
   if (!table.is_object() || table.contains("from")) return;
   const std::string timed = fmt::format("timed_{}", key);
-  if (!table.contains("layers") && !table.contains("gradients")) return;  // no table yet
+  if (!table.contains("layers") && !table.contains("gradients")) return;  // no table yet, or a transformer, whose times follow
   Json before = key == "dtype" ? Json(name_of(WorkloadTable{}.dtype)) : Json();
   if (const auto own = table.find(std::string(key)); own != table.end()) before = *own;
   if (before.is_null() || before.is_structured() || before == value || table.contains(timed)) return;

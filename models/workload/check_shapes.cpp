@@ -9,6 +9,7 @@
 #include "models/workload/check_profile.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/layer_times.hpp"
+#include "models/workload/transformer.hpp"
 
 namespace stepcast {
 namespace {
@@ -28,7 +29,9 @@ class ShapeChecker {
   ShapeChecker(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults) : table_(table), root_(root), faults_(faults), before_(faults.size()) {}
 
   void run() {
-    layers();
+    types();
+    if (table_.transformer) transformer();
+    else check_layers();
     if (faults_.size() > before_) return;  // what follows adds up shapes that must be sound
     totals();
     for (std::size_t i = 0; i < table_.variants.size(); ++i) variant(table_.variants[i], fmt::format("{}/variants/{}", root_, i));
@@ -41,7 +44,21 @@ class ShapeChecker {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }
 
-  void layers() {
+  void types() {
+    if (table_.compute_dtype && size_of(*table_.compute_dtype) > size_of(table_.dtype))
+      fault(root_ + "/compute_dtype", fmt::format("{} beside a dtype of {}", name_of(*table_.compute_dtype), name_of(table_.dtype)), "a type at most as wide as dtype", "exchange them, or leave compute_dtype out");
+    if (table_.update != Seconds{}) fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile", "remove it");
+  }
+
+  void transformer() {
+    check_transformer(*table_.transformer, root_ + "/transformer", faults_);
+    if (!table_.layers.empty()) fault(root_ + "/layers", "layers beside a transformer", "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
+    if (faults_.size() == before_) expanded_ = layers_of(*table_.transformer);
+  }
+
+  [[nodiscard]] const std::vector<Layer>& layers() const { return table_.transformer ? expanded_ : table_.layers; }
+
+  void check_layers() {
     std::set<std::string> names;
     for (std::size_t i = 0; i < table_.layers.size(); ++i) {
       const Layer& layer = table_.layers[i];
@@ -55,7 +72,6 @@ class ShapeChecker {
       if (!layer.gradients.empty()) fault(at + "/gradients", "gradients beside a shape", "no list: they follow from the shape", "remove it");
       std::visit([&](const auto& shape) { check(shape, at + "/shape"); }, *layer.shape);
     }
-    if (table_.update != Seconds{}) fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile", "remove it");
   }
 
   bool extent(const Extent& extent, Count least, const std::string& pointer) {
@@ -86,6 +102,8 @@ class ShapeChecker {
   void check(const BatchNorm& x, const std::string& at) { extent(x.input, 1, at + "/input"); }
   void check(const Attention& x, const std::string& at) {
     if (x.d % x.heads != 0) fault(at + "/heads", fmt::format("{} heads of width {} together", x.heads, x.d), "a divisor of the width");
+    if (x.kv_heads && x.heads % *x.kv_heads != 0) fault(at + "/kv_heads", fmt::format("{} heads of keys and values for {} heads", *x.kv_heads, x.heads), "a divisor of heads", "null stands for as many");
+    if (x.fused && x.causal && x.memory && *x.memory != x.sequence) fault(at + "/causal", fmt::format("{} query and {} key positions", x.sequence, *x.memory), "as many of both, since half of the scores are left out", "leave memory or causal out");
   }
   void check(const Lstm& x, const std::string& at) {
     if (x.input_rank && *x.input_rank > std::min(x.input, x.hidden)) fault(at + "/input_rank", fmt::format("{}", *x.input_rank), fmt::format("at most {}, the smaller side", std::min(x.input, x.hidden)));
@@ -95,15 +113,18 @@ class ShapeChecker {
   void check(const Other&, const std::string&) {}
 
   void totals() {
+    const std::string place = root_ + (table_.transformer ? "/transformer" : "/layers");
     double elements = 0;
-    for (const Layer& layer : table_.layers) {
+    for (const Layer& layer : layers()) {
       for (const GradientTensor& tensor : gradients_of(layer)) elements += static_cast<double>(tensor.elements);
-      if (weight_macs(*layer.shape) > kMaxCount) fault(root_ + "/layers", fmt::format("more than 2^53 multiply-accumulates in \"{}\"", layer.name), "fewer");
+      if (weight_macs(*layer.shape) <= kMaxCount) continue;
+      fault(place, fmt::format("more than 2^53 multiply-accumulates in \"{}\"", layer.name), "fewer");
+      if (table_.transformer) return;  // whose other blocks are alike
     }
-    if (elements > kMaxCount) fault(root_ + "/layers", "more than 2^53 parameters", "fewer");
-    else if (elements == 0) fault(root_ + "/layers", "no gradient tensor in any layer", "at least one");
+    if (elements > kMaxCount) fault(place, "more than 2^53 parameters", "fewer");
+    else if (elements == 0) fault(place, "no gradient tensor in any layer", "at least one");
     else if (table_.parameters && static_cast<double>(*table_.parameters) != elements)
-      fault(root_ + "/parameters", fmt::format("{}, but the layers hold {:.0f}", *table_.parameters, elements), "the sum of all gradient tensors' elements", "correct the claim or the layers");
+      fault(root_ + "/parameters", fmt::format("{}, but the layers hold {:.0f}", *table_.parameters, elements), "the sum of all gradient tensors' elements", table_.transformer ? "correct the claim or the transformer's sizes" : "correct the claim or the layers");
   }
 
   void variant(const WorkloadVariant& variant, const std::string& at) {
@@ -116,7 +137,7 @@ class ShapeChecker {
 
   void known(const std::string& prefix, const std::string& pointer) {
     std::vector<std::string> names;
-    for (const Layer& layer : table_.layers) {
+    for (const Layer& layer : layers()) {
       if (covers(prefix, layer.name)) return;
       names.push_back(layer.name);
     }
@@ -130,11 +151,12 @@ class ShapeChecker {
     roofline_spreads(profile);
     check_kernels(profile, root_ + "/profile", faults_);
     std::string types;
+    const Dtype dtype = compute_dtype_of(table_);
     for (const PeakRate& peak : profile.peaks) {
-      if (peak.dtype == table_.dtype) return;
+      if (peak.dtype == dtype) return;
       types += fmt::format("{}{}", types.empty() ? "" : ", ", name_of(peak.dtype));
     }
-    fault(root_ + "/dtype", fmt::format("{} on the device \"{}\"", name_of(table_.dtype), profile.name), types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
+    fault(root_ + (table_.compute_dtype ? "/compute_dtype" : "/dtype"), fmt::format("{} on the device \"{}\"", name_of(dtype), profile.name), types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
   }
 
   /// An impossible shape would never match a layer; of two alike entries only one would count.
@@ -171,6 +193,7 @@ class ShapeChecker {
   const std::string root_;
   std::vector<Fault>& faults_;
   std::size_t before_;
+  std::vector<Layer> expanded_;  ///< of the transformer
 };
 
 }  // namespace

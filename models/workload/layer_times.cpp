@@ -8,6 +8,7 @@
 #include "models/part/fault.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/kernel_rates.hpp"
+#include "models/workload/transformer.hpp"
 
 namespace stepcast {
 namespace {
@@ -22,7 +23,12 @@ FlopsPerSecond peak_of(const DeviceProfile& profile, Dtype dtype) {
 LayerShape work_alone(LayerShape shape) {
   if (auto* linear = std::get_if<Linear>(&shape)) linear->tied = false;
   if (auto* norm = std::get_if<BatchNorm>(&shape)) norm->scale = true;
-  if (auto* attention = std::get_if<Attention>(&shape)) attention->memory = attention->memory.value_or(attention->sequence);
+  if (auto* norm = std::get_if<LayerNorm>(&shape)) norm->bias = true;
+  if (auto* attention = std::get_if<Attention>(&shape)) {
+    attention->memory = attention->memory.value_or(attention->sequence);
+    attention->kv_heads = attention->kv_heads.value_or(attention->heads);
+    attention->causal = attention->causal && attention->fused;
+  }
   return shape;
 }
 
@@ -81,7 +87,7 @@ Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
       update.tensors.push_back(update_work(static_cast<double>(tensor.elements), 1, listed.optimizer, listed.dtype));
       update.work += update.tensors.back();
     }
-  update.dtype = find_peak(profile, Dtype::fp32) ? Dtype::fp32 : listed.dtype;
+  update.dtype = find_peak(profile, Dtype::fp32) ? Dtype::fp32 : compute_dtype_of(listed);
   update.entry = find_kernel(profile, update_kernel(listed.optimizer, listed.dtype));
   return update;
 }
@@ -96,6 +102,7 @@ Seconds time_of(const Update& update, const DeviceProfile& profile) {
 
 WorkloadTable list_gradients(const WorkloadTable& table) {
   if (!gives_shapes(table)) return table;
+  if (table.transformer) return list_gradients(expand(table));
   WorkloadTable listed = table.variant && table.variant->factorize ? factorize(table, *table.variant->factorize) : table;
   listed.variant.reset();
   for (Layer& layer : listed.layers) layer.gradients = gradients_of(layer);
@@ -107,7 +114,7 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   WorkloadTable timed = list_gradients(table);
   timed.update = time_of(update_of(timed, profile), profile);
   for (Layer& layer : timed.layers) {
-    const LayerTimes times = times_of(profile, *layer.shape, batch, table.dtype);
+    const LayerTimes times = times_of(profile, *layer.shape, batch, compute_dtype_of(table));
     layer.forward = times.forward;
     layer.backward = times.weight_gradient;
     if (&layer != &timed.layers.front()) layer.backward += times.data_gradient;
@@ -115,6 +122,7 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   }
   timed.batch = batch;
   timed.profile.reset();
+  timed.compute_dtype.reset();
   timed.variants.clear();
   timed.parameters.reset();
   return timed;

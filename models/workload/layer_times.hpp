@@ -27,7 +27,7 @@ bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype);
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
 /// Whether two layers do the same work: alike but for what changes no kernel (whose weight it is, whether a norm has a
-/// scale, key positions left to their default).
+/// scale or a bias, key positions and heads left to their default, which scores are masked where all are computed).
 bool same_work(const LayerShape& a, const LayerShape& b);
 
 /// The profile's entry for a layer of this work, batch and type; null without one.
@@ -43,7 +43,7 @@ struct LayerTimes {
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
 /// The update of all the table's parameters, a kernel for each gradient tensor. Weights and state are fp32 whatever the
-/// gradients are: `dtype` is fp32 where the profile has a peak for it, else the table's.
+/// gradients are: `dtype` is fp32 where the profile has a peak for it, else that of forward and backward.
 struct Update {
   KernelWork work;
   Dtype dtype = Dtype::fp32;
@@ -63,7 +63,7 @@ Seconds time_of(const Update& update, const DeviceProfile& profile);
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
-/// The table with its variant applied and its gradients written out, without times.
+/// The table with a transformer's layers, its variant applied and its gradients written out, without times.
 WorkloadTable list_gradients(const WorkloadTable& table);
 
 }  // namespace stepcast

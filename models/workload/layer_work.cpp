@@ -52,7 +52,7 @@ struct ListTensors {
     if (x.scale) weight({x.channels});
   }
   void operator()(const LayerNorm& x) {
-    bias(x.width);
+    if (x.bias) bias(x.width);
     weight({x.width});
   }
   void operator()(const Lstm& x) {
@@ -107,6 +107,9 @@ struct WeightMacs {
 
 double keys_of(const Attention& x) { return real(x.memory.value_or(x.sequence)); }
 
+/// Scores of all heads that are computed: of causal ones a fused kernel leaves out the half that is masked.
+double scores_of(const Attention& x) { return real(x.heads) * real(x.sequence) * keys_of(x) * (x.fused && x.causal ? 0.5 : 1); }
+
 // Work -----------------------------------------------------------------------------------------------------------
 
 /// Kernels as they are usually written, in operations and elements; `batch` samples.
@@ -143,16 +146,7 @@ class WorkCounter {
     return work;
   }
 
-  /// Scores, scale and softmax, weighted values, with the scores kept in memory (no fused attention); backward has
-  /// two products for each of forward's two.
-  LayerWork operator()(const Attention& x) const {
-    const double macs = attention_macs(x), queries = real(x.sequence) * real(x.d), keys = keys_of(x) * real(x.d);
-    const double scores = real(x.heads) * real(x.sequence) * keys_of(x);
-    LayerWork work;
-    work.forward = kernels(2 * macs + 6 * scores, 2 * queries + 2 * keys + 4 * scores, 3);
-    work.data_gradient = kernels(4 * macs + 6 * scores, 4 * queries + 6 * keys + 7 * scores, 5);
-    return work;
-  }
+  LayerWork operator()(const Attention& x) const { return x.fused ? fused(x) : scores_in_memory(x); }
 
   /// Backward fills the table's dense gradient with zeros and adds each row to it.
   LayerWork operator()(const Embedding& x) const {
@@ -206,6 +200,34 @@ class WorkCounter {
     return all;
   }
 
+  /// Scores, scale and softmax, weighted values, with the scores kept in memory; backward has two products for each of
+  /// forward's two.
+  [[nodiscard]] LayerWork scores_in_memory(const Attention& x) const {
+    const double macs = attention_macs(x), queries = queries_of(x), keys = key_elements_of(x), scores = scores_of(x);
+    LayerWork work;
+    work.forward = kernels(2 * macs + 6 * scores, 2 * queries + 2 * keys + 4 * scores, 3);
+    work.data_gradient = kernels(4 * macs + 6 * scores, 4 * queries + 6 * keys + 7 * scores, 5);
+    return work;
+  }
+
+  /// FlashAttention (Dao et al. 2022; algorithms 1 and 2 of Dao 2023). Forward reads q, k, v, writes o and for each row and head the
+  /// logarithm of its exponentials' sum, in fp32. Backward first reads o and do for their rows' products, one number each in fp32;
+  /// then reads q, k, v, do and both numbers, computes the scores again and writes dq, dk, dv: 5 products for forward's 2.
+  [[nodiscard]] LayerWork fused(const Attention& x) const {
+    const double macs = attention_macs(x), queries = queries_of(x), keys = key_elements_of(x), scores = scores_of(x);
+    const Bytes statistic = 4_B * (real(x.heads) * real(x.sequence) * batch_);
+    LayerWork work;
+    work.forward = kernels(2 * macs + 6 * scores, 2 * queries + 2 * keys, 1);
+    work.forward.bytes += statistic;
+    work.data_gradient = kernels(5 * macs + 6 * scores + 2 * queries, 5 * queries + 4 * keys, 2);
+    work.data_gradient.bytes += statistic * 3;
+    return work;
+  }
+
+  [[nodiscard]] static double queries_of(const Attention& x) { return real(x.sequence) * real(x.d); }
+  /// Of keys, and as many of values.
+  [[nodiscard]] static double key_elements_of(const Attention& x) { return keys_of(x) * real(x.d / x.heads) * real(x.kv_heads.value_or(x.heads)); }
+
   [[nodiscard]] LayerWork norm(double n) const { return {kernels(7 * n, 3 * n, 1), kernels(12 * n, 5 * n, 1), {}}; }
 
   double batch_;
@@ -246,7 +268,7 @@ double weight_macs(const LayerShape& shape) { return std::visit(WeightMacs{}, sh
 
 double attention_macs(const LayerShape& shape) {
   const auto* x = std::get_if<Attention>(&shape);
-  return x ? 2 * real(x->sequence) * keys_of(*x) * real(x->d) : 0;
+  return x ? 2 * scores_of(*x) * real(x->d / x->heads) : 0;
 }
 
 double output_elements(const LayerShape& shape) { return std::visit(OutputElements{}, shape); }

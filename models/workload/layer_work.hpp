@@ -19,7 +19,8 @@ std::vector<GradientTensor> gradients_of(const Layer& layer);
 /// count none.
 double weight_macs(const LayerShape& shape);
 
-/// Multiply-accumulates of one sample between activations: attention's scores and weighted values.
+/// Multiply-accumulates of one sample's forward pass between activations: attention's scores and weighted values, half of them
+/// where it is fused and causal.
 double attention_macs(const LayerShape& shape);
 
 /// Elements of one sample's output.

@@ -32,13 +32,14 @@ std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile)
     Evidence evidence;
   };
   std::vector<Constant> constants;
+  const Dtype dtype = compute_dtype_of(table);
   for (const PeakRate& peak : profile.peaks)
-    if (peak.dtype == table.dtype) constants.push_back({"peak", peak.evidence});
+    if (peak.dtype == dtype) constants.push_back({"peak", peak.evidence});
   constants.insert(constants.end(), {{"memory bandwidth", profile.memory_bandwidth.evidence}, {"launch overhead", profile.launch_overhead.evidence},
                                      {"compute efficiency", profile.compute_efficiency.evidence},
                                      {"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
   // The default, no gain, is nobody's claim.
-  if (table.dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
+  if (dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
   std::string text;
   for (const Evidence evidence : kUnmeasured) {
     std::vector<std::string_view> names;
@@ -69,12 +70,13 @@ struct Part {
 /// Parts of a step that take time, in the table's order, the update last. @pre the table passed list_gradients
 std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
   std::vector<Part> parts;
+  const Dtype dtype = compute_dtype_of(listed);
   for (const Layer& layer : listed.layers) {
-    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, listed.dtype);
-    const LayerWork work = work_on(profile, *layer.shape, batch, listed.dtype);
-    const LayerTimes times = times_of(profile, *layer.shape, batch, listed.dtype);
+    const LayerEntry* entry = find_entry(profile, *layer.shape, batch, dtype);
+    const LayerWork work = work_on(profile, *layer.shape, batch, dtype);
+    const LayerTimes times = times_of(profile, *layer.shape, batch, dtype);
     const auto add = [&](const KernelWork& part, Seconds time, bool has_entry) {
-      if (has_entry || part.kernels > 0) parts.push_back({layer.name, part, listed.dtype, time, has_entry});
+      if (has_entry || part.kernels > 0) parts.push_back({layer.name, part, dtype, time, has_entry});
     };
     add(work.forward, times.forward, entry && entry->forward);
     // Nobody asks for the gradient of a network's input.
@@ -97,7 +99,7 @@ bool is_beyond_entry(const Update& update) {
 std::vector<std::string> timed_by(Evidence evidence, const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
   std::vector<std::string> names;
   for (const Layer& layer : listed.layers)
-    if (const LayerEntry* entry = find_entry(profile, *layer.shape, batch, listed.dtype); entry != nullptr && entry->evidence == evidence) names.push_back(layer.name);
+    if (const LayerEntry* entry = find_entry(profile, *layer.shape, batch, compute_dtype_of(listed)); entry != nullptr && entry->evidence == evidence) names.push_back(layer.name);
   if (const Update update = update_of(listed, profile); update.entry != nullptr && update.entry->evidence == evidence) names.emplace_back("update");
   return names;
 }
@@ -142,7 +144,7 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
   if (profile.layers.empty() && !has_spread(profile)) return notes;
   if (const TimeByRoofline time = time_by_roofline(table, profile, table.batch); time.by_roofline > Seconds{})
     notes.push_back(fmt::format("{:.3g} % of forward, backward and update has no entry in the profile \"{}\" but follows from the roofline, {}", 100 * (time.by_roofline / time.all), profile.name,
-                                roofline_text(profile, table.dtype)));
+                                roofline_text(profile, compute_dtype_of(table))));
   return notes;
 }
 

@@ -97,7 +97,7 @@ std::string layer_table_text(const WorkloadTable& table) {
   for (const auto& line : cells)
     for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], line[i].size());
   std::string text = fmt::format("{} ({}): {}\n{}\nMACs of one {}", table.name, variant_name(table), table.description, table.source, table.sample);
-  text += times ? fmt::format("; times of a pass of {} on {}\n\n", table.batch, table.profile->name) : "\n\n";
+  text += times ? fmt::format("; times of a pass of {} on {}{}\n\n", table.batch, table.profile->name, table.compute_dtype ? fmt::format(", operands in {}", name_of(*table.compute_dtype)) : "") : "\n\n";
   for (const auto& line : cells) {
     std::string row = fmt::format("{:<{}}  {:<{}}  {:>{}}  {:>{}}", line[0], width[0], line[1], width[1], line[2], width[2], line[3], width[3]);
     if (times) row += fmt::format("  {:>{}}  {:>{}}", line[4], width[4], line[5], width[5]);
@@ -118,6 +118,7 @@ Json layer_table_json(const WorkloadTable& table) {
   const bool times = table.profile.has_value();
   Json json{{"name", table.name}, {"variant", variant_name(table)}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"sample", table.sample},
             {"dtype", name_of(table.dtype)}, {"optimizer", name_of(table.optimizer)}};
+  if (table.compute_dtype) json["compute_dtype"] = name_of(*table.compute_dtype);
   Json variants = Json::array({"vanilla"});
   for (const WorkloadVariant& variant : table.variants) variants.push_back(variant.name);
   json["variants"] = variants;

@@ -88,7 +88,29 @@ grep -q "its table gives times, not shapes" err || fail "times"
 run 1 -o other.json --workload resnet20-cifar10 --convolutions cudnn
 grep -q "built without cuDNN; allowed: im2col" err || fail "cudnn"
 run 2 -o other.json --workload resnet20-cifar10 --dtype fp16
+# tiny KEYS SIZES: a transformer of one block, with these keys of its own and these sizes.
+tiny() {
+  echo "{\"name\": \"tiny\", \"batch\": 2, $1 \"transformer\": {\"layers\": 1, \"hidden\": 16, \"heads\": 2, \"ffn\": 24, \"gated\": true, \"vocabulary\": 50, \"sequence\": 8, \"bias\": false$2}}" >tiny.json
+}
+tiny "" ""
+run 1 -o other.json --workload tiny.json
+has err 'no kernel of fused attention is here to measure; give its layers "fused": false, a transformer "fused_attention": false'
+tiny "" ', "fused_attention": false, "kv_heads": 1'
+run 1 -o other.json --workload tiny.json
+has err "no kernel of attention whose heads share keys and values (kv_heads) is here to measure"
+tiny '"compute_dtype": "bf16",' ', "fused_attention": false'
+run 1 -o other.json --workload tiny.json
+has err "a step whose compute_dtype is not its dtype is not measured; measure one whose dtype is that type"
 [[ ! -e other.json ]] || fail "a profile was written"
+tiny "" ', "fused_attention": false'
+run 0 -o tiny-profile.json --workload tiny.json
+python3 - <<'PYTHON' || fail "a transformer's layers"
+import json
+shapes = [layer["shape"] for layer in json.load(open("tiny-profile.json"))["layers"]]
+# Two tables, the sum with positions and that of a branch are one, two norms too, the gate and up product too; qkv and the projection.
+assert sorted(shape["kind"] for shape in shapes) == sorted(["embedding"] * 2 + ["add", "layer_norm", "attention", "activation", "multiply", "softmax_loss"] + ["linear"] * 5), shapes
+assert [shape["function"] for shape in shapes if shape["kind"] == "activation"] == ["silu"], shapes
+PYTHON
 
 # show WORKLOAD VARIANT DTYPE: times of the profile's entries, each as it stands there.
 show() {

@@ -33,6 +33,10 @@ class Mapping(unittest.TestCase):
         self.assertEqual(shape("Linear", linear, [[2, 5, 3, 16]], [2, 5, 3, 4])["rows"], 15)
         norm = Module(normalized_shape=(4, 8), weight=1, bias=1)
         self.assertEqual(shape("LayerNorm", norm, [[2, 3, 4, 8]], [2, 3, 4, 8]), {"kind": "layer_norm", "width": 32, "rows": 3})
+        norm.bias = None
+        self.assertEqual(shape("LayerNorm", norm, [[2, 3, 4, 8]], [2, 3, 4, 8]), {"kind": "layer_norm", "width": 32, "rows": 3, "bias": False})
+        self.assertEqual(exporter.parameters_of({"kind": "layer_norm", "width": 32, "bias": False}), 32)
+        self.assertEqual(shape("SiLU", None, [[2, 8]], [2, 8]), {"kind": "activation", "function": "silu", "elements": 8})
 
     def test_windows_are_held_against_the_output(self):
         pool = Module(kernel_size=3, stride=2, padding=0)

@@ -186,7 +186,8 @@ TEST_CASE("activations and their gradients") {
   const Case cases[] = {{ActivationKind::relu, [](double x) { return std::max(x, 0.0); }, false},
                         {ActivationKind::gelu, [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, true},
                         {ActivationKind::tanh, [](double x) { return 1 - 2 / (std::exp(2 * x) + 1); }, false},
-                        {ActivationKind::sigmoid, [](double x) { return std::exp(x) / (std::exp(x) + 1); }, false}};
+                        {ActivationKind::sigmoid, [](double x) { return std::exp(x) / (std::exp(x) + 1); }, false},
+                        {ActivationKind::silu, [](double x) { return x * (0.5 + 0.5 * std::tanh(x / 2)); }, true}};
   constexpr std::int64_t count = 101;
   const Vector x = draw(count, 2), dy = draw(count, 3);
   for (const Case& c : cases) {
@@ -205,8 +206,8 @@ TEST_CASE("activations and their gradients") {
 TEST_CASE("activations of zeros, infinities and NaN") {
   const Vector x{kNan, kInfinity, -kInfinity, 0, -0.0, 1};
   const auto value = [&](ActivationKind kind) { return numbers(run(*activation_layer({kind, 6}, Precision::fp32).forward, 1, {{0, x}}), 1); };
-  const Vector relu = value(ActivationKind::relu), gelu = value(ActivationKind::gelu), tanh = value(ActivationKind::tanh), sigmoid = value(ActivationKind::sigmoid);
-  for (const Vector& y : {relu, gelu, tanh, sigmoid}) CHECK(std::isnan(y[0]));
+  const Vector relu = value(ActivationKind::relu), gelu = value(ActivationKind::gelu), tanh = value(ActivationKind::tanh), sigmoid = value(ActivationKind::sigmoid), silu = value(ActivationKind::silu);
+  for (const Vector& y : {relu, gelu, tanh, sigmoid, silu}) CHECK(std::isnan(y[0]));
   CHECK(Vector(relu.begin() + 1, relu.end()) == Vector{kInfinity, 0, 0, 0, 1});
   CHECK_FALSE(std::signbit(relu[4]));
   CHECK(gelu[1] == kInfinity);
@@ -214,6 +215,16 @@ TEST_CASE("activations of zeros, infinities and NaN") {
   require_close(0.8413447460685429, gelu[5], 1e-7, "Φ(1)");
   CHECK(Vector(tanh.begin() + 1, tanh.begin() + 4) == Vector{1, -1, 0});
   CHECK(Vector(sigmoid.begin() + 1, sigmoid.begin() + 4) == Vector{1, 0, 0.5});
+  CHECK(silu[1] == kInfinity);
+  CHECK(std::isnan(silu[2]));
+  CHECK(Vector(silu.begin() + 3, silu.begin() + 5) == Vector{0, 0});
+  require_close(0.7310585786300049, silu[5], 1e-7, "e/(1 + e)");
+  // silu: 0·∞ in both infinities' gradients, s(0) = 1/2 at zeros, s + s (1 - s) at 1 with s as above; far below zero nothing overflows.
+  const Vector slope = numbers(run(*activation_layer({ActivationKind::silu, 7}, Precision::fp32).data_gradient, 1, {{0, Vector(7, 1.0)}, {1, {kNan, kInfinity, -kInfinity, 0, -0.0, 1, -1e4}}}), 2);
+  for (int i = 0; i < 3; ++i) CHECK(std::isnan(slope[static_cast<std::size_t>(i)]));
+  CHECK(Vector(slope.begin() + 3, slope.begin() + 5) == Vector{0.5, 0.5});
+  require_close(0.9276705118714867, slope[5], 1e-7, "slope at 1");
+  CHECK(slope[6] == 0);
   // relu hands the gradient to what was above zero or NaN.
   const Vector dx = numbers(run(*activation_layer({ActivationKind::relu, 6}, Precision::fp32).data_gradient, 1, {{0, {2, 3, 4, 5, 6, kNan}}, {1, relu}}), 2);
   CHECK(Vector(dx.begin(), dx.begin() + 5) == Vector{2, 3, 0, 0, 0});
@@ -536,7 +547,8 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
   constexpr int batch = 4;
   const auto activation = [](stepcast::ActivationFunction function, ActivationKind kind) { return Case{stepcast::Activation{function, 1000}, [=](Precision p) { return activation_layer({kind, 1000}, p); }}; };
   std::vector<Case> cases{activation(stepcast::ActivationFunction::relu, ActivationKind::relu), activation(stepcast::ActivationFunction::gelu, ActivationKind::gelu),
-                          activation(stepcast::ActivationFunction::tanh, ActivationKind::tanh), activation(stepcast::ActivationFunction::sigmoid, ActivationKind::sigmoid)};
+                          activation(stepcast::ActivationFunction::tanh, ActivationKind::tanh), activation(stepcast::ActivationFunction::sigmoid, ActivationKind::sigmoid),
+                          activation(stepcast::ActivationFunction::silu, ActivationKind::silu)};
   // The models read a mask of the elements' type; ours is drawn again.
   cases.push_back(activation(stepcast::ActivationFunction::dropout, ActivationKind::dropout));
   cases.back().beside = [](double e) { return std::pair{0.0, -e * 1000 * batch}; };

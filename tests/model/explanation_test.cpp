@@ -162,6 +162,18 @@ TEST_CASE("what changes the training is apart from what changes the exchange") {
   CHECK(changes_of(of_large, ChangeOf::training).at("batch of 2147483648 @ /workload/batch") == 2147483648L);
 }
 
+TEST_CASE("with mixed precision the operands' type alone is changed") {
+  Scenario scenario = study_of(kTrained).points.front().scenario;
+  WorkloadTable table = *scenario.workload;
+  REQUIRE(table.profile->peaks.size() == 2);  // fp32, fp16
+  CHECK(changes_of(scenario, ChangeOf::training).at("operands and gradients in fp16 @ /workload/dtype") == "fp16");
+  table.compute_dtype = Dtype::fp16;
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  const auto changes = changes_of(scenario, ChangeOf::training);
+  CHECK(changes.at("operands in fp32 @ /workload/compute_dtype") == "fp32");
+  CHECK(std::none_of(changes.begin(), changes.end(), [](const auto& one) { return one.first.ends_with("@ /workload/dtype"); }));
+}
+
 TEST_CASE("of a collective every other algorithm is tried, and what else may run between groups") {
   const auto tried = [](const char* collective, int nics) {
     const Override overrides[] = {{"/strategy", {{"kind", "collective"}, {"size", "1MB"}, {"collective", Json::parse(collective)}}, "--set", ""}, {"/cluster/topology/nics", nics, "--set", ""}};

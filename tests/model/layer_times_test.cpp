@@ -49,11 +49,14 @@ LayerShape random_shape() {
     case 1: return ConvTranspose2d{n(64), n(64), {2, 2}, 2, coin(), {size, size}};
     case 2: return Linear{n(1000), n(1000), n(100), coin(), coin()};
     case 3: return Lstm{n(300), n(300), n(40), static_cast<LstmTensors>(integer_between(0, 2)), {}, {}};
-    case 4: return Attention{1, n(512), n(128), {}};
+    case 4: {
+      const Count kv_heads = n(3), heads = kv_heads * n(3);
+      return Attention{heads, heads * n(64), n(128), {}, kv_heads, coin(), coin()};
+    }
     case 5: return Embedding{n(10000), n(512), n(128), coin()};
     case 6: return BatchNorm{n(512), {size, size}, coin()};
-    case 7: return LayerNorm{n(512), n(128)};
-    case 8: return Activation{static_cast<ActivationFunction>(integer_between(0, 4)), n(100000)};
+    case 7: return LayerNorm{n(512), n(128), coin()};
+    case 8: return Activation{static_cast<ActivationFunction>(integer_between(0, 5)), n(100000)};
     case 9: return Pool{PoolFunction::max, n(512), {3, 3}, 2, {1, 1}, {size, size}};
     case 10: return Add{n(100000)};
     case 11: return Multiply{n(100000)};
@@ -246,6 +249,12 @@ TEST_CASE("layers do the same work when no kernel of theirs differs") {
   CHECK(same_work(BatchNorm{4, {8, 8}, true}, BatchNorm{4, {8, 8}, false}));
   CHECK(same_work(Attention{2, 8, 16, {}}, Attention{2, 8, 16, 16}));
   CHECK_FALSE(same_work(Attention{2, 8, 16, {}}, Attention{2, 8, 16, 17}));
+  CHECK(same_work(Attention{2, 8, 16, {}}, Attention{2, 8, 16, {}, 2}));
+  CHECK_FALSE(same_work(Attention{2, 8, 16, {}}, Attention{2, 8, 16, {}, 1}));
+  CHECK(same_work(Attention{2, 8, 16, {}, {}, false, true}, Attention{2, 8, 16, {}, {}, false, false}));
+  CHECK_FALSE(same_work(Attention{2, 8, 16, {}, {}, true, true}, Attention{2, 8, 16, {}, {}, true, false}));
+  CHECK_FALSE(same_work(Attention{2, 8, 16, {}, {}, true}, Attention{2, 8, 16, {}}));
+  CHECK(same_work(LayerNorm{8, 4, true}, LayerNorm{8, 4, false}));
   CHECK_FALSE(same_work(Lstm{4, 4, 4, LstmTensors::gates, {}, {}}, Lstm{4, 4, 4, LstmTensors::fused, {}, {}}));
   CHECK_FALSE(same_work(Activation{ActivationFunction::relu, 8}, Activation{ActivationFunction::gelu, 8}));
   CHECK_FALSE(same_work(Add{8}, Multiply{8}));
@@ -254,6 +263,58 @@ TEST_CASE("layers do the same work when no kernel of theirs differs") {
     if (same_work(a, b)) RC_ASSERT(work_of(a, 3, Dtype::fp32).forward.bytes == work_of(b, 3, Dtype::fp32).forward.bytes);
     RC_ASSERT(same_work(a, a));
   });
+}
+
+TEST_CASE("fused attention keeps no scores, and makes five products backward") {
+  // 4 heads of 8, 2 of keys and values; 16 positions, 3 samples: 4·16² = 1024 scores of 8 multiply-accumulates, twice: 16384.
+  // q, o and their gradients have 16·32 = 512 elements, k, v and theirs 16·2·8 = 256; a statistic is 4·16 = 64 numbers of 4 bytes.
+  const Attention whole{4, 32, 16, {}, 2, true, false}, causal{4, 32, 16, {}, 2, true, true};
+  const LayerWork work = work_of(whole, 3, Dtype::bf16);
+  CHECK(attention_macs(whole) == 16384);
+  CHECK(work.forward.flops == Flops(3 * (2 * 16384 + 6 * 1024.0)));
+  CHECK(work.forward.bytes == Bytes(3 * (2 * (512 + 2 * 256 + 512) + 4 * 64.0)));
+  CHECK(work.forward.kernels == 1);
+  // Five products of 8192 multiply-accumulates; 6 operations a score, 2 an element of o. Reads o and do, writes a statistic; reads q, k,
+  // v, do and two statistics, writes dq, dk, dv.
+  CHECK(work.data_gradient.flops == Flops(3 * (5 * 16384 + 6 * 1024 + 2 * 512.0)));
+  CHECK(work.data_gradient.bytes == Bytes(3 * (2 * (2 * 512 + 512 + 2 * 256 + 512 + 512 + 2 * 256) + 3 * 4 * 64.0)));
+  CHECK(work.weight_gradient.kernels == 0);
+  // Half of the scores; what is read and written stays.
+  const LayerWork half = work_of(causal, 3, Dtype::bf16);
+  CHECK(attention_macs(causal) == 8192);
+  CHECK(half.forward.flops == work.forward.flops * 0.5);
+  CHECK(half.data_gradient.flops == Flops(3 * (5 * 8192 + 6 * 512 + 2 * 512.0)));
+  CHECK(half.forward.bytes == work.forward.bytes);
+  // With scores in memory, keys and values alone are fewer: forward 2·256 + 2·512 + 4·1024 elements.
+  CHECK(work_of(Attention{4, 32, 16, {}, 2}, 3, Dtype::bf16).forward.bytes == Bytes(3 * 2 * (2 * 256 + 2 * 512 + 4 * 1024.0)));
+}
+
+TEST_CASE("mixed precision takes the narrow type's times, the wide type's update and gradients") {
+  const auto load = [](const char* dtype, const Json& compute) {
+    return load_workload(default_library() / "workloads" / "llama-2-7b.json", Json{{"profile", "h100-datasheet"}, {"dtype", dtype}, {"compute_dtype", compute}}, default_library());
+  };
+  const Workload wide = make_workload(load("fp32", nullptr)), narrow = make_workload(load("bf16", nullptr)), mixed = make_workload(load("fp32", "bf16"));
+  CHECK(mixed.forward == narrow.forward);
+  CHECK(mixed.backward == narrow.backward);
+  CHECK(mixed.forward < wide.forward);
+  CHECK(mixed.update == wide.update);
+  CHECK(mixed.gradient_bytes == 4_B * 6738415616.0);
+  // Entries of a profile are those of the narrow type, and so are its notes.
+  WorkloadTable table = table_of(Linear{100, 200, 1, true, false}, Linear{200, 300, 1, true, false});
+  table.compute_dtype = Dtype::bf16;
+  DeviceProfile profile = device(10_TFLOPS, 100_GBps, 5_us, 4);
+  CHECK_THAT([&] { table.profile = profile; return fault_of(table); }(), ContainsSubstring("/workload/compute_dtype: found bf16 on the device \"device\"; allowed: fp32"));
+  profile.peaks.push_back({Dtype::bf16, 20_TFLOPS, Evidence::measured, "test"});
+  profile.layers = {{*table.layers[1].shape, 1, Dtype::fp32, 1_ms, 1_ms, 1_ms, Evidence::measured, "test"}, {*table.layers[1].shape, 1, Dtype::bf16, 2_ms, 3_ms, 4_ms, Evidence::measured, "test"}};
+  CHECK(time_layers(table, profile, 1).layers[1].forward == 2_ms);
+  CHECK(time_layers(table, profile, 1).layers[1].backward == 7_ms);
+  profile.kernels = {{"sgd_momentum-update/bf16", 1_us, 1_GBps, {}, Evidence::measured, "test"}, {"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
+  CHECK(update_of(list_gradients(table), profile).entry == &profile.kernels[1]);
+  table.profile = profile;
+  CHECK(fault_of(table).empty());
+  table.dtype = Dtype::bf16;
+  table.compute_dtype = Dtype::fp32;
+  CHECK_THAT(fault_of(table), ContainsSubstring("/workload/compute_dtype: found fp32 beside a dtype of bf16; allowed: a type at most as wide as dtype"));
 }
 
 TEST_CASE("layers beyond the fitted range are named, each once, and only where the roofline prices them") {
@@ -409,6 +470,9 @@ TEST_CASE("bad shapes are faults that say what is allowed") {
   CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3}, 1, {0, 0}, 1, false, {8, 8}})), ContainsSubstring("[height, width], two integers"));
   CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {1, 1}, 2, false, {8, 8}})), ContainsSubstring("a divisor of both"));
   CHECK_THAT(fault_of(table_of(Linear{}, Attention{3, 8, 4, {}})), ContainsSubstring("a divisor of the width"));
+  CHECK_THAT(fault_of(table_of(Linear{}, Attention{4, 8, 4, {}, 3})), ContainsSubstring("/shape/kv_heads: found 3 heads of keys and values for 4 heads; allowed: a divisor of heads"));
+  CHECK_THAT(fault_of(table_of(Linear{}, Attention{4, 8, 4, 5, {}, true, true})), ContainsSubstring("/shape/causal: found 4 query and 5 key positions"));
+  CHECK(fault_of(table_of(Linear{}, Attention{4, 8, 4, 5, {}, false, true})).empty());
   CHECK_THAT(fault_of(table_of(Add{4}, Add{4})), ContainsSubstring("no gradient tensor"));
   WorkloadTable table = table_of(Linear{10, 10, 1, true, false}, Linear{10, 5, 1, true, false});
   table.parameters = 164;  // 10·10 + 10 + 10·5 + 5 = 165
@@ -467,4 +531,22 @@ TEST_CASE("what a scenario gets wrong about a network is a fault") {
   CHECK_THAT(faults(R"({"from": "vgg16-v100", "profile": "v100-datasheet"})"), ContainsSubstring("a profile for layers without shapes"));
   CHECK_THAT(faults(R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "liner", "in": 1, "out": 1}}]})"), ContainsSubstring("did you mean \"linear\"?"));
   CHECK_THAT(faults(R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "linear", "in": -3, "out": 1}}]})"), ContainsSubstring("found -3"));
+}
+
+TEST_CASE("a transformer's sizes are fields of a scenario: axes, overrides and canonical") {
+  const std::string scenario = R"({"name": "s", "workload": {"from": "llama-2-7b", "profile": "h100-datasheet", "dtype": "bf16", "batch": 2, "transformer": {"layers": [1, 3]}},
+    "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
+  const Study study = parse_study(scenario, "test", {Override{"/workload/transformer/kv_heads", 8, "", ""}}, default_library());
+  REQUIRE(study.points.size() == 2);
+  CHECK(study.axes == std::vector<std::string>{"layers"});
+  const WorkloadTable& table = *study.points[1].scenario.workload;
+  CHECK(table.transformer->layers == 3);
+  CHECK(table.transformer->kv_heads == 8);
+  CHECK(table.transformer->hidden == 4096);
+  CHECK(table.layers.empty());
+  CHECK_FALSE(table.timed_batch);
+  CHECK_FALSE(table.timed_dtype);
+  CHECK(make_workload(table).gradients.size() == 1 + 3 * 7 + 2);
+  const Study again = parse_study(to_json(study.points[1].scenario).dump(), "again", {}, default_library());
+  CHECK(*again.points[0].scenario.workload == table);
 }

@@ -81,6 +81,24 @@ TEST_CASE("the optimizer's state is in fp32, with the weights beside halves") {
   CHECK(state(Optimizer::adam, Dtype::bf16) == 3_MB);
 }
 
+TEST_CASE("mixed precision keeps casts of all parameters") {
+  const auto parameters = [](Dtype dtype, std::optional<Dtype> compute, const Strategy& strategy) {
+    Workload w = three_units();
+    w.dtype = dtype;
+    Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), strategy);
+    WorkloadTable table;
+    table.dtype = dtype;
+    table.compute_dtype = compute;
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    return model_state(scenario, w).parameters;
+  };
+  // 10 MB of fp32, 5 MB of bf16; tf32 is as wide.
+  CHECK(parameters(Dtype::fp32, Dtype::bf16, AllReduceStrategy{}) == 15_MB);
+  CHECK(parameters(Dtype::fp32, Dtype::tf32, AllReduceStrategy{}) == 10_MB);
+  CHECK(parameters(Dtype::bf16, Dtype::bf16, AllReduceStrategy{}) == 10_MB);
+  CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 0)) == 11.5_MB);  // 6.5 MB, as above
+}
+
 TEST_CASE("error feedback keeps what was not sent") {
   const auto feedback = [](const Compressor& compressor) { return state_of(AllReduceStrategy{}, three_units(), compressor).feedback; };
   CHECK(feedback(NoCompressor{}) == 0_B);

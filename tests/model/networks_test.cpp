@@ -2,7 +2,7 @@
 //
 // Parameters: Pufferfish's twelve from its code (hwang595/Pufferfish, commit 3f7a271a; the factorized VGG-19, ResNet-18
 // and ResNet-50 printed in its notebooks, the others computed from its model definitions); torchvision's from its
-// documentation's "num_params"; BERT and GPT-2 from Hugging Face's models; the survey's from the bytes its runs
+// documentation's "num_params"; BERT, GPT-2 and Llama from Hugging Face's models; the survey's from the bytes its runs
 // exchange (d and L of sands-lab/grace-benchmarks).
 #include <cstdint>
 #include <string>
@@ -13,6 +13,7 @@
 #include "models/scenario/workload_document.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/layer_times.hpp"
+#include "models/workload/transformer.hpp"
 #include "models/workload/workload.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -114,6 +115,91 @@ TEST_CASE("Transformers have the known parameters and 12 L d² + tied output mul
   CHECK(products == row.layers * 2 * row.tokens * row.tokens * row.d);
 }
 
+TEST_CASE("transformers by their sizes have the known parameters, tensors and multiply-accumulates") {
+  struct Row {
+    const char* name;
+    std::int64_t parameters;
+    std::size_t tensors;
+    double layers, d, block, words, tokens;
+  };
+  // A block's products: 12 d² of GPT-2; of Llama 4 d² and three of d x ffn, of Llama 3 queries and output 2 d², keys and values 2 d²/4.
+  // Tensors: GPT-2's two tables, 6 weights and 6 biases a block, 2 of the last norm; Llama's table, 7 weights a block, norm, output.
+  const auto row = GENERATE(Row{"gpt2-xl", 1557611200, 2 + 48 * 12 + 2, 48, 1600, 12.0 * 1600 * 1600, 50257, 1024},
+                            Row{"llama-2-7b", 6738415616, 1 + 32 * 7 + 2, 32, 4096, 4.0 * 4096 * 4096 + 3.0 * 4096 * 11008, 32000, 4096},
+                            Row{"llama-3-8b", 8030261248, 1 + 32 * 7 + 2, 32, 4096, 2.5 * 4096 * 4096 + 3.0 * 4096 * 14336, 128256, 8192});
+  INFO(row.name);
+  const WorkloadTable table = network(row.name);
+  CHECK(table.layers.empty());
+  CHECK(count(table).parameters == row.parameters);
+  CHECK(count(table).tensors == row.tensors);
+  CHECK(count(table).weight_macs == row.tokens * (row.layers * row.block + row.words * row.d));
+  double products = 0;
+  for (const Layer& layer : list_gradients(table).layers) products += attention_macs(*layer.shape);
+  CHECK(products == row.layers * row.tokens * row.tokens * row.d);  // two products, half of the scores
+}
+
+TEST_CASE("GPT-2 small by its sizes is the table that spells it out") {
+  Transformer sizes{.layers = 12, .hidden = 768, .heads = 12, .vocabulary = 50257, .sequence = 1024, .dropout = true, .fused_attention = false, .causal = false};
+  const std::vector<Layer> spelled_out = network("gpt2-small").layers, layers = layers_of(sizes);
+  REQUIRE(layers.size() == spelled_out.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    INFO(layers[i].name << " and " << spelled_out[i].name);
+    CHECK(same_work(*layers[i].shape, *spelled_out[i].shape));
+    const std::vector<GradientTensor> a = gradients_of(layers[i]), b = gradients_of(spelled_out[i]);
+    REQUIRE(a.size() == b.size());
+    for (std::size_t t = 0; t < a.size(); ++t) CHECK(a[t].dims == b[t].dims);
+  }
+  // Masked scores are computed all the same, unless attention is fused.
+  sizes.causal = true;
+  CHECK(same_work(*layers_of(sizes)[6].shape, *layers[6].shape));
+  sizes.fused_attention = true;
+  CHECK(layers[6].name == "block.0.attention");
+  CHECK_FALSE(same_work(*layers_of(sizes)[6].shape, *layers[6].shape));
+}
+
+TEST_CASE("a transformer's layers have their names and order") {
+  const auto names = [](const Transformer& sizes) {
+    std::string text;
+    for (const Layer& layer : layers_of(sizes)) text += layer.name + " ";
+    return text;
+  };
+  CHECK(names({.dropout = true}) == "embedding positions positions.add dropout block.0.norm1 block.0.qkv block.0.attention block.0.projection block.0.projection.dropout block.0.add1 block.0.norm2 "
+                                    "block.0.ffn.up block.0.ffn.activation block.0.ffn.down block.0.ffn.dropout block.0.add2 norm output loss ");
+  CHECK(names({.gated = true, .positions = false}) == "embedding block.0.norm1 block.0.qkv block.0.attention block.0.projection block.0.add1 block.0.norm2 "
+                                                      "block.0.ffn.gate block.0.ffn.activation block.0.ffn.up block.0.ffn.product block.0.ffn.down block.0.add2 norm output loss ");
+}
+
+TEST_CASE("a transformer's parameters are those of its closed form") {
+  property("V d + S d + (1 + b) d + layers (2 (1 + k) d² + g d f + 2 d + b (2 (1 + k) d + (g - 1) f + 3 d))", [] {
+    const auto n = [](int high) { return static_cast<Count>(integer_between(1, high)); };
+    Transformer x;
+    const Count group = n(4), kv_heads = n(4);
+    x.layers = n(5);
+    x.heads = group * kv_heads;
+    x.hidden = x.heads * n(16);
+    if (group > 1 || coin()) x.kv_heads = kv_heads;
+    if (coin()) x.ffn = n(500);
+    x.vocabulary = n(1000);
+    x.sequence = n(64);
+    for (bool* choice : {&x.gated, &x.positions, &x.tied, &x.bias, &x.dropout, &x.fused_attention, &x.causal}) *choice = coin();
+    WorkloadTable table;
+    table.transformer = x;
+    const Count d = x.hidden, f = x.ffn.value_or(4 * d), g = x.gated ? 3 : 2, b = x.bias ? 1 : 0, kd = d / group;
+    const Count block = 2 * (d + kd) * d + g * d * f + 2 * d + b * (2 * (d + kd) + (g - 1) * f + 3 * d);
+    RC_ASSERT(count(table).parameters == (x.tied ? 1 : 2) * x.vocabulary * d + (x.positions ? x.sequence * d : 0) + (1 + b) * d + x.layers * block);
+  });
+}
+
+TEST_CASE("a variant factorizes a transformer's products, the tied output not") {
+  WorkloadTable table;
+  table.transformer = Transformer{.layers = 2, .hidden = 8, .heads = 2, .vocabulary = 10, .sequence = 4};
+  table.variant = WorkloadVariant{"low", "", Factorize{0.5, "block.1", {"block.1.ffn"}, {}}};
+  std::vector<std::string> halves;
+  for (const Layer& layer : list_gradients(table).layers)
+    if (layer.name.ends_with(".u") || layer.name.ends_with(".v")) halves.push_back(layer.name);
+  CHECK(halves == std::vector<std::string>{"block.1.qkv.u", "block.1.qkv.v", "block.1.projection.u", "block.1.projection.v"});
+}
+
 TEST_CASE("the survey's networks have the parameters and tensors that its runs exchange") {
   struct Row {
     const char* name;
@@ -139,6 +225,7 @@ TEST_CASE("gradients come last layer first, a layer's bias before its weight") {
   // The tied output has a bias of its own; the weight is the embedding's and so the last.
   CHECK(names == std::vector<std::string>{"out.bias", "norm.bias", "norm.weight", "hidden.bias", "hidden.weight", "embed.weight"});
   CHECK(gradients_of(table.layers[1])[1].dims == std::vector<std::int64_t>{16, 8});
+  CHECK(gradients_of({"norm", {}, {}, {}, LayerNorm{16, 5, false}}).size() == 1);
 }
 
 TEST_CASE("an LSTM's tensors are cut as its library cuts them, the parameters alike but for the biases") {

@@ -273,7 +273,28 @@ void add_networks(std::vector<BadScenario>& rows) {
     return good_scenario({{"/workload", table}});
   };
   const auto with_kernels = [&](const char* kernels) { return with({{"/profile", Json{{"from", "v100-datasheet"}, {"kernels", json(kernels)}}}}); };
+  const auto transformer = [](const Changes& changes) {
+    Json table = json(R"({"name": "t", "batch": 1, "profile": "v100-datasheet", "transformer": {"layers": 2, "hidden": 64, "heads": 8, "vocabulary": 100, "sequence": 32}})");
+    for (const auto& [pointer, value] : changes) table[Json::json_pointer(pointer)] = value;
+    return good_scenario({{"/workload", table}});
+  };
   rows.insert(rows.end(), {
+      {"heads that do not divide the width", transformer({{"/transformer/heads", 6}}), "/workload/transformer/heads", "6 heads of width 64 together", "a divisor of hidden"},
+      {"key heads that do not divide the heads", transformer({{"/transformer/kv_heads", 3}}), "/workload/transformer/kv_heads", "3 heads of keys and values for 8 heads", "a divisor of heads", "null stands for as many"},
+      {"no blocks", transformer({{"/transformer/layers", 0}}), "/workload/transformer/layers", "0", "from 1 to 10000", "", by_schema},
+      {"a transformer's misspelt field", transformer({{"/transformer/vocab", 5}}), "/workload/transformer/vocab", "an unknown key", "vocabulary", "did you mean", by_schema},
+      {"layers beside a transformer", transformer({{"/layers", json(R"([{"name": "a", "shape": {"kind": "add", "elements": 4}}])")}}), "/workload/layers", "layers beside a transformer", "exactly one of layers, gradients and transformer", "remove them"},
+      {"gradients beside a transformer", transformer({{"/gradients", json(R"([{"name": "a", "elements": 4}])")}}), "/workload/gradients", "gradients beside a transformer", "exactly one of layers, gradients and transformer", "remove them"},
+      {"no profile for a transformer", transformer({{"/profile", nullptr}}), "/workload/profile", "nothing, and a transformer gives shapes", "a device profile"},
+      {"a total beside a transformer", transformer({{"/forward", "1ms"}}), "/workload/forward", "a total beside shapes", "no total", "remove it"},
+      {"update beside a transformer", transformer({{"/update", "1ms"}}), "/workload/update", "a time beside shapes", "no time", "remove it"},
+      // Tables 100·64 + 32·64, last norm 2·64, two blocks of 12·64² + 13·64 = 49,984.
+      {"claimed parameters of a transformer", transformer({{"/parameters", 106496}}), "/workload/parameters", "106496, but the layers hold 108544", "the sum of all gradient tensors' elements", "correct the claim or the transformer's sizes"},
+      {"variant that keeps an unknown layer of a transformer", transformer({{"/variant", json(R"({"factorize": {"rank_ratio": 0.25, "keep": ["block.1.qvk"]}})")}}), "/workload/variant/factorize/keep/0", "\"block.1.qvk\"", "a layer's name", "did you mean \"block.1.qkv\"?"},
+      {"too many operations", transformer({{"/transformer/hidden", 1000000}, {"/transformer/sequence", 1000000}}), "/workload/transformer", "more than 2^53 multiply-accumulates in \"block.0.qkv\"", "fewer"},
+      {"operands wider than gradients", transformer({{"/dtype", "fp16"}, {"/compute_dtype", "fp32"}}), "/workload/compute_dtype", "fp32 beside a dtype of fp16", "a type at most as wide as dtype", "exchange them"},
+      {"operands without a peak", transformer({{"/compute_dtype", "bf16"}}), "/workload/compute_dtype", "bf16 on the device \"v100-datasheet\"", "fp32, fp16"},
+      {"operands of a table with times", good_scenario({{"/workload/compute_dtype", "fp16"}}), "/workload/compute_dtype", "fp16 beside times", "null", "leave it out"},
       {"unknown profile", with({{"/profile", "v100"}}), "/workload/profile", "the unknown profile \"v100\"", "a100-datasheet, ", "did you mean \"v100-datasheet\"?"},
       {"missing profile file", with({{"/profile", "no-device.json"}}), "/workload/profile", "\"no-device.json\", but there is no file", "an existing JSON file", "relative to the file"},
       {"profile is a number", with({{"/profile", 5}}), "/workload/profile", "5", "an object", "", by_schema},
@@ -416,7 +437,7 @@ void add_rules(std::vector<BadScenario>& rows) {
   const auto with_strategy = [](const char* text) { return good_scenario({{"/strategy", json(text)}}); };
   rows.insert(rows.end(), {
       {"no workload", good_scenario({}, {"/workload"}), "/workload", "nothing", "a workload", "use strategy kind \"collective\""},
-      {"neither layers nor gradients", good_scenario({}, {"/workload/gradients"}), "/workload", "neither layers nor gradients", "exactly one of the two", "of totals, write"},
+      {"neither layers nor gradients", good_scenario({}, {"/workload/gradients"}), "/workload", "neither layers nor gradients nor a transformer", "exactly one of them", "of totals, write"},
       {"both layers and gradients", good_scenario({{"/workload/layers", one_layer("[]")}}), "/workload", "both layers and gradients", "exactly one of the two"},
       {"layers without gradients", good_scenario({{"/workload/layers", one_layer("[]")}}, {"/workload/gradients", "/workload/forward"}), "/workload/layers", "no gradient tensor in any layer", "at least one"},
       {"forward total beside layers", good_scenario({{"/workload/layers", one_layer(R"([{"name": "a", "elements": 5}])")}}, {"/workload/gradients"}), "/workload/forward", "a total beside layers", "no total", "remove it"},

@@ -160,6 +160,8 @@ Scenario random_scenario() {
   if (coin()) s.baseline = Baseline{"twice the link", Json{{"/cluster/link/latency", "1us"}, {"/evaluation/seed", 5}}};
   auto table = random_value<WorkloadTable>({});
   table.layers.clear();
+  table.transformer.reset();
+  table.compute_dtype.reset();
   table.profile.reset();
   if (std::holds_alternative<ShardedStrategy>(s.strategy)) table.accumulation = 1 + table.accumulation % 1024;
   table.variant.reset();
