@@ -153,6 +153,7 @@ std::string reduction_cost(const Scenario& s) {
 
 std::string collective_cost(const Scenario& s) { return unless(find_in<CollectiveChoice>(s.strategy), "the strategy has no collectives"); }
 
+std::string jitter_cv(const Scenario& s) { return unless(!strategy_of<CollectiveBenchmark>(s), "strategy collective computes nothing"); }
 std::string jitter_distribution(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "cv is 0"); }
 
 // Compressors and what runs them.
@@ -201,6 +202,7 @@ constexpr std::array kFields = {
     SometimesField{"/cluster/reduction_cost", reduction_cost},
     SometimesField{"/cluster/collective_cost", collective_cost},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},
+    SometimesField{"/cluster/jitter/cv", jitter_cv},
     SometimesField{"/strategy/collective/group_size", group_size},
     SometimesField{"/strategy/collective/pipeline_segments", pipeline_segments},
     SometimesField{"/strategy/collective/rings", rings},
@@ -220,11 +222,11 @@ constexpr std::array kFields = {
     SometimesField{"/codec/device", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},
     SometimesField{"/codec/sharing", codec_sharing},
-    SometimesField{"/evaluation/fidelity", of_replay},
-    SometimesField{"/evaluation/tolerance", tolerance},
-    SometimesField{"/evaluation/max_steps", of_replay},
-    SometimesField{"/evaluation/runs", of_jitter},
-    SometimesField{"/evaluation/seed", of_jitter},
+    SometimesField{"/evaluation/fidelity", of_replay, true},
+    SometimesField{"/evaluation/tolerance", tolerance, true},
+    SometimesField{"/evaluation/max_steps", of_replay, true},
+    SometimesField{"/evaluation/runs", of_jitter, true},
+    SometimesField{"/evaluation/seed", of_jitter, true},
 };
 
 /// "/a/b" as a, b: no name above holds a "/" or a "~".

@@ -16,7 +16,8 @@ struct SometimesField {
   std::string_view pointer;
   /// Why it has no effect, to stand behind "has no effect: "; "" where it has one, or the scenario has no such field.
   std::string (*why)(const Scenario&);
-  bool only_as_axis = false;  ///< every document has to say it, so that it is news of an axis only
+  /// News of an axis only: every document has to say it, or says it for when it is asked with another evaluator.
+  bool only_as_axis = false;
 };
 
 /// In the order of the document.

@@ -97,6 +97,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
   const Read read = [&](const std::vector<Override>& overrides) { return parse_study(document, file, overrides, default_library()); };
 
   Study changed = read({});
+  changed.points.front().notes = study.points.front().notes;  // of what has no effect among the study's points, not at this one
   const Scenario scenario = changed.points.front().scenario;
   Explanation explanation;
   explanation.name = study.name;

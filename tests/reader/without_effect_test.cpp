@@ -79,7 +79,7 @@ std::vector<Case> cases() {
        {{"/workload", json(R"({"name": "l", "batch": 1, "layers": [{"name": "a", "forward": "1ms", "backward": "2ms", "gradients": [{"name": "a", "elements": 1000}]}]})")}},
        "layers have times of their own", slow},
       {"/workload/backward_spread", "elements", {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "times follow from the layers' shapes", slow},
-      // A list: said of an axis only.
+      // Lists: said of axes only.
       {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has links of its own", ring, false},
       {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has links of its own", ring, false},
       {"/cluster/reduction_cost", "1ns/B", strategy(R"({"kind": "parameter-server", "server_reduction_cost": "0.1ns/B"})"), "server_reduction_cost is set", servers},
@@ -87,6 +87,8 @@ std::vector<Case> cases() {
        strategy(R"({"kind": "collective", "operation": "reduce-scatter", "size": "1MB"})")},
       {"/cluster/collective_cost", "1ms", servers, "the strategy has no collectives", ring},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
+      {"/cluster/jitter/cv", 0.1, both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")), {{"/cluster/jitter/distribution", "gamma"}}), "strategy collective computes nothing",
+       both(replay, {{"/cluster/jitter/distribution", "gamma"}}), false},
       {"/strategy/collective/group_size", 4, ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
       {"/strategy/collective/group_size", 4, strategy(R"({"kind": "collective", "operation": "all-to-all", "size": "1MB"})"), "no algorithm that auto chooses from has one here",
        strategy(R"({"kind": "sharded", "collective": {"algorithm": "hierarchical"}})")},
@@ -110,6 +112,8 @@ std::vector<Case> cases() {
       {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "stage": "optimizer-state", "exchange": {"grouping": "per-tensor"}})"), "stage is optimizer-state, which keeps what it has gathered",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
       {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false", strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
+      {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "stage": "gradients", "exchange": {"grouping": "per-tensor"}})"), "stage is gradients, which keeps what it has gathered",
+       strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
       // No pipeline's forecast looks at its first steps.
       {"/strategy/warmup_steps", 3, strategy(R"({"kind": "pipelined"})"), "steps are forecast as they are once the pipeline is steady", {}},
       {"/strategy/bound", 1, servers, "consistency is synchronous", both(replay, strategy(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")), false},
@@ -124,11 +128,11 @@ std::vector<Case> cases() {
       {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "local-sgd", "grouping": "per-tensor"})")), "strategy local-sgd encodes once its steps are done", both(top_k, none)},
       {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "pipelined", "width": 1})")), "there is one segment", both(top_k, strategy(R"({"kind": "pipelined", "width": 1, "segments": 2})"))},
       {"/codec/sharing", "fair", both(replay, none), "nothing is compressed", both(replay, top_k), false},
-      {"/evaluation/fidelity", "full", none, "evaluator is equations", replay, false},
-      {"/evaluation/tolerance", 0.5, replay, "evaluator is replay", {{"/evaluation/evaluator", "both"}}, false},
-      {"/evaluation/max_steps", 50, none, "evaluator is equations", replay, false},
-      {"/evaluation/runs", 3, both(replay, {{"/cluster/jitter/distribution", "gamma"}}), "there is no jitter", jitter, false},
-      {"/evaluation/seed", 3, replay, "there is no jitter", jitter, false},
+      {"/evaluation/fidelity", {"full", "auto"}, none, "evaluator is equations", replay, false},
+      {"/evaluation/tolerance", {0.5, 0.4}, replay, "evaluator is replay", {{"/evaluation/evaluator", "both"}}, false},
+      {"/evaluation/max_steps", {50, 60}, none, "evaluator is equations", replay, false},
+      {"/evaluation/runs", {3, 4}, both(replay, {{"/cluster/jitter/distribution", "gamma"}}), "there is no jitter", jitter, false},
+      {"/evaluation/seed", {3, 4}, replay, "there is no jitter", jitter, false},
   };
 }
 
@@ -219,6 +223,11 @@ TEST_CASE("an axis that changes nothing is said to") {
   CHECK(study_of({{"/strategy", json(R"({"kind": "all-reduce"})")}, {"/variants", json(R"([{"name": "a", "set": {"/codec/overlap": [true, false]}}, {"name": "b", "set": {}}])")}}).notes ==
         Texts{"an axis changes nothing: /codec/overlap as /variants/0/set has it has no effect: nothing is compressed"});
   CHECK(study_of({}, {R"(/strategy={"kind": "all-reduce"})", R"(/strategy/exchange/bucket_cap=["1MiB","2MiB"])"}).notes.size() == 1);
+}
+
+TEST_CASE("what a document says for another evaluator is news of an axis only") {
+  CHECK(study_of({{"/evaluation/tolerance", 0.5}}).points[0].notes.empty());
+  CHECK(study_of({{"/evaluation/tolerance", {0.5, 0.4}}}).notes.size() == 1);
 }
 
 TEST_CASE("a field that has an effect at some points of a study is no news") {
