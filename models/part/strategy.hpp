@@ -74,7 +74,7 @@ struct CollectiveChoice {
   bool operator==(const CollectiveChoice&) const = default;
 };
 
-enum class Grouping { whole_model, per_tensor, bucketed };
+enum class Grouping { whole_model, per_tensor, bucketed, per_block };
 
 template <>
 struct Choices<Grouping> {
@@ -82,6 +82,7 @@ struct Choices<Grouping> {
       Choice<Grouping>{"whole-model", Grouping::whole_model, "one message set with all gradients"},
       Choice<Grouping>{"per-tensor", Grouping::per_tensor, "one message set for each gradient tensor"},
       Choice<Grouping>{"bucketed", Grouping::bucketed, "tensors gathered into buckets of bounded size"},
+      Choice<Grouping>{"per-block", Grouping::per_block, "tensors of one block together, as FSDP is mostly used: those that follow each other and whose names are alike up to their first number"},
   };
 };
 

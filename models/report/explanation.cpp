@@ -155,7 +155,8 @@ std::string set_text(const Json& value) {
 /// "~" before what equations estimate.
 const char* mark(const std::string& estimate) { return estimate.empty() ? "" : "~"; }
 
-std::string gain_text(const ChangedStep& one) { return fmt::format("{}{:.3g}x", mark(one.estimate), one.speedup); }
+/// "!" after what does not fit.
+std::string gain_text(const ChangedStep& one) { return fmt::format("{}{:.3g}x{}", mark(one.estimate), one.speedup, one.lacks_memory ? " !" : ""); }
 
 std::string section_text(const Section& section, const Explanation& e) {
   std::vector<const ChangedStep*> better, worse, same, refused;
@@ -217,8 +218,10 @@ std::string marks_text(const Explanation& e) {
   for (const ChangedStep& one : e.changes)
     if (!one.estimate.empty() && one.estimate != e.point.estimate && std::find(reasons.begin(), reasons.end(), one.estimate) == reasons.end()) reasons.push_back(one.estimate);
   const bool own = !e.point.estimate.empty() && !e.point.answers.replay;
-  if (reasons.empty() && !own) return "";
-  return fmt::format("note: ~ marks estimates of the equations{}{}; with --evaluator replay there are none\n", reasons.empty() ? "" : ": ", fmt::join(reasons, "; "));
+  std::string text;
+  if (std::any_of(e.changes.begin(), e.changes.end(), [](const ChangedStep& one) { return one.lacks_memory; })) text = "note: ! marks changes with which the model's state still does not fit\n";
+  if (reasons.empty() && !own) return text;
+  return text + fmt::format("note: ~ marks estimates of the equations{}{}; with --evaluator replay there are none\n", reasons.empty() ? "" : ": ", fmt::join(reasons, "; "));
 }
 
 }  // namespace
@@ -285,7 +288,7 @@ Json explanation_document(const Explanation& e, const Json& manifest) {
     Json set = Json::object();
     for (const auto& [pointer, value] : one.change.set) set[pointer] = value;
     const auto section = std::find_if(std::begin(kSections), std::end(kSections), [&](const Section& s) { return s.of == one.change.of; });
-    Json row{{"of", section->name}, {"what", one.change.what}, {"set", set}, {"step_time_s", nullptr}, {"speedup", nullptr}, {"estimate", nullptr}, {"refusal", nullptr}};
+    Json row{{"of", section->name}, {"what", one.change.what}, {"set", set}, {"step_time_s", nullptr}, {"speedup", nullptr}, {"estimate", nullptr}, {"lacks_memory", one.lacks_memory}, {"refusal", nullptr}};
     if (one.refusal.empty()) {
       row["step_time_s"] = one.step.si();
       row["speedup"] = one.speedup;

@@ -1,6 +1,7 @@
 #include "models/workload/workload.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "models/workload/layer_times.hpp"
@@ -41,6 +42,17 @@ void from_gradients(const WorkloadTable& table, Workload& workload) {
     if (workload.backward > Seconds{}) gradient.forward = workload.forward * (gradient.gap / workload.backward);
 }
 
+/// "encoder.layer.3" of "encoder.layer.3.output.dense.weight": up to the first part between dots that is a number; "" of a name
+/// without one.
+std::string_view block_of(std::string_view name) {
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    if (const auto part = name.substr(begin, end - begin); !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos) return name.substr(0, end);
+    begin = end + 1;
+  }
+  return "";
+}
+
 WorkloadTable without_shapes(WorkloadTable table) {
   for (Layer& layer : table.layers) layer.shape.reset();
   return table;
@@ -71,7 +83,8 @@ std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& excha
     bucket.last = i + 1;
     bucket.bytes += workload.gradients[i].bytes;
     bucket.gap += workload.gradients[i].gap;
-    open = exchange.grouping == Grouping::bucketed && bucket.bytes < exchange.cap_of(buckets.size() - 1);
+    if (exchange.grouping == Grouping::bucketed) open = bucket.bytes < exchange.cap_of(buckets.size() - 1);
+    if (exchange.grouping == Grouping::per_block) open = i + 1 < workload.gradients.size() && block_of(workload.gradients[i].name) == block_of(workload.gradients[i + 1].name);
   }
   return buckets;
 }

@@ -57,7 +57,9 @@ struct Bucket {
 
 /// Divides the gradients as the exchange asks. Buckets fill in ready order and close with the tensor that
 /// brings them to their cap, the first one at its own smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020,
-/// section 4.2). A whole model is one bucket, complete when backward is.
+/// section 4.2). A block's tensors follow each other and have names alike up to the first part between dots that is a number:
+/// "encoder.layer.3.output.dense.weight" is of "encoder.layer.3"; names without one are alike. A whole model is one bucket,
+/// complete when backward is.
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 
 /// Cuts the gradients at equal byte counts into `segments` buckets, each ready with the tensor in which it ends.

@@ -63,8 +63,11 @@ void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes state
       steps[i]->step = report.points[i].answers.shown().step;
       steps[i]->speedup = report.points[i].speedup.value_or(0);
       steps[i]->estimate = report.points[i].estimate;
-      // Whose point is too large for its device already, wants to know what else would help.
-      if (const PointReport& point = report.points[i]; !point.lacks_memory.empty() && point.state->total() > state) steps[i]->refusal = point.lacks_memory;
+      // Whose point is too large for its device already, wants to know what else would help, and what makes it fit.
+      const PointReport& point = report.points[i];
+      if (point.lacks_memory.empty()) continue;
+      if (point.state->total() > state) steps[i]->refusal = point.lacks_memory;
+      else steps[i]->lacks_memory = true;
     }
   } catch (const std::runtime_error& error) {
     if (steps.size() == 1) {

@@ -165,6 +165,29 @@ TEST_CASE("buckets close with the tensor that fills them") {
   check(3, 6, 7, 1, 7);
 }
 
+TEST_CASE("a block's tensors travel together: names alike up to their first number") {
+  const auto sizes_of = [](const std::vector<const char*>& names) {
+    Workload w;
+    for (const char* name : names) {
+      w.gradients.push_back({name, 1, 4_B, 1_ms});
+      w.gradient_bytes += 4_B;
+      w.backward += 1_ms;
+    }
+    std::vector<std::size_t> sizes;
+    for (const Bucket& bucket : make_buckets(w, grouped(Grouping::per_block))) {
+      sizes.push_back(bucket.last - bucket.first);
+      CHECK(bucket.bytes == 4_B * static_cast<double>(sizes.back()));
+    }
+    return sizes;
+  };
+  using Sizes = std::vector<std::size_t>;
+  CHECK(sizes_of({"norm.weight", "output.weight", "block.11.ffn.weight", "block.11.qkv.weight", "block.1.ffn.weight", "block.0.qkv.weight", "embedding.weight"}) == Sizes{2, 2, 1, 1, 1});
+  CHECK(sizes_of({"layer1.1.conv2.weight", "layer1.1.conv1.weight", "layer1.0.conv1.weight", "conv1.weight"}) == Sizes{2, 1, 1});
+  CHECK(sizes_of({"features.3.weight", "features.0.bias", "features.0.weight"}) == Sizes{1, 2});
+  CHECK(sizes_of({"fc8", "fc7", "conv5"}) == Sizes{3});
+  CHECK(sizes_of({"12", "12.a", "1..2"}) == Sizes{2, 1});
+}
+
 TEST_CASE("a whole model is one bucket, complete when backward is") {
   Workload w = workload_of({10, 20}, {1, 2});
   w.tail = 3_s;
