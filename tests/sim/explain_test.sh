@@ -7,6 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 source "$(dirname -- "${BASH_SOURCE[0]}")/transcripts.sh"
+transcript explain explain-memory "$scenarios/llm.json" --point variant=all-reduce --point nics=1
 transcript explain explain-all-reduce "$scenarios/pufferfish-resnet50.json" --set '/variants=[]'
 transcript explain explain-pipelined "$scenarios/pipelining.json" --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps
 transcript explain explain-asynchronous "$scenarios/stragglers.json" --point 'variant=parameter server, asynchronous' --set /cluster/jitter='{}' --set /evaluation/runs=1
