@@ -172,10 +172,11 @@ Traffic traffic_of(const StepGraph& graph, int p) {
   return all;
 }
 
-/// What the busiest shard does for one step of every worker, one thing after the other.
+/// What the busiest shard does for one step of every worker, one thing after the other. Its host copies nothing for the worker
+/// beside it, which may do nearly all asynchronous steps.
 Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   std::vector<Seconds> busy(static_cast<std::size_t>(graph.shards));
-  const double p = cluster.workers, remote = p - (graph.shards_co_located ? 1 : 0);
+  const double p = cluster.workers, remote = !graph.shards_co_located ? p : graph.asynchronous && !graph.staleness ? 0 : p - 1;
   for (const Task& task : graph.tasks) {
     if (const auto* serve = std::get_if<ServeWork>(&task.work))
       for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];

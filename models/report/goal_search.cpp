@@ -91,7 +91,7 @@ std::vector<Reach> GoalSearch::above_level() const {
 GoalSearch::Best GoalSearch::best() const {
   Best best;
   for (const auto& [value, worth] : known_)
-    if (best.worth == 0.0 || compare_worths(worth, best.worth) > 0) best = {value, worth};
+    if (compare_worths(worth, best.worth) > 0) best = {value, worth};
   return best;
 }
 

@@ -35,7 +35,7 @@ class GoalSearch {
   /// @param worths  in the requests' order; at least 0, and infinite where nothing takes time
   void answer(const std::vector<double>& values, const std::vector<double>& worths);
 
-  /// Of a search that has ended. Of equal worths that at the first value.
+  /// Of a search that has ended. Of equal worths that at the first value; worth 0 where no value has more.
   struct Best {
     double value = 0.0, worth = 0.0;
   };

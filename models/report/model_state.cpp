@@ -30,10 +30,17 @@ Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
   return remembers ? workload.gradient_bytes : Bytes{};
 }
 
-/// The casts of all parameters that automatic mixed precision keeps.
-Bytes casts_of(const WorkloadTable& table, Bytes n) {
+/// Units that are gathered and not let go yet, where they are: the one that computes and those ahead of it.
+Bytes gathered(const ShardedStrategy& x, const Workload& workload) { return largest_unit(workload, x.exchange) * (x.exchange.overlap ? x.prefetch + 1.0 : 1.0); }
+
+/// The casts of parameters that automatic mixed precision keeps: of those that are there whole.
+Bytes casts_of(const Scenario& scenario, const Workload& workload) {
+  const WorkloadTable& table = *scenario.workload;
   const Bytes computed = size_of(compute_dtype_of(table));
-  return computed < size_of(table.dtype) ? n * (computed / size_of(table.dtype)) : Bytes{};
+  if (computed >= size_of(table.dtype)) return {};
+  Bytes whole = workload.gradient_bytes;
+  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy); sharded && sharded->stage == ShardingStage::parameters) whole = std::min(whole, gathered(*sharded, workload));
+  return whole * (computed / size_of(table.dtype));
 }
 
 struct StateOf {
@@ -57,10 +64,9 @@ struct StateOf {
   ModelState operator()(const ShardedStrategy& x) const {
     const double g = x.group(scenario.cluster.workers);
     const Bytes unit = largest_unit(workload, x.exchange);
-    const auto shared = [&](double units) { return std::min(n, n / g + unit * units); };
-    const int ahead = x.exchange.overlap ? x.prefetch : 0;
+    const auto shared = [&](Bytes units) { return std::min(n, n / g + units); };
     const bool reduced_on_the_way = x.exchange.overlap && workload.accumulation == 1;
-    return {x.stage == ShardingStage::parameters ? shared(ahead + 1) : n, reduced_on_the_way ? shared(2) : n, s / g, {}};
+    return {x.stage == ShardingStage::parameters ? shared(gathered(x, workload)) : n, reduced_on_the_way ? shared(unit * 2.0) : n, s / g, {}};
   }
 };
 
@@ -68,7 +74,7 @@ struct StateOf {
 
 ModelState model_state(const Scenario& scenario, const Workload& workload) {
   ModelState state = std::visit(StateOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)}, scenario.strategy);
-  state.parameters += casts_of(*scenario.workload, workload.gradient_bytes);
+  state.parameters += casts_of(scenario, workload);
   state.feedback = feedback_of(scenario.compressor, workload);
   return state;
 }

@@ -24,9 +24,9 @@ namespace stepcast {
 /// g workers share out a copy: all p, unless group_size says less. Nothing sharded is more than all of it. All n of the gradients
 /// are there where they are reduced after back-propagation (no overlap), and with accumulation, since what only accumulates is not
 /// reduced; without overlap nothing is gathered ahead. All-reduce by qsparse-local-sgd keeps 2n of parameters where its local
-/// steps are more than one. A narrower compute_dtype adds casts of all parameters in it, which PyTorch's autocast caches from
-/// forward until its region ends (aten/src/ATen/autocast_mode.cpp) and backward reads; where parameters are sharded too, as long as
-/// nobody clears the cache (fairscale, pull request 650). Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'.
+/// steps are more than one. A narrower compute_dtype adds casts in it of all parameters that are there whole, which PyTorch's
+/// autocast caches from forward until its region ends (aten/src/ATen/autocast_mode.cpp) and backward reads; where parameters are
+/// sharded too, of the units that are gathered, since the cache is cleared with them (fairscale, pull request 650). Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'.
 /// Not counted: activations, workspaces, a compressor's messages, and a
 /// communication library's buffers, which together may well be more.
 struct ModelState {

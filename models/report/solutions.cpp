@@ -16,6 +16,7 @@ std::string headline(const Solutions& s) {
   std::string text = fmt::format("{}: {} by the {}, along {} from {} to {}\n", s.name, s.figure->title, s.replayed ? "replay" : "equations", s.axis, human_value(s.range, s.range.from), human_value(s.range, s.range.to));
   if (s.goal) text += fmt::format("reached: {}\n", goal_text({s.figure, *s.goal}));
   text += fmt::format("best: the {} {}, at the first value that has it; {}: where it is that near\n", s.figure->more_is_better ? "largest" : "smallest", s.figure->title, near_title());
+  if (!s.range.is_discrete()) text += fmt::format("the best is closed in on to {:g} of the value, among the values looked at\n", kPeakWidth);
   return text + search_text(s.range, s.grid);
 }
 
@@ -32,7 +33,8 @@ std::string to_text(const Solutions& s) {
     for (const std::string& axis : s.axes) row.push_back(value_on(point.coordinates, axis));
     if (s.goal) row.push_back(stretches_text(s.range, point.search.reached(), "never"));
     const GoalSearch::Best best = point.search.best();
-    row.insert(row.end(), {s.figure->text(value_of(*s.figure, best.worth)), "at " + human_value(s.range, best.value), stretches_text(s.range, point.search.near_best(), "-")});
+    if (best.worth == 0) row.insert(row.end(), {"-", "", "-"});
+    else row.insert(row.end(), {s.figure->text(value_of(*s.figure, best.worth)), "at " + human_value(s.range, best.value), stretches_text(s.range, point.search.near_best(), "-")});
     table.add(row);
   }
   std::string text = headline(s) + "\n" + table.text();
@@ -54,7 +56,7 @@ std::string to_csv(const Solutions& s) {
     };
     for (const Reach& one : point.search.reached()) add("reached", one);
     const GoalSearch::Best best = point.search.best();
-    add("best", {best.value, best.value, best.worth, best.worth});
+    if (best.worth > 0) add("best", {best.value, best.value, best.worth, best.worth});
     for (const Reach& one : point.search.near_best()) add("near_best", one);
   }
   return text;
@@ -80,8 +82,8 @@ Json solutions_document(const Solutions& s, const Json& manifest) {
   for (const PointSolution& point : s.points) {
     const GoalSearch::Best best = point.search.best();
     Json figures = Json::array();
-    for (const auto& [x, worth] : point.search.worths()) figures.push_back(Json::array({value_json(s.range, x), value(worth)}));
-    Json one = {{"coordinates", coordinates_json(point.coordinates)}, {"best", {{"at", value_json(s.range, best.value)}, {"figure", value(best.worth)}}}, {"near_best", stretches(point.search.near_best())}};
+    for (const auto& [x, worth] : point.search.worths()) figures.push_back(Json::array({value_json(s.range, x), worth > 0 ? Json(value(worth)) : Json()}));
+    Json one = {{"coordinates", coordinates_json(point.coordinates)}, {"best", best.worth > 0 ? Json{{"at", value_json(s.range, best.value)}, {"figure", value(best.worth)}} : Json()}, {"near_best", stretches(point.search.near_best())}};
     if (s.goal) one["reached"] = stretches(point.search.reached());
     one["figures"] = std::move(figures);
     json["points"].push_back(std::move(one));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -57,7 +58,11 @@ std::optional<End> read_end(std::string_view text) {
 }
 
 /// Where so many steps lead from the first end.
-double moved(const AxisRange& range, double steps) { return range.spacing == Spacing::factor ? range.from * std::pow(range.step, steps) : range.from + steps * range.step; }
+double moved(const AxisRange& range, double steps) {
+  if (range.spacing == Spacing::factor) return range.from * std::pow(range.step, steps);
+  const double value = range.from + steps * range.step;
+  return range.unit || range.whole ? value : std::stod(fmt::format("{:.12g}", value));  // 1.7, where 1 + 7·0.1 is 1.7000000000000002
+}
 
 std::string kind_of(const End& end) { return end.unit ? fmt::format("a {}", end.unit->dimension) : "a number without a unit"; }
 

@@ -195,6 +195,11 @@ std::string of_replay(const Scenario& s) { return unless(s.evaluation.evaluator 
 std::string of_jitter(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "there is no jitter"); }
 std::string tolerance(const Scenario& s) { return unless(s.evaluation.evaluator == Evaluator::both, fmt::format("evaluator is {}", name_of(s.evaluation.evaluator))); }
 
+std::string sum_between_groups(const Scenario& s) {
+  const auto* sharded = strategy_of<ShardedStrategy>(s);
+  return unless(!sharded || sharded->group(s.cluster.workers) < s.cluster.workers, "all workers share out one copy of the state");
+}
+
 constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
     SometimesField{"/cluster/link/bandwidth", link, true},
@@ -212,6 +217,7 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/exchange/overlap", overlap},
     SometimesField{"/strategy/exchange/backward_slowdown", of_overlap},
     SometimesField{"/strategy/bucket_cap", of_averaged_buckets},
+    SometimesField{"/strategy/all_reduce/algorithm", sum_between_groups},
     SometimesField{"/strategy/prefetch", prefetch},
     SometimesField{"/strategy/warmup_steps", warmup_steps},
     SometimesField{"/strategy/bound", staleness_bound},

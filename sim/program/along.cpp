@@ -1,6 +1,7 @@
 #include "sim/program/along.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -70,7 +71,16 @@ Field read_along(const AlongOptions& options) {
   return field;
 }
 
-std::vector<double> first_values(const AlongOptions& options, const Field& field) { return grid_values(field.range, options.grid.value_or(field.range.is_discrete() ? kDiscreteGrid : kGrid)); }
+std::vector<double> first_values(const AlongOptions& options, const Field& field) {
+  std::vector<double> values = grid_values(field.range, options.grid.value_or(field.range.is_discrete() ? kDiscreteGrid : kGrid));
+  if (!field.range.whole) return values;
+  // Some algorithms are at their best among powers of two, on either side of which they are worse.
+  for (double power = 1; power <= field.range.to; power *= 2)
+    if (const double steps = field.range.steps_to(power); power > field.range.from && std::abs(steps - std::round(steps)) < 1e-9) values.push_back(field.range.after(std::round(steps)));
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
 
 FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid, bool baselines) {
   Study study = load(options.study, {values_of(field, field.pointer, grid)});
@@ -89,17 +99,14 @@ FieldStudy load_along(const AlongOptions& options, const Field& field, const std
   }
 }
 
-ScenarioError told_once(const ScenarioError& error, const Field& field) {
+ScenarioError told_once(const ScenarioError& error, const Field& field, std::size_t values) {
   struct Alike {
     Fault first;
     std::size_t others = 0;
   };
   std::vector<Alike> all;
   for (Fault fault : error.faults()) {
-    if (fault.file == "--along" && is_at_or_below(fault.pointer, field.pointer)) {
-      fault.pointer = field.pointer;  // less the number in the list, which nobody wrote
-      if (fault.remedy.empty() && field.range.is_discrete()) fault.remedy = "if some values are possible, go in steps that lead to them: FROM..TO:STEP or FROM..TO:xFACTOR";
-    }
+    if (fault.file == "--along" && is_at_or_below(fault.pointer, field.pointer)) fault.pointer = field.pointer;  // less the number in the list, which nobody wrote
     const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) { return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed; });
     if (known == all.end()) all.push_back({std::move(fault)});
     else ++known->others;
@@ -107,6 +114,8 @@ ScenarioError told_once(const ScenarioError& error, const Field& field) {
   std::vector<Fault> faults;
   for (Alike& one : all) {
     if (one.others > 0) one.first.found += fmt::format(" (and {} more like it)", one.others);
+    const bool of_some_values = one.first.file == "--along" && one.first.pointer == field.pointer && one.others > 0 && one.others + 1 < values;
+    if (of_some_values && field.range.whole && field.range.step == 1 && one.first.remedy.empty()) one.first.remedy = "go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR";
     faults.push_back(std::move(one.first));
   }
   return ScenarioError(std::move(faults));

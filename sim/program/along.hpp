@@ -42,6 +42,7 @@ struct FieldStudy {
 FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid, bool baselines);
 
 /// What is wrong at many values, or in many points, is told of the first.
-ScenarioError told_once(const ScenarioError& error, const Field& field);
+/// @param values  of the field that were tried
+ScenarioError told_once(const ScenarioError& error, const Field& field, std::size_t values);
 
 }  // namespace stepcast

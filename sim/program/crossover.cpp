@@ -148,7 +148,7 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
   try {
     return crossover(options, field, invocation);
   } catch (const ScenarioError& error) {
-    throw told_once(error, field);
+    throw told_once(error, field, first_values(options, field).size());
   }
 }
 

@@ -123,7 +123,7 @@ int solve(const SolveOptions& options, const Invocation& invocation) {
     if (!options.json.empty()) write_output(options.json, solutions_document(found, make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
     return kOk;
   } catch (const ScenarioError& error) {
-    throw told_once(error, field);
+    throw told_once(error, field, first_values(options, field).size());
   }
 }
 

@@ -28,6 +28,12 @@ std::string place_of(const std::string& pointer) {
   return place;
 }
 
+/// Notes that differ in numbers alone are one.
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return text;
+}
+
 /// A point to be asked at any value of the field: what the study has it for, less what is not asked here.
 StudyPoint plain(StudyPoint point, bool baseline) {
   if (!baseline) {
@@ -136,7 +142,7 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
     for (const std::string& note : point.notes)
-      if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+      if (std::none_of(notes_.begin(), notes_.end(), [&](const std::string& known) { return without_numbers(known) == without_numbers(note); })) notes_.push_back(note);
   }
   return std::move(report.points);
 }

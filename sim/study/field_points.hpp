@@ -60,7 +60,7 @@ class FieldPoints {
   [[nodiscard]] const Figure& figure() const { return *figure_; }
   /// Whether any answer is a replay's.
   [[nodiscard]] bool is_replayed() const { return replayed_; }
-  /// Of all answers, each once.
+  /// Of all answers, each once; of those that differ in numbers alone the first.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:

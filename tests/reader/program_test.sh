@@ -179,7 +179,7 @@ expect 2 solve ../good.json --along workers=1..8 --for efficiency=90% && says 'w
 expect 2 solve ../good.json --along workers=1..8 --for run=1h --json new.json && prints_nothing
 says 'run: no point of the study has it; they have throughput, step, speedup, efficiency'
 expect 0 "${fixed[@]/crossover/solve}" && prints 'note: 1 point is left out, whose variant sets workers itself'
-expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}' --along /cluster/workers=8..16 && says 'go in steps that lead to them: FROM..TO:STEP or FROM..TO:xFACTOR'
+expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}' --along /cluster/workers=8..16 && says 'go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing

@@ -109,6 +109,7 @@ std::vector<Case> cases() {
       {"/strategy/exchange/backward_slowdown", 1.5, strategy(R"({"kind": "parameter-server", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false",
        strategy(R"({"kind": "parameter-server", "exchange": {"grouping": "per-tensor"}})")},
       {"/strategy/bucket_cap", "1MB", strategy(R"({"kind": "local-sgd"})"), "grouping is whole-model", strategy(R"({"kind": "local-sgd", "grouping": "bucketed"})")},
+      {"/strategy/all_reduce/algorithm", "reduce-broadcast", strategy(R"({"kind": "sharded"})"), "all workers share out one copy of the state", strategy(R"({"kind": "sharded", "group_size": 2})")},
       {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "stage": "optimizer-state", "exchange": {"grouping": "per-tensor"}})"), "stage is optimizer-state, which keeps what it has gathered",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
       {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false", strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
