@@ -11,7 +11,7 @@ namespace stepcast {
 /// (GPT-2: Radford et al. 2019; Llama 2: Touvron et al. 2023). One sample is one sequence.
 struct Transformer {
   Count layers = 1, hidden = 1, heads = 1;
-  std::optional<Count> kv_heads, ffn;
+  std::optional<Count> kv_heads{}, ffn{};
   bool gated = false;
   Count vocabulary = 1, sequence = 1;
   bool positions = true, tied = true, bias = true, dropout = false, fused_attention = true, causal = true;

@@ -17,7 +17,7 @@ std::string speedup_text(double speedup) {
 }
 
 std::string headline(const Crossovers& c) {
-  std::string text = fmt::format("{}: {} by the {}, along {} from {} to {}\n", c.name, c.figure->title, c.replayed ? "replay" : "equations", c.axis, human_value(c.range, c.range.from), human_value(c.range, c.range.to));
+  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", c.name, c.figure->title, c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
   text += fmt::format("compared with {}\n", label(c.arrangement.alternatives[c.reference]));
   text += "pays: where it is faster than that; most: its largest speedup over that; fastest: where it is, of equals the first\n";
   return text + search_text(c.range, c.grid);

@@ -27,7 +27,7 @@ struct AxisRange {
   bool whole = false;               ///< whole numbers only, every one of them where no spacing says otherwise
   const ValueUnit* unit = nullptr;  ///< none: bare numbers
   Spacing spacing = whole ? Spacing::added : Spacing::dense;
-  double step = 1.0;                ///< added: > 0; factor: > 1; `to` is some steps from `from`
+  double step = 1.0;                ///< added: > 0, in SI; factor: > 1; `to` is some steps from `from`
 
   /// Steps are factors where no end is zero, differences otherwise: the logarithm of the value, or the value.
   [[nodiscard]] double coordinate(double value) const;

@@ -26,20 +26,21 @@ std::string few_of(const std::vector<std::string>& names) {
 std::string_view times_are(std::size_t count) { return count == 1 ? "time is" : "times are"; }
 
 /// "peak, memory bandwidth datasheet; launch overhead assumed" of the constants that the roofline takes for the table.
-std::string unmeasured(const WorkloadTable& table, const DeviceProfile& profile) {
+std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile) {
   struct Constant {
     std::string_view name;
     Evidence evidence;
   };
   std::vector<Constant> constants;
-  const Dtype dtype = compute_dtype_of(table);
+  const Dtype dtype = compute_dtype_of(listed);
   for (const PeakRate& peak : profile.peaks)
     if (peak.dtype == dtype) constants.push_back({"peak", peak.evidence});
   constants.insert(constants.end(), {{"memory bandwidth", profile.memory_bandwidth.evidence}, {"launch overhead", profile.launch_overhead.evidence},
                                      {"compute efficiency", profile.compute_efficiency.evidence},
                                      {"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
   // The default, no gain, is nobody's claim.
-  if (dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
+  const bool convolves = std::any_of(listed.layers.begin(), listed.layers.end(), [](const Layer& layer) { return layer.shape && std::holds_alternative<Conv2d>(*layer.shape); });
+  if (convolves && dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
   std::string text;
   for (const Evidence evidence : kUnmeasured) {
     std::vector<std::string_view> names;
@@ -136,7 +137,7 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
       notes.push_back(fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}", names.size(), times_are(names.size()), profile.name, name_of(evidence), few_of(names)));
   const std::vector<Part> parts = parts_of(listed, profile, table.batch);
   const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.has_entry; });
-  if (const std::string constants = asks_roofline ? unmeasured(table, profile) : ""; !constants.empty())
+  if (const std::string constants = asks_roofline ? unmeasured(listed, profile) : ""; !constants.empty())
     notes.push_back(fmt::format("layer times follow from the profile \"{}\", not measured: {}", profile.name, constants));
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())

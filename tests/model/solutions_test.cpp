@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "models/report/stretch_text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;
@@ -80,4 +81,14 @@ TEST_CASE("of many stretches the first four are named") {
   const std::string text = to_text(solutions_of(parse_axis_range("1..20"), "efficiency", 0.5, [](double v) { return std::fmod(v, 2) > 0 ? 0.6 : 0.4; }));
   INFO(text);
   CHECK(says(text, "  1, 3, 5, 7, and 6 more  60 %  at 1  1, 3, 5, 7, and 6 more\n"));
+}
+
+TEST_CASE("a range says its steps, but for whole numbers one after the other") {
+  CHECK(range_text(parse_axis_range("8..64")) == "from 8 to 64");
+  CHECK(range_text(parse_axis_range("8..64:8")) == "from 8 to 64 in steps of 8");
+  CHECK(range_text(parse_axis_range("2..64:x2")) == "from 2 to 64 by factors of 2");
+  CHECK(range_text(parse_axis_range("1MB..4MB:1MB")) == "from 1 MB to 4 MB in steps of 1 MB");
+  CHECK(along_json("workers", "/cluster/workers", parse_axis_range("2..64:x2"), 6)["factor"] == 2);
+  CHECK(along_json("workers", "/cluster/workers", parse_axis_range("8..64:8"), 8)["step"] == 8);
+  CHECK(along_json("bandwidth", "/cluster/link/bandwidth", parse_axis_range("1Gbps..2Gbps"), 25)["step"].is_null());
 }

@@ -25,7 +25,7 @@ Scenario asynchronous(int p, int shards) {
 
 std::string announcement_of(const Scenario& scenario) {
   Study study;
-  study.points = {{{}, scenario, {}, {}, {}}};
+  study.points = {{{}, scenario, {}, {}, {}, {}}};
   return announce_long_replays(study);
 }
 
