@@ -6,8 +6,8 @@
 //   reduce-scatter  ring reduce-scatter inside, so that each position has a g-th of its group's sum, then between
 //
 // All-reduce: the buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A rank at
-// position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The others have a block for each rank, and blocks of a position
-// are g apart.
+// position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The others have a block
+// for each rank, and blocks of a position are g apart.
 //
 // With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most out and as
 // much in, spread over all of them. The rest differs: NCCL's channels each have a chain inside the machine, from and to the worker

@@ -221,6 +221,7 @@ struct Ways {
   }
 };
 
+/// What the busiest participant's link carries, its host copies and it adds up. How many messages follow each other is Latency's.
 struct Terms {
   const Scenario& scenario;
   const Traffic& traffic;
@@ -244,7 +245,7 @@ struct Terms {
     const Bytes worker = co_located ? n * (1.0 - 1.0 / s.shards) : n;
     // A co-located shard's host sends what its worker pushes and what its shard is pulled for by the same link.
     const Bytes host = co_located ? traffic.push * (1.0 - 1.0 / s.shards) + traffic.pull * (flows / s.shards) : std::max(worker, n * (flows / s.shards));
-    terms.add(Path::shard, 2, is_asynchronous(s) ? n * (flows / s.shards) : host);
+    terms.add(Path::shard, 0, is_asynchronous(s) ? n * (flows / s.shards) : host);
     terms.copied = is_asynchronous(s) ? Bytes{} : worker;
     return terms;
   }
@@ -255,7 +256,7 @@ struct Terms {
     CostTerms all;
     for (const auto& [kind, bytes] : traffic.collective) {
       const CostTerms terms = lower_bound(kind.first, bytes, kind.second.size(p()));
-      all.add(Path::far, terms.total_messages(), terms.total_wire());
+      all.add(Path::far, 0, terms.total_wire());
       all.reduced += terms.reduced;
     }
     return all;
@@ -270,8 +271,11 @@ struct Latency {
 
   [[nodiscard]] const Cluster& cluster() const { return scenario.cluster; }
   [[nodiscard]] Seconds best() const { return best_link(cluster()).alpha; }
-  /// Every machine or rack has a worker whose messages leave it.
-  [[nodiscard]] bool leaves_groups() const { return natural_group(cluster()) < cluster().workers && links_are_alike(cluster()); }
+  /// Of what some worker of every machine or rack sends out of it.
+  [[nodiscard]] Seconds out_of_groups() const {
+    const bool leaves = natural_group(cluster()) < cluster().workers && links_are_alike(cluster());
+    return leaves ? std::max(best(), farthest(cluster())) : best();
+  }
 
   Seconds operator()(const AllReduceStrategy&) const { return collectives(); }
   Seconds operator()(const PipelinedStrategy&) const { return collectives(); }
@@ -279,14 +283,13 @@ struct Latency {
   Seconds operator()(const LocalSgdStrategy&) const { return collectives(); }
   Seconds operator()(const CollectiveBenchmark&) const { return collectives(); }
   Seconds operator()(const GossipStrategy&) const {
-    if (cluster().workers == 1) return {};
-    return leaves_groups() ? std::max(best(), farthest(cluster())) : best();
+    return cluster().workers == 1 ? Seconds{} : out_of_groups();
   }
   /// A push, and a pull after it.
   Seconds operator()(const ParameterServerStrategy& s) const {
     const bool co_located = s.placement == ServerPlacement::co_located;
     if (co_located && (cluster().workers == 1 || is_asynchronous(s))) return {};
-    if (co_located) return 2.0 * (leaves_groups() ? std::max(best(), farthest(cluster())) : best());
+    if (co_located) return 2.0 * out_of_groups();
     // Dedicated shards may be in a rack with all workers, and near to some in a fabric.
     const bool all_alike_far = std::holds_alternative<Star>(cluster().topology) || std::holds_alternative<Nodes>(cluster().topology);
     const Seconds shard = collective_prices(cluster()).path[static_cast<int>(Path::shard)].alpha * latency_factor(cluster());

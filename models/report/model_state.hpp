@@ -21,14 +21,14 @@ namespace stepcast {
 ///            gradients             n                             n/g + 2b       s/g
 ///            parameters            n/g + (prefetch + 1)·b        n/g + 2b       s/g
 ///
-/// g workers share out a copy: all p, unless group_size says less. Nothing sharded is more than all of it. All n of the gradients
-/// are there where they are reduced after back-propagation (no overlap), and with accumulation, since what only accumulates is not
-/// reduced; without overlap nothing is gathered ahead. All-reduce by qsparse-local-sgd keeps 2n of parameters where its local
-/// steps are more than one. A narrower compute_dtype adds casts in it of all parameters that are there whole, which PyTorch's
-/// autocast caches from forward until its region ends (aten/src/ATen/autocast_mode.cpp) and backward reads; where parameters are
-/// sharded too, of the units that are gathered, since the cache is cleared with them (fairscale, pull request 650). Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'.
-/// Not counted: activations, workspaces, a compressor's messages, and a
-/// communication library's buffers, which together may well be more.
+/// g workers share out a copy: all p, unless group_size says less. Nothing sharded is more than all of it. All n of the
+/// gradients are there where they are reduced after back-propagation (no overlap), and with accumulation, since what only
+/// accumulates is not reduced; without overlap nothing is gathered ahead. All-reduce by qsparse-local-sgd keeps 2n of
+/// parameters where its local steps are more than one. A narrower compute_dtype adds casts in it of all parameters that are
+/// there whole, which PyTorch's autocast caches from forward until its region ends (aten/src/ATen/autocast_mode.cpp) and
+/// backward reads; where parameters are sharded too, of the units that are gathered, since the cache is cleared with them
+/// (fairscale, pull request 650). Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'. Not counted:
+/// activations, workspaces, a compressor's messages, and a communication library's buffers, which together may well be more.
 struct ModelState {
   Bytes parameters{}, gradients{}, optimizer{}, feedback{};
   [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer + feedback; }

@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "models/part/json.hpp"
 #include "models/report/rows.hpp"

@@ -152,31 +152,32 @@ class Builder {
     return all;
   }
 
-  /// When each bucket may be pushed, after the beginning of backward: what add_backward's tasks come to.
+  /// When each task that there is so far ends on a worker of speed 1 that begins a step with nothing under way.
+  [[nodiscard]] std::vector<Seconds> first_ends() const {
+    std::vector<std::vector<TaskId>> waits_for(graph_.tasks.size());
+    for (const Dependency& d : graph_.dependencies)
+      if (d.lag == 0) waits_for[static_cast<std::size_t>(d.after)].push_back(d.before);
+    std::vector<Seconds> ends, free(graph_.streams.size());
+    for (const Task& task : graph_.tasks) {
+      Seconds& stream = free[static_cast<std::size_t>(task.worker_stream)];
+      for (const TaskId before : waits_for[ends.size()]) stream = std::max(stream, ends[static_cast<std::size_t>(before)]);
+      stream += std::get<ComputeWork>(task.work).duration;
+      ends.push_back(stream);
+    }
+    return ends;
+  }
+
+  /// When each bucket may be pushed, as depend_on_ready says.
   [[nodiscard]] std::vector<Seconds> ready_times() const {
-    const double slowdown = overlap_ ? strategy_.exchange.backward_slowdown : 1.0;
-    const bool while_computing = input_.codec.overlap || std::holds_alternative<NoCompressor>(input_.compressor), own_stream = codec_ != compute_;
+    const std::vector<Seconds> ends = first_ends();
+    const auto end_of = [&](TaskId task) { return ends[static_cast<std::size_t>(task)]; };
     std::vector<Seconds> ready;
-    Seconds computing{}, encoding{}, end{};
-    const auto encode = [&](std::size_t b) {
-      Seconds& stream = own_stream ? encoding : computing;
-      stream = std::max(stream, computing) + coded_[b].encode;
-      return stream;
-    };
-    for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      end = computing += buckets_[b].gap * slowdown;
-      ready.push_back(while_computing ? encode(b) : computing);
-    }
-    if (input_.workload.tail > Seconds{} && strategy_.exchange.grouping != Grouping::whole_model) end = computing += input_.workload.tail * slowdown;
-    for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      if (!while_computing) ready[b] = encode(b);
-      if (!overlap_) ready[b] = std::max(ready[b], end);
-    }
+    for (const TaskId task : backward_.ready) ready.push_back(overlap_ ? end_of(task) : std::max(end_of(task), end_of(backward_.end)));
     return ready;
   }
 
-  /// The order in which pushes (by their buckets' numbers) and pulls are ready where one link carries both.
   enum class Turn { push, pull };
+  /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets.
   [[nodiscard]] std::vector<Turn> turns(const std::vector<Bundle>& all) const {
     const std::vector<Seconds> ready = ready_times();
     const auto time_of = [&](ShardExchange exchange, const DirectWork& work) { return input_.prices.shards(exchange, work.shard_bytes, true).total(); };
@@ -208,8 +209,10 @@ class Builder {
     const StreamId serving = graph_.add_stream("server compute", Role::server);
     std::vector<Bundle> all = bundles();
     const std::size_t count = all.size();
-    // Of streams of their own the order in the list says nothing.
-    const std::vector<Turn> order = one_link ? turns(all) : std::vector<Turn>();
+    // Where they have a stream each, only the order within a kind matters.
+    std::vector<Turn> order(2 * count, Turn::push);
+    if (one_link) order = turns(all);
+    else std::fill(order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), Turn::pull);
 
     std::vector<TaskId> pushed, served, pulled;
     const auto push = [&] {
@@ -226,12 +229,7 @@ class Builder {
       // A worker takes part in a pull only after its own push.
       graph_.depend(pulled.back(), pushed[b]);
     };
-    if (one_link) {
-      for (const Turn turn : order) turn == Turn::push ? push() : pull();
-    } else {
-      for (std::size_t b = 0; b < count; ++b) push();
-      for (std::size_t b = 0; b < count; ++b) pull();
-    }
+    for (const Turn turn : order) turn == Turn::push ? push() : pull();
     finish(pulled);
   }
 

@@ -1,6 +1,6 @@
 // Synchronous SGD whose workers hold a g-th of the model's state each: ZeRO (Rajbhandari et al., SC 2020) and FSDP (Zhao et
-// al., VLDB 2023), where g is p unless `group_size` says less. A unit is what Exchange groups: the parameters and gradients that are gathered and reduced together, in the
-// order in which back-propagation has them.
+// al., VLDB 2023), where g is p unless `group_size` says less. A unit is what Exchange groups: the parameters and gradients
+// that are gathered and reduced together, in the order in which back-propagation has them.
 //
 //   optimizer-state   gradients are reduce-scattered as back-propagation has them; each worker updates its g-th of the
 //                     parameters, which are then gathered, one unit after the other, before the next forward pass
@@ -13,11 +13,11 @@
 // reduce-scatter (hybrid sharding, Zhao et al., section 3.2.2).
 //
 // All collectives share one stream, as in one NCCL communicator. Where units are let go, at most `prefetch` are gathered ahead
-// of the one that computes; a unit gathered ahead goes before the reduction of the one that computes meanwhile. Back-propagation
-// of a unit waits for the reduction of the one two before it, so that the gradients of two units at most are there whole (FSDP's
-// reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a share does not matter. The next step's first gathering waits for the update, which waits for the
-// last reduction. Of several passes (accumulation) the last
-// alone is reduced, as under FSDP's no_sync(); units that are let go are gathered in all of them.
+// of the one that computes; a unit gathered ahead goes before the reduction of the one that computes meanwhile.
+// Back-propagation of a unit waits for the reduction of the one two before it, so that the gradients of two units at most are
+// there whole (FSDP's reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a share does not matter. The
+// next step's first gathering waits for the update, which waits for the last reduction. Of several passes (accumulation) the
+// last alone is reduced, as under FSDP's no_sync(); units that are let go are gathered in all of them.
 #include <algorithm>
 #include <utility>
 

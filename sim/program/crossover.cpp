@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/study/close_in.hpp"
 
 namespace stepcast {
 namespace {
@@ -37,7 +39,7 @@ class Crossing {
     arrange_points(study);
     points_.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_by(reports); });
     begin_searches(grid);
-    close_in();
+    search();
     found_.replayed = points_.is_replayed();
     found_.notes.insert(found_.notes.end(), points_.notes().begin(), points_.notes().end());
     return std::move(found_);
@@ -107,23 +109,10 @@ class Crossing {
     if (lonely > 0) found_.notes.push_back(fmt::format("{} situation{} left out, where {} does not stand or has no other alternative beside it", lonely, lonely == 1 ? " is" : "s are", reference));
   }
 
-  void close_in() {
-    for (int round = 0; round < kMostRounds; ++round) {
-      std::vector<std::vector<CrossoverSearch::Request>> requests;
-      FieldPoints::Wanted wanted;
-      for (std::size_t s = 0; s < found_.situations.size(); ++s) {
-        requests.push_back(found_.situations[s].search.requests());
-        for (const auto& [alternative, value] : requests.back()) wanted[contestants_[s][alternative]].insert(value);
-      }
-      if (wanted.empty()) return;
-      points_.know(wanted);
-      for (std::size_t s = 0; s < found_.situations.size(); ++s) {
-        std::vector<double> worths;
-        for (const auto& [alternative, value] : requests[s]) worths.push_back(points_.worth(contestants_[s][alternative], value));
-        found_.situations[s].search.answer(requests[s], worths);
-      }
-    }
-    found_.notes.push_back(fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds));
+  void search() {
+    const auto of_situation = [&](std::size_t s) -> CrossoverSearch& { return found_.situations[s].search; };
+    const auto asked = [&](std::size_t s, const CrossoverSearch::Request& request) { return std::pair(contestants_[s][request.alternative], request.value); };
+    if (!close_in(points_, found_.situations.size(), of_situation, asked, kMostRounds)) found_.notes.push_back(fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds));
   }
 
   const CrossoverOptions& options_;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +14,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/study/close_in.hpp"
 
 namespace stepcast {
 namespace {
@@ -68,27 +70,6 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
   return all;
 }
 
-/// @returns whether all were found
-bool close_in(Searches& all, FieldPoints& points) {
-  for (int round = 0; round < kMostRounds; ++round) {
-    FieldPoints::Wanted wanted;
-    std::vector<std::vector<double>> requests;
-    for (std::size_t i = 0; i < all.searches.size(); ++i) {
-      requests.push_back(all.searches[i].requests());
-      if (!requests.back().empty()) wanted[all.points[i]].insert(requests.back().begin(), requests.back().end());
-    }
-    if (wanted.empty()) return true;
-    points.know(wanted);
-    for (std::size_t i = 0; i < all.searches.size(); ++i) {
-      if (requests[i].empty()) continue;
-      std::vector<double> worths;
-      for (const double value : requests[i]) worths.push_back(points.worth(all.points[i], value));
-      all.searches[i].answer(requests[i], worths);
-    }
-  }
-  return false;
-}
-
 Solutions find(const std::string& name, FieldPoints points, const Question& question, const Field& field, const std::vector<double>& grid, const std::vector<std::string>& axes) {
   Solutions found;
   points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_of(question, reports); });
@@ -102,7 +83,9 @@ Solutions find(const std::string& name, FieldPoints points, const Question& ques
   for (const std::string& axis : axes)
     if (axis != found.axis) found.axes.push_back(axis);
   Searches all = begin(points, field, grid, question.value ? std::optional(worth_of(*found.figure, *question.value)) : std::nullopt);
-  if (!close_in(all, points)) found.notes.push_back(fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
+  const auto search = [&](std::size_t i) -> GoalSearch& { return all.searches[i]; };
+  const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
+  if (!close_in(points, all.searches.size(), search, asked, kMostRounds)) found.notes.push_back(fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
   for (std::size_t i = 0; i < all.searches.size(); ++i) found.points.push_back({points.points()[all.points[i]].coordinates, std::move(all.searches[i])});
   found.replayed = points.is_replayed();
   if (const std::size_t constant = points.points().size() - found.points.size(); constant > 0) found.notes.push_back(fmt::format("{} point{} left out, whose variant sets {} itself", constant, constant == 1 ? " is" : "s are", found.axis));

@@ -18,15 +18,13 @@ transcript crossover crossover-among "$scenarios/quickstart.json" --along /clust
 example=$("$program" crossover --help | sed -n 's/^Example: stepcast //p')
 (cd "$scenarios/.." && bash -c "'$program' $example" >/dev/null)
 
-python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
-import json, subprocess, sys
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname -- "${BASH_SOURCE[0]}") python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
+import functools, json, sys
+from answers import answer, written
 
 program, scenarios, work = sys.argv[1:]
 
-def answer(command, file, *options):
-    run = subprocess.run([program, command, file, "--json", "-", *options], capture_output=True, text=True)
-    assert run.returncode == 0, (command, file, options, run.stderr)
-    return json.loads(run.stdout)
+answer = functools.partial(answer, program)
 
 def worth(name, point):
     return {"throughput_samples_per_s": lambda: point["throughput_samples_per_s"], "steps_per_s": lambda: 1 / point["step_time_s"], "runs_per_s": lambda: 1 / point["run_time_s"]}[name]()
@@ -35,13 +33,11 @@ def check(study, along, *options):
     """Every worth, from `stepcast run` with the field set; the order on both sides of every change."""
     file = f"{scenarios}/{study}.json"
     found = answer("crossover", file, "--along", along, "--evaluator", "equations", *options)
-    unit = {"B_per_s": "B/s", None: "", "B": "B", "s": "s"}[found["along"]["si_unit"]]
     values = sorted({x for s in found["situations"] for a in s["alternatives"] for x, _ in a["worths"]})
-    text = {f"{x!r}{unit}" if unit else json.dumps(x): x for x in values}
-    listed = json.dumps([t if unit else json.loads(t) for t in text])
+    text, setting = written(found["along"], values)
     known, axis = {}, found["along"]["axis"]
     options = [word for option, word in zip(options[::2], options[1::2]) if option in ("--set", "--point") for word in (option, word)]
-    for point in answer("run", file, "--no-plot", "--evaluator", "equations", *options, "--set", f"{found['along']['pointer']}={listed}")["points"]:
+    for point in answer("run", file, "--no-plot", "--evaluator", "equations", *options, "--set", setting)["points"]:
         axes = {k: v for k, v in point.items() if k in coordinates_of(found)}
         for x in values if point[axis] is None else [text[str(point[axis])]]:  # a variant that sets the field, or has none, is the same everywhere
             known[(json.dumps({k: v for k, v in axes.items() if v is not None}, sort_keys=True), x)] = worth(found["worth"], point)

@@ -17,27 +17,23 @@ transcript solve solve-run "$scenarios/pufferfish-resnet18.json" --along /cluste
 example=$("$program" solve --help | sed -n 's/^Example: stepcast //p')
 (cd "$scenarios/.." && bash -c "'$program' $example" >/dev/null)
 
-python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
-import json, math, subprocess, sys
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname -- "${BASH_SOURCE[0]}") python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
+import functools, json, math, sys
+from answers import answer, written
 
 program, scenarios, work = sys.argv[1:]
 
-def answer(command, file, *options):
-    run = subprocess.run([program, command, file, "--json", "-", *options], capture_output=True, text=True)
-    assert run.returncode == 0, (command, file, options, run.stderr)
-    return json.loads(run.stdout)
+answer = functools.partial(answer, program)
 
 def check(least, study, along, *options, goal=None):
     """Every figure, from `stepcast run` with the field set; the goal on both sides of every change; the best of all."""
     file = f"{scenarios}/{study}.json"
     found = answer("solve", file, "--along", along, "--evaluator", "equations", *(["--for", goal] if goal else []), *options)
-    unit = {"B_per_s": "B/s", None: "", "B": "B", "s": "s"}[found["along"]["si_unit"]]
     values = sorted({x for point in found["points"] for x, _ in point["figures"]})
-    text = {f"{x!r}{unit}" if unit else json.dumps(x): x for x in values}
-    listed = json.dumps([t if unit else json.loads(t) for t in text])
+    text, setting = written(found["along"], values)
     axis, known = found["along"]["axis"], {}
     axes = set().union(*(point["coordinates"] for point in found["points"]))
-    for point in answer("run", file, "--no-plot", "--evaluator", "equations", *options, "--set", f"{found['along']['pointer']}={listed}")["points"]:
+    for point in answer("run", file, "--no-plot", "--evaluator", "equations", *options, "--set", setting)["points"]:
         place = json.dumps({k: v for k, v in point.items() if k in axes and v is not None}, sort_keys=True)
         known[(place, text[str(point[axis])])] = point[found["figure"]]
     sign, changes = 1 if found["more_is_better"] else -1, 0
