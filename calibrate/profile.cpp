@@ -168,6 +168,7 @@ Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile) 
   WorkloadTable table = step.table;
   table.profile = profile;
   table.accumulation = 1;  // one pass and an update are measured
+  table.recomputation = Recomputation::none;
   return rounded(make_workload(table).compute());
 }
 

@@ -52,6 +52,15 @@ constexpr OtherWord kWords[] = {
     {"shardgradop", "gradients", "gradients"},
     {"zero3", "parameters", "parameters"},
     {"fullshard", "parameters", "parameters"},
+    // Fields: Megatron-LM, DeepSpeed, PyTorch.
+    {"globalbatchsize", "global_batch", "global_batch"},
+    {"trainbatchsize", "global_batch", "global_batch"},
+    {"microbatch", "global_batch", "batch"},
+    {"microbatchsize", "global_batch", "batch"},
+    {"gradientaccumulationsteps", "accumulation", "accumulation"},
+    {"activationcheckpointing", "recomputation", "recomputation"},
+    {"gradientcheckpointing", "recomputation", "recomputation"},
+    {"recompute", "recomputation", "recomputation"},
     // Servers.
     {"bsp", "synchronous", "synchronous"},
     {"sync", "synchronous", "synchronous"},

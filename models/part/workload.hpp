@@ -25,6 +25,18 @@ struct Choices<BackwardSpread> {
   };
 };
 
+/// What of forward is computed again instead of being kept for backward (activation checkpointing: Chen et al. 2016,
+/// arXiv:1604.06174).
+enum class Recomputation { none, blocks };
+
+template <>
+struct Choices<Recomputation> {
+  static constexpr std::array table = {
+      Choice<Recomputation>{"none", Recomputation::none, "nothing: all that backward reads is kept"},
+      Choice<Recomputation>{"blocks", Recomputation::blocks, "each block, of whose activations only what enters it is kept: its forward runs once more when backward reaches it"},
+  };
+};
+
 struct GradientTensor {
   std::string name;
   std::int64_t elements = 0;
@@ -104,6 +116,9 @@ struct WorkloadVariant {
   bool operator==(const WorkloadVariant&) const = default;
 };
 
+/// Passes of a step, at most.
+inline constexpr int kMostAccumulation = 65536;
+
 /// A layer table. Times come in one of five forms:
 ///   layers       per layer, in forward order: forward and backward time, gradient tensors
 ///   shapes       per layer, its kind and shape: gradients follow from it, times from `profile`
@@ -116,9 +131,11 @@ struct WorkloadTable {
   std::string source;
   int batch = 1;
   int accumulation = 1;
+  std::optional<std::int64_t> global_batch;
   std::string sample = "sample";
   Dtype dtype = Dtype::fp32;
   std::optional<Dtype> compute_dtype;
+  Recomputation recomputation = Recomputation::none;
   std::optional<std::int64_t> parameters;
   std::optional<Seconds> forward;
   std::optional<Seconds> backward;
@@ -140,10 +157,12 @@ struct WorkloadTable {
     v.optional("description", x.description, "what it is");
     v.optional("source", x.source, "where times or shapes come from: measured (by whom, on what), assumed, datasheet");
     v.required("batch", x.batch, "samples per worker and pass", at_least(1));
-    v.optional("accumulation", x.accumulation, "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update", between(1, 65536));
+    v.optional("accumulation", x.accumulation, "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update", between(1, kMostAccumulation));
+    v.optional("global_batch", x.global_batch, "samples of all workers in a step, whose number must divide them: a worker's share is then the least number of equal passes, `accumulation` of them or more, of at most `batch` samples each; null: every worker has `accumulation` passes of `batch`", between(1, 1e12));
     v.optional("sample", x.sample, "what one sample is, for throughput: image, token, sentence");
     v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
     v.optional("compute_dtype", x.compute_dtype, "with shapes: type of the operands of forward and backward, where it is narrower than `dtype`, in which parameters, gradients, their exchange and the update stay (automatic mixed precision; casts are not priced, nor what PyTorch's autocast leaves in fp32, as norms and losses); null: `dtype`");
+    v.optional("recomputation", x.recomputation, "with shapes: what of forward is computed again for backward, to save memory. A block's layers follow each other and have names alike up to the first part between dots that is a number, as `grouping` per-block has it");
     v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table", at_least(1));
     v.optional("forward", x.forward, "forward time of the whole network", non_negative);
     v.optional("backward", x.backward, "backward time of the whole network", non_negative);

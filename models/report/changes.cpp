@@ -13,6 +13,8 @@
 #include "models/part/writer.hpp"
 #include "models/price/cluster_prices.hpp"
 #include "models/unit/format.hpp"
+#include "models/workload/blocks.hpp"
+#include "models/workload/layer_times.hpp"
 
 namespace stepcast {
 namespace {
@@ -97,7 +99,10 @@ class Changes {
   std::vector<Change> all() {
     cluster();
     std::visit([this](const auto& strategy) { exchange_of(strategy); }, s_.strategy);
-    if (!std::holds_alternative<CollectiveBenchmark>(s_.strategy)) training();
+    if (trains(s_)) {
+      recomputation(*s_.workload);
+      training();
+    }
     return std::move(changes_);
   }
 
@@ -135,31 +140,31 @@ class Changes {
     cheapest(x.collective);
     servers(x.exchange);
     if (std::holds_alternative<NoCompressor>(s_.compressor)) {
-      strategy(ChangeOf::exchange, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
-      if (const auto group = machine_group()) strategy(ChangeOf::exchange, fmt::format("gradients and optimizer state sharded inside each {}", group_name(s_.cluster)), ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
+      strategy(ChangeOf::execution, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
+      if (const auto group = machine_group()) strategy(ChangeOf::execution, fmt::format("gradients and optimizer state sharded inside each {}", group_name(s_.cluster)), ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
     }
   }
   void exchange_of(const ParameterServerStrategy& x) {
     groupings(x.exchange);
-    if (x.shards > 1 && x.balance == ShardBalance::greedy) add(ChangeOf::exchange, "shards of one size", "/strategy/balance", "split");
-    add(ChangeOf::exchange, fmt::format("{} shards", 2 * x.shards), "/strategy/shards", 2 * x.shards);
+    if (x.shards > 1 && x.balance == ShardBalance::greedy) add(ChangeOf::execution, "shards of one size", "/strategy/balance", "split");
+    add(ChangeOf::execution, fmt::format("{} shards", 2 * x.shards), "/strategy/shards", 2 * x.shards);
     if (x.placement == ServerPlacement::dedicated || x.shards < s_.cluster.workers) {
       ParameterServerStrategy everywhere = x;
       everywhere.placement = ServerPlacement::co_located;
       everywhere.shards = s_.cluster.workers;
-      strategy(ChangeOf::exchange, "a shard on every worker", everywhere);
+      strategy(ChangeOf::execution, "a shard on every worker", everywhere);
     }
     // Asynchronous servers take gradients at other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
-    strategy(synchronous ? ChangeOf::exchange : ChangeOf::training, "all-reduce", AllReduceStrategy{.exchange = x.exchange});
+    strategy(synchronous ? ChangeOf::execution : ChangeOf::training, "all-reduce", AllReduceStrategy{.exchange = x.exchange});
     if (!synchronous) return;
     add(ChangeOf::training, "asynchronous servers", "/strategy/consistency", name_of(Consistency::asynchronous));
   }
   void exchange_of(const PipelinedStrategy& x) {
     cheapest(x.collective);
     carriers(x.carrier);
-    add(ChangeOf::exchange, fmt::format("{} segments", 2 * x.segments), "/strategy/segments", 2 * x.segments);
-    if (x.segments > 1) add(ChangeOf::exchange, "one segment", "/strategy/segments", 1);
+    add(ChangeOf::execution, fmt::format("{} segments", 2 * x.segments), "/strategy/segments", 2 * x.segments);
+    if (x.segments > 1) add(ChangeOf::execution, "one segment", "/strategy/segments", 1);
     add(ChangeOf::training, fmt::format("width {}", x.width + 1), "/strategy/width", x.width + 1);
     if (x.width > 1) add(ChangeOf::training, "width 1, synchronous", "/strategy/width", 1);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
@@ -168,56 +173,56 @@ class Changes {
     groupings(x.exchange);
     cheapest(x.collective);
     for (const auto& choice : Choices<ShardingStage>::table)
-      if (choice.value != x.stage) add(ChangeOf::exchange, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
-    if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group) add(ChangeOf::exchange, fmt::format("state sharded inside each {}", group_name(s_.cluster)), "/strategy/group_size", *group);
-    if (x.group(s_.cluster.workers) < s_.cluster.workers) add(ChangeOf::exchange, "state sharded over all workers", "/strategy/group_size", nullptr);
-    if (x.all_reduce != CollectiveChoice{}) add(ChangeOf::exchange, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
-    if (x.stage == ShardingStage::parameters) add(ChangeOf::exchange, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
-    strategy(ChangeOf::exchange, "all-reduce, with all state on every worker", AllReduceStrategy{.exchange = x.exchange});
+      if (choice.value != x.stage) add(ChangeOf::execution, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
+    if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group) add(ChangeOf::execution, fmt::format("state sharded inside each {}", group_name(s_.cluster)), "/strategy/group_size", *group);
+    if (x.group(s_.cluster.workers) < s_.cluster.workers) add(ChangeOf::execution, "state sharded over all workers", "/strategy/group_size", nullptr);
+    if (x.all_reduce != CollectiveChoice{}) add(ChangeOf::execution, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
+    if (x.stage == ShardingStage::parameters) add(ChangeOf::execution, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
+    strategy(ChangeOf::execution, "all-reduce, with all state on every worker", AllReduceStrategy{.exchange = x.exchange});
   }
   void exchange_of(const LocalSgdStrategy& x) {
     for (const auto& choice : Choices<Grouping>::table)
-      if (choice.value != x.grouping) add(ChangeOf::exchange, std::string(choice.name), "/strategy/grouping", choice.name);
+      if (choice.value != x.grouping) add(ChangeOf::execution, std::string(choice.name), "/strategy/grouping", choice.name);
     cheapest(x.collective);
     carriers(x.carrier);
     add(ChangeOf::training, fmt::format("averaged every {} steps", 2 * x.steps), "/strategy/steps", 2 * x.steps);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const GossipStrategy& x) {
-    if (!x.overlap) add(ChangeOf::exchange, "overlap with the gradient's computation", "/strategy/overlap", true);
+    if (!x.overlap) add(ChangeOf::execution, "overlap with the gradient's computation", "/strategy/overlap", true);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const CollectiveBenchmark& x) {
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {
       if (entry.operation != x.operation || entry.algorithm == x.collective.algorithm) continue;
       if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // one ring, over again
-      add(ChangeOf::exchange, std::string(name_of(entry.algorithm)), "/strategy/collective", {{"algorithm", name_of(entry.algorithm)}});
+      add(ChangeOf::execution, std::string(name_of(entry.algorithm)), "/strategy/collective", {{"algorithm", name_of(entry.algorithm)}});
     }
     if (x.collective.algorithm == Algorithm::hierarchical && x.collective.between_groups != Algorithm::automatic)
       for (const Algorithm between : algorithms_between(x.operation))
-        if (between != x.collective.between_groups) add(ChangeOf::exchange, fmt::format("{} between groups", name_of(between)), "/strategy/collective/between", name_of(between));
+        if (between != x.collective.between_groups) add(ChangeOf::execution, fmt::format("{} between groups", name_of(between)), "/strategy/collective/between", name_of(between));
     cheapest(x.collective);
   }
 
   void groupings(const Exchange& x) {
     for (const auto& choice : Choices<Grouping>::table)
-      if (choice.value != x.grouping) add(ChangeOf::exchange, std::string(choice.name), "/strategy/exchange/grouping", choice.name);
+      if (choice.value != x.grouping) add(ChangeOf::execution, std::string(choice.name), "/strategy/exchange/grouping", choice.name);
     if (x.grouping == Grouping::bucketed)
       for (const double factor : {4.0, 0.25}) {
         const Bytes cap = x.bucket_cap * factor;
-        Change change{ChangeOf::exchange, fmt::format("buckets of {}", human_text(cap)), {{"/strategy/exchange/bucket_cap", exact_text(cap)}}};
+        Change change{ChangeOf::execution, fmt::format("buckets of {}", human_text(cap)), {{"/strategy/exchange/bucket_cap", exact_text(cap)}}};
         if (x.first_bucket.value && *x.first_bucket.value > cap) change.set.emplace_back("/strategy/exchange/first_bucket", exact_text(cap));
         changes_.push_back(std::move(change));
       }
-    if (!x.overlap && x.grouping != Grouping::whole_model) add(ChangeOf::exchange, "overlap with back-propagation", "/strategy/exchange/overlap", true);
+    if (!x.overlap && x.grouping != Grouping::whole_model) add(ChangeOf::execution, "overlap with back-propagation", "/strategy/exchange/overlap", true);
   }
 
   void cheapest(const CollectiveChoice& x) {
-    if (x != CollectiveChoice{}) add(ChangeOf::exchange, "the cheapest algorithm", "/strategy/collective", Json::object());
+    if (x != CollectiveChoice{}) add(ChangeOf::execution, "the cheapest algorithm", "/strategy/collective", Json::object());
   }
 
   void servers(const Exchange& x) {
-    strategy(ChangeOf::exchange, "a server shard on every worker", ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
+    strategy(ChangeOf::execution, "a server shard on every worker", ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
     strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers), ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
   }
 
@@ -225,6 +230,11 @@ class Changes {
   [[nodiscard]] std::optional<int> machine_group() const {
     const int group = natural_group(s_.cluster), workers = s_.cluster.workers;
     return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
+  }
+
+  void recomputation(const WorkloadTable& w) {
+    if (w.recomputation != Recomputation::none) return add(ChangeOf::execution, "all activations kept", "/workload/recomputation", name_of(Recomputation::none));
+    if (gives_shapes(w) && !blocks_of(list_gradients(w).layers).empty()) add(ChangeOf::execution, "each block's activations computed again", "/workload/recomputation", name_of(Recomputation::blocks));
   }
 
   [[nodiscard]] Dtype dtype() const { return s_.workload ? s_.workload->dtype : Dtype::fp32; }
@@ -270,10 +280,11 @@ class Changes {
     if (!std::holds_alternative<PipelinedStrategy>(s_.strategy)) strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{});
     if (!std::holds_alternative<LocalSgdStrategy>(s_.strategy)) strategy(ChangeOf::training, fmt::format("local SGD, averaged every {} steps", LocalSgdStrategy{}.steps), LocalSgdStrategy{});
     if (!std::holds_alternative<GossipStrategy>(s_.strategy)) strategy(ChangeOf::training, "gossip", GossipStrategy{});
-    if (s_.workload) add(ChangeOf::training, fmt::format("accumulation of {}", 2 * s_.workload->accumulation), "/workload/accumulation", 2 * s_.workload->accumulation);
-    // A table of times keeps them whatever its batch, dtype or variant are said to be.
-    if (!s_.workload || !gives_shapes(*s_.workload)) return;
     const WorkloadTable& w = *s_.workload;
+    if (w.global_batch) add(ChangeOf::training, fmt::format("global batch of {}", 2 * *w.global_batch), "/workload/global_batch", 2 * *w.global_batch);
+    else add(ChangeOf::training, fmt::format("accumulation of {}", 2 * w.accumulation), "/workload/accumulation", 2 * w.accumulation);
+    // A table of times keeps them whatever its batch, dtype or variant are said to be.
+    if (!gives_shapes(w)) return;
     if (w.variant) add(ChangeOf::training, "the network as it stands", "/workload/variant", nullptr);
     for (const WorkloadVariant& variant : w.variants)
       if (!w.variant || variant.name != w.variant->name) add(ChangeOf::training, "variant " + variant.name, "/workload/variant", variant.name);
@@ -284,7 +295,7 @@ class Changes {
         add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype", name_of(peak.dtype));
       }
     }
-    add(ChangeOf::training, fmt::format("batch of {}", 2L * w.batch), "/workload/batch", 2L * w.batch);
+    if (!w.global_batch) add(ChangeOf::training, fmt::format("batch of {}", 2L * w.batch), "/workload/batch", 2L * w.batch);
   }
 
   const Scenario& s_;

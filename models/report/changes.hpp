@@ -13,7 +13,7 @@ namespace stepcast {
 /// Whom a change concerns.
 enum class ChangeOf {
   cluster,   ///< who buys: one number of the cluster, twice as good
-  exchange,  ///< who tunes: the same gradients exchanged otherwise; what is learnt stays the same
+  execution, ///< who tunes: the same gradients computed or exchanged otherwise; what is learnt stays the same
   training,  ///< who trains: other gradients, or other weights they are taken at; a forecast knows nothing of accuracy
 };
 
@@ -28,10 +28,10 @@ struct Change {
 ///
 /// - cluster: each rate doubled and each time or cost halved that is not 0, NICs and cables doubled, oversubscription
 ///   halved; all workers twice as fast; workers that differ made alike; jitter gone; twice as many workers
-/// - exchange: the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
+/// - execution: activations kept or computed again; the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
 ///   strategy `collective` each; all-reduce for synchronous servers; servers on all workers' hosts, more shards
-/// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation; where the layer table
-///   gives shapes its variants, smaller operands that the profile knows and twice the batch
+/// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the
+///   global batch; where the layer table gives shapes its variants, smaller operands that the profile knows and twice the batch
 std::vector<Change> changes_of(const Scenario& scenario);
 
 }  // namespace stepcast

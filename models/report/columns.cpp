@@ -50,6 +50,8 @@ std::vector<Column> report_columns(const Report& report) {
   add("strategy", "how gradients are exchanged", [](P p) { return Cell(p.strategy); });
   add("collective_algorithm", "algorithm of its collectives, with parameters that were decided", [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); });
   add("compressor", "how gradients are compressed", [](P p) { return Cell(p.compressor); });
+  add("batch", "samples of a worker's pass", [](P p) { return p.batch > 0 ? Cell(p.batch) : Cell(); });
+  add("accumulation", "passes of a worker in a step", [](P p) { return p.accumulation > 0 ? Cell(std::int64_t{p.accumulation}) : Cell(); });
   add("step_time_s", "steady-state time per step", [](P p) { return si(p.answers.shown().step); });
   add("step_time_low_s", "step time with all the profile's times at the fast end of their spread", [](P p) { return p.band ? si(p.band->low) : Cell(); });
   add("step_time_high_s", "step time with all the profile's times at the slow end of their spread", [](P p) { return p.band ? si(p.band->high) : Cell(); });
@@ -60,7 +62,9 @@ std::vector<Column> report_columns(const Report& report) {
   add("payload_per_worker_B", "a worker's messages of a step, as the compressor makes them", [](P p) { return p.payload > Bytes{} ? si(p.payload) : Cell(); });
   add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
-  add("model_state_per_worker_B", "memory of a worker for parameters, gradients, the optimizer's state and error feedback; activations and workspaces are not counted", [](P p) { return p.state ? si(p.state->total()) : Cell(); });
+  add("model_state_per_worker_B", "memory of a worker for parameters, gradients, the optimizer's state and error feedback", [](P p) { return p.memory ? si(p.memory->model()) : Cell(); });
+  add("activations_per_worker_B", "memory of a worker for a pass's activations, where layers have shapes", [](P p) { return p.memory ? si(p.memory->activations) : Cell(); });
+  add("memory_per_worker_B", "both; workspaces and a communication library's buffers are not counted", [](P p) { return p.memory ? si(p.memory->total()) : Cell(); });
   add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", [](P p) { return si(p.algbw); });
   add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
   add("forward_s", "breakdown, the mean of all workers: forward", [](P p) { return si(p.answers.shown().breakdown.forward); });

@@ -23,7 +23,7 @@ struct Section {
 };
 constexpr Section kSections[] = {
     {ChangeOf::cluster, "cluster", "the cluster, one thing better"},
-    {ChangeOf::exchange, "exchange", "the same training, exchanged otherwise"},
+    {ChangeOf::execution, "execution", "the same training, carried out otherwise"},
     {ChangeOf::training, "training", "another training, of whose accuracy a forecast says nothing"},
 };
 
@@ -171,7 +171,7 @@ std::string section_text(const Section& section, const Explanation& e) {
   std::stable_sort(worse.begin(), worse.end(), faster);
   TextTable table(1, 2);
   const bool trains = e.point.samples_per_second > 0;
-  table.add({!trains && section.of == ChangeOf::exchange ? "the same bytes, exchanged otherwise" : section.title, "step", trains ? "throughput" : "speedup"});
+  table.add({!trains && section.of == ChangeOf::execution ? "the same bytes, exchanged otherwise" : section.title, "step", trains ? "throughput" : "speedup"});
   for (const ChangedStep* one : better) table.add({"  " + one->change.what, human_text(one->step), gain_text(*one), as_options(one->change)});
   std::string text = fmt::format("\n{}", table.text());
   const auto line = [&](const char* title, const std::vector<const ChangedStep*>& list, auto&& show) {
@@ -219,7 +219,7 @@ std::string marks_text(const Explanation& e) {
     if (!one.estimate.empty() && one.estimate != e.point.estimate && std::find(reasons.begin(), reasons.end(), one.estimate) == reasons.end()) reasons.push_back(one.estimate);
   const bool own = !e.point.estimate.empty() && !e.point.answers.replay;
   std::string text;
-  if (std::any_of(e.changes.begin(), e.changes.end(), [](const ChangedStep& one) { return one.lacks_memory; })) text = "note: ! marks changes with which the model's state still does not fit\n";
+  if (std::any_of(e.changes.begin(), e.changes.end(), [](const ChangedStep& one) { return one.lacks_memory; })) text = "note: ! marks changes with which a worker's memory still does not fit\n";
   if (reasons.empty() && !own) return text;
   return text + fmt::format("note: ~ marks estimates of the equations{}{}; with --evaluator replay there are none\n", reasons.empty() ? "" : ": ", fmt::join(reasons, "; "));
 }

@@ -21,7 +21,7 @@ struct ChangedStep {
   double speedup = 1.0;     ///< throughput with it over throughput without; of a collective alone, step without over step with it
   std::string estimate{};   ///< not empty: `step` is of equations that may be off there, and why
   std::string refusal{};    ///< not empty: it cannot be combined with the rest of the scenario, and why
-  bool lacks_memory = false;  ///< the model's state is more than the device has, as the point's own is
+  bool lacks_memory = false;  ///< a worker's memory is more than the device has, as the point's own is
 };
 
 struct Explanation {

@@ -44,7 +44,7 @@ constexpr std::array kFigures = {
     Figure{"speedup", "speedup", "speedup", "", true, read_number, times_text, [](P p) { return p.speedup; }},
     Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent, [](P p) { return p.scaling_efficiency; }},
     Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>, quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
-    Figure{"memory", "model state of a worker", "model_state_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.state ? std::optional(p.state->total().si()) : std::nullopt; }},
+    Figure{"memory", "memory of a worker", "memory_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory ? std::optional(p.memory->total().si()) : std::nullopt; }},
     Figure{"algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.algbw); }},
     Figure{"busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.busbw); }},
     Figure{"run", "time of the whole run", "run_time_s", "runs_per_s", false, read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? std::optional(p.run->time.si()) : std::nullopt; }},

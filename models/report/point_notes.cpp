@@ -95,7 +95,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
                                        100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
   if (!report.lacks_memory.empty()) report.notes.push_back(report.lacks_memory);
-  if (trains(scenario) && goes_over(point, "accumulation"))
+  if (trains(scenario) && (goes_over(point, "accumulation") || scenario.workload->global_batch))
     report.notes.push_back("with accumulation a step is so many passes of a batch each");
   else if (trains(scenario) && workload.accumulation > 1)
     report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -143,7 +145,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
 }
 
 std::string default_baseline(const std::vector<StudyPoint>& points) {
-  bool networks = false, batches = false, accumulations = false;
+  bool networks = false, batches = false, accumulations = false, recomputations = false;
   std::set<const WorkloadTable*> seen;
   const WorkloadTable* first = nullptr;
   for (const StudyPoint& point : points) {
@@ -153,14 +155,21 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
     WorkloadTable alike = *table;
     alike.batch = first->batch;
     alike.accumulation = first->accumulation;
+    alike.global_batch = first->global_batch;
     alike.timed_batch = first->timed_batch;
+    alike.recomputation = first->recomputation;
     networks |= alike != *first;
     batches |= table->batch != first->batch;
     accumulations |= table->accumulation != first->accumulation;
+    recomputations |= table->recomputation != first->recomputation;
   }
+  std::vector<std::string_view> own;
+  if (batches) own.emplace_back("batch");
+  if (accumulations) own.emplace_back("accumulation");
+  if (recomputations) own.emplace_back("recomputation");
   std::string whose;
   if (networks) whose = ", each row's own network";
-  else if (batches || accumulations) whose = fmt::format(", at each row's own {}{}{}", batches ? "batch" : "", batches && accumulations ? " and " : "", accumulations ? "accumulation" : "");
+  else if (!own.empty()) whose = fmt::format(", at each row's own {}{}{}", fmt::join(own.begin(), own.end() - 1, ", "), own.size() > 1 ? " and " : "", own.back());
   return "one worker computing alone" + whose;
 }
 
@@ -193,12 +202,12 @@ void add_throughput(const Scenario& scenario, const Answered& own, std::optional
 }
 
 /// Of the scenario, or of the phase of its run that needs most, with its device; null where no profile is known.
-std::pair<ModelState, const DeviceProfile*> fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
+std::pair<WorkerMemory, const DeviceProfile*> fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
   const auto device_of = [](const Scenario& scenario) { return scenario.workload->profile ? &*scenario.workload->profile : nullptr; };
-  if (point.phases.empty()) return {model_state(point.scenario, answered.front().workload), device_of(point.scenario)};
-  std::pair<ModelState, const DeviceProfile*> most{};
+  if (point.phases.empty()) return {worker_memory(point.scenario, answered.front().workload), device_of(point.scenario)};
+  std::pair<WorkerMemory, const DeviceProfile*> most{};
   for (std::size_t i = 0; i < point.phases.size(); ++i)
-    if (const ModelState state = model_state(point.phases[i], answered[1 + i].workload); state.total() > most.first.total()) most = {state, device_of(point.phases[i])};
+    if (const WorkerMemory memory = worker_memory(point.phases[i], answered[1 + i].workload); memory.total() > most.first.total()) most = {memory, device_of(point.phases[i])};
   return most;
 }
 
@@ -248,10 +257,15 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     std::optional<double> baseline;
     if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
     add_throughput(scenario, own, baseline, report);
-    const auto [state, device] = fullest(point, answered);
-    report.state = state;
-    if (device && device->memory && state.total() > device->memory->value)
-      report.lacks_memory = fmt::format("the model's state alone, {}, is more than the {} of {}", human_text(state.total()), human_text(device->memory->value), device->name);
+    report.global_batch = scenario.workload->global_batch;
+    report.batch = own.workload.batch;
+    report.accumulation = own.workload.accumulation;
+    report.recomputes = scenario.workload->recomputation != Recomputation::none;
+    const auto [memory, device] = fullest(point, answered);
+    report.memory = memory;
+    if (device && device->memory && memory.total() > device->memory->value)
+      report.lacks_memory = fmt::format("model state of {}{} is more than the {} of {}", human_text(memory.model()), memory.activations ? fmt::format(" and activations of {}", human_text(*memory.activations)) : "",
+                                        human_text(device->memory->value), device->name);
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});

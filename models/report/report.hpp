@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,7 +15,7 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/report/band.hpp"
 #include "models/report/bound.hpp"
-#include "models/report/model_state.hpp"
+#include "models/report/worker_memory.hpp"
 #include "models/report/training_run.hpp"
 #include "models/scenario/study.hpp"
 #include "models/price/cluster_prices.hpp"
@@ -60,8 +61,12 @@ struct PointReport {
   Bytes sent_per_worker{};          ///< bytes a worker puts on the wire in a step, mean over workers
   std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own
   std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
-  std::optional<ModelState> state;      ///< a worker's memory for the model, where one is trained
-  std::string lacks_memory{};           ///< not empty: that alone is more than the device has, and how much that is
+  std::optional<std::int64_t> global_batch;  ///< samples of a step that all workers share, where that is given
+  std::int64_t batch = 0;               ///< samples of a worker's pass; 0 where nothing is trained
+  int accumulation = 0;                 ///< passes of a worker in a step; 0 where nothing is trained
+  std::optional<WorkerMemory> memory;   ///< that a worker needs, where something is trained
+  bool recomputes = false;              ///< whether activations are computed again to save memory
+  std::string lacks_memory{};           ///< not empty: what is known of that is more than the device has, and how much it is
   std::optional<Band> band;         ///< of the step time, where a profile knows its spread
   Bound bound;
   double gap = 0.0;                 ///< step time over the bound, minus 1; 0 where the bound leaves communication out
@@ -111,8 +116,8 @@ struct Answered {
 /// @param answered  one for each of questions_of(point), in that order
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered);
 
-/// What speedups are against where no baseline is given: "one worker computing alone", and whose network, batch or accumulation
-/// where points differ in that, since then speedups do not rank them.
+/// What speedups are against where no baseline is given: "one worker computing alone", and whose network, or else batch,
+/// accumulation and recomputation, where points differ in that, since then speedups do not rank them.
 std::string default_baseline(const std::vector<StudyPoint>& points);
 
 /// Throughput of all workers, p·samples / step; 0 where nothing is trained.

@@ -45,6 +45,8 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add([](P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }, is_axis("algorithm") ? "taken" : "algorithm", [](P p) { return p.algorithm.empty() ? "-" : p.algorithm; });
   if (!columns.empty()) columns.front().is_text = true;
   if (!is_axis("workers")) add(always, "workers", [](P p) { return std::to_string(p.workers); });
+  // What a global batch is to a worker.
+  add([](P p) { return p.global_batch.has_value(); }, "passes", [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); });
   add(always, "step", [](P p) { return human_text(p.answers.shown().step); });
   add([](P p) { return p.band.has_value(); }, "error band", [](P p) { return p.band ? fmt::format("{} .. {}", human_text(p.band->low), human_text(p.band->high)) : "-"; });
   add([](P p) { return p.answers.shown().distribution.has_value(); }, "p5 .. p95", [](P p) {
@@ -54,8 +56,8 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
-  // Why one shards.
-  add([](P p) { return p.strategy == ShardedStrategy::kind || !p.lacks_memory.empty(); }, "model state", [](P p) { return p.state ? human_text(p.state->total()) + (p.lacks_memory.empty() ? "" : " !") : "-"; });
+  // Why one shards, and computes again.
+  add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || !p.lacks_memory.empty(); }, "memory", [](P p) { return p.memory ? human_text(p.memory->total()) + (p.lacks_memory.empty() ? "" : " !") : "-"; });
   const auto moves_only = [](P p) { return !is_trained(p) && p.algbw.has_value(); };
   add(moves_only, "algbw", [](P p) { return p.algbw ? human_text(*p.algbw) : "-"; });
   add(moves_only, "busbw", [](P p) { return p.busbw ? human_text(*p.busbw) : "-"; });

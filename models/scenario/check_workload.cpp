@@ -31,6 +31,7 @@ class Checker {
     if (w.variant) fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
     if (w.profile) fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
     if (w.compute_dtype) fault("/workload/compute_dtype", fmt::format("{} beside times", name_of(*w.compute_dtype)), "null: the table gives its own times", "leave it out, or take a table with shapes, such as resnet50, and a profile");
+    if (w.recomputation != Recomputation::none) fault("/workload/recomputation", fmt::format("{} beside times", name_of(w.recomputation)), "none: the table gives its own times", "leave it out, or take a table with shapes, such as resnet50, and a profile");
     if (w.layers.empty() == w.gradients.empty()) {
       if (w.layers.empty()) fault("/workload", "neither layers nor gradients nor a transformer", "exactly one of them", "of totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one for each tensor");
       else fault("/workload", "both layers and gradients", "exactly one of the two");

@@ -11,6 +11,7 @@ Scenario without_labels(Scenario scenario) {
   scenario.cluster.description.clear();
   scenario.cluster.fits.clear();
   scenario.workload.reset();
+  scenario.workload_written.reset();
   scenario.baseline.reset();
   scenario.run.reset();
   scenario.output = {};
@@ -21,7 +22,8 @@ Json to_json(const Scenario& scenario) {
   Json json = Json::object();
   json["name"] = scenario.name;
   json["description"] = scenario.description;
-  json["workload"] = scenario.workload ? write_value(*scenario.workload) : Json(nullptr);
+  const auto& workload = scenario.workload_written ? scenario.workload_written : scenario.workload;
+  json["workload"] = workload ? write_value(*workload) : Json(nullptr);
   json["cluster"] = write_value(scenario.cluster);
   json["strategy"] = write_value(scenario.strategy);
   json["compressor"] = write_value(scenario.compressor);

@@ -90,6 +90,7 @@ struct Scenario {
   std::string name;
   std::string description;
   std::shared_ptr<const WorkloadTable> workload;  ///< shared: many points of a study train the same table
+  std::shared_ptr<const WorkloadTable> workload_written;  ///< before global_batch set batch and accumulation; null where it did not
   Cluster cluster;
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
@@ -110,8 +111,8 @@ inline int runs_of(const Scenario& scenario) { return scenario.cluster.jitter.cv
 /// the workload, which is large and shared: whoever tells scenarios apart has its own way to tell workloads.
 Scenario without_labels(Scenario scenario);
 
-/// The canonical document of a scenario: every default written out, every quantity in exact text. Reading it
-/// again gives the same scenario.
+/// The canonical document of a scenario: every default written out, every quantity in exact text, batch and
+/// accumulation as they were written. Reading it again gives the same scenario.
 Json to_json(const Scenario& scenario);
 
 }  // namespace stepcast

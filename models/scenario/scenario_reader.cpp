@@ -9,6 +9,7 @@
 #include "models/scenario/check.hpp"
 #include "models/scenario/check_workload.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/workload/global_batch.hpp"
 
 namespace stepcast {
 namespace {
@@ -73,6 +74,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   find_platform(document, scenario.cluster, reading.faults);
   scenario.workload = read_workload(document, reading.faults);
   if (!reading.faults.empty() || !document.given_up.empty()) return reading;
+  share_global_batch(scenario, reading.impossible);
   const Checked& known = checked(scenario.workload);
   reading.faults = known.faults;
   check(scenario, known.workload ? &*known.workload : nullptr, reading.impossible);
@@ -86,6 +88,26 @@ const ScenarioReader::Checked& ScenarioReader::checked(const std::shared_ptr<con
   check_workload(*table, known.faults);
   if (known.faults.empty()) known.workload = make_workload(*table);
   return known;
+}
+
+void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& impossible) {
+  if (!scenario.workload || !scenario.workload->global_batch) return;
+  const WorkloadTable& written = *scenario.workload;
+  const auto passes = share_out(*written.global_batch, scenario.cluster.workers, {written.batch, written.accumulation});
+  if (!passes) {
+    impossible.push_back({"", "/workload/global_batch", fmt::format("{} for {} workers", *written.global_batch, scenario.cluster.workers),
+                          fmt::format("a multiple of the workers, in at least {} and at most {} equal passes of at most {} a worker", written.accumulation, kMostAccumulation, written.batch), "\"impossible\": \"leave-out\" leaves such points out"});
+    return;
+  }
+  auto& table = shared_out_[{&written, passes->batch, passes->accumulation}];
+  if (!table) {
+    WorkloadTable shared = written;
+    if (shared.batch != passes->batch && !gives_shapes(shared) && !shared.timed_batch) shared.timed_batch = shared.batch;
+    shared.batch = passes->batch;
+    shared.accumulation = passes->accumulation;
+    table = std::make_shared<const WorkloadTable>(std::move(shared));
+  }
+  scenario.workload_written = std::exchange(scenario.workload, table);
 }
 
 /// Points share a table that was read without a fault: by file, or where the same is written inline.

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "models/part/fault.hpp"
@@ -41,8 +42,12 @@ class ScenarioReader {
   const Checked& checked(const std::shared_ptr<const WorkloadTable>& table);
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults);
 
+  /// With batch and accumulation of a global_batch among so many workers, or with a fault where it cannot be shared out.
+  void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
+
   PartFiles& files_;
   std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
+  std::map<std::tuple<const WorkloadTable*, int, int>, std::shared_ptr<const WorkloadTable>> shared_out_;  ///< by batch and accumulation
   std::map<const WorkloadTable*, Checked> checked_;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/part/fault.hpp"
+#include "models/workload/blocks.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/kernel_rates.hpp"
 #include "models/workload/transformer.hpp"
@@ -30,6 +31,15 @@ LayerShape work_alone(LayerShape shape) {
     attention->causal = attention->causal && attention->fused;
   }
   return shape;
+}
+
+/// Backward of a block begins with its forward once more.
+void compute_again(std::vector<Layer>& layers) {
+  for (const LayerRange& block : blocks_of(layers)) {
+    Seconds forward{};
+    for (std::size_t i = block.first; i < block.last; ++i) forward += layers[i].forward;
+    layers[block.last - 1].backward += forward;
+  }
 }
 
 }  // namespace
@@ -120,6 +130,8 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
     if (&layer != &timed.layers.front()) layer.backward += times.data_gradient;
     layer.shape.reset();
   }
+  if (table.recomputation == Recomputation::blocks) compute_again(timed.layers);
+  timed.recomputation = Recomputation::none;
   timed.batch = batch;
   timed.profile.reset();
   timed.compute_dtype.reset();

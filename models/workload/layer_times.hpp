@@ -59,7 +59,8 @@ Seconds time_of(const Update& update, const DeviceProfile& profile);
 
 /// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update
 /// time from the optimizer and the profile. The first layer needs no data gradient, since nothing before it learns. A
-/// variant is applied first. A table that gives times is returned as it is.
+/// variant is applied first. Where blocks are computed again, the last layer's backward has the time of the block's forward,
+/// since that comes first. A table that gives times is returned as it is.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 

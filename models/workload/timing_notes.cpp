@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/spread.hpp"
 
@@ -72,16 +73,20 @@ struct Part {
 std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
   std::vector<Part> parts;
   const Dtype dtype = compute_dtype_of(listed);
-  for (const Layer& layer : listed.layers) {
+  std::vector<double> forwards(listed.layers.size(), 1.0);
+  if (listed.recomputation == Recomputation::blocks)
+    for (const LayerRange& block : blocks_of(listed.layers)) std::fill_n(forwards.begin() + static_cast<std::ptrdiff_t>(block.first), block.last - block.first, 2.0);
+  for (std::size_t i = 0; i < listed.layers.size(); ++i) {
+    const Layer& layer = listed.layers[i];
     const LayerEntry* entry = find_entry(profile, *layer.shape, batch, dtype);
     const LayerWork work = work_on(profile, *layer.shape, batch, dtype);
     const LayerTimes times = times_of(profile, *layer.shape, batch, dtype);
     const auto add = [&](const KernelWork& part, Seconds time, bool has_entry) {
       if (has_entry || part.kernels > 0) parts.push_back({layer.name, part, dtype, time, has_entry});
     };
-    add(work.forward, times.forward, entry && entry->forward);
+    add(work.forward, times.forward * forwards[i], entry && entry->forward);
     // Nobody asks for the gradient of a network's input.
-    if (&layer != &listed.layers.front()) add(work.data_gradient, times.data_gradient, entry && entry->data_gradient);
+    if (i > 0) add(work.data_gradient, times.data_gradient, entry && entry->data_gradient);
     add(work.weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
   }
   const Update update = update_of(listed, profile);

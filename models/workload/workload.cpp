@@ -1,9 +1,10 @@
 #include "models/workload/workload.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
+#include "models/workload/activations.hpp"
+#include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
 
 namespace stepcast {
@@ -42,17 +43,6 @@ void from_gradients(const WorkloadTable& table, Workload& workload) {
     if (workload.backward > Seconds{}) gradient.forward = workload.forward * (gradient.gap / workload.backward);
 }
 
-/// "encoder.layer.3" of "encoder.layer.3.output.dense.weight": up to the first part between dots that is a number; "" of a name
-/// without one.
-std::string_view block_of(std::string_view name) {
-  for (std::size_t begin = 0; begin < name.size();) {
-    const std::size_t end = std::min(name.find('.', begin), name.size());
-    if (const auto part = name.substr(begin, end - begin); !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos) return name.substr(0, end);
-    begin = end + 1;
-  }
-  return "";
-}
-
 WorkloadTable without_shapes(WorkloadTable table) {
   for (Layer& layer : table.layers) layer.shape.reset();
   return table;
@@ -61,7 +51,12 @@ WorkloadTable without_shapes(WorkloadTable table) {
 }  // namespace
 
 Workload make_workload(const WorkloadTable& table) {
-  if (gives_shapes(table)) return make_workload(table.profile ? time_layers(table, *table.profile, table.batch) : without_shapes(list_gradients(table)));
+  if (gives_shapes(table)) {
+    const WorkloadTable listed = list_gradients(table);
+    Workload workload = make_workload(table.profile ? time_layers(listed, *table.profile, table.batch) : without_shapes(listed));
+    workload.activations = activations_of(listed);
+    return workload;
+  }
   Workload workload;
   workload.name = table.name;
   workload.batch = table.batch;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Workload {
   Seconds update{};
   std::vector<Gradient> gradients;
   Bytes gradient_bytes{};
+  std::optional<Bytes> activations{};  ///< that a pass keeps for backward (activations.hpp); empty where layers have no shapes
 
   /// What a worker trains on in a step.
   [[nodiscard]] std::int64_t samples() const { return std::int64_t{batch} * accumulation; }
@@ -57,9 +59,8 @@ struct Bucket {
 
 /// Divides the gradients as the exchange asks. Buckets fill in ready order and close with the tensor that
 /// brings them to their cap, the first one at its own smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020,
-/// section 4.2). A block's tensors follow each other and have names alike up to the first part between dots that is a number:
-/// "encoder.layer.3.output.dense.weight" is of "encoder.layer.3"; names without one are alike. A whole model is one bucket,
-/// complete when backward is.
+/// section 4.2). A block's tensors follow each other and are of one block (blocks.hpp); those of none are alike. A whole model is
+/// one bucket, complete when backward is.
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 
 /// Cuts the gradients at equal byte counts into `segments` buckets, each ready with the tensor in which it ends.

@@ -54,8 +54,8 @@ std::string why(const ScenarioError& error) {
 }
 
 /// Steps of the study's points, in their order. A point that has no answer, or whose replay fails, leaves the others theirs.
-/// @param state  of the explained point's model; changes of which a larger one does not fit its device are refused
-void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes state, int jobs) {
+/// @param memory  of the explained point; changes that need more and do not fit their device are refused
+void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes memory, int jobs) {
   if (steps.empty()) return;
   try {
     const Report report = evaluate_study(study, jobs);
@@ -66,7 +66,7 @@ void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes state
       // Whose point is too large for its device already, wants to know what else would help, and what makes it fit.
       const PointReport& point = report.points[i];
       if (point.lacks_memory.empty()) continue;
-      if (point.state->total() > state) steps[i]->refusal = point.lacks_memory;
+      if (point.memory->total() > memory) steps[i]->refusal = point.lacks_memory;
       else steps[i]->lacks_memory = true;
     }
   } catch (const std::runtime_error& error) {
@@ -78,8 +78,8 @@ void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes state
     Study first = study, second = study;
     first.points.resize(half);
     second.points.erase(second.points.begin(), second.points.begin() + static_cast<std::ptrdiff_t>(half));
-    answer(first, steps.first(half), state, jobs);
-    answer(second, steps.subspan(half), state, jobs);
+    answer(first, steps.first(half), memory, jobs);
+    answer(second, steps.subspan(half), memory, jobs);
   }
 }
 
@@ -123,7 +123,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
     }
   }
   if (const std::string announcement = announce_long_replays(changed); !announcement.empty()) fmt::print(stderr, "stepcast: {} changes: {}\n", steps.size(), announcement);
-  answer(changed, steps, explanation.point.state ? explanation.point.state->total() : Bytes{}, jobs);
+  answer(changed, steps, explanation.point.memory ? explanation.point.memory->total() : Bytes{}, jobs);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0) one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
   return explanation;

@@ -8,6 +8,7 @@
 
 #include "models/part/writer.hpp"
 #include "models/unit/format.hpp"
+#include "models/workload/activations.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/timing_notes.hpp"
 #include "models/workload/workload.hpp"
@@ -108,6 +109,7 @@ std::string layer_table_text(const WorkloadTable& table) {
                       human_text(size_of(table.dtype) * static_cast<double>(rows.total.parameters)), name_of(table.dtype));
   text += fmt::format("{} multiply-accumulates with weights", grouped(rows.total.weight_macs));
   text += rows.total.attention_macs > 0 ? fmt::format(", {} of attention's own\n", grouped(rows.total.attention_macs)) : "\n";
+  text += fmt::format("{} of activations kept for backward of a pass of {}{}\n", human_text(activations_of(list_gradients(table))), table.batch, table.recomputation == Recomputation::none ? "" : ", blocks computed again");
   if (times) text += fmt::format("forward {}, backward {}, update {} ({})\n", human_text(rows.total.forward), human_text(rows.total.backward), human_text(rows.update), name_of(table.optimizer));
   for (const std::string& note : timing_notes(table)) text += fmt::format("note: {}\n", note);
   return text;
@@ -125,6 +127,7 @@ Json layer_table_json(const WorkloadTable& table) {
   if (times) json["profile"] = table.profile->name;
   json["totals"] = Json{{"parameters", rows.total.parameters}, {"gradient_tensors", rows.tensors}, {"gradient_bytes", exact_text(size_of(table.dtype) * static_cast<double>(rows.total.parameters))},
                         {"weight_macs", integer(rows.total.weight_macs)}, {"attention_macs", integer(rows.total.attention_macs)}};
+  json["totals"]["activation_bytes"] = exact_text(activations_of(list_gradients(table)));
   if (times) {
     json["totals"]["forward"] = exact_text(rows.total.forward);
     json["totals"]["backward"] = exact_text(rows.total.backward);

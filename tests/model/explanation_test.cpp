@@ -138,7 +138,7 @@ TEST_CASE("where a platform file has the links, the cluster's own are none to ch
 
 TEST_CASE("what changes the training is apart from what changes the exchange") {
   const Scenario scenario = study_of(kTrained).points.front().scenario;
-  const auto exchange = changes_of(scenario, ChangeOf::exchange), training = changes_of(scenario, ChangeOf::training);
+  const auto exchange = changes_of(scenario, ChangeOf::execution), training = changes_of(scenario, ChangeOf::training);
   CHECK(exchange.count("per-tensor @ /strategy/exchange/grouping") == 1);
   CHECK(exchange.count("bucketed @ /strategy/exchange/grouping") == 1);
   CHECK(exchange.count("whole-model @ /strategy/exchange/grouping") == 0);  // as it is
@@ -153,7 +153,7 @@ TEST_CASE("what changes the training is apart from what changes the exchange") {
   Scenario local = scenario;
   local.strategy = LocalSgdStrategy{};
   CHECK(changes_of(local, ChangeOf::training).at("averaged every 16 steps @ /strategy/steps") == 16);
-  CHECK(changes_of(local, ChangeOf::exchange).at("bucketed @ /strategy/grouping") == "bucketed");
+  CHECK(changes_of(local, ChangeOf::execution).at("bucketed @ /strategy/grouping") == "bucketed");
   // 2·2^30 is more than an int holds; reading the change refuses it.
   WorkloadTable large = *scenario.workload;
   large.batch = 1 << 30;
@@ -177,7 +177,7 @@ TEST_CASE("with mixed precision the operands' type alone is changed") {
 TEST_CASE("of a collective every other algorithm is tried, and what else may run between groups") {
   const auto tried = [](const char* collective, int nics) {
     const Override overrides[] = {{"/strategy", {{"kind", "collective"}, {"size", "1MB"}, {"collective", Json::parse(collective)}}, "--set", ""}, {"/cluster/topology/nics", nics, "--set", ""}};
-    return changes_of(study_of(kTrained, {overrides[0], overrides[1]}).points.front().scenario, ChangeOf::exchange);
+    return changes_of(study_of(kTrained, {overrides[0], overrides[1]}).points.front().scenario, ChangeOf::execution);
   };
   const auto ring = tried(R"({"algorithm": "ring"})", 2), one_nic = tried(R"({"algorithm": "ring"})", 1), between_rings = tried(R"({"algorithm": "hierarchical", "between": "ring"})", 2);
   CHECK(ring.at("multi-ring @ /strategy/collective") == Json{{"algorithm", "multi-ring"}});
@@ -192,7 +192,7 @@ TEST_CASE("of a collective every other algorithm is tried, and what else may run
 
 TEST_CASE("state is sharded inside machines where there are several, or over all workers") {
   const auto exchange_of = [](const char* strategy, const Json& workers) {
-    return changes_of(study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}, {"/cluster/workers", workers, "--set", ""}}).points.front().scenario, ChangeOf::exchange);
+    return changes_of(study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}, {"/cluster/workers", workers, "--set", ""}}).points.front().scenario, ChangeOf::execution);
   };
   const auto over_all = exchange_of(R"({"kind": "sharded"})", 8), of_machines = exchange_of(R"({"kind": "sharded", "group_size": 4})", 8), of_pairs = exchange_of(R"({"kind": "sharded", "group_size": 2})", 8);
   CHECK(over_all.at("state sharded inside each machine @ /strategy/group_size") == 4);
@@ -287,7 +287,7 @@ TEST_CASE("changes that the equations estimate are marked, and why") {
   Explanation e;
   e.name = "s";
   e.point.answers.equations.emplace().step = Seconds(2);
-  e.changes = {{{ChangeOf::exchange, "exact", {{"/a", 1}}}, Seconds(1), 2.0}, {{ChangeOf::exchange, "rough", {{"/a", 2}}}, Seconds(0.5), 4.0, "as if"}};
+  e.changes = {{{ChangeOf::execution, "exact", {{"/a", 1}}}, Seconds(1), 2.0}, {{ChangeOf::execution, "rough", {{"/a", 2}}}, Seconds(0.5), 4.0, "as if"}};
   const std::string text = to_text(e);
   CHECK(text.find(" ~4x") != std::string::npos);
   CHECK(text.find("~2x") == std::string::npos);

@@ -64,8 +64,8 @@ TEST_CASE("every figure is a column of the report, with the figure that the colu
   report.speedup = 3;
   report.scaling_efficiency = 0.75;
   report.answers.equations->breakdown.exposed_communication = Seconds(0.5);
-  report.state = ModelState{};
-  report.state->parameters = Bytes(4e9);
+  report.memory = WorkerMemory{};
+  report.memory->parameters = Bytes(4e9);
   report.algbw = BytesPerSecond(1e9);
   report.busbw = BytesPerSecond(2e9);
   report.run = RunReport{};

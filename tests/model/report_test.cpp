@@ -71,6 +71,8 @@ TEST_CASE("the default baseline says whose network computes alone") {
   CHECK(default_baseline(study_of(kMeasured, {"/workload/dtype=[\"fp32\", \"fp16\"]"}).points) == "one worker computing alone, each row's own network");
   CHECK(default_baseline(study_of(kShapes, {"/workload/variant=[\"vanilla\", \"pufferfish\"]"}).points) == "one worker computing alone, each row's own network");
   CHECK(default_baseline(study_of(kShapes, {"/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/batch=[32, 64]", "/workload/accumulation=[1, 2]", "/workload/recomputation=[\"none\", \"blocks\"]"}).points) == "one worker computing alone, at each row's own batch, accumulation and recomputation");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/global_batch=[1024, 2048]"}).points) == "one worker computing alone, at each row's own accumulation");
   CHECK(default_baseline(study_of(kMeasured, {"/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch");
 }
 
@@ -97,6 +99,35 @@ TEST_CASE("a step of several passes counts the samples of all") {
   CHECK(*against.speedup > 1);
 }
 
+TEST_CASE("a global batch is shared out among each point's workers") {
+  // 4096 samples on 4 and 256 workers, at most 32 a pass: 32 passes of 32, one pass of 16. Times follow the passes.
+  const Study study = study_of(kShapes, {"/workload/global_batch=4096", "/cluster/workers=[4, 256]", "/baseline={\"name\": \"one\", \"set\": {\"/cluster/workers\": 1}}"});
+  const PointReport few = report_of(study.points[0]), many = report_of(study.points[1]);
+  CHECK(few.batch == 32);
+  CHECK(few.accumulation == 32);
+  CHECK(many.batch == 16);
+  CHECK(many.accumulation == 1);
+  for (const PointReport* report : {&few, &many}) {
+    CHECK(report->samples_per_second == Approx(4096 / report->answers.shown().step.si()));
+    CHECK(*report->global_batch == 4096);
+  }
+  const auto same = [](const char* passes) { return report_of(study_of(kShapes, {passes, "/workload/batch=16", "/cluster/workers=256"}).points[0]).answers.shown().step; };
+  CHECK(many.answers.shown().step == same("/workload/accumulation=1"));
+  CHECK(few.memory->activations == Bytes(32 * 85913512.0));
+  CHECK(many.memory->activations == Bytes(16 * 85913512.0));
+  // One worker takes 128 passes of 32.
+  CHECK(study.points[1].baseline->workload->accumulation == 128);
+  // The document has what was written, so that it may be given other workers.
+  const Json again = to_json(study.points[1].scenario)["workload"];
+  CHECK(again["batch"] == 32);
+  CHECK(again["accumulation"] == 1);
+  CHECK(again["global_batch"] == 4096);
+  // A table of times keeps those of its own batch, and says so.
+  const PointReport timed = report_of(study_of(kMeasured, {"/workload/global_batch=64"}).points[0]);
+  CHECK(timed.batch == 16);
+  CHECK(notes(timed, "are those of batch 32, whatever the batch"));
+}
+
 TEST_CASE("an epoch of accumulated steps has fewer of them") {
   // 12,800 samples on 4 workers: 100 steps of 4·32, or 25 of 4·4·32.
   const std::string run = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1}, {"name": "b", "epochs": 1, "set": {"/workload/accumulation": 4}}]})";
@@ -107,14 +138,16 @@ TEST_CASE("an epoch of accumulated steps has fewer of them") {
 }
 
 TEST_CASE("a model that its device cannot hold is marked") {
-  // ResNet-50's 25,557,032 parameters in fp32 with gradients and momentum: 306.7 MB.
+  // ResNet-50's 25,557,032 parameters in fp32 with gradients and momentum: 306,684,384 bytes; 85,913,512 of activations a sample
+  // (activations_test), of 32: 2.749 GB; 3,055,916,768 in all.
   const auto with_memory = [](const char* memory) {
     return report_of(study_of(kShapes, {fmt::format(R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})", memory)}).points[0]);
   };
-  const PointReport fits = with_memory("307MB"), lacks = with_memory("306MB");
+  const PointReport fits = with_memory("3.056GB"), lacks = with_memory("3.0559GB");
   CHECK(fits.lacks_memory.empty());
-  CHECK_FALSE(notes(fits, "the model's state alone"));
-  CHECK(notes(lacks, "the model's state alone, 306.7 MB, is more than the 306 MB of v100-datasheet"));
+  CHECK(fits.memory->total() == Bytes(3055916768));
+  CHECK_FALSE(notes(fits, "model state of"));
+  CHECK(notes(lacks, "model state of 306.7 MB and activations of 2.749 GB is more than the 3.056 GB of v100-datasheet"));
 }
 
 TEST_CASE("trees that differ in their segments alone are one algorithm") {

@@ -162,6 +162,8 @@ Scenario random_scenario() {
   table.layers.clear();
   table.transformer.reset();
   table.compute_dtype.reset();
+  table.recomputation = Recomputation::none;
+  table.global_batch.reset();
   table.profile.reset();
   if (std::holds_alternative<ShardedStrategy>(s.strategy)) table.accumulation = 1 + table.accumulation % 1024;
   table.variant.reset();
@@ -181,6 +183,12 @@ Scenario random_scenario() {
   if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();
   for (WorkerGroup& group : s.cluster.groups) group.count = 1 + group.count % 3;
   s.cluster.workers = 8 * integer_between(2, 1000);
+  if (coin()) {
+    table.batch = integer_between(1, 1000);
+    table.accumulation = integer_between(1, 100);
+    table.global_batch = std::int64_t{s.cluster.workers} * table.batch * table.accumulation;
+    s.workload = std::make_shared<const WorkloadTable>(table);
+  }
   const auto mend = [](CollectiveChoice& choice, const std::vector<Algorithm>& allowed) {
     choice.algorithm = *(allowed.begin() + integer_between(0, static_cast<int>(allowed.size()) - 1));
     if (choice.group_size.value) choice.group_size.value = 8;

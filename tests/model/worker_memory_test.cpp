@@ -1,9 +1,9 @@
-// Memory for the model, by the table in models/report/model_state.hpp.
+// Memory of a worker, by the table in models/report/worker_memory.hpp.
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "models/report/model_state.hpp"
+#include "models/report/worker_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scenario.hpp"
 
@@ -15,12 +15,12 @@ namespace {
 /// 10 MB of gradients in units of 3, 3 and 4 MB; p = 4 workers with momentum, so s = 10 MB.
 Workload three_units() { return workload_of(0_s, {{3e6, 0.001}, {3e6, 0.001}, {4e6, 0.001}}, 0_s, 0_s); }
 
-ModelState state_of(const Strategy& strategy, const Workload& w = three_units(), const Compressor& compressor = NoCompressor{}, Optimizer optimizer = Optimizer::momentum) {
+WorkerMemory memory_of(const Strategy& strategy, const Workload& w = three_units(), const Compressor& compressor = NoCompressor{}, Optimizer optimizer = Optimizer::momentum) {
   Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), strategy, compressor);
   WorkloadTable table;
   table.optimizer = optimizer;
   scenario.workload = std::make_shared<const WorkloadTable>(table);
-  return model_state(scenario, w);
+  return worker_memory(scenario, w);
 }
 
 ShardedStrategy sharded(ShardingStage stage, int prefetch = 1) { return {stage, prefetch, {}, {.grouping = Grouping::per_tensor}}; }
@@ -28,51 +28,51 @@ ShardedStrategy sharded(ShardingStage stage, int prefetch = 1) { return {stage, 
 }  // namespace
 
 TEST_CASE("workers with all of the model hold parameters, gradients and the optimizer's state") {
-  CHECK(state_of(AllReduceStrategy{}) == ModelState{10_MB, 10_MB, 10_MB, 0_B});
+  CHECK(memory_of(AllReduceStrategy{}) == WorkerMemory{10_MB, 10_MB, 10_MB, 0_B, {}});
   PipelinedStrategy pipelined;
   pipelined.width = 3;
-  CHECK(state_of(pipelined) == ModelState{10_MB, 30_MB, 10_MB, 0_B});
-  CHECK(state_of(GossipStrategy{}) == ModelState{30_MB, 10_MB, 10_MB, 0_B});
-  CHECK(state_of(LocalSgdStrategy{}) == ModelState{10_MB, 10_MB, 10_MB, 0_B});
-  CHECK(state_of(LocalSgdStrategy{.outer_update_factor = 1}) == ModelState{20_MB, 10_MB, 20_MB, 0_B});  // the anchor, and its momentum
-  CHECK(state_of(LocalSgdStrategy{}, three_units(), TopK{}).parameters == 20_MB);
-  CHECK(state_of(LocalSgdStrategy{.outer_update_factor = 1}, three_units(), TopK{}).parameters == 20_MB);  // one anchor serves both
-  CHECK(state_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 4}).parameters == 20_MB);
-  CHECK(state_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 1}).parameters == 10_MB);
+  CHECK(memory_of(pipelined) == WorkerMemory{10_MB, 30_MB, 10_MB, 0_B, {}});
+  CHECK(memory_of(GossipStrategy{}) == WorkerMemory{30_MB, 10_MB, 10_MB, 0_B, {}});
+  CHECK(memory_of(LocalSgdStrategy{}) == WorkerMemory{10_MB, 10_MB, 10_MB, 0_B, {}});
+  CHECK(memory_of(LocalSgdStrategy{.outer_update_factor = 1}) == WorkerMemory{20_MB, 10_MB, 20_MB, 0_B, {}});  // the anchor, and its momentum
+  CHECK(memory_of(LocalSgdStrategy{}, three_units(), TopK{}).parameters == 20_MB);
+  CHECK(memory_of(LocalSgdStrategy{.outer_update_factor = 1}, three_units(), TopK{}).parameters == 20_MB);  // one anchor serves both
+  CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 4}).parameters == 20_MB);
+  CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 1}).parameters == 10_MB);
 }
 
 TEST_CASE("servers keep the optimizer's state, unless workers update") {
-  CHECK(state_of(ParameterServerStrategy{}) == ModelState{10_MB, 10_MB, 0_B, 0_B});
-  CHECK(state_of(ParameterServerStrategy{.two_way = true}).optimizer == 10_MB);
+  CHECK(memory_of(ParameterServerStrategy{}) == WorkerMemory{10_MB, 10_MB, 0_B, 0_B, {}});
+  CHECK(memory_of(ParameterServerStrategy{.two_way = true}).optimizer == 10_MB);
 }
 
 TEST_CASE("what is sharded is a p-th, and the units that are there whole") {
   // p = 4: n/p = 2.5 MB, b = 4 MB. Two units' gradients and 2.5 MB would be 10.5 MB, more than all.
-  CHECK(state_of(sharded(ShardingStage::optimizer_state)) == ModelState{10_MB, 10_MB, 2.5_MB, 0_B});
-  CHECK(state_of(sharded(ShardingStage::parameters, 0)) == ModelState{6.5_MB, 10_MB, 2.5_MB, 0_B});
-  CHECK(state_of(sharded(ShardingStage::parameters, 1)).parameters == 10_MB);
+  CHECK(memory_of(sharded(ShardingStage::optimizer_state)) == WorkerMemory{10_MB, 10_MB, 2.5_MB, 0_B, {}});
+  CHECK(memory_of(sharded(ShardingStage::parameters, 0)) == WorkerMemory{6.5_MB, 10_MB, 2.5_MB, 0_B, {}});
+  CHECK(memory_of(sharded(ShardingStage::parameters, 1)).parameters == 10_MB);
   // Units of 1 MB: 2.5 + 2·1 MB of gradients.
   const Workload many = workload_of(0_s, std::vector<std::pair<double, double>>(10, {1e6, 0.001}), 0_s, 0_s);
-  CHECK(state_of(sharded(ShardingStage::gradients), many) == ModelState{10_MB, 4.5_MB, 2.5_MB, 0_B});
-  CHECK(state_of(sharded(ShardingStage::parameters, 2), many) == ModelState{5.5_MB, 4.5_MB, 2.5_MB, 0_B});
+  CHECK(memory_of(sharded(ShardingStage::gradients), many) == WorkerMemory{10_MB, 4.5_MB, 2.5_MB, 0_B, {}});
+  CHECK(memory_of(sharded(ShardingStage::parameters, 2), many) == WorkerMemory{5.5_MB, 4.5_MB, 2.5_MB, 0_B, {}});
   // In 2 groups of 2 workers: halves of it, n/g = 5 MB.
   ShardedStrategy halves = sharded(ShardingStage::parameters, 2);
   halves.group_size = 2;
-  CHECK(state_of(halves, many) == ModelState{8_MB, 7_MB, 5_MB, 0_B});
+  CHECK(memory_of(halves, many) == WorkerMemory{8_MB, 7_MB, 5_MB, 0_B, {}});
   // Reduced after back-propagation, or after more passes: all gradients are there, and without overlap nothing is gathered ahead.
   ShardedStrategy late = sharded(ShardingStage::parameters, 2);
   late.exchange.overlap = false;
-  CHECK(state_of(late, many) == ModelState{3.5_MB, 10_MB, 2.5_MB, 0_B});
+  CHECK(memory_of(late, many) == WorkerMemory{3.5_MB, 10_MB, 2.5_MB, 0_B, {}});
   Workload accumulated = many;
   accumulated.accumulation = 2;
-  CHECK(state_of(sharded(ShardingStage::parameters, 0), accumulated).gradients == 10_MB);
+  CHECK(memory_of(sharded(ShardingStage::parameters, 0), accumulated).gradients == 10_MB);
 }
 
 TEST_CASE("the optimizer's state is in fp32, with the weights beside halves") {
   const auto state = [](Optimizer optimizer, Dtype dtype) {
     Workload w = workload_of(0_s, {{1e6, 0.001}}, 0_s, 0_s);  // 250,000 elements
     w.dtype = dtype;
-    return state_of(AllReduceStrategy{}, w, NoCompressor{}, optimizer).optimizer;
+    return memory_of(AllReduceStrategy{}, w, NoCompressor{}, optimizer).optimizer;
   };
   CHECK(state(Optimizer::sgd, Dtype::fp32) == 0_B);
   CHECK(state(Optimizer::momentum, Dtype::fp32) == 1_MB);
@@ -90,7 +90,7 @@ TEST_CASE("mixed precision keeps casts of all parameters that are there whole") 
     table.dtype = dtype;
     table.compute_dtype = compute;
     scenario.workload = std::make_shared<const WorkloadTable>(table);
-    return model_state(scenario, w).parameters;
+    return worker_memory(scenario, w).parameters;
   };
   // 10 MB of fp32, 5 MB of bf16; tf32 is as wide.
   CHECK(parameters(Dtype::fp32, Dtype::bf16, AllReduceStrategy{}) == 15_MB);
@@ -99,8 +99,17 @@ TEST_CASE("mixed precision keeps casts of all parameters that are there whole") 
   CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 0)) == 8.5_MB);  // 6.5 MB, as above, of which the largest unit, 4 MB, is whole
 }
 
+TEST_CASE("activations are added where they are known") {
+  Workload w = three_units();
+  CHECK(memory_of(AllReduceStrategy{}, w).total() == 30_MB);
+  w.activations = 5_MB;
+  const WorkerMemory memory = memory_of(AllReduceStrategy{}, w);
+  CHECK(memory.model() == 30_MB);
+  CHECK(memory.total() == 35_MB);
+}
+
 TEST_CASE("error feedback keeps what was not sent") {
-  const auto feedback = [](const Compressor& compressor) { return state_of(AllReduceStrategy{}, three_units(), compressor).feedback; };
+  const auto feedback = [](const Compressor& compressor) { return memory_of(AllReduceStrategy{}, three_units(), compressor).feedback; };
   CHECK(feedback(NoCompressor{}) == 0_B);
   CHECK(feedback(TernGrad{}) == 0_B);
   CHECK(feedback(EfSignSgd{}) == 10_MB);

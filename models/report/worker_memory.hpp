@@ -1,12 +1,14 @@
-// Memory that a worker needs for the model.
+// Memory that a worker needs: for the model, and for activations.
 #pragma once
+
+#include <optional>
 
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast {
 
-/// What a worker holds of the model at the fullest moment of a step, in bytes. With n bytes of gradients of the workload's type
+/// What a worker holds at the fullest moment of a step, in bytes. With n bytes of gradients of the workload's type
 /// (parameters are of the same), b of the largest unit (bucket) and s of the optimizer's state, which is in fp32, momentum's one
 /// number an element, Adam's two, and one more for the weights where gradients are in halves:
 ///
@@ -27,15 +29,24 @@ namespace stepcast {
 /// parameters where its local steps are more than one. A narrower compute_dtype adds casts in it of all parameters that are
 /// there whole, which PyTorch's autocast caches from forward until its region ends (aten/src/ATen/autocast_mode.cpp) and
 /// backward reads; where parameters are sharded too, of the units that are gathered, since the cache is cleared with them
-/// (fairscale, pull request 650). Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'. Not counted:
-/// activations, workspaces, a compressor's messages, and a communication library's buffers, which together may well be more.
-struct ModelState {
+/// (fairscale, pull request 650). Error feedback keeps n, DGC 2n. Servers' own memory is not the workers'.
+///
+/// Activations are those of one pass (models/workload/activations.hpp); where layers have no shapes they are not known. All of
+/// them and all gradients are taken to be there at once, as gradients are where they keep their place from step to step (DDP's
+/// buckets); where they are allocated anew, as activations are let go, less is needed. Not counted: workspaces, a compressor's
+/// messages, a communication library's buffers, and what an allocator wastes.
+struct WorkerMemory {
   Bytes parameters{}, gradients{}, optimizer{}, feedback{};
-  [[nodiscard]] Bytes total() const { return parameters + gradients + optimizer + feedback; }
-  bool operator==(const ModelState&) const = default;
+  std::optional<Bytes> activations{};
+
+  /// Parameters, gradients, the optimizer's state and error feedback.
+  [[nodiscard]] Bytes model() const { return parameters + gradients + optimizer + feedback; }
+  /// All that is known.
+  [[nodiscard]] Bytes total() const { return model() + activations.value_or(Bytes{}); }
+  bool operator==(const WorkerMemory&) const = default;
 };
 
 /// @pre the scenario trains `workload`, and is not strategy collective
-ModelState model_state(const Scenario& scenario, const Workload& workload);
+WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload);
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-#include "models/report/model_state.hpp"
+#include "models/report/worker_memory.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -43,40 +43,41 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   return whole * (computed / size_of(table.dtype));
 }
 
-struct StateOf {
+struct MemoryOf {
   const Scenario& scenario;
   const Workload& workload;
   Bytes n, s;
 
   /// Local steps keep the parameters that they began with where their change is needed.
-  ModelState operator()(const AllReduceStrategy&) const {
+  WorkerMemory operator()(const AllReduceStrategy&) const {
     const auto* local = std::get_if<QsparseLocalSgd>(&scenario.compressor);
-    return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}};
+    return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}, {}};
   }
-  ModelState operator()(const LocalSgdStrategy& x) const {
+  WorkerMemory operator()(const LocalSgdStrategy& x) const {
     const bool compressed = !std::holds_alternative<NoCompressor>(scenario.compressor), outer = x.outer_update_factor > 0;
-    return {compressed || outer ? n * 2.0 : n, n, outer ? s + n : s, {}};
+    return {compressed || outer ? n * 2.0 : n, n, outer ? s + n : s, {}, {}};
   }
-  ModelState operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}}; }
-  ModelState operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}}; }
-  ModelState operator()(const GossipStrategy&) const { return {n * 3.0, n, s, {}}; }
-  ModelState operator()(const CollectiveBenchmark&) const { return {}; }
-  ModelState operator()(const ShardedStrategy& x) const {
+  WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
+  WorkerMemory operator()(const ParameterServerStrategy& x) const { return {n, n, x.two_way ? s : Bytes{}, {}, {}}; }
+  WorkerMemory operator()(const GossipStrategy&) const { return {n * 3.0, n, s, {}, {}}; }
+  WorkerMemory operator()(const CollectiveBenchmark&) const { return {}; }
+  WorkerMemory operator()(const ShardedStrategy& x) const {
     const double g = x.group(scenario.cluster.workers);
     const Bytes unit = largest_unit(workload, x.exchange);
     const auto shared = [&](Bytes units) { return std::min(n, n / g + units); };
     const bool reduced_on_the_way = x.exchange.overlap && workload.accumulation == 1;
-    return {x.stage == ShardingStage::parameters ? shared(gathered(x, workload)) : n, reduced_on_the_way ? shared(unit * 2.0) : n, s / g, {}};
+    return {x.stage == ShardingStage::parameters ? shared(gathered(x, workload)) : n, reduced_on_the_way ? shared(unit * 2.0) : n, s / g, {}, {}};
   }
 };
 
 }  // namespace
 
-ModelState model_state(const Scenario& scenario, const Workload& workload) {
-  ModelState state = std::visit(StateOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)}, scenario.strategy);
-  state.parameters += casts_of(scenario, workload);
-  state.feedback = feedback_of(scenario.compressor, workload);
-  return state;
+WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
+  WorkerMemory memory = std::visit(MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)}, scenario.strategy);
+  memory.parameters += casts_of(scenario, workload);
+  memory.feedback = feedback_of(scenario.compressor, workload);
+  memory.activations = workload.activations;
+  return memory;
 }
 
 }  // namespace stepcast

@@ -1,0 +1,25 @@
+// Blocks of a network, told by names: those of a transformer, the residual blocks of a ResNet.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "models/part/workload.hpp"
+
+namespace stepcast {
+
+/// The block that a layer or a tensor is of: its name up to the first part between dots that is a number, "encoder.layer.3" of
+/// "encoder.layer.3.output.dense.weight". "" of a name without one, which is of no block.
+std::string_view block_of(std::string_view name);
+
+/// [first, last) of a table's layers.
+struct LayerRange {
+  std::size_t first = 0, last = 0;
+  bool operator==(const LayerRange&) const = default;
+};
+
+/// Each run of layers of one block, in the table's order.
+std::vector<LayerRange> blocks_of(const std::vector<Layer>& layers);
+
+}  // namespace stepcast

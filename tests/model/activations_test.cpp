@@ -1,0 +1,156 @@
+// Activations kept for backward: by hand, against published sums, and what computing blocks again leaves of them.
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/scenario/library.hpp"
+#include "models/scenario/workload_document.hpp"
+#include "models/workload/activations.hpp"
+#include "models/workload/blocks.hpp"
+#include "models/workload/layer_times.hpp"
+#include "models/workload/workload.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+
+namespace {
+
+WorkloadTable table_of(std::vector<std::pair<std::string, LayerShape>> layers, int batch = 1, Dtype dtype = Dtype::fp32) {
+  WorkloadTable table;
+  table.batch = batch;
+  table.dtype = dtype;
+  for (auto& [name, shape] : layers) table.layers.push_back({std::move(name), {}, {}, {}, std::move(shape)});
+  return table;
+}
+
+WorkloadTable again(WorkloadTable table) {
+  table.recomputation = Recomputation::blocks;
+  return table;
+}
+
+WorkloadTable load(const char* network, const Json& over) { return load_workload(default_library() / "workloads" / (std::string(network) + ".json"), over, default_library()); }
+
+Bytes activations(const WorkloadTable& table) { return activations_of(list_gradients(table)); }
+
+/// A GPT of two blocks, dropout, scores in memory, everything in halves.
+WorkloadTable gpt(int batch, Count s, Count h, Count heads, Count vocabulary) {
+  WorkloadTable table;
+  table.batch = batch;
+  table.dtype = Dtype::fp16;
+  table.transformer = Transformer{2, h, heads, {}, {}, false, vocabulary, s, true, true, true, true, false, true};
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("each kind of layer keeps what its backward reads") {
+  // A layer alone reads its input from the sample; elements of 4 bytes.
+  const auto kept = [](const LayerShape& shape) { return activations_of(table_of({{"a", shape}})); };
+  CHECK(kept(Conv2d{3, 8, {3, 3}, 2, {1, 1}, 1, true, {10, 10}}) == 4_B * 300.0);
+  CHECK(kept(ConvTranspose2d{3, 8, {2, 2}, 2, true, {10, 10}}) == 4_B * 300.0);
+  CHECK(kept(Linear{7, 5, 3}) == 4_B * 21.0);
+  // Of 6 steps: input 4, output 5, four gates and a state 25; of ranks 2 and 3 in each of four gates 20 more.
+  CHECK(kept(Lstm{4, 5, 6}) == 4_B * (6 * (4 + 5 + 25.0)));
+  CHECK(kept(Lstm{4, 5, 6, LstmTensors::gates, 2, 3}) == 4_B * (6 * (4 + 5 + 25 + 20.0)));
+  // Two heads of 4 over 6 queries and 5 keys: q 48, k and v 40 each, scores 60; fused the output, 48, and 12 numbers of fp32.
+  CHECK(kept(Attention{2, 8, 6, 5}) == 4_B * (48 + 80 + 60.0));
+  CHECK(kept(Attention{2, 8, 6, 5, {}, true}) == 4_B * (48 + 80 + 48 + 12.0));
+  // One head of keys and values: k and v are 20 each.
+  CHECK(kept(Attention{2, 8, 6, 5, 1}) == 4_B * (48 + 40 + 60.0));
+  CHECK(kept(Embedding{1000, 8, 6}) == 8_B * 6.0);
+  CHECK(kept(BatchNorm{3, {4, 4}}) == 4_B * 48.0);
+  CHECK(kept(LayerNorm{8, 6}) == 4_B * 48.0 + 8_B * 6.0);
+  for (const auto function : {ActivationFunction::relu, ActivationFunction::tanh, ActivationFunction::sigmoid, ActivationFunction::gelu, ActivationFunction::silu})
+    CHECK(kept(Activation{function, 10}) == 4_B * 10.0);
+  CHECK(kept(Activation{ActivationFunction::dropout, 10}) == 10_B);
+  // 3 x 4 x 4 in, 3 x 2 x 2 out.
+  CHECK(kept(Pool{PoolFunction::max, 3, {2, 2}, 2, {0, 0}, {4, 4}}) == 4_B * 48.0 + 8_B * 12.0);
+  CHECK(kept(Pool{PoolFunction::average, 3, {2, 2}, 2, {0, 0}, {4, 4}}) == 4_B * 48.0);
+  CHECK(kept(Add{10}) == 0_B);
+  CHECK(kept(Concat{10}) == 0_B);
+  CHECK(kept(SoftmaxLoss{10, 3}) == 4_B * 30.0 + 8_B * 3.0);
+}
+
+TEST_CASE("a tensor that several layers read is kept once, and one that none reads not at all") {
+  // ReLU keeps its output, which the product reads; GELU its input, which is the product's output before it.
+  CHECK(activations_of(table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}, {"c", Linear{8, 2}}})) == 4_B * (4 + 8.0));
+  CHECK(activations_of(table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::gelu, 8}}, {"c", Linear{8, 2}}})) == 4_B * (4 + 8 + 8.0));
+  // A product of q, k and v at once; and one each, of which all read the norm's output: x, norm, q, k, v, and what the projection reads.
+  const Attention attention{2, 8, 6};
+  const double scores = 2 * 36;
+  CHECK(activations_of(table_of({{"qkv", Linear{8, 24, 6}}, {"attention", attention}, {"projection", Linear{8, 8, 6}}})) == 4_B * (48 + 144 + scores + 48));
+  CHECK(activations_of(table_of({{"norm", LayerNorm{8, 6}}, {"q", Linear{8, 8, 6}}, {"k", Linear{8, 8, 6}}, {"v", Linear{8, 8, 6}}, {"attention", attention}, {"projection", Linear{8, 8, 6}}})) ==
+        4_B * (5 * 48 + scores + 48) + 8_B * 6.0);
+  // Both factors of a gate.
+  CHECK(activations_of(table_of({{"gate", Linear{4, 8}}, {"silu", Activation{ActivationFunction::silu, 8}}, {"up", Linear{4, 8}}, {"product", Multiply{8}}})) == 4_B * (4 + 8 + 8 + 8.0));
+  // Batches and types.
+  CHECK(activations_of(table_of({{"a", Linear{4, 8}}}, 5, Dtype::fp16)) == 5 * 4 * 2_B);
+  WorkloadTable mixed = table_of({{"a", Linear{4, 8}}});
+  mixed.compute_dtype = Dtype::bf16;
+  CHECK(activations_of(mixed) == 4 * 2_B);
+}
+
+TEST_CASE("a transformer's activations are Korthikanti's") {
+  // Korthikanti et al. 2022, section 4.1: 34 s b h + 5 a s² b of a block in halves, of which 3 a s² b are the dropout of scores.
+  const double b = 3, s = 64, h = 96, a = 4, v = 1000;
+  const double block = 34 * s * b * h + 2 * a * s * s * b + 2 * 8 * s * b;  // two norms' statistics, which they leave out
+  // Indices of two embeddings, the mask after them, the last norm with its statistics, what the output reads, probabilities and labels.
+  const double rest = 2 * 8 * s * b + s * b * h + 2 * s * b * h + 8 * s * b + 2 * s * b * h + 2 * s * b * v + 8 * s * b;
+  const WorkloadTable table = gpt(3, 64, 96, 4, 1000);
+  CHECK(activations(table).si() == 2 * block + rest);
+  CHECK(make_workload(table).activations->si() == 2 * block + rest);
+}
+
+TEST_CASE("a ResNet-50 keeps its convolutions' and its ReLUs' outputs") {
+  // 11,113,984 elements of convolutions (timm's table: 11.11 M activations), 9,608,704 of ReLUs, by stages of 3, 4, 6, 3 blocks of
+  // widths 64, 128, 256, 512; the image, the maxima with their places, the means, probabilities, a label.
+  const double elements = 3 * 224 * 224 + 11113984.0 + 9608704 + 64 * 56 * 56 + 2048 + 1000, places = 64 * 56 * 56 + 1;
+  CHECK(activations(load("resnet50", {{"batch", 2}})).si() == 2 * (4 * elements + 8 * places));
+}
+
+TEST_CASE("blocks are told by the first number of a name") {
+  CHECK(block_of("encoder.layer.3.output.dense.weight") == "encoder.layer.3");
+  CHECK(block_of("block.12") == "block.12");
+  CHECK(block_of("conv1.weight").empty());
+  CHECK(blocks_of(table_of({{"a", Add{1}}, {"b.0.x", Add{1}}, {"b.0.y", Add{1}}, {"b.1.x", Add{1}}, {"c", Add{1}}, {"b.1.z", Add{1}}}).layers) == std::vector<LayerRange>{{1, 3}, {3, 4}, {5, 6}});
+}
+
+TEST_CASE("of a block that is computed again what enters it is kept") {
+  // Blocks of 8 -> 32 -> 8 elements; each keeps its 8 inputs, and while its backward runs what it computed again: 32 before and 32
+  // after the GELU. Fullest at the last block: 8 of each input so far, the loss' probabilities are read by then.
+  const auto network = [](int blocks, Count classes) {
+    std::vector<std::pair<std::string, LayerShape>> layers{{"first", Linear{4, 8}}};
+    for (int i = 0; i < blocks; ++i) {
+      const std::string block = fmt::format("block.{}.", i);
+      layers.insert(layers.end(), {{block + "up", Linear{8, 32}}, {block + "gelu", Activation{ActivationFunction::gelu, 32}}, {block + "down", Linear{32, 8}}});
+    }
+    layers.insert(layers.end(), {{"last", Linear{8, classes}}, {"loss", SoftmaxLoss{classes}}});
+    return table_of(std::move(layers));
+  };
+  CHECK(activations_of(network(3, 5)) == 4_B * (4 + 3 * (8 + 32 + 32) + 8 + 5.0) + 8_B);
+  CHECK(activations_of(again(network(3, 5))) == 4_B * (4 + 3 * 8 + 64.0));
+  // More classes than a block has activations: fullest at the end of forward.
+  CHECK(activations_of(again(network(3, 100))) == 4_B * (4 + 3 * 8 + 8 + 100.0) + 8_B);
+  // A network without blocks keeps all.
+  const WorkloadTable plain = table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}});
+  CHECK(activations_of(again(plain)) == activations_of(plain));
+  // A GPT's block keeps 2 s b h, as Korthikanti et al. say (section 5); here of 48 blocks, where that is most of it.
+  WorkloadTable deep = gpt(1, 64, 96, 4, 1);
+  deep.transformer->layers = 48;
+  const double block = 34 * 64 * 96 + 2 * 4 * 64 * 64 + 2 * 8 * 64;
+  // Of the block computed again all but what enters it, which is kept anyway; of the embeddings indices and mask.
+  CHECK(activations(again(deep)).si() == 48 * 2 * 64 * 96 + (block - 2 * 64 * 96) + 2 * 8 * 64 + 64 * 96);
+}
+
+TEST_CASE("a block's backward begins with its forward") {
+  DeviceProfile profile;
+  profile.peaks = {{Dtype::fp32, 1_TFLOPS, Evidence::assumed, "test"}};
+  profile.memory_bandwidth.value = 100_GBps;
+  const WorkloadTable table = table_of({{"first", Linear{4, 8}}, {"b.0.up", Linear{8, 32}}, {"b.0.down", Linear{32, 8}}, {"b.1.up", Linear{8, 32}}, {"last", Linear{8, 5}}}, 64);
+  const WorkloadTable kept = time_layers(table, profile, 64), computed = time_layers(again(table), profile, 64);
+  for (const std::size_t i : {0, 1, 4}) CHECK(computed.layers[i] == kept.layers[i]);
+  CHECK(computed.layers[2].backward == kept.layers[2].backward + kept.layers[1].forward + kept.layers[2].forward);
+  CHECK(computed.layers[3].backward == kept.layers[3].backward + kept.layers[3].forward);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(computed.layers[i].forward == kept.layers[i].forward);
+}
