@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "models/fabric/host_specs.hpp"
+#include "models/fabric/machines.hpp"
 
 namespace stepcast {
 namespace {
@@ -208,13 +209,18 @@ struct Fabric::Maker {
     add_cables(machines * nics + (hosts - workers), cluster.link.bandwidth, cluster.link.latency / 2.0);  // a dedicated shard's machine has one
     const auto machine = [=](int rank) { return rank < workers ? rank / g : machines + (rank - workers); };
     const auto nic = [=, first = hosts](int rank) { return first + (rank < workers ? rank / g * nics + rank % g % nics : machines * nics + (rank - workers)); };
+    const int all = machines + (hosts - workers), per_rack = t.racks ? t.racks->nodes_per_rack : all, first_uplink = hosts + machines * nics + (hosts - workers);
+    if (t.racks) add_cables((all - 1) / per_rack + 1, rack_uplink(cluster, t), t.racks->uplink_latency / 2.0);
     fabric.branch_ = nic;
-    fabric.append_ = [machine, nic](int from, int to, Route& route) {
+    fabric.append_ = [=](int from, int to, Route& route) {
+      const int source = machine(from), target = machine(to), rack = source / per_rack, target_rack = target / per_rack;
       route.push_back(forth(from));
-      if (machine(from) != machine(to)) {
-        route.push_back(forth(nic(from)));
-        route.push_back(back(nic(to)));
+      if (source != target) route.push_back(forth(nic(from)));
+      if (rack != target_rack) {
+        route.push_back(forth(first_uplink + rack));
+        route.push_back(back(first_uplink + target_rack));
       }
+      if (source != target) route.push_back(back(nic(to)));
       route.push_back(back(to));
     };
   }

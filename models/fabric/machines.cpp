@@ -15,6 +15,13 @@ Machines machines(const Cluster& cluster) {
   return {natural_group(cluster), nodes ? nodes->nics : 1};
 }
 
+BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes) { return cluster.link.bandwidth * (static_cast<double>(nodes.nics) * nodes.racks->nodes_per_rack / nodes.racks->oversubscription); }
+
+const Nodes* nodes_in_racks(const Cluster& cluster) {
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  return nodes && nodes->racks ? nodes : nullptr;
+}
+
 bool has_inner_hops(const Cluster& cluster) {
   return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
 }

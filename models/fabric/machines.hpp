@@ -15,6 +15,12 @@ const char* group_name(const Cluster& cluster);
 /// Those workers with the NICs that they share.
 Machines machines(const Cluster& cluster);
 
+/// Bandwidth of an uplink out of a rack of machines. @pre nodes.racks
+BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes);
+
+/// The topology where machines stand in racks; null otherwise.
+const Nodes* nodes_in_racks(const Cluster& cluster);
+
 /// Whether messages take several links between switches or hosts: fat tree, torus, dragonfly.
 bool has_inner_hops(const Cluster& cluster);
 

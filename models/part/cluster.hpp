@@ -45,21 +45,38 @@ struct Star {
   bool operator==(const Star&) const = default;
 };
 
+/// Racks of machines under a leaf switch, whose uplink carries the NICs of all its machines over `oversubscription`.
+struct NodeRacks {
+  int nodes_per_rack = 16;
+  double oversubscription = 1.0;
+  Seconds uplink_latency{};
+
+  template <class V>
+  static void describe(V& v, NodeRacks& x) {
+    v.required("nodes_per_rack", x.nodes_per_rack, "machines under one leaf switch", at_least(1));
+    v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it", at_least(1));
+    v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", non_negative);
+  }
+  bool operator==(const NodeRacks&) const = default;
+};
+
 /// Machines of several GPUs. Workers are ranked machine by machine; each GPU has an inner link into its
-/// machine's switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch. GPU i
-/// uses NIC i mod nics.
+/// machine's switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch, or to their rack's. GPU i
+/// uses NIC i mod nics. A dedicated parameter server is a machine of its own, after those of the workers.
 struct Nodes {
   static constexpr std::string_view kind = "nodes";
   static constexpr std::string_view meaning = "machines of several GPUs with inner links and one or more NICs";
   int gpus_per_node = 8;
   Link inner{};
   int nics = 1;
+  std::optional<NodeRacks> racks{};
 
   template <class V>
   static void describe(V& v, Nodes& x) {
     v.required("gpus_per_node", x.gpus_per_node, "workers on one machine", at_least(1));
     v.required("inner", x.inner, "link between the GPUs of one machine (NVLink, PCIe)");
     v.optional("nics", x.nics, "network interfaces of one machine", at_least(1));
+    v.optional("racks", x.racks, "racks that the machines stand in, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
   }
   bool operator==(const Nodes&) const = default;
 };

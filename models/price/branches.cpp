@@ -62,6 +62,17 @@ std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located
   return all;
 }
 
+std::vector<Branch> rack_branches(const Cluster& cluster, int shards, bool co_located) {
+  const Nodes* nodes = nodes_in_racks(cluster);
+  if (!nodes) return {};
+  const int g = nodes->gpus_per_node, p = cluster.workers, machines = (p - 1) / g + 1, all = machines + (co_located ? 0 : shards);
+  const int per_rack = std::min(nodes->racks->nodes_per_rack, all);
+  std::map<int, std::vector<int>> shards_of;
+  for (int j = 0; j < shards; ++j) shards_of[(co_located ? shard_host(cluster, shards, co_located, j) / g : machines + j) / per_rack].push_back(j);
+  // A machine has g ranks in the row, a dedicated shard's too; of workers on part of one machine that is all there is.
+  return Row(cluster, std::min(g, p) * per_rack, 1, rack_uplink(cluster, *nodes))(std::min(g, p) * all, shards_of);
+}
+
 Seconds busiest_way(std::span<const Bytes> shard_bytes, const std::vector<Branch>& all, int p) {
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{});
   Seconds busiest{};

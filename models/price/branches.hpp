@@ -21,6 +21,9 @@ struct Branch {
 /// links is shared, or where ways differ by destination.
 std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located);
 
+/// The racks of machines as branches, whose only way is their uplink. None where there are none.
+std::vector<Branch> rack_branches(const Cluster& cluster, int shards, bool co_located);
+
 /// Time that the busiest way needs for what p workers push to shards, shard_bytes[j] each, or pull from them. What stays in a
 /// branch takes no way:
 ///

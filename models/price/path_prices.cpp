@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 
 namespace stepcast {
@@ -57,6 +58,16 @@ Prices collective_prices(const Cluster& cluster) {
       const double sharing = std::ceil(static_cast<double>(nodes->gpus_per_node) / nodes->nics);
       neighbour = {alpha, std::max(inner.beta, link.beta)};
       far = {alpha, std::max(inner.beta, link.beta * sharing)};
+    }
+    if (nodes->racks) {
+      shard.alpha += nodes->racks->uplink_latency;
+      const double in_rack = static_cast<double>(nodes->gpus_per_node) * nodes->racks->nodes_per_rack;
+      if (cluster.workers > in_rack) {
+        const SecondsPerByte uplink = inverse(rack_uplink(cluster, *nodes));
+        for (PathPrice* path : {&neighbour, &far}) path->alpha += nodes->racks->uplink_latency;
+        neighbour.beta = std::max(neighbour.beta, uplink);
+        far.beta = std::max(far.beta, uplink * in_rack);
+      }
     }
   } else if (const auto* racks = std::get_if<Racks>(&cluster.topology)) {
     shard.alpha += racks->uplink_latency;

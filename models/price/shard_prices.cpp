@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "models/collective/direct.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/shard_placement.hpp"
@@ -59,8 +60,8 @@ CostTerms ShardPrices::terms(std::span<const Bytes> shard_bytes, bool co_located
     else wire = std::max(wire, total * inside);
   }
   const auto [all, is_new] = branches_.try_emplace({shard_bytes.size(), co_located});
-  if (is_new) all->second = branches(cluster_, static_cast<int>(shard_bytes.size()), co_located);
-  wire = std::max(wire, busiest_way(shard_bytes, all->second, p) / beta);
+  if (is_new) all->second = {branches(cluster_, static_cast<int>(shard_bytes.size()), co_located), rack_branches(cluster_, static_cast<int>(shard_bytes.size()), co_located)};
+  for (const std::vector<Branch>& level : all->second) wire = std::max(wire, busiest_way(shard_bytes, level, p) / beta);
   return terms;
 }
 
@@ -105,7 +106,7 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   if (prices_are_exact(cluster) || (co_located && p == 1)) return true;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const auto* racks = std::get_if<Racks>(&cluster.topology);
-  if ((!nodes && !racks) || !links_are_alike(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport)) return false;
+  if ((!nodes && !racks) || nodes_in_racks(cluster) || !links_are_alike(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport)) return false;
 
   const std::vector<Branch> all = branches(cluster, shards, co_located);
   const auto some = [&](auto&& is) { return std::any_of(all.begin(), all.end(), is); };

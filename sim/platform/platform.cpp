@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "models/fabric/host_specs.hpp"
+#include "models/fabric/machines.hpp"
 #include "models/part/fault.hpp"
 #include "models/scenario/check.hpp"
 
@@ -104,15 +106,32 @@ class Builder {
   /// branches of a machine there is nothing, to the outside there is the NIC.
   void make(const Nodes& nodes) {
     auto* root = sg::root_star(engine_, "cluster");
+    std::optional<Branch> rack;
     int machine = 0;
-    for (int first = 0; first < cluster_.workers; first += nodes.gpus_per_node, ++machine) {
+    const auto add = [&](const std::vector<int>& ranks, const Link& inner) {
+      if (nodes.racks && machine % nodes.racks->nodes_per_rack == 0) {
+        close_rack(root, rack, nodes);
+        rack = add_branch(root, fmt::format("rack-{}", machine / nodes.racks->nodes_per_rack));
+      }
+      add_machine(rack ? rack->zone : root, machine++, ranks, nodes, inner);
+    };
+    for (int first = 0; first < cluster_.workers; first += nodes.gpus_per_node) {
       std::vector<int> ranks;
       for (int rank = first; rank < std::min(cluster_.workers, first + nodes.gpus_per_node); ++rank) ranks.push_back(rank);
-      add_machine(root, machine, ranks, nodes, nodes.inner);
+      add(ranks, nodes.inner);
     }
     // A dedicated shard is a machine of its own, whose memory is no bottleneck.
-    for (int rank = cluster_.workers; rank < hosts_; ++rank, ++machine) add_machine(root, machine, {rank}, nodes, Link{BytesPerSecond(kFreeBandwidth), {}});
+    for (int rank = cluster_.workers; rank < hosts_; ++rank) add({rank}, Link{BytesPerSecond(kFreeBandwidth), {}});
+    close_rack(root, rack, nodes);
     root->seal();
+  }
+
+  /// Connects a rack of machines that is complete.
+  void close_rack(s4u::NetZone* root, const std::optional<Branch>& rack, const Nodes& nodes) {
+    if (!rack) return;
+    rack->zone->seal();
+    auto* uplink = add_cable(root, rack->zone->get_name() + "-uplink", rack_uplink(cluster_, nodes), nodes.racks->uplink_latency / 2.0);
+    sg::connect_zone(root, rack->zone, rack->router, {sg::outward(uplink)});
   }
 
   void add_machine(s4u::NetZone* root, int machine, const std::vector<int>& ranks, const Nodes& nodes, const Link& inner) {
