@@ -52,7 +52,7 @@ Strategy random_strategy(int p) {
   Exchange exchange;
   exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
   exchange.overlap = coin();
-  switch (integer_between(0, 5)) {
+  switch (integer_between(0, 6)) {
     case 0: {
       AllReduceStrategy all_reduce;
       all_reduce.exchange = exchange;
