@@ -262,6 +262,35 @@ TEST_CASE("latency: the way to the farthest, where messages at the best one take
   require_close(0.5 + 2.5e-6, latency(AllReduceStrategy{}), 1e-12, "a slow link");
 }
 
+TEST_CASE("the best links of fabrics, by hand") {
+  // 16 workers, 10 Gb/s (0.8 ns/B), 6 us, n = 100 MB; lg 16 = 4 messages, of an all-to-all one.
+  Cluster cluster = star_cluster(16, 10_Gbps, 6_us);
+  const auto check = [&](Operation operation, double latency, double bandwidth, const std::string& what) {
+    const Scenario scenario = scenario_of(cluster, CollectiveBenchmark{operation, 100_MB, {}});
+    const Bound bound = lower_bound(scenario, {}, build_step_graph(scenario, {}));
+    require_close(latency, bound.latency.si(), 1e-12, what + ": latency");
+    require_close(bandwidth, bound.bandwidth.si(), 1e-12, what + ": bandwidth");
+    CHECK(step_time(scenario, {}) >= bound.step.si());
+  };
+  check(Operation::all_to_all, 6e-6, 0.075, "star, all-to-all: 15/16·n");
+  check(Operation::broadcast, 24e-6, 0.080, "star, broadcast: n");
+  // To a neighbour in a torus it is one cable, half of 6 us, and there are four of them: 0.2 ns/B.
+  cluster.topology = Torus{{4, 4}};
+  check(Operation::all_reduce, 12e-6, 0.0375, "torus, all-reduce: 15/8·n");
+  check(Operation::all_gather, 12e-6, 0.01875, "torus, all-gather: 15/16·n");
+  check(Operation::broadcast, 12e-6, 0.020, "torus, broadcast: n");
+  check(Operation::all_to_all, 3e-6, 0.01875, "torus, all-to-all: 15/16·n");
+  // From a host two cables lead to each of three switches.
+  cluster.topology = FatTree{{4, 4}, {3, 2}, {2, 1}};
+  check(Operation::broadcast, 24e-6, 0.080 / 6, "fat tree, broadcast: n");
+  // SimGrid's factor on latencies counts where it makes them shorter: 13.01 would be no bound without TCP's effects.
+  cluster.topology = Star{};
+  cluster.transport = TcpTransport{};
+  check(Operation::broadcast, 24e-6, 0.080, "TCP, 13.01 times the latency");
+  cluster.transport = TcpTransport{.latency_factor = 0.5};
+  check(Operation::all_to_all, 3e-6, 0.075, "TCP, half the latency");
+}
+
 TEST_CASE("what a shard does bounds a step whatever the compressor") {
   // 8 workers push 4 MB as 2 MB of fp16; a shard adds 16 MB at 1 ns/B besides casting.
   Cluster cluster = star_cluster(8, BytesPerSecond(1e11));
