@@ -108,6 +108,33 @@ TEST_CASE("tasks are those of the slowest worker") {
   CHECK(seconds_of(critical, "update") == Approx(1));
 }
 
+// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s: what is busy in each step is a fourth of what is busy around them.
+TEST_CASE("loads of streams are those of one training step, also where several exchange once") {
+  LocalSgdStrategy strategy{.steps = 4};
+  strategy.collective = ring_choice();
+  const CriticalTasks critical = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  CHECK(critical.steps == 4);
+  REQUIRE(critical.loads.size() == 2);
+  CHECK(critical.loads[0].stream == "compute");
+  CHECK(critical.loads[0].busy.si() == Approx(3.5));
+  CHECK(critical.loads[1].stream == "communication");
+  CHECK(critical.loads[1].busy.si() == Approx(13.5 / 4));
+}
+
+// 4 workers push 8 MB each to a server behind 1 MB/s: 0.25 + 32 s, and pull as long; it adds for 0.5 us a byte, 16 s, and updates in 0.5 s.
+TEST_CASE("a push's load is the worker's, which stands for the server's end as well") {
+  Cluster cluster = star_cluster(4, BytesPerSecond(1e6), Seconds(0.25));
+  cluster.reduction_cost = SecondsPerByte(0.5e-6);
+  const CriticalTasks critical = critical_of(scenario_of(cluster, ParameterServerStrategy{}), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  std::map<std::string, double> busy;
+  for (const CriticalTasks::Load& load : critical.loads) busy[load.stream] = load.busy.si();
+  CHECK(busy.size() == 4);
+  CHECK(busy["compute"] == Approx(3));
+  CHECK(busy["push"] == Approx(32.25));
+  CHECK(busy["pull"] == Approx(32.25));
+  CHECK(busy["server compute"] == Approx(16.5));
+}
+
 TEST_CASE("of the cluster, each number is made twice as good") {
   const auto changes = changes_of(study_of(kTrained).points.front().scenario, ChangeOf::cluster);
   CHECK(changes.at("link bandwidth 20 Gb/s @ /cluster/link/bandwidth") == "20Gbps");
