@@ -52,6 +52,18 @@ TEST_CASE("least squares never go below zero") {
   CHECK_THROWS_AS(solve_relative({}, {}), std::invalid_argument);
 }
 
+TEST_CASE("coefficients of unlike units vary together as the textbook says") {
+  // A = (1 0; 0 10; 1 10), all targets 1: AᵀA = (2 10; 10 200), its inverse 1/300 (200 -10; -10 2), Aᵀ1 = (2, 20), x = (200, 20)/300.
+  // Deviations -1/3, -1/3 and 1/3: squares 1/3 with one degree of freedom, by which the inverse is multiplied.
+  const LeastSquares solved = solve_relative({{1, 0}, {0, 10}, {1, 10}}, {1, 1, 1});
+  require_close(2.0 / 3, solved.coefficients[0], 1e-12, "first");
+  require_close(2.0 / 30, solved.coefficients[1], 1e-12, "second");
+  require_close(1.0 / 3, solved.squares, 1e-12, "squares");
+  require_close(2.0 / 9, solved.covariance[0][0], 1e-12, "variance of the first");
+  require_close(2.0 / 900, solved.covariance[1][1], 1e-12, "variance of the second");
+  for (const double covariance : {solved.covariance[0][1], solved.covariance[1][0]}) require_close(-1.0 / 90, covariance, 1e-12, "covariance");
+}
+
 TEST_CASE("a straight line is found exactly, and no knot in it") {
   property("launch and slope", [] {
     const double launch = positive_between(1e-6, 1e-4), slope = 1 / positive_between(1e9, 1e12);

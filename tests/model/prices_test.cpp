@@ -416,6 +416,11 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
     require_close(20e-6, cost.latency.si(), 1e-12, "the longer route");
     require_close(10e-6 + 2e-3, cost.total().si(), 1e-12, "busy from the first message on");
   }
+  // Each worker copies its 1 MB besides. Of unlike servers each is as if it had the larger's 3 MB from both: 6 ms, 20 us away.
+  cluster.host_cost = 1_ns_per_B;
+  require_close(10e-6 + 3e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12, "copied as well");
+  cluster.host_cost = SecondsPerByte{};
+  require_close(20e-6 + 6e-3, ClusterPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(), 1e-12, "unequal servers");
   // A ring of four, the server at host 3: hosts 0 and 2 are beside it, half a link's latency away; host 1 comes in through one of
   // them, whose link to the server carries 2 MB, while the other carries 1 MB.
   cluster = star_cluster(3, BytesPerSecond(1e9), 10_us);

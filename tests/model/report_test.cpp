@@ -173,6 +173,16 @@ TEST_CASE("bus bandwidths are nccl-tests'") {
   }
 }
 
+TEST_CASE("TCP's window is noted where it caps a flow below its link") {
+  // Link and cap both lose 3 %: a window of 2·1 ms·1 GB/s = 2 MB is just enough.
+  const auto caps = [](const char* window) {
+    const PointReport report = report_of(study_of(kMeasured, {"/cluster/link/bandwidth=8Gbps", "/cluster/link/latency=1ms", fmt::format(R"(/cluster/transport={{"kind": "tcp", "window": "{}"}})", window), "/evaluation/evaluator=replay"}).points[0]);
+    return notes(report, "transport tcp caps a flow");
+  };
+  CHECK(caps("1.98MB"));
+  CHECK_FALSE(caps("2.02MB"));
+}
+
 TEST_CASE("of unlike workers efficiency is over what all of them do alone") {
   // Three of speed 1 and one of 1/2 do 3.5 times 32 samples in 97 ms.
   const PointReport report = report_of(study_of(kMeasured, {R"(/cluster/groups=[{"count": 1, "speed": 0.5}])"}).points[0]);
