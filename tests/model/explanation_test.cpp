@@ -119,6 +119,12 @@ TEST_CASE("loads of streams are those of one training step, also where several e
   CHECK(critical.loads[0].busy.si() == Approx(3.5));
   CHECK(critical.loads[1].stream == "communication");
   CHECK(critical.loads[1].busy.si() == Approx(13.5 / 4));
+  // The same bytes in two all-reduces: 2·6 messages of 0.25 s and 12 s of bandwidth, a fourth of it a step.
+  strategy.grouping = Grouping::per_tensor;
+  const CriticalTasks two = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), workload_of(Seconds(1), {{4e6, 1.0}, {4e6, 1.0}}, Seconds(0), Seconds(0.5)));
+  CHECK(seconds_of(two, "latency") == Approx(0.75));
+  CHECK(seconds_of(two, "bandwidth") == Approx(3));
+  CHECK(seconds_of(two, "forward") == Approx(1));
 }
 
 // 4 workers push 8 MB each to a server behind 1 MB/s: 0.25 + 32 s, and pull as long; it adds for 0.5 us a byte, 16 s, and updates in 0.5 s.

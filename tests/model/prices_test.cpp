@@ -490,4 +490,8 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   require_close(8e-3, seconds(4, 2, true), 1e-12, "servers beside workers 0 and 1");
   require_close(8e-3, seconds(4, 1, true), 1e-12, "a server beside worker 0");
   require_close(6e-3, seconds(4, 4, true), 1e-12, "a server beside the slow worker: 3/4 MB in, and as much out");
+  // Two of three are slow: one beside a server of 1 MB, which sends 3 MB and takes 2, and one that sends all 4 MB.
+  Cluster two_slow = star_cluster(3, BytesPerSecond(1.25e9));
+  two_slow.groups = {{.count = 2, .bandwidth = BytesPerSecond(1.25e8)}};
+  require_close(32e-3, price(ClusterPrices(two_slow).shard_terms(std::vector<Bytes>{3_MB, 1_MB}, true), collective_prices(two_slow)).bandwidth.si(), 1e-12, "a slow worker without a server");
 }
