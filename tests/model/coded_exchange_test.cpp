@@ -184,6 +184,27 @@ TEST_CASE("a parameter server decodes and adds p messages; its answer is compres
   require_close(0.025 + encode + own + 2 * (kAlpha + 4 * 80e3 * kBeta) + serve + encode + own + time(decode_passes(sum, 1)) + 0.001, step_time(scenario(4, server, top_k), w), 1e-9, "two ways");
 }
 
+TEST_CASE("a shard's share of the arithmetic is its share of the parameters") {
+  // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements on 4 shards. A shard decodes the first of 4
+  // messages of 8-bit in 2 operations an element, the other three in 3, since it adds them: 11 of 250,000. Two ways it also encodes the sum,
+  // in 2 operations for the largest and 10 to quantize: 12 more.
+  for (const auto& [two_way, operations] : {std::pair{false, 11.0}, {true, 23.0}}) {
+    Scenario s = scenario_of(star(4), ParameterServerStrategy{.shards = 4, .two_way = two_way}, EightBit{});
+    s.codec.device = device_of(0_us, BytesPerSecond(1e25), FlopsPerSecond(1e9));
+    Workload w = one_matrix();
+    w.update = 0_s;
+    const StepGraph graph = build_step_graph(s, w);
+    int shards = 0;
+    for (const Task& task : graph.tasks)
+      if (const auto* serve = std::get_if<ServeWork>(&task.work))
+        for (const Seconds time : serve->time) {
+          require_close(operations * 250000 / 1e9, time.si(), 1e-9, two_way ? "two ways" : "one way");
+          ++shards;
+        }
+    CHECK(shards == 4);
+  }
+}
+
 TEST_CASE("pipelined SGD hides the whole exchange, codec work stays on the GPU") {
   const Workload w = one_matrix();
   const TopK top_k{.ratio = 0.5};
