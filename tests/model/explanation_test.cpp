@@ -163,6 +163,26 @@ TEST_CASE("workers that differ are made faster each, and alike") {
   CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
 }
 
+TEST_CASE("what cannot be better is not offered") {
+  Scenario scenario = study_of(kTrained).points.front().scenario;
+  const auto names = [&](ChangeOf of, const std::string& text) {
+    std::vector<std::string> found;
+    for (const auto& [name, value] : changes_of(scenario, of))
+      if (name.find(text) != std::string::npos) found.push_back(name);
+    return found;
+  };
+  // Uplinks as wide as the links they serve need not be wider; those of 1.5:1 become no wider than that.
+  scenario.cluster.topology = Racks{4, 1.0, 0_us};
+  CHECK(names(ChangeOf::cluster, "oversubscription").empty());
+  scenario.cluster.topology = Racks{4, 1.5, 0_us};
+  CHECK(names(ChangeOf::cluster, "oversubscription") == std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
+  // Units that stay are gathered once, so none needs to be ahead.
+  scenario.strategy = ShardedStrategy{.stage = ShardingStage::gradients};
+  CHECK(names(ChangeOf::exchange, "gathered ahead").empty());
+  scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters, .prefetch = 2};
+  CHECK(names(ChangeOf::exchange, "gathered ahead") == std::vector<std::string>{"5 units gathered ahead @ /strategy/prefetch"});
+}
+
 TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
   Scenario scenario = study_of(kTrained).points.front().scenario;
   scenario.cluster.topology = SimGridXml{"cluster.xml"};
