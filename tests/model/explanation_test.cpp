@@ -224,6 +224,10 @@ TEST_CASE("with mixed precision the operands' type alone is changed") {
   scenario.workload = std::make_shared<const WorkloadTable>(table);
   const auto changes = changes_of(scenario, ChangeOf::training);
   CHECK(changes.at("operands in fp32 @ /workload/compute_dtype") == "fp32");
+  // Operands are no wider than gradients.
+  table.dtype = Dtype::fp16;
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  CHECK(changes_of(scenario, ChangeOf::training).count("operands in fp32 @ /workload/compute_dtype") == 0);
   CHECK(std::none_of(changes.begin(), changes.end(), [](const auto& one) { return one.first.ends_with("@ /workload/dtype"); }));
 }
 
@@ -263,9 +267,9 @@ TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps 
 }
 
 TEST_CASE("carriers that encode sums again are another training") {
-  const auto carriers = [](const char* compressor) {
+  const auto carriers = [](const char* compressor, const char* now = "auto") {
     std::set<std::string> found;
-    for (const auto& [name, value] : changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""}}).points.front().scenario, ChangeOf::training))
+    for (const auto& [name, value] : changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""}, {"/strategy", {{"kind", "all-reduce"}, {"carrier", now}}, "--set", ""}}).points.front().scenario, ChangeOf::training))
       if (name.ends_with("@ /strategy/carrier")) found.insert(value.get<std::string>());
     return found;
   };
@@ -273,6 +277,9 @@ TEST_CASE("carriers that encode sums again are another training") {
   CHECK(carriers(R"({"kind": "top-k"})").empty());     // a sum of two has twice as many elements
   CHECK(carriers(R"({"kind": "powersgd"})").empty());
   CHECK(carriers(R"({"kind": "none"})").empty());
+  // From either of them back to auto, and to the other.
+  CHECK(carriers(R"({"kind": "qsgd"})", "all-to-all") == std::set<std::string>{"auto", "in-collective"});
+  CHECK(carriers(R"({"kind": "qsgd"})", "in-collective") == std::set<std::string>{"auto", "all-to-all"});
 }
 
 // Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and every
