@@ -208,6 +208,35 @@ TEST_CASE("no time of a profile holds what the events add") {
   CHECK_THAT(profile_table(profile, records), ContainsSubstring("launch 1.5 us, events 3 us (taken from each sample)"));
 }
 
+TEST_CASE("a layer's spread is of the part that scatters most, and of the one whose starts differ most") {
+  std::vector<Record> records;
+  add_own(records);
+  WorkloadTable table;
+  table.name = "one layer";
+  table.batch = 8;
+  table.layers = {{"layer", {}, {}, {}, Linear{64, 32, 1, false, false}}};
+  const StepToMeasure step = step_of(table, ConvolutionPath::im2col);
+  const auto add_start = [&](const kernels::Kernel& part, int start, std::vector<double> cold) {
+    records.push_back({subject_name(part), "", "", 8, start, part.bytes(8), part.flops(8), std::move(cold), {}, 1.5e9, 1, true, true});
+  };
+  for (const int start : {0, 1}) {
+    const double other = start == 0 ? 2e-6 : 2.2e-6;
+    add_start(*step.layers[0].forward, start, {other, other, other});
+    add_start(*step.layers[0].weight_gradient, start, {3e-6, 4e-6, 5e-6});
+  }
+  const DeviceProfile profile = make_profile("made-up", device(), records, 1, {step});
+  REQUIRE(profile.layers.size() == 1);
+  const LayerEntry& layer = profile.layers[0];
+  // Forward: the median of both starts is 2.1 us, and they are 0.2 us apart. Weights: 3, 3, 4, 4, 5, 5 us, quartiles at places 1.25 and
+  // 3.75, 3.25 and 4.75 us of 4 us. Half of either: 1.1875 times 1.047619.
+  require_close(2.1e-6, layer.forward->si(), 1e-5, "forward");
+  require_close(1.5 / 4, layer.iqr.value(), 1e-5, "quartiles of the weights' gradients");
+  require_close(0.2 / 2.1, layer.start_spread.value(), 1e-5, "starts of the forward pass");
+  require_close(0.2440476, layer.spread.value(), 1e-5, "both");
+  CHECK(layer.samples == 12);
+  CHECK(layer.discarded == 4);
+}
+
 TEST_CASE("the profile reads back, and its entries price passes") {
   std::vector<Record> records;
   add_own(records);

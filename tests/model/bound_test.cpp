@@ -52,7 +52,7 @@ Strategy random_strategy(int p) {
   Exchange exchange;
   exchange.grouping = static_cast<Grouping>(integer_between(0, 2));
   exchange.overlap = coin();
-  switch (integer_between(0, 5)) {
+  switch (integer_between(0, 6)) {
     case 0: {
       AllReduceStrategy all_reduce;
       all_reduce.exchange = exchange;
@@ -124,6 +124,30 @@ TEST_CASE("bounds by hand") {
   // 4·2e8·0.05 ns to copy in and out, and 2 ms of update, which the server does (asynchronous: for each worker)
   ParameterServerStrategy server;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.320, 0.082, 0.320, "parameter server");
+  // With a shard on each worker 3/4 n leave it as pushes and as much as pulls, 150 MB by one link; each shard adds 4·25 MB, copies 3·50 MB
+  // and updates a quarter. One shard beside a worker is pulled for by three: 300 MB.
+  server.placement = ServerPlacement::co_located;
+  server.shards = 4;
+  check(scenario_of(cluster, server), 0.090, 10e-6, 0.120, 0.018, 0.120, "a server on every worker");
+  server.shards = 1;
+  check(scenario_of(cluster, server), 0.090, 10e-6, 0.240, 0.072, 0.240, "one server beside a worker");
+  // Copied for 3 remote workers; asynchronously its own worker may do nearly all steps, for which nothing is copied or sent.
+  server.consistency = Consistency::stale_synchronous;
+  check(scenario_of(cluster, server), 0.090, 10e-6, 0.240, 0.078, 0.240, "one server beside a worker, stale-synchronous");
+  server.consistency = Consistency::asynchronous;
+  check(scenario_of(cluster, server), 0.090, 0, 0, 0.048, 0.090, "one server beside a worker, asynchronous");
+  server = {};
+  // A worker copies 100 MB while others' pushes travel: at 10 ns/B in 1 s, and the server's host 4·200 MB in 8 s.
+  cluster.host_cost = 10_ns_per_B;
+  check(scenario_of(cluster, server), 0.090, 10e-6, 1.0, 8.042, 8.042, "copies");
+  cluster.host_cost = 0.05_ns_per_B;
+  // Averaged every 4 steps: a fourth of all of it, of the two messages too.
+  check(scenario_of(cluster, LocalSgdStrategy{.steps = 4}), 0.092, 2.5e-6, 0.031875, 1.875e-3, 0.092, "local SGD");
+  // Of 1 s a message two are no bound of a pipelined step, which has several exchanges on their way.
+  cluster.link.latency = 1_s;
+  check(scenario_of(cluster, PipelinedStrategy{}), 0.092, 2, 0.1275, 7.5e-3, 0.1275, "pipelined");
+  check(scenario_of(cluster, AllReduceStrategy{}), 0.092, 2, 0.1275, 7.5e-3, 2, "not pipelined");
+  cluster.link.latency = 5_us;
   // Two speeds: a synchronous step waits for the slower, 92/0.5 ms.
   cluster.groups = {{1, 0.5, {}, {}}};
   check(scenario_of(cluster, AllReduceStrategy{}), 0.184, 10e-6, 0.1275, 7.5e-3, 0.184, "slow worker");
@@ -260,6 +284,69 @@ TEST_CASE("latency: the way to the farthest, where messages at the best one take
   cluster = star_cluster(32, 10_Gbps, 5_us);
   cluster.groups = {{1, 1.0, {}, 1_s}};
   require_close(0.5 + 2.5e-6, latency(AllReduceStrategy{}), 1e-12, "a slow link");
+}
+
+TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of unequal servers") {
+  // 8 workers in one machine, in two groups of 4: 3/4·100 MB gathered and as much scattered, and a quarter of it all-reduced among two:
+  // 175 MB by inner links of 120 GB/s.
+  Cluster cluster = star_cluster(8, 100_Gbps);
+  cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 1};
+  const Workload w = simple_workload(0_s, 0_s, 0_s, 100_MB);
+  const auto bound = [&](const Strategy& strategy) {
+    const Scenario scenario = scenario_of(cluster, strategy);
+    const Bound found = lower_bound(scenario, w, build_step_graph(scenario, w));
+    CHECK(step_time(scenario, w) >= found.step.si());
+    return found.bandwidth.si();
+  };
+  require_close(175e6 / 120e9, bound(ShardedStrategy{.group_size = 4}), 1e-12, "groups inside one machine");
+  // A ninth worker in a machine of its own, with the second server, which holds nothing of the one tensor: 100 MB leave that machine and
+  // come back, in 16 ms, where two equal servers would bring 8·50 MB into it and back. Of the inner links' bytes half are pushed to
+  // others, and a half pulled 8 times: 450 MB on the mean server's host.
+  cluster.workers = 9;
+  require_close(450e6 / 120e9, bound(ParameterServerStrategy{.shards = 2, .placement = ServerPlacement::co_located, .balance = ShardBalance::greedy}), 1e-12, "unequal servers");
+}
+
+TEST_CASE("what is encoded again in each round of a ring bounds a step") {
+  // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements among 4. Each of 3 rounds decodes and adds 250,000 of
+  // 8-bit in 3 operations each, finds the largest in 2 and quantizes in 10.
+  Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{.collective = ring_choice(), .carrier = Carrier::in_collective}, EightBit{});
+  DeviceProfile device;
+  device.peaks = {{Dtype::fp32, FlopsPerSecond(1e9), Evidence::assumed, "test"}};
+  device.memory_bandwidth.value = BytesPerSecond(1e25);
+  scenario.codec.device = device;
+  const Workload w = simple_workload(0_s, 0_s, 0_s, 4_MB);
+  const Bound bound = lower_bound(scenario, w, build_step_graph(scenario, w));
+  require_close(3 * 15 * 250000 / 1e9, bound.reduction.si(), 1e-9, "reduction");
+  CHECK(step_time(scenario, w) >= bound.step.si());
+}
+
+TEST_CASE("the best links of fabrics, by hand") {
+  // 16 workers, 10 Gb/s (0.8 ns/B), 6 us, n = 100 MB; lg 16 = 4 messages, of an all-to-all one.
+  Cluster cluster = star_cluster(16, 10_Gbps, 6_us);
+  const auto check = [&](Operation operation, double latency, double bandwidth, const std::string& what) {
+    const Scenario scenario = scenario_of(cluster, CollectiveBenchmark{operation, 100_MB, {}});
+    const Bound bound = lower_bound(scenario, {}, build_step_graph(scenario, {}));
+    require_close(latency, bound.latency.si(), 1e-12, what + ": latency");
+    require_close(bandwidth, bound.bandwidth.si(), 1e-12, what + ": bandwidth");
+    CHECK(step_time(scenario, {}) >= bound.step.si());
+  };
+  check(Operation::all_to_all, 6e-6, 0.075, "star, all-to-all: 15/16·n");
+  check(Operation::broadcast, 24e-6, 0.080, "star, broadcast: n");
+  // To a neighbour in a torus it is one cable, half of 6 us, and there are four of them: 0.2 ns/B.
+  cluster.topology = Torus{{4, 4}};
+  check(Operation::all_reduce, 12e-6, 0.0375, "torus, all-reduce: 15/8·n");
+  check(Operation::all_gather, 12e-6, 0.01875, "torus, all-gather: 15/16·n");
+  check(Operation::broadcast, 12e-6, 0.020, "torus, broadcast: n");
+  check(Operation::all_to_all, 3e-6, 0.01875, "torus, all-to-all: 15/16·n");
+  // From a host two cables lead to each of three switches.
+  cluster.topology = FatTree{{4, 4}, {3, 2}, {2, 1}};
+  check(Operation::broadcast, 24e-6, 0.080 / 6, "fat tree, broadcast: n");
+  // SimGrid's factor on latencies counts where it makes them shorter: 13.01 would be no bound without TCP's effects.
+  cluster.topology = Star{};
+  cluster.transport = TcpTransport{};
+  check(Operation::broadcast, 24e-6, 0.080, "TCP, 13.01 times the latency");
+  cluster.transport = TcpTransport{.latency_factor = 0.5};
+  check(Operation::all_to_all, 3e-6, 0.075, "TCP, half the latency");
 }
 
 TEST_CASE("what a shard does bounds a step whatever the compressor") {

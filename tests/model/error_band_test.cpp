@@ -94,6 +94,36 @@ TEST_CASE("band: computing scales, communication does not") {
   });
 }
 
+TEST_CASE("band: mixed precision has the roofline's spread of the operands") {
+  // Known within a factor 1.5 in fp32 and 4 in bf16; one worker alone computes, and gradients are fp32.
+  DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
+  profile.peaks.push_back({Dtype::bf16, 8_TFLOPS, Evidence::measured, "test", {}});
+  profile.roofline_spread = {{Dtype::fp32, 0.5, 9, Evidence::measured, "test"}, {Dtype::bf16, 3, 9, Evidence::measured, "test"}};
+  WorkloadTable table = two_layers(profile);
+  table.compute_dtype = Dtype::bf16;
+  const Scenario scenario = scenario_of(table, whole_model(), 1);
+  const Band band = band_of(scenario, stated_step(scenario, make_workload(table)), 8_ms);
+  require_close(2_ms, band.low, 1e-12, "low");
+  require_close(32_ms, band.high, 1e-12, "high");
+}
+
+TEST_CASE("band: a compressor's kernels have the spread of the codec's device") {
+  // 1 ms and 2 ms of computing are given, the ring among 2 sends 4 MB as 2 MB of fp16; what is left of the step is casting, within 1.5.
+  WorkloadTable table;
+  table.name = "given";
+  table.forward = 1_ms;
+  table.gradients = {{"w", 1000000, 2_ms}};
+  Scenario scenario = scenario_of(table, whole_model(), 2);
+  scenario.compressor = Fp16{};
+  scenario.codec.device = profile_of(1_TFLOPS, 100_GBps, 3_us, 0.5);
+  const Seconds stated = stated_step(scenario, make_workload(table)), casting = stated - 3_ms - Seconds(ring_all_reduce(scenario.cluster, 2e6));
+  REQUIRE(casting > 100_us);
+  CHECK(has_spread(scenario));
+  const Band band = band_of(scenario, stated, stated);
+  require_close(stated + casting * 0.5, band.high, 1e-12, "high");
+  require_close(stated - casting / 3.0, band.low, 1e-12, "low");
+}
+
 TEST_CASE("band: entries of layers and kernels, each by its own spread") {
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   CHECK_FALSE(has_spread(profile));

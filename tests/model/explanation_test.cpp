@@ -108,6 +108,39 @@ TEST_CASE("tasks are those of the slowest worker") {
   CHECK(seconds_of(critical, "update") == Approx(1));
 }
 
+// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s: what is busy in each step is a fourth of what is busy around them.
+TEST_CASE("loads of streams are those of one training step, also where several exchange once") {
+  LocalSgdStrategy strategy{.steps = 4};
+  strategy.collective = ring_choice();
+  const CriticalTasks critical = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  CHECK(critical.steps == 4);
+  REQUIRE(critical.loads.size() == 2);
+  CHECK(critical.loads[0].stream == "compute");
+  CHECK(critical.loads[0].busy.si() == Approx(3.5));
+  CHECK(critical.loads[1].stream == "communication");
+  CHECK(critical.loads[1].busy.si() == Approx(13.5 / 4));
+  // The same bytes in two all-reduces: 2·6 messages of 0.25 s and 12 s of bandwidth, a fourth of it a step.
+  strategy.grouping = Grouping::per_tensor;
+  const CriticalTasks two = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), workload_of(Seconds(1), {{4e6, 1.0}, {4e6, 1.0}}, Seconds(0), Seconds(0.5)));
+  CHECK(seconds_of(two, "latency") == Approx(0.75));
+  CHECK(seconds_of(two, "bandwidth") == Approx(3));
+  CHECK(seconds_of(two, "forward") == Approx(1));
+}
+
+// 4 workers push 8 MB each to a server behind 1 MB/s: 0.25 + 32 s, and pull as long; it adds for 0.5 us a byte, 16 s, and updates in 0.5 s.
+TEST_CASE("a push's load is the worker's, which stands for the server's end as well") {
+  Cluster cluster = star_cluster(4, BytesPerSecond(1e6), Seconds(0.25));
+  cluster.reduction_cost = SecondsPerByte(0.5e-6);
+  const CriticalTasks critical = critical_of(scenario_of(cluster, ParameterServerStrategy{}), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  std::map<std::string, double> busy;
+  for (const CriticalTasks::Load& load : critical.loads) busy[load.stream] = load.busy.si();
+  CHECK(busy.size() == 4);
+  CHECK(busy["compute"] == Approx(3));
+  CHECK(busy["push"] == Approx(32.25));
+  CHECK(busy["pull"] == Approx(32.25));
+  CHECK(busy["server compute"] == Approx(16.5));
+}
+
 TEST_CASE("of the cluster, each number is made twice as good") {
   const auto changes = changes_of(study_of(kTrained).points.front().scenario, ChangeOf::cluster);
   CHECK(changes.at("link bandwidth 20 Gb/s @ /cluster/link/bandwidth") == "20Gbps");
@@ -128,6 +161,26 @@ TEST_CASE("workers that differ are made faster each, and alike") {
   CHECK(changes.at("workers compute twice as fast @ /cluster/groups") == Json::parse(R"([{"count": 5, "speed": 2.0}, {"count": 2}, {"count": 1, "speed": 2.0, "bandwidth": "1Gbps"}])"));
   CHECK(changes.at("all workers alike @ /cluster/groups") == Json::array());
   CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
+}
+
+TEST_CASE("what cannot be better is not offered") {
+  Scenario scenario = study_of(kTrained).points.front().scenario;
+  const auto names = [&](ChangeOf of, const std::string& text) {
+    std::vector<std::string> found;
+    for (const auto& [name, value] : changes_of(scenario, of))
+      if (name.find(text) != std::string::npos) found.push_back(name);
+    return found;
+  };
+  // Uplinks as wide as the links they serve need not be wider; those of 1.5:1 become no wider than that.
+  scenario.cluster.topology = Racks{4, 1.0, 0_us};
+  CHECK(names(ChangeOf::cluster, "oversubscription").empty());
+  scenario.cluster.topology = Racks{4, 1.5, 0_us};
+  CHECK(names(ChangeOf::cluster, "oversubscription") == std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
+  // Units that stay are gathered once, so none needs to be ahead.
+  scenario.strategy = ShardedStrategy{.stage = ShardingStage::gradients};
+  CHECK(names(ChangeOf::exchange, "gathered ahead").empty());
+  scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters, .prefetch = 2};
+  CHECK(names(ChangeOf::exchange, "gathered ahead") == std::vector<std::string>{"5 units gathered ahead @ /strategy/prefetch"});
 }
 
 TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
@@ -171,6 +224,10 @@ TEST_CASE("with mixed precision the operands' type alone is changed") {
   scenario.workload = std::make_shared<const WorkloadTable>(table);
   const auto changes = changes_of(scenario, ChangeOf::training);
   CHECK(changes.at("operands in fp32 @ /workload/compute_dtype") == "fp32");
+  // Operands are no wider than gradients.
+  table.dtype = Dtype::fp16;
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  CHECK(changes_of(scenario, ChangeOf::training).count("operands in fp32 @ /workload/compute_dtype") == 0);
   CHECK(std::none_of(changes.begin(), changes.end(), [](const auto& one) { return one.first.ends_with("@ /workload/dtype"); }));
 }
 
@@ -210,9 +267,9 @@ TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps 
 }
 
 TEST_CASE("carriers that encode sums again are another training") {
-  const auto carriers = [](const char* compressor) {
+  const auto carriers = [](const char* compressor, const char* now = "auto") {
     std::set<std::string> found;
-    for (const auto& [name, value] : changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""}}).points.front().scenario, ChangeOf::training))
+    for (const auto& [name, value] : changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""}, {"/strategy", {{"kind", "all-reduce"}, {"carrier", now}}, "--set", ""}}).points.front().scenario, ChangeOf::training))
       if (name.ends_with("@ /strategy/carrier")) found.insert(value.get<std::string>());
     return found;
   };
@@ -220,6 +277,9 @@ TEST_CASE("carriers that encode sums again are another training") {
   CHECK(carriers(R"({"kind": "top-k"})").empty());     // a sum of two has twice as many elements
   CHECK(carriers(R"({"kind": "powersgd"})").empty());
   CHECK(carriers(R"({"kind": "none"})").empty());
+  // From either of them back to auto, and to the other.
+  CHECK(carriers(R"({"kind": "qsgd"})", "all-to-all") == std::set<std::string>{"auto", "in-collective"});
+  CHECK(carriers(R"({"kind": "qsgd"})", "in-collective") == std::set<std::string>{"auto", "all-to-all"});
 }
 
 // Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and every

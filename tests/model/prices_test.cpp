@@ -416,6 +416,11 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
     require_close(20e-6, cost.latency.si(), 1e-12, "the longer route");
     require_close(10e-6 + 2e-3, cost.total().si(), 1e-12, "busy from the first message on");
   }
+  // Each worker copies its 1 MB besides. Of unlike servers each is as if it had the larger's 3 MB from both: 6 ms, 20 us away.
+  cluster.host_cost = 1_ns_per_B;
+  require_close(10e-6 + 3e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12, "copied as well");
+  cluster.host_cost = SecondsPerByte{};
+  require_close(20e-6 + 6e-3, ClusterPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(), 1e-12, "unequal servers");
   // A ring of four, the server at host 3: hosts 0 and 2 are beside it, half a link's latency away; host 1 comes in through one of
   // them, whose link to the server carries 2 MB, while the other carries 1 MB.
   cluster = star_cluster(3, BytesPerSecond(1e9), 10_us);
@@ -485,4 +490,8 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   require_close(8e-3, seconds(4, 2, true), 1e-12, "servers beside workers 0 and 1");
   require_close(8e-3, seconds(4, 1, true), 1e-12, "a server beside worker 0");
   require_close(6e-3, seconds(4, 4, true), 1e-12, "a server beside the slow worker: 3/4 MB in, and as much out");
+  // Two of three are slow: one beside a server of 1 MB, which sends 3 MB and takes 2, and one that sends all 4 MB.
+  Cluster two_slow = star_cluster(3, BytesPerSecond(1.25e9));
+  two_slow.groups = {{.count = 2, .bandwidth = BytesPerSecond(1.25e8)}};
+  require_close(32e-3, price(ClusterPrices(two_slow).shard_terms(std::vector<Bytes>{3_MB, 1_MB}, true), collective_prices(two_slow)).bandwidth.si(), 1e-12, "a slow worker without a server");
 }

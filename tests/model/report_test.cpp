@@ -183,11 +183,66 @@ TEST_CASE("of sharding groups the report says who sends what by which algorithm,
   for (const int group : {3, 6}) CHECK(notes(report(24, group), kStraddles));
 }
 
+TEST_CASE("what a worker sends to servers, whoever waits for whom") {
+  // n = 4·25,557,032 B to one dedicated server; with a shard on each of the 4 workers the own quarter stays.
+  const double n = 4.0 * 25557032;
+  for (const char* consistency : {"synchronous", "asynchronous"}) {
+    INFO(consistency);
+    const auto report = [&](const char* servers) { return report_of(study_of(kMeasured, {fmt::format(R"(/strategy={{"kind": "parameter-server", "consistency": "{}", {}}})", consistency, servers), "/evaluation/evaluator=replay"}).points[0]); };
+    const PointReport dedicated = report(R"("shards": 1)"), co_located = report(R"("shards": 4, "placement": "co-located")");
+    CHECK(dedicated.sent_per_worker.si() == Approx(n));
+    CHECK(co_located.sent_per_worker.si() == Approx(0.75 * n));
+    for (const PointReport& one : {dedicated, co_located}) CHECK(one.message_size.si() == Approx(n));
+  }
+}
+
+TEST_CASE("bus bandwidths are nccl-tests'") {
+  // Of 4 ranks, doc/PERFORMANCE.md of nccl-tests: all-reduce 2(n-1)/n, broadcast 1, the others (n-1)/n. algbw = 64 MB over the step.
+  for (const auto& [operation, factor] : {std::pair{"all-reduce", 1.5}, {"all-gather", 0.75}, {"reduce-scatter", 0.75}, {"all-to-all", 0.75}, {"broadcast", 1.0}}) {
+    INFO(operation);
+    const PointReport report = report_of(study_of(kMeasured, {"/workload=null", fmt::format(R"(/strategy={{"kind": "collective", "operation": "{}", "size": "64MB"}})", operation)}).points[0]);
+    CHECK(report.algbw->si() == Approx(64e6 / report.answers.shown().step.si()));
+    CHECK(*report.busbw / *report.algbw == Approx(factor));
+  }
+}
+
+TEST_CASE("TCP's window is noted where it caps a flow below its link") {
+  // Link and cap both lose 3 %: a window of 2·1 ms·1 GB/s = 2 MB is just enough.
+  const auto caps = [](const char* window) {
+    const PointReport report = report_of(study_of(kMeasured, {"/cluster/link/bandwidth=8Gbps", "/cluster/link/latency=1ms", fmt::format(R"(/cluster/transport={{"kind": "tcp", "window": "{}"}})", window), "/evaluation/evaluator=replay"}).points[0]);
+    return notes(report, "transport tcp caps a flow");
+  };
+  CHECK(caps("1.98MB"));
+  CHECK_FALSE(caps("2.02MB"));
+}
+
+TEST_CASE("of unlike workers efficiency is over what all of them do alone") {
+  // Three of speed 1 and one of 1/2 do 3.5 times 32 samples in 97 ms.
+  const PointReport report = report_of(study_of(kMeasured, {R"(/cluster/groups=[{"count": 1, "speed": 0.5}])"}).points[0]);
+  CHECK(*report.scaling_efficiency == Approx(report.samples_per_second / (3.5 * 32 / 0.097)));
+  CHECK(*report.speedup == Approx(report.samples_per_second / (32 / 0.097)));
+}
+
+TEST_CASE("a run is compared with the baseline's run, and marked for the phase that needs most") {
+  // 12,800 samples on 4 workers: 100 steps an epoch. Three epochs against ten of the same steps.
+  const std::string run = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 3}]})", ten = R"(/baseline={"name": "ten", "set": {"/run/phases": [{"name": "a", "epochs": 10}]}})";
+  const PointReport report = report_of(study_of(kMeasured, {run, ten}).points[0]);
+  CHECK(report.run->time.si() == Approx(300 * report.answers.shown().step.si()));
+  CHECK(report.run->speedup.value() == Approx(10.0 / 3));
+  // Parameters, gradients and momentum, 12 bytes for each of Pufferfish's 15,202,344 parameters; DGC keeps two vectors more, 20 bytes.
+  const std::string phases = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1, "set": {"/workload/variant": "pufferfish"}},
+    {"name": "b", "epochs": 1, "set": {"/workload/variant": "pufferfish", "/compressor": {"kind": "dgc", "ratio": 0.01}}}, {"name": "c", "epochs": 1, "set": {"/workload/variant": "pufferfish"}}]})";
+  CHECK(report_of(study_of(kShapes, {phases}).points[0]).state->total().si() == 20.0 * 15202344);
+}
+
 TEST_CASE("of local SGD the report says that a step is a mean") {
   const PointReport report = report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
   CHECK(notes(report, "means over the steps from one exchange to the next"));
   // n is a quarter of the parameters' 4·25,557,032 bytes.
   CHECK(report.message_size.si() == Approx(25557032));
+  CHECK(report.payload.si() == Approx(25557032));
+  // The exchange itself is the whole of it, in the time of the whole.
+  CHECK(report.algbw->si() == Approx(report_of(study_of(kMeasured).points[0]).algbw->si()));
   CHECK(report.samples_per_second == Approx(4 * 32 / report.answers.shown().step.si()));
 }
 

@@ -55,6 +55,24 @@ TEST_CASE("time to an accuracy is known only of methods in the table") {
   CHECK(unknown.target.empty());
 }
 
+TEST_CASE("what was measured of a variant is known of that variant alone") {
+  TrainingRun run = two_phases();
+  run.target = AccuracyTarget{"loss 1", {{"none", "pufferfish", 3, Evidence::measured, "test"}, {"none", "vanilla", 4, Evidence::measured, "test"}, {"top-k", {}, 5, Evidence::measured, "test"}}};
+  const auto time = [&](const Compressor& compressor, std::optional<std::string> variant) {
+    Scenario last = last_phase(compressor);
+    WorkloadTable table;
+    if (variant) table.variant = WorkloadVariant{.name = *variant};
+    last.workload = std::make_shared<const WorkloadTable>(table);
+    return make_run_report(run, {{0.5_s, 64}, {2_s, 250}}, last).to_target;
+  };
+  // Of three epochs 16 s of warm-up, 5 s, and one of 8 s; of four two, of five three. A workload without variant is vanilla.
+  require_close(29.0, time(NoCompressor{}, "pufferfish").value().si(), 1e-12, "the first method");
+  require_close(37.0, time(NoCompressor{}, "vanilla").value().si(), 1e-12, "the second");
+  require_close(37.0, time(NoCompressor{}, {}).value().si(), 1e-12, "no variant");
+  CHECK_FALSE(time(NoCompressor{}, "other"));
+  require_close(45.0, time(TopK{}, "other").value().si(), 1e-12, "any variant");
+}
+
 TEST_CASE("a run of one phase is epochs times steps times step time") {
   property("any run", [] {
     TrainingRun run;

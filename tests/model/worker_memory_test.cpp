@@ -97,6 +97,7 @@ TEST_CASE("mixed precision keeps casts of all parameters that are there whole") 
   CHECK(parameters(Dtype::fp32, Dtype::tf32, AllReduceStrategy{}) == 10_MB);
   CHECK(parameters(Dtype::bf16, Dtype::bf16, AllReduceStrategy{}) == 10_MB);
   CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 0)) == 8.5_MB);  // 6.5 MB, as above, of which the largest unit, 4 MB, is whole
+  CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 3)) == 15_MB);  // four units of 4 MB would be more than all
 }
 
 TEST_CASE("activations are added where they are known") {

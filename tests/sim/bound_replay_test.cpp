@@ -35,12 +35,17 @@ Topology random_topology(int p) {
 
 Strategy random_strategy(int p) {
   const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
-  switch (integer_between(0, 5)) {
+  switch (integer_between(0, 6)) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};
     case 2: return GossipStrategy{coin()};
     case 3: return LocalSgdStrategy{.steps = integer_between(1, 5), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
     case 4: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
+    case 5: {
+      ShardedStrategy sharded{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .prefetch = integer_between(0, 3), .exchange = exchange};
+      if (p > 2 && coin()) sharded.group_size = p / 2;  // p is even
+      return sharded;
+    }
     default: {
       ParameterServerStrategy server;
       server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;

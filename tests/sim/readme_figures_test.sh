@@ -7,7 +7,9 @@ shift 2
 missing=0
 expect() { grep -qF -- "$1" "$readme" || { echo "README.md does not say: $1"; missing=1; }; }
 for transcript in "$transcripts"/*.txt; do
-  expect "$(tail -1 "$transcript")"
+  closing=$(tail -1 "$transcript")
+  [[ -n $closing ]] || { echo "$transcript has no closing line"; exit 1; }  # README has an empty one
+  expect "$closing"
 done
 for table in "$@"; do
   rows=$(sed '1,/^$/d; /^note: /d' "$table")
