@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -19,12 +16,11 @@ namespace stepcast {
 namespace {
 
 double read_number(std::string_view text) {
-  double value = 0.0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc{} && std::string_view(rest, end) == "%") throw std::invalid_argument(fmt::format("\"{}\" is not a number; write {:.12g}", text, value / 100));
-  if (error != std::errc{} || rest != end || !std::isfinite(value)) throw std::invalid_argument(fmt::format("\"{}\" is not a number", text));
-  return value;
+  if (const std::optional<double> value = parse_number(text)) return *value;
+  const LeadingNumber number = leading_number(text);
+  const bool is_percent = number.error == std::errc{} && number.rest == "%";
+  const std::string remedy = is_percent ? fmt::format("; write {:.12g}", number.value / 100) : "";
+  throw std::invalid_argument(fmt::format("\"{}\" is not a number{}", text, remedy));
 }
 template <class Q>
 double read_quantity(std::string_view text) { return parse_quantity<Q>(text).si(); }
