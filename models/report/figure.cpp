@@ -79,18 +79,21 @@ double value_of(const Figure& figure, double worth) { return figure.more_is_bett
 
 Goal parse_goal(std::string_view text) {
   const auto equals = text.find('=');
-  if (equals == std::string_view::npos) throw std::invalid_argument(fmt::format("\"{}\" is not FIGURE=VALUE, such as efficiency=0.9 or step=100ms", text));
   const Figure& figure = find_figure(text.substr(0, equals));
+  if (equals == std::string_view::npos) return {&figure};
+  const std::string_view written = text.substr(equals + 1);
   double value = 0.0;
   try {
-    value = figure.read(text.substr(equals + 1));
+    value = figure.read(written);
   } catch (const std::exception& error) {
     throw std::invalid_argument(fmt::format("{}: {}", figure.name, error.what()));
   }
-  if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", figure.name, text.substr(equals + 1)));
+  if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", figure.name, written));
   return {&figure, value};
 }
 
-std::string goal_text(const Goal& goal) { return fmt::format("{} at {} {}", goal.figure->title, goal.figure->more_is_better ? "least" : "most", goal.figure->text(goal.value)); }
+std::string goal_text(const Figure& figure, double value) {
+  return fmt::format("{} at {} {}", figure.title, figure.more_is_better ? "least" : "most", figure.text(value));
+}
 
 }  // namespace stepcast
