@@ -63,8 +63,9 @@ class Unfolded {
       }
     }
     for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
+    // What holds in the first steps only binds neither the first one, which has none before it, nor the long run.
     for (const Dependency& d : graph.dependencies)
-      connect(d.before, d.after, d.lag, d.until.value_or(-1));
+      if (!d.until) connect(d.before, d.after, d.lag);
   }
 
   [[nodiscard]] const std::vector<WorkerClass>& classes() const { return classes_; }
@@ -76,10 +77,10 @@ class Unfolded {
  private:
   [[nodiscard]] bool per_class(std::size_t task) const { return std::holds_alternative<ComputeWork>(graph_.tasks[task].work); }
 
-  void connect(TaskId before, TaskId after, int lag, int until = -1) {
+  void connect(TaskId before, TaskId after, int lag) {
     const auto b = static_cast<std::size_t>(before), a = static_cast<std::size_t>(after);
     const std::size_t copies = per_class(b) || per_class(a) ? classes_.size() : 1;
-    for (std::size_t c = 0; c < copies; ++c) timed.edges.push_back({vertex(b, c), vertex(a, c), lag, until});
+    for (std::size_t c = 0; c < copies; ++c) timed.edges.push_back({vertex(b, c), vertex(a, c), lag});
   }
 
   void connect_stream(StreamId stream) {
@@ -141,7 +142,7 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
     const std::string& name = graph.tasks[unfolded.task_of(v)].name;
     if (unfolded.timed.duration[static_cast<std::size_t>(v)] > 0.0 && (forecast.critical.empty() || forecast.critical.back() != name)) forecast.critical.push_back(name);
   }
-  const auto first = solver.first_steps(1).front();
+  const std::vector<double> first = solver.first_step();
   for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
 
   const auto start = solver.periodic_starts(cycle);
@@ -192,16 +193,6 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     if (busy > 0) critical.loads.push_back({graph.streams[s].name, Seconds(busy / graph.local_steps)});
   }
   return critical;
-}
-
-Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps) {
-  refuse_asynchronous(graph);
-  const Unfolded unfolded(graph, ClusterPrices(cluster));
-  double end = 0.0;
-  const auto starts = TimedEventSolver(unfolded.timed).first_steps(steps);
-  for (const auto& step : starts)
-    for (std::size_t v = 0; v < step.size(); ++v) end = std::max(end, step[v] + unfolded.timed.duration[v]);
-  return Seconds(end);
 }
 
 }  // namespace stepcast

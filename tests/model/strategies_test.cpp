@@ -278,7 +278,6 @@ TEST_CASE("asynchronous servers are refused, with the remedy") {
       CHECK(std::any_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& t) { return t.name == name; }));
     }
     CHECK_THROWS_AS(evaluate(graph, scenario.cluster), ModelError);
-    CHECK_THROWS_AS(makespan(graph, scenario.cluster, 3), ModelError);
     CHECK_THROWS_WITH(evaluate(graph, scenario.cluster), ContainsSubstring("--evaluator replay"));
   }
 }
