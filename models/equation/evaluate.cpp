@@ -31,17 +31,15 @@ std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   return classes;
 }
 
-/// S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
+/// Nothing of tasks that do not communicate. S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
 PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     PricedCost cost = prices(collective->call);
     if (collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
     return cost;
   }
-  if (const auto* direct = std::get_if<DirectWork>(&work)) {
-    if (direct->pattern == DirectWork::Pattern::neighbours) return prices.neighbours(direct->shard_bytes.front());
-    return prices.shards(direct->pattern == DirectWork::Pattern::push ? ShardExchange::push : ShardExchange::pull, direct->shard_bytes, graph.shards_co_located);
-  }
+  if (const auto* shards = std::get_if<ShardWork>(&work)) return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
+  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return prices.neighbours(neighbours->bytes);
   return {};  // computing, and what refuse_asynchronous is for
 }
 
@@ -109,15 +107,13 @@ void refuse_asynchronous(const StepGraph& graph) {
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   const int workers = prices.cluster().workers;
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) return cost_of(collective->call, workers);
-  if (const auto* direct = std::get_if<DirectWork>(&work)) {
-    if (direct->pattern == DirectWork::Pattern::neighbours) return neighbour_exchange_cost(direct->shard_bytes.front(), workers);
-    return prices.shard_terms(direct->shard_bytes, graph.shards_co_located);
-  }
+  if (const auto* shards = std::get_if<ShardWork>(&work)) return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
+  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return neighbour_exchange_cost(neighbours->bytes, workers);
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // one worker's own message, were it alone
     CostTerms terms;
     terms.add(Path::shard, 1, transfer->bytes);
     // The worker on a shard's own host sends nothing.
-    if (transfer->push) terms.sent = transfer->bytes * (graph.shards_co_located ? (workers - 1.0) / workers : 1.0);
+    if (transfer->exchange == ShardExchange::push) terms.sent = transfer->bytes * (graph.shards_co_located ? (workers - 1.0) / workers : 1.0);
     return terms;
   }
   return {};
@@ -177,8 +173,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     const Task& task = graph.tasks[unfolded.task_of(v)];
     const Seconds time(unfolded.timed.duration[static_cast<std::size_t>(v)]);
     if (time == Seconds{}) continue;
-    const bool communicates = std::holds_alternative<CollectiveWork>(task.work) || std::holds_alternative<DirectWork>(task.work);
-    critical.tasks.push_back({task.name, task.phase, time, communicates ? exchange_price(task.work, graph, prices) : PricedCost{}});
+    critical.tasks.push_back({task.name, task.phase, time, exchange_price(task.work, graph, prices)});
   }
   for (std::size_t s = 0; s < graph.streams.size(); ++s) {
     double busy = 0.0;

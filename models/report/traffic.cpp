@@ -14,7 +14,7 @@ CollectiveTraffic of_collectives(const StepGraph& graph) {
 NeighbourTraffic of_neighbours(const StepGraph& graph) {
   NeighbourTraffic traffic;
   for (const Task& task : graph.tasks)
-    if (const auto* work = std::get_if<DirectWork>(&task.work)) traffic.sent += work->shard_bytes.front();
+    if (const auto* work = std::get_if<NeighbourWork>(&task.work)) traffic.sent += work->bytes;
   return traffic;
 }
 
@@ -24,10 +24,11 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
   traffic.equal_shards = strategy.balance == ShardBalance::split || strategy.shards == 1;
   traffic.co_located = strategy.placement == ServerPlacement::co_located;
   traffic.asynchronous = strategy.consistency == Consistency::asynchronous;
+  const auto add = [&](ShardExchange exchange, Bytes bytes) { (exchange == ShardExchange::push ? traffic.push : traffic.pull) += bytes; };
   for (const Task& task : graph.tasks) {
-    if (const auto* work = std::get_if<DirectWork>(&task.work))
-      for (const Bytes bytes : work->shard_bytes) (work->pattern == DirectWork::Pattern::pull ? traffic.pull : traffic.push) += bytes;
-    if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) (transfer->push ? traffic.push : traffic.pull) += transfer->bytes;
+    if (const auto* work = std::get_if<ShardWork>(&task.work))
+      for (const Bytes bytes : work->shard_bytes) add(work->exchange, bytes);
+    if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) add(transfer->exchange, transfer->bytes);
   }
   return traffic;
 }

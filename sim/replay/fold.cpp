@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -65,15 +66,17 @@ class DirectFold {
  public:
   DirectFold(const Cluster& cluster, const StepGraph& graph, const Fabric& fabric)
       : cluster_(cluster), graph_(graph), fabric_(fabric), specs_(cluster) {
-    for (const Task& task : graph.tasks)
-      if (const auto* direct = std::get_if<DirectWork>(&task.work)) has_[index(direct->pattern)] = true;
+    for (const Task& task : graph.tasks) {
+      if (const auto* shards = std::get_if<ShardWork>(&task.work)) (shards->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
+      if (std::holds_alternative<NeighbourWork>(task.work)) gossips_ = true;
+    }
   }
 
   void run(Fold& fold) {
     add_workers();
     add_shards();
-    if (has(Pattern::push) || has(Pattern::pull)) add_exchanges_with_shards();
-    if (has(Pattern::neighbours)) add_exchanges_with_neighbours();
+    if (pushes_ || pulls_) add_exchanges_with_shards();
+    if (gossips_) add_exchanges_with_neighbours();
     FoldedFlows folded = fold_flows(system_, fabric_);
 
     std::vector<int> number(participants_.size(), -1);  // of its class
@@ -91,16 +94,14 @@ class DirectFold {
     }
     for (const std::size_t flow : folded.flow) {
       const Ends& ends = ends_[flow];
-      fold.direct_flows.push_back({ends.pattern, number[ends.sender], number[ends.receiver], ends.shard});
+      fold.direct_flows.push_back({ends.exchange, number[ends.sender], number[ends.receiver], ends.shard});
     }
     fold.direct = std::move(folded.quotient);
   }
 
  private:
-  using Pattern = DirectWork::Pattern;
-  static constexpr std::size_t index(Pattern pattern) { return static_cast<std::size_t>(pattern); }
-  static constexpr std::array<double, 2> colour(Pattern pattern) { return {static_cast<double>(pattern), 0.0}; }
-  [[nodiscard]] bool has(Pattern pattern) const { return has_[index(pattern)]; }
+  /// What tells flows apart besides their routes and ends.
+  static constexpr std::array<double, 2> colour(std::optional<ShardExchange> exchange) { return {exchange ? static_cast<double>(*exchange) : -1.0, 0.0}; }
 
   [[nodiscard]] int host_of(int shard) const { return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard); }
 
@@ -114,9 +115,9 @@ class DirectFold {
     for (int rank = 0; rank < cluster_.workers; ++rank) {
       if (rank >= kinds[kind_of_rank].first + kinds[kind_of_rank].count) ++kind_of_rank;
       const HostSpec spec = specs_.of(rank);
-      if (!has(Pattern::neighbours) && !serving.contains(rank)) {
+      if (!gossips_ && !serving.contains(rank)) {
         std::array<double, 4> kind{spec.speed, 0.0, 0.0, 0.0};
-        if (has(Pattern::push) || has(Pattern::pull)) kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(), static_cast<double>(fabric_.branch(rank))};
+        if (pushes_ || pulls_) kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(), static_cast<double>(fabric_.branch(rank))};
         const auto [entry, is_new] = known.try_emplace(kind, participants_.size());
         if (!is_new) {
           ++participants_[entry->second].count;
@@ -136,7 +137,7 @@ class DirectFold {
       std::vector<double> colour{1.0};
       for (const Task& task : graph_.tasks) {
         if (const auto* serve = std::get_if<ServeWork>(&task.work)) colour.push_back(serve->time[static_cast<std::size_t>(shard)].si());
-        if (const auto* direct = std::get_if<DirectWork>(&task.work)) colour.push_back(direct->shard_bytes[static_cast<std::size_t>(shard)].si());
+        if (const auto* shards = std::get_if<ShardWork>(&task.work)) colour.push_back(shards->shard_bytes[static_cast<std::size_t>(shard)].si());
       }
       participants_.push_back({Role::server, shard, 1});
       system_.participants.push_back({std::move(colour), 1});
@@ -148,8 +149,8 @@ class DirectFold {
       for (int shard = 0; shard < graph_.shards; ++shard) {
         const std::size_t server = workers_ + static_cast<std::size_t>(shard);
         const int rank = participants_[worker].index, host = host_of(shard), size = participants_[worker].count;
-        if (has(Pattern::push)) add({Pattern::push, worker, server, shard}, {rank, host, colour(Pattern::push), worker, server, size, true});
-        if (has(Pattern::pull)) add({Pattern::pull, server, worker, shard}, {host, rank, colour(Pattern::pull), server, worker, size, false});
+        if (pushes_) add({ShardExchange::push, worker, server, shard}, {rank, host, colour(ShardExchange::push), worker, server, size, true});
+        if (pulls_) add({ShardExchange::pull, server, worker, shard}, {host, rank, colour(ShardExchange::pull), server, worker, size, false});
       }
   }
 
@@ -159,13 +160,13 @@ class DirectFold {
       for (int side = 0; side < (p > 2 ? 2 : p - 1); ++side) {
         const int peer = (rank + (side == 0 ? 1 : p - 1)) % p;
         const auto sender = static_cast<std::size_t>(rank), receiver = static_cast<std::size_t>(peer);
-        add({Pattern::neighbours, sender, receiver, 0}, {rank, peer, colour(Pattern::neighbours), sender, receiver});
+        add({{}, sender, receiver, 0}, {rank, peer, colour({}), sender, receiver});
       }
   }
 
   struct Ends {
-    Pattern pattern;
-    std::size_t sender, receiver;  ///< numbers in participants_
+    std::optional<ShardExchange> exchange;  ///< none: of neighbours
+    std::size_t sender, receiver;           ///< numbers in participants_
     int shard;
   };
 
@@ -179,7 +180,7 @@ class DirectFold {
   const Fabric& fabric_;
   HostSpecs specs_;
   FlowSystem system_;
-  std::array<bool, 3> has_{};  ///< by index(pattern)
+  bool pushes_ = false, pulls_ = false, gossips_ = false;
   std::vector<ParticipantClass> participants_;  ///< beside the system's
   std::size_t workers_ = 0;
   std::vector<Ends> ends_;          ///< by flow

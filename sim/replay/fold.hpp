@@ -17,6 +17,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -48,9 +49,9 @@ struct ParticipantClass {
 
 /// Who of one class sends to whom of another in direct exchanges.
 struct DirectFlow {
-  DirectWork::Pattern pattern = DirectWork::Pattern::push;
-  int sender = 0, receiver = 0;  ///< participant classes
-  int shard = 0;                 ///< its number, of a push or pull
+  std::optional<ShardExchange> exchange;  ///< none: of neighbours
+  int sender = 0, receiver = 0;           ///< participant classes
+  int shard = 0;                          ///< its number, of a push or pull
 };
 
 struct Fold {
