@@ -17,11 +17,12 @@ enum class Bond : std::uint32_t { crosses, sends, receives };
 /// The system as a labelled graph: participants first, in their order, then flows in theirs, then the links they cross.
 class Folder {
  public:
-  Folder(const FlowSystem& system, const Fabric& fabric) : system_(system), fabric_(fabric), link_node_(fabric.links().size(), kNone) {
+  Folder(const FlowSystem& system, const Fabric& fabric) : system_(system), fabric_(fabric) {
     for (const FlowSystem::Flow& flow : system.flows) {
       if (flow.from != flow.to) fabric.append_route(flow.from, flow.to, hops_);
       last_hop_.push_back(hops_.size());
     }
+    link_node_.assign(fabric.links().size(), kNone);  // known once the routes are
     for (const FlowSystem::Participant& participant : system.participants) add_node(Kind::participant, number(participant_colours_, participant.colour), participant.size);
   }
 
