@@ -23,7 +23,7 @@ class Folder {
       last_hop_.push_back(hops_.size());
     }
     link_node_.assign(fabric.links().size(), kNone);  // known once the routes are
-    for (const FlowSystem::Participant& participant : system.participants) add_node(Kind::participant, number(participant_colours_, participant.colour), participant.size);
+    for (const FlowSystem::Participant& one : system.participants) add_node(Kind::participant, number(participant_colours_, one.colour), one.size);
   }
 
   FoldedFlows fold() {

@@ -36,7 +36,8 @@ std::vector<RecordedWorker> recorded_workers(const Scene& scene, const Cluster& 
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     const int kept = alike ? 1 : kinds[k].count;
     for (int i = 0; i < kept; ++i) {
-      RecordedWorker one{static_cast<std::size_t>(kinds[k].first + i), static_cast<double>(kinds[k].count) / kept / cluster.workers, std::vector<double>(kinds.size())};
+      const double weight = static_cast<double>(kinds[k].count) / kept / cluster.workers;
+      RecordedWorker one{static_cast<std::size_t>(kinds[k].first + i), weight, std::vector<double>(kinds.size())};
       one.of_kind[k] = 1.0 / kept;
       all.push_back(std::move(one));
     }

@@ -108,8 +108,10 @@ class Replay {
       }
       tasks_ += participant.tasks;
     }
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
-      if (std::holds_alternative<ShardWork>(graph_.tasks[t].work) || std::holds_alternative<NeighbourWork>(graph_.tasks[t].work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
+    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+      const Work& work = graph_.tasks[t].work;
+      if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
+    }
     if (graph_.asynchronous)
       for (int j = 0; j < graph_.shards; ++j) shard_locks_.push_back(s4u::Mutex::create());
     choose_records();

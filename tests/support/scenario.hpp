@@ -87,6 +87,8 @@ inline StepGraph unrolled(const StepGraph& graph, int steps) {
 
 /// Seconds of the first `steps` steps, from a standing start.
 /// @pre one step a pass
-inline double time_of_steps(const Scenario& scenario, const Workload& workload, int steps) { return evaluate(unrolled(build_step_graph(scenario, workload), steps), scenario.cluster).first_step.si(); }
+inline double time_of_steps(const Scenario& scenario, const Workload& workload, int steps) {
+  return evaluate(unrolled(build_step_graph(scenario, workload), steps), scenario.cluster).first_step.si();
+}
 
 }  // namespace stepcast::test
