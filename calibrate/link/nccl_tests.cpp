@@ -89,7 +89,7 @@ void finish(Benchmark& benchmark, const std::optional<Operation>& named, const R
 }
 
 void require_right(const std::string& wrong, const std::string& file, int line) {
-  const auto count = number_of(wrong);
+  const auto count = parse_number(wrong);
   if (!count && wrong != "N/A") throw BadInput(file, line, "\"" + wrong + "\" as the number of wrong results", "a number, or N/A", "");
   // Older versions give the largest error instead, a rounding error of a sum.
   if (count && *count >= 1) throw BadInput(file, line, wrong + " wrong results", "0", "a collective that computes wrong results is no measurement: find out why first");
@@ -177,7 +177,7 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
     if (words.size() < columns->out_of_place + 3 || words.size() > columns->out_of_place + 5)
       throw BadInput(file, number, fmt::format("{} words, \"{}\"", words.size(), line), fmt::format("size, count, type, perhaps redop and root, and the {} words of both groups", columns->out_of_place), "is the file cut off?");
     const std::size_t group = words.size() - (options.in_place ? columns->in_place : columns->out_of_place);
-    const auto time = number_of(words[group]);
+    const auto time = parse_number(words[group]);
     if (!time || *time <= 0) throw BadInput(file, number, "\"" + words[group] + "\" as a time", "microseconds, above 0", options.in_place ? "leave out --in-place" : "");
     require_right(words[group + 3], file, number);
     if (*bytes > 0) benchmark.rows.push_back({*bytes, 1e-6 * *time});

@@ -70,7 +70,7 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
     }
     const auto bytes = size_of_word(words[0]);
     if (title == nullptr || !bytes) continue;  // headers, and what MPI or a job's script print between the lines
-    const auto value = words.size() < 2 ? std::nullopt : number_of(words[1]);
+    const auto value = words.size() < 2 ? std::nullopt : parse_number(words[1]);
     if (!value || *value <= 0)
       throw BadInput(file, number, "\"" + line + "\"", title->kind == Benchmark::Kind::bandwidth ? "a size and MB/s above 0" : "a size and microseconds above 0", "is the file cut off?");
     if (words.back() == "Fail") throw BadInput(file, number, "\"" + line + "\"", "results that passed", "a benchmark that moves wrong data is no measurement: find out why first");

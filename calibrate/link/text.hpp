@@ -1,12 +1,13 @@
 // Words and numbers of lines of text, for the formats of benchmarks.
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "models/unit/parse.hpp"
 
 namespace stepcast::calibrate {
 
@@ -17,18 +18,9 @@ inline std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// A finite number that is the whole word.
-inline std::optional<double> number_of(const std::string& word) {
-  double value = 0;
-  const char* end = word.data() + word.size();
-  const auto [rest, error] = std::from_chars(word.data(), end, value);
-  if (error != std::errc{} || rest != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 /// A whole number of bytes, at least 0.
 inline std::optional<double> size_of_word(const std::string& word) {
-  const auto value = number_of(word);
+  const auto value = parse_number(word);
   return value && *value >= 0 && *value == std::floor(*value) ? value : std::nullopt;
 }
 

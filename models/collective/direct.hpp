@@ -7,6 +7,9 @@
 
 namespace stepcast {
 
+/// Which way what workers exchange with shards goes: from every worker to every shard, or back.
+enum class ShardExchange { push, pull };
+
 /// p workers each send shard_bytes[j] to every shard j at once (a pull is the same backwards).
 ///
 /// Dedicated shards: shard j's link is shared by p flows, a worker's by as many as still run. Under max-min

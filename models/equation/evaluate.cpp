@@ -31,17 +31,15 @@ std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   return classes;
 }
 
-/// S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
+/// Nothing of tasks that do not communicate. S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
 PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     PricedCost cost = prices(collective->call);
     if (collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
     return cost;
   }
-  if (const auto* direct = std::get_if<DirectWork>(&work)) {
-    if (direct->pattern == DirectWork::Pattern::neighbours) return prices.neighbours(direct->shard_bytes.front());
-    return prices.shards(direct->pattern == DirectWork::Pattern::push ? ShardExchange::push : ShardExchange::pull, direct->shard_bytes, graph.shards_co_located);
-  }
+  if (const auto* shards = std::get_if<ShardWork>(&work)) return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
+  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return prices.neighbours(neighbours->bytes);
   return {};  // computing, and what refuse_asynchronous is for
 }
 
@@ -63,8 +61,9 @@ class Unfolded {
       }
     }
     for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
+    // What holds in the first steps only binds neither the first one, which has none before it, nor the long run.
     for (const Dependency& d : graph.dependencies)
-      connect(d.before, d.after, d.lag, d.until.value_or(-1));
+      if (!d.until) connect(d.before, d.after, d.lag);
   }
 
   [[nodiscard]] const std::vector<WorkerClass>& classes() const { return classes_; }
@@ -76,10 +75,10 @@ class Unfolded {
  private:
   [[nodiscard]] bool per_class(std::size_t task) const { return std::holds_alternative<ComputeWork>(graph_.tasks[task].work); }
 
-  void connect(TaskId before, TaskId after, int lag, int until = -1) {
+  void connect(TaskId before, TaskId after, int lag) {
     const auto b = static_cast<std::size_t>(before), a = static_cast<std::size_t>(after);
     const std::size_t copies = per_class(b) || per_class(a) ? classes_.size() : 1;
-    for (std::size_t c = 0; c < copies; ++c) timed.edges.push_back({vertex(b, c), vertex(a, c), lag, until});
+    for (std::size_t c = 0; c < copies; ++c) timed.edges.push_back({vertex(b, c), vertex(a, c), lag});
   }
 
   void connect_stream(StreamId stream) {
@@ -108,15 +107,13 @@ void refuse_asynchronous(const StepGraph& graph) {
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   const int workers = prices.cluster().workers;
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) return cost_of(collective->call, workers);
-  if (const auto* direct = std::get_if<DirectWork>(&work)) {
-    if (direct->pattern == DirectWork::Pattern::neighbours) return neighbour_exchange_cost(direct->shard_bytes.front(), workers);
-    return prices.shard_terms(direct->shard_bytes, graph.shards_co_located);
-  }
+  if (const auto* shards = std::get_if<ShardWork>(&work)) return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
+  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return neighbour_exchange_cost(neighbours->bytes, workers);
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // one worker's own message, were it alone
     CostTerms terms;
     terms.add(Path::shard, 1, transfer->bytes);
     // The worker on a shard's own host sends nothing.
-    if (transfer->push) terms.sent = transfer->bytes * (graph.shards_co_located ? (workers - 1.0) / workers : 1.0);
+    if (transfer->exchange == ShardExchange::push) terms.sent = transfer->bytes * (graph.shards_co_located ? (workers - 1.0) / workers : 1.0);
     return terms;
   }
   return {};
@@ -141,7 +138,7 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
     const std::string& name = graph.tasks[unfolded.task_of(v)].name;
     if (unfolded.timed.duration[static_cast<std::size_t>(v)] > 0.0 && (forecast.critical.empty() || forecast.critical.back() != name)) forecast.critical.push_back(name);
   }
-  const auto first = solver.first_steps(1).front();
+  const std::vector<double> first = solver.first_step();
   for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
 
   const auto start = solver.periodic_starts(cycle);
@@ -176,8 +173,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     const Task& task = graph.tasks[unfolded.task_of(v)];
     const Seconds time(unfolded.timed.duration[static_cast<std::size_t>(v)]);
     if (time == Seconds{}) continue;
-    const bool communicates = std::holds_alternative<CollectiveWork>(task.work) || std::holds_alternative<DirectWork>(task.work);
-    critical.tasks.push_back({task.name, task.phase, time, communicates ? exchange_price(task.work, graph, prices) : PricedCost{}});
+    critical.tasks.push_back({task.name, task.phase, time, exchange_price(task.work, graph, prices)});
   }
   for (std::size_t s = 0; s < graph.streams.size(); ++s) {
     double busy = 0.0;
@@ -192,16 +188,6 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     if (busy > 0) critical.loads.push_back({graph.streams[s].name, Seconds(busy / graph.local_steps)});
   }
   return critical;
-}
-
-Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps) {
-  refuse_asynchronous(graph);
-  const Unfolded unfolded(graph, ClusterPrices(cluster));
-  double end = 0.0;
-  const auto starts = TimedEventSolver(unfolded.timed).first_steps(steps);
-  for (const auto& step : starts)
-    for (std::size_t v = 0; v < step.size(); ++v) end = std::max(end, step[v] + unfolded.timed.duration[v]);
-  return Seconds(end);
 }
 
 }  // namespace stepcast

@@ -55,7 +55,4 @@ struct CriticalTasks {
 /// @throws ModelError as evaluate does
 CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices);
 
-/// End of the last task of steps 0 .. steps-1 (passes of the template): how long they take from a standing start.
-Seconds makespan(const StepGraph& graph, const Cluster& cluster, int steps);
-
 }  // namespace stepcast

@@ -30,7 +30,7 @@ TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph)
   std::vector<int> head(n, -1), next(graph.edges.size(), -1);  // outgoing edges of lag 0 as linked lists
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto& edge = graph.edges[e];
-    incoming_[static_cast<std::size_t>(edge.to)].push_back({edge.from, edge.lag, edge.until});
+    incoming_[static_cast<std::size_t>(edge.to)].push_back({edge.from, edge.lag});
     if (edge.lag > 0) continue;
     ++waits[static_cast<std::size_t>(edge.to)];
     next[e] = head[static_cast<std::size_t>(edge.from)];
@@ -50,7 +50,7 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
   std::vector<TimedEventGraph::Edge> back;
   std::vector<int> entries;
   for (const auto& edge : graph_.edges) {
-    if (edge.lag == 0 || edge.until >= 0) continue;
+    if (edge.lag == 0) continue;
     back.push_back(edge);
     entries.push_back(edge.to);
   }
@@ -112,7 +112,7 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
 
 std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle) const {
   std::vector<double> start(graph_.duration.size(), kUnreached);
-  if (cycle.vertices.empty()) return first_steps(1).front();
+  if (cycle.vertices.empty()) return first_step();
   start[static_cast<std::size_t>(cycle.vertices.front())] = 0.0;
   // Relaxes in topological order; each pass settles one more edge of lag > 0 on the longest ways.
   const double tolerance = 1e-12 * cycle.period;
@@ -121,7 +121,7 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
     for (const int v : order_)
       for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
         const auto from = static_cast<std::size_t>(arc.from);
-        if (start[from] == kUnreached || arc.until >= 0) continue;
+        if (start[from] == kUnreached) continue;
         const double earliest = start[from] + graph_.duration[from] - cycle.period * arc.lag;
         double& mine = start[static_cast<std::size_t>(v)];
         if (earliest > mine + tolerance || mine == kUnreached) {
@@ -137,20 +137,14 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
   return start;
 }
 
-std::vector<std::vector<double>> TimedEventSolver::first_steps(int steps) const {
-  std::vector<std::vector<double>> starts;
-  for (int t = 0; t < steps; ++t) {
-    starts.emplace_back(graph_.duration.size(), 0.0);
-    for (const int v : order_)
-      for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
-        if (arc.lag > t || (arc.until >= 0 && t >= arc.until)) continue;
-        const auto from = static_cast<std::size_t>(arc.from);
-        const double end = starts[static_cast<std::size_t>(t - arc.lag)][from] + graph_.duration[from];
-        double& mine = starts.back()[static_cast<std::size_t>(v)];
-        mine = std::max(mine, end);
-      }
-  }
-  return starts;
+std::vector<double> TimedEventSolver::first_step() const {
+  std::vector<double> start(graph_.duration.size(), 0.0);
+  for (const int v : order_)
+    for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
+      const auto from = static_cast<std::size_t>(arc.from);
+      if (arc.lag == 0) start[static_cast<std::size_t>(v)] = std::max(start[static_cast<std::size_t>(v)], start[from] + graph_.duration[from]);
+    }
+  return start;
 }
 
 }  // namespace stepcast

@@ -17,7 +17,6 @@ namespace stepcast {
 struct TimedEventGraph {
   struct Edge {
     int from, to, lag;
-    int until = -1;  ///< holds only in steps before this one; -1: in all steps. The long run knows only the latter.
   };
   std::vector<double> duration;
   std::vector<Edge> edges;
@@ -43,14 +42,13 @@ class TimedEventSolver {
   /// vertex of the critical cycle: the least solution that this cycle forces.
   [[nodiscard]] std::vector<double> periodic_starts(const CriticalCycle& cycle) const;
 
-  /// Start times of all vertices in steps 0 .. steps-1, everything starting as early as it can from time 0.
-  [[nodiscard]] std::vector<std::vector<double>> first_steps(int steps) const;
+  /// Start times of all vertices in the first step, everything starting as early as it can from time 0.
+  [[nodiscard]] std::vector<double> first_step() const;
 
  private:
   struct Arc {
     int from;
     int lag;
-    int until;
   };
   [[nodiscard]] int size() const { return static_cast<int>(graph_.duration.size()); }
 

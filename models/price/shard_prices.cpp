@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "models/collective/direct.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"

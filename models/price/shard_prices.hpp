@@ -10,14 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "models/collective/cost.hpp"
+#include "models/collective/direct.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/part/cluster.hpp"
 #include "models/price/branches.hpp"
 
 namespace stepcast {
-
-enum class ShardExchange { push, pull };
 
 /// What a push to (or pull from) shards costs. Its terms: shard_exchange_cost (collective/direct.hpp), where links are unlike what
 /// the busiest host's own link must carry, and on nodes and racks at least what the busiest NIC or uplink must carry

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -19,12 +16,11 @@ namespace stepcast {
 namespace {
 
 double read_number(std::string_view text) {
-  double value = 0.0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc{} && std::string_view(rest, end) == "%") throw std::invalid_argument(fmt::format("\"{}\" is not a number; write {:.12g}", text, value / 100));
-  if (error != std::errc{} || rest != end || !std::isfinite(value)) throw std::invalid_argument(fmt::format("\"{}\" is not a number", text));
-  return value;
+  if (const std::optional<double> value = parse_number(text)) return *value;
+  const LeadingNumber number = leading_number(text);
+  const bool is_percent = number.error == std::errc{} && number.rest == "%";
+  const std::string remedy = is_percent ? fmt::format("; write {:.12g}", number.value / 100) : "";
+  throw std::invalid_argument(fmt::format("\"{}\" is not a number{}", text, remedy));
 }
 template <class Q>
 double read_quantity(std::string_view text) { return parse_quantity<Q>(text).si(); }
@@ -83,18 +79,21 @@ double value_of(const Figure& figure, double worth) { return figure.more_is_bett
 
 Goal parse_goal(std::string_view text) {
   const auto equals = text.find('=');
-  if (equals == std::string_view::npos) throw std::invalid_argument(fmt::format("\"{}\" is not FIGURE=VALUE, such as efficiency=0.9 or step=100ms", text));
   const Figure& figure = find_figure(text.substr(0, equals));
+  if (equals == std::string_view::npos) return {&figure};
+  const std::string_view written = text.substr(equals + 1);
   double value = 0.0;
   try {
-    value = figure.read(text.substr(equals + 1));
+    value = figure.read(written);
   } catch (const std::exception& error) {
     throw std::invalid_argument(fmt::format("{}: {}", figure.name, error.what()));
   }
-  if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", figure.name, text.substr(equals + 1)));
+  if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", figure.name, written));
   return {&figure, value};
 }
 
-std::string goal_text(const Goal& goal) { return fmt::format("{} at {} {}", goal.figure->title, goal.figure->more_is_better ? "least" : "most", goal.figure->text(goal.value)); }
+std::string goal_text(const Figure& figure, double value) {
+  return fmt::format("{} at {} {}", figure.title, figure.more_is_better ? "least" : "most", figure.text(value));
+}
 
 }  // namespace stepcast

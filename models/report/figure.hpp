@@ -38,17 +38,17 @@ double worth_of(const Figure& figure, const PointReport& point);
 /// The value that has this worth.
 double value_of(const Figure& figure, double worth);
 
-/// A figure to be reached: at least that much where more is better, at most that much elsewhere.
+/// A figure that matters, and how much of it will do: at least that where more is better, at most that elsewhere.
 struct Goal {
   const Figure* figure = nullptr;
-  double value = 0.0;
+  std::optional<double> value{};  ///< none: the best there is
 };
 
-/// Reads "efficiency=0.9", "step=100ms", "memory=80GB".
+/// Reads "efficiency=0.9", "step=100ms", "memory=80GB", and "efficiency" alone.
 /// @throws std::invalid_argument that says what was found and what is allowed
 Goal parse_goal(std::string_view text);
 
 /// "efficiency at least 90 %"
-std::string goal_text(const Goal& goal);
+std::string goal_text(const Figure& figure, double value);
 
 }  // namespace stepcast

@@ -73,8 +73,8 @@ std::string text_of(const std::map<std::string, IntRange>& algorithms) {
 /// Why servers' steps may not be the replay's; empty where they are.
 std::string why_estimate(const ParameterServerStrategy& server, const Cluster& cluster, const StepGraph& graph) {
   const auto pushes = std::count_if(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
-    const auto* direct = std::get_if<DirectWork>(&task.work);
-    return direct && direct->pattern == DirectWork::Pattern::push;
+    const auto* shards = std::get_if<ShardWork>(&task.work);
+    return shards && shards->exchange == ShardExchange::push;
   });
   std::vector<std::string> why;
   const bool unequal = server.balance == ShardBalance::greedy && server.shards > 1;
@@ -121,16 +121,18 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
   for (const Task& task : graph.tasks) {
     if (task.phase != Phase::exchange) continue;
     const CostTerms terms = communication_terms(task.work, graph, prices);
-    const auto* direct = std::get_if<DirectWork>(&task.work);
-    const bool pull = direct && direct->pattern == DirectWork::Pattern::pull;
+    const auto* shards = std::get_if<ShardWork>(&task.work);
+    const bool pull = shards && shards->exchange == ShardExchange::pull;
     if (!pull) all.sent += terms.sent;  // a worker receives what shards send
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
       add_algorithm(collective->call, all.algorithms);
       all.operations.insert(collective->call.algorithm->operation);
-    } else if (direct && !pull) {
-      for (const Bytes bytes : direct->shard_bytes) all.size += bytes;
-    } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->push) {
+    } else if (const auto* neighbours = std::get_if<NeighbourWork>(&task.work)) {
+      all.size += neighbours->bytes;
+    } else if (shards && !pull) {
+      for (const Bytes bytes : shards->shard_bytes) all.size += bytes;
+    } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->exchange == ShardExchange::push) {
       all.size += transfer->bytes;
     }
     // Of a platform file's links nothing is known here.

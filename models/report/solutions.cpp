@@ -14,7 +14,7 @@ std::string near_title() { return fmt::format("within {}", percent(kNearBest)); 
 
 std::string headline(const Solutions& s) {
   std::string text = fmt::format("{}: {} by the {}, along {} {}\n", s.name, s.figure->title, s.replayed ? "replay" : "equations", s.axis, range_text(s.range));
-  if (s.goal) text += fmt::format("reached: {}\n", goal_text({s.figure, *s.goal}));
+  if (s.goal) text += fmt::format("reached: {}\n", goal_text(*s.figure, *s.goal));
   text += fmt::format("best: the {} {}, at the first value that has it; {}: where it is that near\n", s.figure->more_is_better ? "largest" : "smallest", s.figure->title, near_title());
   if (!s.range.is_discrete()) text += fmt::format("the best is closed in on to {:g} of the value, among the values looked at\n", kPeakWidth);
   return text + search_text(s.range, s.grid);

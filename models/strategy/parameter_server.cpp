@@ -137,7 +137,7 @@ class Builder {
 
   /// Pushes and pulls of one bucket, and what the shards do between.
   struct Bundle {
-    DirectWork push{DirectWork::Pattern::push, {}}, pull{DirectWork::Pattern::pull, {}};
+    ShardWork push{ShardExchange::push, {}}, pull{ShardExchange::pull, {}};
     ServeWork serve;
   };
   [[nodiscard]] std::vector<Bundle> bundles() const {
@@ -176,24 +176,23 @@ class Builder {
     return ready;
   }
 
-  enum class Turn { push, pull };
   /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets.
-  [[nodiscard]] std::vector<Turn> turns(const std::vector<Bundle>& all) const {
+  [[nodiscard]] std::vector<ShardExchange> turns(const std::vector<Bundle>& all) const {
     const std::vector<Seconds> ready = ready_times();
-    const auto time_of = [&](ShardExchange exchange, const DirectWork& work) { return input_.prices.shards(exchange, work.shard_bytes, true).total(); };
-    std::vector<Turn> turns;
+    const auto time_of = [&](const ShardWork& work) { return input_.prices.shards(work.exchange, work.shard_bytes, true).total(); };
+    std::vector<ShardExchange> turns;
     std::vector<Seconds> served;
     Seconds link{}, shard{};  // free from then on
     for (std::size_t pulls = 0; pulls < all.size();) {
       const std::size_t pushes = served.size();
       if (pushes < all.size() && (pulls == pushes || ready[pushes] <= served[pulls])) {
-        link = std::max(link, ready[pushes]) + time_of(ShardExchange::push, all[pushes].push);
+        link = std::max(link, ready[pushes]) + time_of(all[pushes].push);
         shard = std::max(shard, link) + *std::max_element(all[pushes].serve.time.begin(), all[pushes].serve.time.end());
         served.push_back(shard);
-        turns.push_back(Turn::push);
+        turns.push_back(ShardExchange::push);
       } else {
-        link = std::max(link, served[pulls]) + time_of(ShardExchange::pull, all[pulls].pull);
-        turns.push_back(Turn::pull);
+        link = std::max(link, served[pulls]) + time_of(all[pulls].pull);
+        turns.push_back(ShardExchange::pull);
         ++pulls;
       }
     }
@@ -210,9 +209,9 @@ class Builder {
     std::vector<Bundle> all = bundles();
     const std::size_t count = all.size();
     // Where they have a stream each, only the order within a kind matters.
-    std::vector<Turn> order(2 * count, Turn::push);
+    std::vector<ShardExchange> order(2 * count, ShardExchange::push);
     if (one_link) order = turns(all);
-    else std::fill(order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), Turn::pull);
+    else std::fill(order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), ShardExchange::pull);
 
     std::vector<TaskId> pushed, served, pulled;
     const auto push = [&] {
@@ -229,7 +228,7 @@ class Builder {
       // A worker takes part in a pull only after its own push.
       graph_.depend(pulled.back(), pushed[b]);
     };
-    for (const Turn turn : order) turn == Turn::push ? push() : pull();
+    for (const ShardExchange turn : order) turn == ShardExchange::push ? push() : pull();
     finish(pulled);
   }
 
@@ -285,9 +284,9 @@ class Builder {
       };
       const CodedPart& part = coded_[b].parts[j];
       const int shard = static_cast<int>(j);
-      all.pushed.push_back(add("push", Phase::exchange, ShardTransfer{shard, part.push, true}, lines_[j].push, copied_out));
+      all.pushed.push_back(add("push", Phase::exchange, ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push, copied_out));
       const TaskId served = add("serve", Phase::serve, ShardServe{shard, part.sum + update_time(parts_[b][j].bytes), part.push + part.pull}, lines_[j].serve, all.pushed.back());
-      all.pulled.push_back(add("pull", Phase::exchange, ShardTransfer{shard, part.pull, false}, lines_[j].pull, served));
+      all.pulled.push_back(add("pull", Phase::exchange, ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull, served));
       // A shard's buffer is in use until the worker has copied what is in it.
       if (lines_[j].copied_in != kNoTask) graph_.depend(all.pulled.back(), lines_[j].copied_in);
     }

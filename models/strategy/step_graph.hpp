@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "models/collective/collective.hpp"
+#include "models/collective/direct.hpp"
 #include "models/unit/quantity.hpp"
 
 namespace stepcast {
@@ -47,16 +48,15 @@ struct CollectiveWork {
   CollectiveCall call;
 };
 
-/// One round of direct messages; each starts when its sender reaches the task, and a participant is done when
-/// all it sends and receives has arrived.
-struct DirectWork {
-  enum class Pattern {
-    push,        ///< every worker to every shard, shard_bytes[j] each
-    pull,        ///< every shard to every worker, shard_bytes[j] each
-    neighbours,  ///< every worker to both its ring neighbours, shard_bytes[0] each, which they add
-  };
-  Pattern pattern = Pattern::push;
+/// Direct messages, of which each starts when its sender reaches the task; a participant is done when all it sends and receives
+/// has arrived. Between every worker and every shard, shard_bytes[j] each:
+struct ShardWork {
+  ShardExchange exchange = ShardExchange::push;
   std::vector<Bytes> shard_bytes;
+};
+/// And from every worker to both its ring neighbours, which add what they receive.
+struct NeighbourWork {
+  Bytes bytes{};  ///< to each
 };
 
 /// What shard j does with one set of pushes: time[j].
@@ -66,9 +66,9 @@ struct ServeWork {
 
 /// Asynchronous servers: one worker and one shard on their own, push, first-come-first-served work, pull.
 struct ShardTransfer {
+  ShardExchange exchange = ShardExchange::push;
   int shard = 0;
   Bytes bytes{};
-  bool push = true;
 };
 struct ShardServe {
   int shard = 0;
@@ -82,7 +82,7 @@ struct ShardCopy {
   std::vector<Bytes> shard_bytes;
 };
 
-using Work = std::variant<ComputeWork, CollectiveWork, DirectWork, ServeWork, ShardTransfer, ShardServe, ShardCopy>;
+using Work = std::variant<ComputeWork, CollectiveWork, ShardWork, NeighbourWork, ServeWork, ShardTransfer, ShardServe, ShardCopy>;
 
 using TaskId = int;
 using StreamId = int;
@@ -100,7 +100,7 @@ struct Task {
 };
 
 /// `after` in step t waits for `before` in step t - lag, where there is such a step. With `until`, only for
-/// t < until.
+/// t < until; such a one reaches back.
 struct Dependency {
   TaskId before = 0;
   TaskId after = 0;

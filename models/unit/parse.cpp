@@ -39,6 +39,20 @@ std::string guesses(std::string_view suffix) {
 
 }  // namespace
 
+LeadingNumber leading_number(std::string_view text) {
+  LeadingNumber number;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number.value);
+  number.rest = std::string_view(rest, static_cast<std::size_t>(end - rest));
+  number.error = error == std::errc{} && !std::isfinite(number.value) ? std::errc::invalid_argument : error;
+  return number;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  const LeadingNumber number = leading_number(text);
+  return number.error == std::errc{} && number.rest.empty() ? std::optional(number.value) : std::nullopt;
+}
+
 template <class Q>
 std::string allowed_units() {
   std::string list;
@@ -52,12 +66,10 @@ Q parse_quantity(std::string_view text) {
     const std::string reason = fmt::format("{}; allowed units: {}", why, allowed_units<Q>());
     return UnitError(fmt::format("{} \"{}\": {}", dimension_name<Q>(), text.substr(0, 80), reason), reason);
   };
-  double number = 0.0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc::result_out_of_range) throw fail("the number is too large or too small");
-  if (error != std::errc{} || !std::isfinite(number)) throw fail("does not begin with a number");
-  std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  const LeadingNumber number = leading_number(text);
+  if (number.error == std::errc::result_out_of_range) throw fail("the number is too large or too small");
+  if (number.error != std::errc{}) throw fail("does not begin with a number");
+  std::string_view suffix = number.rest;
   if (!suffix.empty() && suffix.front() == ' ') suffix.remove_prefix(1);
   if (suffix.empty()) throw fail("has no unit");
   // A Greek mu is written like the micro sign, which the table has.
@@ -68,7 +80,7 @@ Q parse_quantity(std::string_view text) {
   }
   for (const Unit& unit : units_of<Q>()) {
     if (unit.suffix != suffix) continue;
-    const double si = number * unit.factor;
+    const double si = number.value * unit.factor;
     if (!std::isfinite(si)) throw fail("the number is too large");
     return Q(si);
   }

@@ -1,13 +1,26 @@
-// Text to quantity: "10Gbps", "25us", "4MiB", "1.2ms", "312TFLOPS", "0.8ns/B".
+// Text to number, "0.9", and to quantity: "10Gbps", "25us", "4MiB", "1.2ms", "312TFLOPS", "0.8ns/B".
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "models/unit/quantity.hpp"
 
 namespace stepcast {
+
+/// The decimal number that a text begins with. Infinities and NaN are none.
+struct LeadingNumber {
+  double value = 0.0;
+  std::string_view rest;  ///< what follows it in the text
+  std::errc error{};      ///< invalid_argument: there is none; result_out_of_range: too large or too small for a double
+};
+LeadingNumber leading_number(std::string_view text);
+
+/// The number that is the whole text, if it is one.
+std::optional<double> parse_number(std::string_view text);
 
 /// A text that is no quantity of the wanted dimension. what() says what was found, what is wrong with it, what is
 /// allowed and, where one can be guessed, the remedy.

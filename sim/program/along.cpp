@@ -5,9 +5,13 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "models/part/fault.hpp"
+#include "models/scenario/axis_range.hpp"
+#include "models/scenario/document.hpp"
+#include "models/scenario/find_axis.hpp"
+#include "sim/program/manifest.hpp"
+#include "sim/program/output.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_effort.hpp"
 
@@ -27,23 +31,7 @@ void announce(const Study& study) {
   if (const std::string text = announce_long_replays(study); !text.empty()) fmt::print(stderr, "stepcast: {} points: {}\n", study.points.size(), text);
 }
 
-}  // namespace
-
-CLI::ValidationError refused(const char* option, const std::string& why) { return CLI::ValidationError(option, why); }
-
-void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help) {
-  options.jobs = available_cores();
-  command.add_option("study", options.study.file, study_help)->required();
-  command.add_option("--along", options.along, "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (two whole numbers: whole numbers only); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")->required()->type_name("AXIS=FROM..TO[:STEP]");
-  command.add_option("--grid", options.grid, "values evaluated before changes between them are closed in on, 25, or up to 64 of whole numbers and steps, without it; two changes within one step of them are not seen")->check(CLI::Range(2, 100000))->type_name("N");
-  add_sets(command, options.study);
-  add_points(command, options.study);
-  command.add_option("--evaluator", options.study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
-  command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
-  command.add_option("--json", options.json, "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")->type_name("PATH");
-  command.add_option("--jobs", options.jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
-}
-
+/// The field and its ends; an axis is looked up in the study.
 Field read_along(const AlongOptions& options) {
   const auto equals = options.along.rfind('=');
   if (equals == std::string::npos || equals == 0) throw refused("--along", fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
@@ -58,19 +46,18 @@ Field read_along(const AlongOptions& options) {
   if (!pointer.starts_with('/')) {
     if (options.study.file == "-") throw refused("--along", fmt::format("{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth", pointer));
     const Study study = load(options.study);
-    const auto found = std::find(study.axes.begin(), study.axes.end(), pointer);
-    if (found == study.axes.end()) {
-      const std::string near = nearest(pointer, study.axes);
-      throw refused("--along", fmt::format("{}: no axis of the study, which has {}; for a field that is none give its JSON pointer, such as /cluster/link/bandwidth{}", pointer,
-                                           study.axes.empty() ? "none" : fmt::format("{}", fmt::join(study.axes, ", ")), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    try {
+      pointer = study.axis_pointers[find_axis(study, pointer)];
+    } catch (const std::invalid_argument& error) {
+      throw refused("--along", fmt::format("{}; for a field that is no axis give its JSON pointer, such as /cluster/link/bandwidth", error.what()));
     }
-    pointer = study.axis_pointers[static_cast<std::size_t>(found - study.axes.begin())];
   }
   Field field = field_at(std::move(pointer), range);
   refuse_points_along(options.study, field.place);
   return field;
 }
 
+/// The values that are evaluated first.
 std::vector<double> first_values(const AlongOptions& options, const Field& field) {
   std::vector<double> values = grid_values(field.range, options.grid.value_or(field.range.is_discrete() ? kDiscreteGrid : kGrid));
   if (!field.range.whole) return values;
@@ -82,12 +69,18 @@ std::vector<double> first_values(const AlongOptions& options, const Field& field
   return values;
 }
 
-FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid, bool baselines) {
+/// The study at some values of the field, and its points.
+struct FieldStudy {
+  Study at_first;  ///< at the first value alone, for the manifest: all other points differ from these in the field alone
+  FieldPoints points;
+};
+
+FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid, Baselines baselines) {
   Study study = load(options.study, {values_of(field, field.pointer, grid)});
   print_notes(study);
   Study first = study;
   try {
-    FieldPoints points(std::move(study), field, grid, options.study.file, baselines, options.jobs, announce);
+    FieldPoints points(std::move(study), field, grid, options.study.file, baselines == Baselines::kept, options.jobs, announce);
     const std::string start = coordinate_text(field.range, grid.front());
     std::erase_if(first.points, [&](const StudyPoint& point) {
       const std::string value = value_on(point.coordinates, points.axis());
@@ -99,6 +92,8 @@ FieldStudy load_along(const AlongOptions& options, const Field& field, const std
   }
 }
 
+/// What is wrong at many values, or in many points, is told of the first.
+/// @param values  of the field that were tried
 ScenarioError told_once(const ScenarioError& error, const Field& field, std::size_t values) {
   struct Alike {
     Fault first;
@@ -119,6 +114,39 @@ ScenarioError told_once(const ScenarioError& error, const Field& field, std::siz
     faults.push_back(std::move(one.first));
   }
   return ScenarioError(std::move(faults));
+}
+
+}  // namespace
+
+CLI::ValidationError refused(const char* option, const std::string& why) { return CLI::ValidationError(option, why); }
+
+void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help) {
+  options.jobs = available_cores();
+  command.add_option("study", options.study.file, study_help)->required();
+  command.add_option("--along", options.along, "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (two whole numbers: whole numbers only); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")->required()->type_name("AXIS=FROM..TO[:STEP]");
+  command.add_option("--grid", options.grid, "values evaluated before changes between them are closed in on, 25, or up to 64 of whole numbers and steps, without it; two changes within one step of them are not seen")->check(CLI::Range(2, 100000))->type_name("N");
+  add_sets(command, options.study);
+  add_points(command, options.study);
+  command.add_option("--evaluator", options.study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
+  command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
+  command.add_option("--json", options.json, "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")->type_name("PATH");
+  command.add_option("--jobs", options.jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+}
+
+int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines, const SearchAlong& search) {
+  check_outputs({options.study.file}, {options.csv, options.json});
+  const Field field = read_along(options);
+  const std::vector<double> grid = first_values(options, field);
+  try {
+    FieldStudy study = load_along(options, field, grid, baselines);
+    const SearchResult found = search(study.at_first, std::move(study.points), field, grid);
+    if (options.json != "-" && options.csv != "-") write_output("-", found.table);
+    if (!options.csv.empty()) write_output(options.csv, found.csv);
+    if (!options.json.empty()) write_output(options.json, found.document(make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
+    return kOk;
+  } catch (const ScenarioError& error) {
+    throw told_once(error, field, grid.size());
+  }
 }
 
 }  // namespace stepcast

@@ -1,12 +1,13 @@
-// --along and --grid, of subcommands that search one field.
+// Subcommands that search one field: --along, --grid, and what is written of the search.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "models/scenario/document.hpp"
+#include "sim/program/command.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/study/field_points.hpp"
 
@@ -24,25 +25,23 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
 
 CLI::ValidationError refused(const char* option, const std::string& why);
 
-/// The field and its ends; an axis is looked up in the study.
-/// @throws CLI::ValidationError, also where --point is of the same axis; ScenarioError
-Field read_along(const AlongOptions& options);
-
-/// The values that are evaluated first.
-std::vector<double> first_values(const AlongOptions& options, const Field& field);
-
-/// The study at these values, and its points.
-struct FieldStudy {
-  Study at_first;  ///< at the first value alone, for the manifest: all other points differ from these in the field alone
-  FieldPoints points;
+/// What a search found, as it is written.
+struct SearchResult {
+  std::string table, csv;
+  std::function<Json(const Json& manifest)> document;
 };
 
-/// Loads the study at the grid's values; prints its notes.
-/// @throws CLI::ValidationError, ScenarioError
-FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid, bool baselines);
+/// Searches the points of a study along a field, whose values on the grid are evaluated first.
+/// @param study  at the first of them, its notes printed
+using SearchAlong = std::function<SearchResult(const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid)>;
 
-/// What is wrong at many values, or in many points, is told of the first.
-/// @param values  of the field that were tried
-ScenarioError told_once(const ScenarioError& error, const Field& field, std::size_t values);
+/// Whether points keep their baselines, which their speedup needs.
+enum class Baselines { dropped, kept };
+
+/// Searches along the field that the options name, and writes what is found where they say.
+/// @returns the exit code
+/// @throws CLI::ValidationError, also where --point is of the field's axis; ScenarioError, in which what is wrong at many values, or
+/// in many points, is told once
+int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines, const SearchAlong& search);
 
 }  // namespace stepcast

@@ -9,10 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "models/report/crossover.hpp"
+#include "models/scenario/find_axis.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/manifest.hpp"
-#include "sim/program/output.hpp"
 #include "sim/study/close_in.hpp"
 
 namespace stepcast {
@@ -63,14 +62,11 @@ class Crossing {
     std::vector<std::string> axes;
     if (options_.among.empty()) axes = usual_alternatives(study);
     for (const std::string& name : options_.among) {
-      const auto is_named = [&](std::size_t i) { return study.axes[i] == name || study.axis_pointers[i] == name; };
-      std::size_t i = 0;
-      while (i < study.axes.size() && !is_named(i)) ++i;
-      if (i == study.axes.size()) {
-        const std::string near = nearest(name, study.axes);
-        throw refused("--among", fmt::format("{}: no axis of the study; it has {}{}", name, fmt::join(study.axes, ", "), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+      try {
+        axes.push_back(study.axes[find_axis(study, name)]);
+      } catch (const std::invalid_argument& error) {
+        throw refused("--among", error.what());
       }
-      axes.push_back(study.axes[i]);
     }
     if (!options_.among.empty() && std::find(axes.begin(), axes.end(), found_.axis) != axes.end()) throw refused("--among", fmt::format("{}: what --along goes over is no axis of alternatives", found_.axis));
     std::erase(axes, found_.axis);
@@ -121,24 +117,12 @@ class Crossing {
   std::vector<std::vector<std::size_t>> contestants_;  ///< of each situation: its alternatives' points
 };
 
-int crossover(const CrossoverOptions& options, const Field& field, const Invocation& invocation) {
-  const std::vector<double> grid = first_values(options, field);
-  FieldStudy study = load_along(options, field, grid, false);
-  const Crossovers found = Crossing(options, std::move(study.points)).find(study.at_first, field, grid);
-  if (options.json != "-" && options.csv != "-") write_output("-", to_text(found));
-  if (!options.csv.empty()) write_output(options.csv, to_csv(found));
-  if (!options.json.empty()) write_output(options.json, crossover_document(found, make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
-  return kOk;
-}
-
 int crossover(const CrossoverOptions& options, const Invocation& invocation) {
-  check_outputs({options.study.file}, {options.csv, options.json});
-  const Field field = read_along(options);
-  try {
-    return crossover(options, field, invocation);
-  } catch (const ScenarioError& error) {
-    throw told_once(error, field, first_values(options, field).size());
-  }
+  const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
+    const Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
+    return SearchResult{to_text(found), to_csv(found), [found](const Json& manifest) { return crossover_document(found, manifest); }};
+  };
+  return search_along(options, invocation, Baselines::dropped, search);
 }
 
 }  // namespace

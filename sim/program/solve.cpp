@@ -12,8 +12,6 @@
 #include "models/report/solutions.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/manifest.hpp"
-#include "sim/program/output.hpp"
 #include "sim/study/close_in.hpp"
 
 namespace stepcast {
@@ -26,26 +24,19 @@ struct SolveOptions : AlongOptions {
   std::string goal;
 };
 
-/// What is asked: the best of a figure, or also where it is good enough.
-struct Question {
-  const Figure* figure = nullptr;  ///< none: what choose_figure says
-  std::optional<double> value;     ///< to be reached
-};
-
-Question read_question(const std::string& text) {
+/// What --for asks, if it is there.
+std::optional<Goal> read_goal(const std::string& text) {
   if (text.empty()) return {};
   try {
-    if (text.find('=') == std::string::npos) return {&find_figure(text), {}};
-    const Goal goal = parse_goal(text);
-    return {goal.figure, goal.value};
+    return parse_goal(text);
   } catch (const std::invalid_argument& error) {
     throw refused("--for", error.what());
   }
 }
 
 /// The figure, which some point has.
-const Figure& figure_of(const Question& question, const std::vector<PointReport>& reports) {
-  const Figure& figure = question.figure ? *question.figure : choose_figure(reports);
+const Figure& figure_of(const std::optional<Goal>& goal, const std::vector<PointReport>& reports) {
+  const Figure& figure = goal ? *goal->figure : choose_figure(reports);
   if (std::any_of(reports.begin(), reports.end(), [&](const PointReport& point) { return figure.of(point).has_value(); })) return figure;
   std::vector<std::string_view> known;
   for (const Figure& one : figures())
@@ -70,19 +61,19 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
   return all;
 }
 
-Solutions find(const std::string& name, FieldPoints points, const Question& question, const Field& field, const std::vector<double>& grid, const std::vector<std::string>& axes) {
+Solutions find(const std::optional<Goal>& goal, const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
   Solutions found;
-  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_of(question, reports); });
-  found.name = name;
+  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_of(goal, reports); });
+  found.name = study.name;
   found.axis = points.axis();
   found.pointer = field.pointer;
   found.range = field.range;
   found.grid = grid.size();
   found.figure = &points.figure();
-  found.goal = question.value;
-  for (const std::string& axis : axes)
+  if (goal) found.goal = goal->value;
+  for (const std::string& axis : study.axes)
     if (axis != found.axis) found.axes.push_back(axis);
-  Searches all = begin(points, field, grid, question.value ? std::optional(worth_of(*found.figure, *question.value)) : std::nullopt);
+  Searches all = begin(points, field, grid, found.goal ? std::optional(worth_of(*found.figure, *found.goal)) : std::nullopt);
   const auto search = [&](std::size_t i) -> GoalSearch& { return all.searches[i]; };
   const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
   if (!close_in(points, all.searches.size(), search, asked, kMostRounds)) found.notes.push_back(fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
@@ -94,20 +85,12 @@ Solutions find(const std::string& name, FieldPoints points, const Question& ques
 }
 
 int solve(const SolveOptions& options, const Invocation& invocation) {
-  check_outputs({options.study.file}, {options.csv, options.json});
-  const Question question = read_question(options.goal);
-  const Field field = read_along(options);
-  try {
-    const std::vector<double> grid = first_values(options, field);
-    FieldStudy study = load_along(options, field, grid, true);
-    const Solutions found = find(study.at_first.name, std::move(study.points), question, field, grid, study.at_first.axes);
-    if (options.json != "-" && options.csv != "-") write_output("-", to_text(found));
-    if (!options.csv.empty()) write_output(options.csv, to_csv(found));
-    if (!options.json.empty()) write_output(options.json, solutions_document(found, make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
-    return kOk;
-  } catch (const ScenarioError& error) {
-    throw told_once(error, field, first_values(options, field).size());
-  }
+  const std::optional<Goal> goal = read_goal(options.goal);
+  const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
+    const Solutions found = find(goal, study, std::move(points), field, grid);
+    return SearchResult{to_text(found), to_csv(found), [found](const Json& manifest) { return solutions_document(found, manifest); }};
+  };
+  return search_along(options, invocation, Baselines::kept, search);
 }
 
 /// "throughput, step, ..."

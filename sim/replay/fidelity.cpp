@@ -16,7 +16,7 @@ std::optional<std::string> folding_refusal(const Scenario& scenario, const StepG
   bool any_direct = false;
   for (const Task& task : graph.tasks) {
     if (std::holds_alternative<CollectiveWork>(task.work)) streams.insert(task.worker_stream);
-    any_direct = any_direct || std::holds_alternative<DirectWork>(task.work);
+    any_direct = any_direct || std::holds_alternative<ShardWork>(task.work) || std::holds_alternative<NeighbourWork>(task.work);
   }
   if (streams.size() > 1 || (!streams.empty() && any_direct)) return "a collective may share links with other communication";
   return {};
@@ -39,8 +39,10 @@ FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& grap
 
 double direct_messages(const Scenario& scenario, const StepGraph& graph) {
   const double p = scenario.cluster.workers;
-  for (const Task& task : graph.tasks)
-    if (const auto* direct = std::get_if<DirectWork>(&task.work)) return direct->pattern == DirectWork::Pattern::neighbours ? p * std::min(2.0, p - 1) : p * graph.shards;
+  for (const Task& task : graph.tasks) {
+    if (std::holds_alternative<ShardWork>(task.work)) return p * graph.shards;
+    if (std::holds_alternative<NeighbourWork>(task.work)) return p * std::min(2.0, p - 1);
+  }
   return 0;
 }
 

@@ -1,10 +1,6 @@
 // Folding: what a replay needs of a cluster when everything that is alike is simulated once.
 //
-// A flow system is a set of flows, each over some links, that share the links' bandwidth by max-min fairness.
-// Its quotient has one flow for every class of the coarsest equitable partition of flows and links
-// (partition.hpp) and one link for every class of links. Where each link of class L is crossed by w flows of
-// class F, the quotient's flow F counts w times on the quotient's link L. Its rates are those of the whole
-// system: progressive filling saturates alike links at the same time, so all flows of a class freeze together.
+// Messages that share links are a flow system, of which the quotient (flow_system.hpp) is simulated.
 //
 //   collectives  A round is a barrier and nothing else is on the links meanwhile, so each round is a flow
 //                system of its own; rounds that are alike (Schedule::like) are one.
@@ -21,25 +17,15 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "models/part/cluster.hpp"
 #include "models/strategy/step_graph.hpp"
+#include "sim/replay/flow_system.hpp"
 
 namespace stepcast {
-
-/// One flow for all of a class.
-struct QuotientFlow {
-  std::vector<std::pair<int, int>> links;  ///< number of a link, and how many flows of the class cross one such link
-  Seconds delay{};     ///< latency of its route
-  bool local = false;  ///< never leaves its host
-};
-
-struct Quotient {
-  std::vector<BytesPerSecond> links;
-  std::vector<QuotientFlow> flows;
-};
 
 struct FoldedRound {
   struct Flows {
@@ -63,9 +49,9 @@ struct ParticipantClass {
 
 /// Who of one class sends to whom of another in direct exchanges.
 struct DirectFlow {
-  DirectWork::Pattern pattern = DirectWork::Pattern::push;
-  int sender = 0, receiver = 0;  ///< participant classes
-  int shard = 0;                 ///< its number, of a push or pull
+  std::optional<ShardExchange> exchange;  ///< none: of neighbours
+  int sender = 0, receiver = 0;           ///< participant classes
+  int shard = 0;                          ///< its number, of a push or pull
 };
 
 struct Fold {

@@ -126,12 +126,24 @@ class FoldedScene : public Scene {
   /// One for each class of messages.
   [[nodiscard]] int inboxes() const override { return static_cast<int>(fold_.direct_flows.size()); }
 
-  SceneExchange exchange(const DirectWork& work, std::size_t participant) override {
+  SceneExchange exchange(const ShardWork& work, std::size_t participant) override {
+    return exchange(work.exchange, participant, [&](const DirectFlow& flow) { return work.shard_bytes[static_cast<std::size_t>(flow.shard)].si(); });
+  }
+  SceneExchange exchange(const NeighbourWork& work, std::size_t participant) override {
+    return exchange({}, participant, [&](const DirectFlow&) { return work.bytes.si(); });
+  }
+
+  SceneMessage transfer(const ShardTransfer&, std::size_t) override { throw std::logic_error("asynchronous servers cannot be folded"); }
+
+ private:
+  template <class BytesOf>
+  SceneExchange exchange(std::optional<ShardExchange> which, std::size_t participant, BytesOf&& bytes_of) {
     SceneExchange exchange;
     for (std::size_t f = 0; f < fold_.direct_flows.size(); ++f) {
       const DirectFlow& flow = fold_.direct_flows[f];
-      const double bytes = work.shard_bytes[static_cast<std::size_t>(flow.shard)].si();
-      if (flow.pattern != work.pattern || bytes == 0.0) continue;
+      if (flow.exchange != which) continue;
+      const double bytes = bytes_of(flow);
+      if (bytes == 0.0) continue;
       const int inbox = static_cast<int>(f);
       if (static_cast<std::size_t>(flow.sender) == participant) exchange.outgoing.push_back({{ends_[f].from, ends_[f].to, fold_.direct.flows[f].delay.si(), bytes}, inbox});
       if (static_cast<std::size_t>(flow.receiver) == participant) exchange.expected.push_back(inbox);
@@ -139,9 +151,6 @@ class FoldedScene : public Scene {
     return exchange;
   }
 
-  SceneMessage transfer(const ShardTransfer&, std::size_t) override { throw std::logic_error("asynchronous servers cannot be folded"); }
-
- private:
   Fold fold_;
   std::vector<QuotientPlatform::Ends> ends_;  ///< beside fold_.direct_flows
   std::map<CallKey, std::vector<std::pair<SceneRound, int>>> rounds_;

@@ -34,13 +34,40 @@ class FullScene : public Scene {
   /// Two for each participant: only ring neighbours need to tell senders apart.
   [[nodiscard]] int inboxes() const override { return static_cast<int>(participants_.size()) * 2; }
 
-  SceneExchange exchange(const DirectWork& work, std::size_t participant) override {
-    return work.pattern == DirectWork::Pattern::neighbours ? with_neighbours(work, participant) : with_shards(work, participant);
+  SceneExchange exchange(const NeighbourWork& work, std::size_t participant) override {
+    SceneExchange exchange;
+    const int self = participants_[participant].index;
+    for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
+      const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
+      // What goes to the right-hand neighbour arrives from its left.
+      exchange.outgoing.push_back({message(participants_[participant].host, platform_.workers[static_cast<std::size_t>(peer)], work.bytes.si()), peer * 2 + side});
+      exchange.expected.push_back(self * 2 + side);
+    }
+    return exchange;
+  }
+
+  /// Push: workers send, shards receive. Pull: the other way round.
+  SceneExchange exchange(const ShardWork& work, std::size_t participant) override {
+    SceneExchange exchange;
+    const Participant& self = participants_[participant];
+    const bool is_worker = self.role == Role::worker;
+    const bool sends = is_worker == (work.exchange == ShardExchange::push);
+    const auto with = [&](std::size_t peer, int shard) {
+      const double bytes = work.shard_bytes[static_cast<std::size_t>(shard)].si();
+      if (bytes == 0.0) return;
+      if (sends) exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer) * 2});
+      else exchange.expected.push_back(static_cast<int>(participant) * 2);
+    };
+    if (is_worker)
+      for (int shard = 0; shard < graph_.shards; ++shard) with(static_cast<std::size_t>(p_ + shard), shard);
+    else
+      for (int worker = 0; worker < p_; ++worker) with(static_cast<std::size_t>(worker), self.index);
+    return exchange;
   }
 
   SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
     s4u::Host *host = platform_.workers[worker], *shard = host_of_shard(transfer.shard);
-    return transfer.push ? message(host, shard, transfer.bytes.si()) : message(shard, host, transfer.bytes.si());
+    return transfer.exchange == ShardExchange::push ? message(host, shard, transfer.bytes.si()) : message(shard, host, transfer.bytes.si());
   }
 
  private:
@@ -54,37 +81,6 @@ class FullScene : public Scene {
     seen.messages.clear();
     for (const Message& m : round) seen.messages.push_back(message(platform_.workers[static_cast<std::size_t>(m.from)], platform_.workers[static_cast<std::size_t>(m.to)], m.slice.count));
     seen.load = load_of(round, p_);
-  }
-
-  SceneExchange with_neighbours(const DirectWork& work, std::size_t participant) {
-    SceneExchange exchange;
-    const int self = participants_[participant].index;
-    for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
-      const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
-      // What goes to the right-hand neighbour arrives from its left.
-      exchange.outgoing.push_back({message(participants_[participant].host, platform_.workers[static_cast<std::size_t>(peer)], work.shard_bytes.front().si()), peer * 2 + side});
-      exchange.expected.push_back(self * 2 + side);
-    }
-    return exchange;
-  }
-
-  /// Push: workers send, shards receive. Pull: the other way round.
-  SceneExchange with_shards(const DirectWork& work, std::size_t participant) {
-    SceneExchange exchange;
-    const Participant& self = participants_[participant];
-    const bool is_worker = self.role == Role::worker;
-    const bool sends = is_worker == (work.pattern == DirectWork::Pattern::push);
-    const auto with = [&](std::size_t peer, int shard) {
-      const double bytes = work.shard_bytes[static_cast<std::size_t>(shard)].si();
-      if (bytes == 0.0) return;
-      if (sends) exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer) * 2});
-      else exchange.expected.push_back(static_cast<int>(participant) * 2);
-    };
-    if (is_worker)
-      for (int shard = 0; shard < graph_.shards; ++shard) with(static_cast<std::size_t>(p_ + shard), shard);
-    else
-      for (int worker = 0; worker < p_; ++worker) with(static_cast<std::size_t>(worker), self.index);
-    return exchange;
   }
 
   const Cluster& cluster_;

@@ -1,11 +1,9 @@
 #include "sim/replay/replay.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -18,9 +16,13 @@
 #include "models/part/fault.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
+#include "sim/replay/actor.hpp"
 #include "sim/replay/actor_stacks.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
+#include "sim/replay/lane.hpp"
+#include "sim/replay/messages.hpp"
+#include "sim/replay/recorded_workers.hpp"
 #include "sim/replay/replay_log.hpp"
 #include "sim/replay/scene.hpp"
 #include "sim/replay/steady_state.hpp"
@@ -30,65 +32,12 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-double now() { return s4u::Engine::get_clock(); }
-
-void sleep(double seconds) {
-  if (seconds > 0) s4u::this_actor::sleep_for(seconds);
-}
-
-/// A worker or a parameter-server shard, or one of a class that acts for all of it.
-struct Participant {
-  s4u::Host* host = nullptr;
-  Role role = Role::worker;
-  int index = 0;               ///< rank of the worker, number of the shard
-  std::size_t number = 0;      ///< on the scene
-  std::vector<int> done;       ///< by task: steps it has been finished in
-  int tasks = 0;               ///< tasks of a step that it takes part in
-  int started = -1;            ///< latest step that one of its streams has begun
-  int limit = std::numeric_limits<int>::max();  ///< first step it does not begin
-  std::vector<struct Lane*> lanes;
-  std::vector<int> finished;       ///< by step: tasks finished
-  std::vector<double> step_ends;   ///< by step
-  std::deque<std::pair<int, Interval>>* record = nullptr;  ///< {step, interval}, for those whose timeline is kept
-};
-
-/// One stream of one participant: an actor.
-struct Lane {
-  Participant* participant = nullptr;
-  std::vector<TaskId> tasks;
-  s4u::SemaphorePtr wake = s4u::Semaphore::create(0);
-  bool waiting = false;
-  TaskId awaited = kNoTask;  ///< of its participant's, while it waits for one
-  std::size_t number = 0;
-
-  void wait(TaskId task = kNoTask) {
-    waiting = true;
-    awaited = task;
-    wake->acquire();
-  }
-  void notify() {
-    if (!waiting) return;
-    waiting = false;
-    wake->release();
-  }
-};
-
 /// Where a collective's participants meet.
 struct Rendezvous {
   int arrived = 0;
   int held = 0;  ///< how often they have met
   double start = 0.0;
   std::vector<Lane*> waiting;
-};
-
-/// Direct messages on their way to one participant, of one kind of senders or of any.
-struct Inbox {
-  struct Entry {
-    s4u::CommPtr message;  ///< null for one that never leaves its host
-    double sent = 0.0;     ///< when the sender turned to it, before its latency
-  };
-  std::deque<Entry> messages;
-  Lane* reader = nullptr;
 };
 
 class Replay {
@@ -159,45 +108,20 @@ class Replay {
       }
       tasks_ += participant.tasks;
     }
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
-      if (std::holds_alternative<DirectWork>(graph_.tasks[t].work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
+    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
+      const Work& work = graph_.tasks[t].work;
+      if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
+    }
     if (graph_.asynchronous)
       for (int j = 0; j < graph_.shards; ++j) shard_locks_.push_back(s4u::Mutex::create());
     choose_records();
   }
 
-  /// Keeps the timeline of one worker of each class, or of each kind (speed, links); of all where workers of a
-  /// kind may differ.
   void choose_records() {
-    if (scene_.is_folded()) {
-      for (std::size_t i = 0; i < workers_; ++i) {
-        const Scene::Participant& workers = scene_.participants()[i];
-        keep_record(i, static_cast<double>(workers.count) / p_);
-        for (std::size_t k = 0; k < log_.kinds.size(); ++k) log_.timelines.back().of_kind[k] = static_cast<double>(workers.of_kind[k]) / log_.kinds[k].count;
-      }
-      return;
+    for (RecordedWorker& one : recorded_workers(scene_, cluster_, graph_, log_.kinds)) {
+      log_.timelines.push_back({one.weight, std::move(one.of_kind), {}});
+      participants_[one.worker].record = &log_.timelines.back().intervals;
     }
-    for (std::size_t k = 0; k < log_.kinds.size(); ++k) {
-      const int kept = kinds_are_alike() ? 1 : log_.kinds[k].count;
-      for (int i = 0; i < kept; ++i) {
-        keep_record(static_cast<std::size_t>(log_.kinds[k].first + i), static_cast<double>(log_.kinds[k].count) / kept / p_);
-        log_.timelines.back().of_kind[k] = 1.0 / kept;
-      }
-    }
-  }
-
-  /// Direct messages tell workers apart by where they are: by their neighbours, their rack, their host's shard.
-  [[nodiscard]] bool kinds_are_alike() const {
-    if (random() || graph_.asynchronous || graph_.shards_co_located) return false;
-    return std::none_of(graph_.tasks.begin(), graph_.tasks.end(), [&](const Task& task) {
-      const auto* direct = std::get_if<DirectWork>(&task.work);
-      return direct && (!std::holds_alternative<Star>(cluster_.topology) || (direct->pattern == DirectWork::Pattern::neighbours && !cluster_.groups.empty()));
-    });
-  }
-
-  void keep_record(std::size_t worker, double weight) {
-    log_.timelines.push_back({weight, std::vector<double>(log_.kinds.size()), {}});
-    participants_[worker].record = &log_.timelines.back().intervals;
   }
 
   // ---- life of a lane
@@ -363,90 +287,50 @@ class Replay {
   /// @param recode  above 0: what a reducing round computes takes so long, instead of γ
   void run_round(const SceneRound& round, double block, Seconds recode) {
     messages_.clear();
-    for (const SceneMessage& message : round.messages) messages_.push_back({message, nullptr});
-    for (const auto& comm : start(messages_, block)) comm->wait();
+    for (const SceneMessage& message : round.messages) messages_.push_back({message});
+    for (const auto& comm : start_messages(messages_, block)) comm->wait();
     const bool recodes = recode > Seconds{} && round.load.reduced > 0;
     sleep(block * round.load.copied * cluster_.host_cost.si() + (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
   }
 
-  struct Posted {
-    SceneMessage message;
-    Inbox* inbox;
-  };
-
-  /// Starts the messages, of `unit` bytes for each of their amount, after the latency of their routes, and posts
-  /// them in their inboxes.
-  /// @throws ModelError for a message too large to be counted
-  std::vector<s4u::CommPtr> start(std::vector<Posted>& messages, double unit) {
-    const auto later = [](const Posted& a, const Posted& b) { return a.message.delay < b.message.delay; };
-    if (!std::is_sorted(messages.begin(), messages.end(), later)) std::stable_sort(messages.begin(), messages.end(), later);
-    std::vector<s4u::CommPtr> comms;
-    comms.reserve(messages.size());
-    const double sent = now();
-    double waited = 0.0;
-    for (const auto& [message, inbox] : messages) {
-      // Sums of the same latencies in another order; SimGrid would sleep a nanosecond for their difference.
-      if (message.delay > waited * (1 + 1e-12)) {
-        sleep(message.delay - waited);
-        waited = message.delay;
-      }
-      s4u::CommPtr comm;
-      const double bytes = message.amount * unit;
-      if (bytes > kMostMessageBytes)
-        throw ModelError(fmt::format("a message of {:.3g} bytes is more than replay can count ({:.3g}); use --evaluator equations", bytes, kMostMessageBytes));
-      if (message.from != message.to) {
-        comm = s4u::Comm::sendto_async(message.from, message.to, static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
-        comms.push_back(comm);
-      }
-      if (inbox) {
-        inbox->messages.push_back({comm, sent});
-        if (inbox->reader) inbox->reader->notify();
-      }
-    }
-    return comms;
+  double perform(const ShardWork& work, Lane& lane, TaskId id, int) {
+    const bool is_worker = lane.participant->role == Role::worker, is_push = work.exchange == ShardExchange::push;
+    // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
+    const Bytes copied = is_worker ? to_other_hosts(work.shard_bytes, lane) : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located).copied;
+    const double copying = (copied * cluster_.host_cost).si();
+    const double start = now();
+    // What is pushed is copied out first; what is pulled is copied in last, and the shard's buffer is in use until then.
+    if (is_push && is_worker) sleep(copying);
+    const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, id);
+    if (!is_push) sleep(copying);
+    return std::max(start, sent);
   }
 
-  /// Waits for the next message to arrive; returns when it was sent.
-  double receive(Inbox& box, Lane& lane) {
-    box.reader = &lane;
-    while (box.messages.empty()) lane.wait();
-    box.reader = nullptr;
-    const Inbox::Entry entry = box.messages.front();
-    box.messages.pop_front();
-    if (entry.message) entry.message->wait();
-    return entry.sent;
+  double perform(const NeighbourWork& work, Lane& lane, TaskId id, int) {
+    const double start = now();
+    const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, id);
+    const CostTerms terms = neighbour_exchange_cost(work.bytes, p_);
+    sleep((terms.copied * cluster_.host_cost + terms.reduced * cluster_.reduction_cost).si());
+    return std::max(start, sent);
   }
 
-  double perform(const DirectWork& work, Lane& lane, TaskId id, int) {
-    const Participant& self = *lane.participant;
-    const auto pattern = work.pattern;
-    const SceneExchange exchange = scene_.exchange(work, self.number);
+  /// Sends and receives a participant's messages.
+  /// @returns when the last sender sent; until then this is waiting for it rather than communication
+  double exchange(const SceneExchange& messages, Lane& lane, TaskId id) {
     std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(id)];
     std::vector<Posted> outgoing;
-    for (const auto& [message, inbox] : exchange.outgoing) outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
-    const CostTerms terms = pattern == DirectWork::Pattern::neighbours ? neighbour_exchange_cost(work.shard_bytes.front(), p_)
-                                                                      : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located);
-    // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
-    const bool is_worker_of_shards = pattern != DirectWork::Pattern::neighbours && self.role == Role::worker;
-    const double copying = ((is_worker_of_shards ? to_other_hosts(work.shard_bytes, lane) : terms.copied) * cluster_.host_cost).si();
-
-    double start = now();
-    // What is pushed is copied out first; what is pulled or exchanged is copied in last, and the sender's
-    // buffer is in use until then.
-    if (pattern == DirectWork::Pattern::push && self.role == Role::worker) sleep(copying);
-    const auto comms = this->start(outgoing, 1.0);
-    // Until the last sender has sent, this is waiting for it rather than communication.
-    for (const int inbox : exchange.expected) start = std::max(start, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
+    for (const auto& [message, inbox] : messages.outgoing) outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
+    const auto comms = start_messages(outgoing, 1.0);
+    double sent = 0.0;
+    for (const int inbox : messages.expected) sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
     for (const auto& comm : comms) comm->wait();
-    if (pattern != DirectWork::Pattern::push) sleep(copying + (terms.reduced * cluster_.reduction_cost).si());
-    return start;
+    return sent;
   }
 
   double perform(const ShardTransfer& transfer, Lane& lane, TaskId, int) {
     const double start = now();
-    const SceneMessage message = scene_.transfer(transfer, lane.participant->number);
-    std::vector<Posted> outgoing{{message, nullptr}};
-    for (const auto& comm : this->start(outgoing, 1.0)) comm->wait();
+    std::vector<Posted> outgoing{{scene_.transfer(transfer, lane.participant->number)}};
+    for (const auto& comm : start_messages(outgoing, 1.0)) comm->wait();
     return start;
   }
 

@@ -56,7 +56,8 @@ class Scene {
   virtual void for_each_round(const CollectiveCall& call, const RoundVisitor& f) = 0;
 
   [[nodiscard]] virtual int inboxes() const = 0;  ///< a task of direct messages has
-  virtual SceneExchange exchange(const DirectWork& work, std::size_t participant) = 0;
+  virtual SceneExchange exchange(const ShardWork& work, std::size_t participant) = 0;
+  virtual SceneExchange exchange(const NeighbourWork& work, std::size_t participant) = 0;
   /// Asynchronous servers, never folded.
   virtual SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) = 0;
 

@@ -92,8 +92,8 @@ ReplayEffort replay_effort(const Scenario& scenario) {
   MessageCounts messages(scenario.cluster.workers);
   for (const Task& task : graph.tasks) {
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) in_rounds += messages.of(collective->call);
-    else if (const auto* exchange = std::get_if<DirectWork>(&task.work); exchange && exchange->pattern == DirectWork::Pattern::neighbours) in_rounds += 2 * p;
-    else if (exchange) with_shards += flows;
+    else if (std::holds_alternative<NeighbourWork>(task.work)) in_rounds += 2 * p;
+    else if (std::holds_alternative<ShardWork>(task.work)) with_shards += flows;
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }
   if (graph.asynchronous) with_shards *= steps_of_slowest(scenario.cluster, graph);

@@ -143,12 +143,12 @@ expect 0 crossover ../good.json --along /cluster/link/bandwidth=1Gbps..10Gbps --
 expect 2 "${two[@]}" --along workers && says '"workers" is not AXIS=FROM..TO'
 expect 2 "${two[@]}" --along workers=8..1 --csv new.csv && prints_nothing
 says '"8..1": the ends are not in order'
-expect 2 "${two[@]}" --along latency=1us..1ms && says 'latency: no axis of the study, which has workers, strategy; for a field that is none give its JSON pointer'
+expect 2 "${two[@]}" --along latency=1us..1ms && says 'latency: no axis of the study (one that --set fixes is none); it has workers, strategy; for a field that is no axis give its JSON pointer'
 expect 2 "${two[@]}" --along worker=1..8 && says 'did you mean workers?'
 expect 2 "${two[@]}" --along variant=1..8 && says 'variant: a name is no number'
 expect 2 "${two[@]}" --along workers=1..8 --point workers=4 && says 'workers=4: --along goes over this axis'
 expect 2 "${two[@]}" --along workers=1..8 --among workers && says 'what --along goes over is no axis of alternatives'
-expect 2 "${two[@]}" --along workers=1..8 --among strategies && says 'strategies: no axis of the study; it has workers, strategy; did you mean strategy?'
+expect 2 "${two[@]}" --along workers=1..8 --among strategies && says 'strategies: no axis of the study (one that --set fixes is none); it has workers, strategy; did you mean strategy?'
 expect 2 "${two[@]}" --along workers=1..8 --over strategy=pipeline && says 'did you mean "pipelined"?'
 expect 2 crossover ../good.json --along workers=1..8 && says 'one alternative only (the scenario as it stands); name the axes whose values are to compete by --among: the study has none'
 expect 3 "${two[@]}" --along /cluster/link/latency=1Gbps..10Gbps --json new.json && prints_nothing

@@ -13,57 +13,50 @@ transcript explain explain-pipelined "$scenarios/pipelining.json" --set /strateg
 transcript explain explain-asynchronous "$scenarios/stragglers.json" --point 'variant=parameter server, asynchronous' --set /cluster/jitter='{}' --set /evaluation/runs=1
 transcript explain explain-collective "$scenarios/topologies.json" --point variant='racks of 8, 4:1' --point algorithm=ring
 
-"$program" explain "$scenarios/pufferfish-resnet50.json" --set '/variants=[]' --json "$work/explained.json" >/dev/null
-python3 - "$program" "$scenarios/pufferfish-resnet50.json" "$work/explained.json" <<'END'
-import json, subprocess, sys
-
-program, scenario, explained = sys.argv[1:]
-with open(explained) as file:
-    answer = json.load(file)
-assert abs(sum(answer["critical_cycle"]["causes_s"].values()) / answer["step_time_s"] - 1) < 1e-12, answer["critical_cycle"]
-made = [change for change in answer["changes"] if change["refusal"] is None]
-assert len(made) > 30, len(made)
-
-def forecast(options):
-    run = subprocess.run([program, "run", scenario, "--no-plot", "--evaluator", "equations", "--set", "/variants=[]", "--set", "/run=null", "--set", "/baseline=null", "--json", "-", *options], capture_output=True, text=True)
-    assert run.returncode == 0, (options, run.stderr)
-    (point,) = json.loads(run.stdout)["points"]
-    return point
-
-now = forecast([])
-assert now["step_time_s"] == answer["step_time_s"], now
-for change in made:
-    options = []
-    for pointer, value in change["set"].items():
-        options += ["--set", f"{pointer}={json.dumps(value)}"]
-    point = forecast(options)
-    assert point["step_time_s"] == change["step_time_s"], (change, point["step_time_s"])
-    assert abs(point["throughput_samples_per_s"] / now["throughput_samples_per_s"] / change["speedup"] - 1) < 1e-12, change
-END
-
 # Where nothing takes time nothing is faster, or undefined.
 "$program" explain "$scenarios/collectives.json" --point size=1KiB --point algorithm=ring --set /cluster/workers=1 >"$work/alone.txt"
 if grep -q nan "$work/alone.txt"; then cat "$work/alone.txt"; exit 1; fi
 
-# A point of a study with axes, variants, a baseline and a run: --scenario writes what the printed options are of, and pasted
-# into a shell they make the step that stands before them.
-point=(--point 'variant=Pufferfish')
-"$program" explain "$scenarios/pufferfish-resnet18.json" "${point[@]}" --scenario "$work/point.json" >"$work/point.txt"
-python3 - "$program" "$work/point.json" "$work/point.txt" <<'END'
-import json, re, shlex, subprocess, sys
-
-program, scenario, text = sys.argv[1:]
-lines = [match.groups() for match in (re.match(r"  .*\S {2,}(\S+ \S+) +~?(\S+)x  (--set .*)", line) for line in open(text)) if match]
-assert len(lines) > 20, lines
-units = {"s": 1, "ms": 1e-3, "us": 1e-6}
-for step, _, options in lines[::6]:
-    pasted = subprocess.run(["bash", "-c", f"{shlex.quote(program)} run {shlex.quote(scenario)} --no-plot --json - {options}"], capture_output=True, text=True)
-    assert pasted.returncode == 0, (options, pasted.stderr)
-    (point,) = json.loads(pasted.stdout)["points"]
-    value, unit = step.split()
-    assert abs(point["step_time_s"] / (float(value) * units[unit]) - 1) < 1e-3, (options, step, point["step_time_s"])
-END
-
 # The example of the help runs.
 example=$("$program" explain --help | sed -n 's/^Example: stepcast //p')
 (cd "$scenarios/.." && bash -c "'$program' $example" >/dev/null)
+
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(dirname -- "${BASH_SOURCE[0]}") python3 - "$program" "$scenarios" "$work" <<'END_OF_PYTHON'
+import functools, json, re, subprocess, sys
+from answers import answer
+
+program, scenarios, work = sys.argv[1:]
+
+answer = functools.partial(answer, program)
+
+def forecast(file, *options):
+    (point,) = answer("run", file, "--no-plot", *options)["points"]
+    return point
+
+# Every change takes the step that it says.
+network = f"{scenarios}/pufferfish-resnet50.json"
+explained = answer("explain", network, "--set", "/variants=[]")
+assert abs(sum(explained["critical_cycle"]["causes_s"].values()) / explained["step_time_s"] - 1) < 1e-12, explained["critical_cycle"]
+made = [change for change in explained["changes"] if change["refusal"] is None]
+assert len(made) > 30, len(made)
+alone = ("--evaluator", "equations", "--set", "/variants=[]", "--set", "/run=null", "--set", "/baseline=null")
+now = forecast(network, *alone)
+assert now["step_time_s"] == explained["step_time_s"], now
+for change in made:
+    options = [word for pointer, value in change["set"].items() for word in ("--set", f"{pointer}={json.dumps(value)}")]
+    point = forecast(network, *alone, *options)
+    assert point["step_time_s"] == change["step_time_s"], (change, point["step_time_s"])
+    assert abs(point["throughput_samples_per_s"] / now["throughput_samples_per_s"] / change["speedup"] - 1) < 1e-12, change
+
+# A point of a study with axes, variants, a baseline and a run: --scenario writes what the printed options are of, and pasted
+# into a shell they make the step that stands before them.
+of_study = subprocess.run([program, "explain", f"{scenarios}/pufferfish-resnet18.json", "--point", "variant=Pufferfish", "--scenario", f"{work}/point.json"], capture_output=True, text=True, check=True)
+lines = [match.groups() for match in (re.match(r"  .*\S {2,}(\S+ \S+) +~?\S+x  (--set .*)", line) for line in of_study.stdout.splitlines()) if match]
+assert len(lines) > 20, lines
+units = {"s": 1, "ms": 1e-3, "us": 1e-6}
+for step, options in lines[::6]:
+    pasted = subprocess.run(["bash", "-c", f"printf '%s\\0' {options}"], capture_output=True, text=True, check=True).stdout
+    point = forecast(f"{work}/point.json", *pasted.split("\0")[:-1])
+    value, unit = step.split()
+    assert abs(point["step_time_s"] / (float(value) * units[unit]) - 1) < 1e-3, (options, step, point["step_time_s"])
+END_OF_PYTHON

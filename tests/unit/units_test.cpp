@@ -104,6 +104,21 @@ TEST_CASE("every unit is worth what its name says") {
   check_units<Hertz>({{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}});
 }
 
+TEST_CASE("a number is decimal, finite and the whole text") {
+  CHECK(parse_number("0.9") == 0.9);
+  CHECK(parse_number("-3e2") == -300);
+  for (const char* text : {"", " 1", "1 ", "+1", "1%", "0x10", "1,000", "inf", "nan", "1e400"}) {
+    INFO(text);
+    CHECK_FALSE(parse_number(text));
+  }
+  // What begins with one says what follows it, and why where there is none.
+  CHECK((leading_number("90%").value == 90 && leading_number("90%").rest == "%"));
+  CHECK(leading_number("90%").error == std::errc{});
+  CHECK(leading_number("x").error == std::errc::invalid_argument);
+  CHECK(leading_number("inf").error == std::errc::invalid_argument);
+  CHECK(leading_number("1e400").error == std::errc::result_out_of_range);  // the largest double is 1.8e308
+}
+
 TEST_CASE("quantities without a unit, or with an ambiguous one, are refused") {
   const std::string unknown = "unknown or ambiguous unit";
   check_refused<BytesPerSecond>("10G", unknown);   // bits or bytes?

@@ -1,0 +1,12 @@
+// What must pass the ways out of machines and racks, and hosts' own links where they may be unlike.
+#pragma once
+
+#include "models/part/cluster.hpp"
+#include "models/report/traffic.hpp"
+
+namespace stepcast {
+
+/// Time that those ways need for a step's traffic, however it is scheduled: the busiest of them, and all of them together.
+Seconds ways_bound(const Traffic& traffic, const Cluster& cluster);
+
+}  // namespace stepcast

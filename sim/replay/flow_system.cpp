@@ -1,0 +1,190 @@
+#include "sim/replay/flow_system.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "sim/replay/partition.hpp"
+
+namespace stepcast {
+namespace {
+
+/// What two ends of an edge of the graph are to each other.
+enum class Bond : std::uint32_t { crosses, sends, receives };
+
+/// The system as a labelled graph: participants first, in their order, then flows in theirs, then the links they cross.
+class Folder {
+ public:
+  Folder(const FlowSystem& system, const Fabric& fabric) : system_(system), fabric_(fabric) {
+    for (const FlowSystem::Flow& flow : system.flows) {
+      if (flow.from != flow.to) fabric.append_route(flow.from, flow.to, hops_);
+      last_hop_.push_back(hops_.size());
+    }
+    link_node_.assign(fabric.links().size(), kNone);  // known once the routes are
+    for (const FlowSystem::Participant& one : system.participants) add_node(Kind::participant, number(participant_colours_, one.colour), one.size);
+  }
+
+  FoldedFlows fold() {
+    drop_idle_links();
+    add_to_graph();
+    const Partition partition = refine(graph_);
+    FoldedFlows folded;
+    std::vector<int> sizes(partition.size.size());  // by class: things that its nodes stand for
+    for (std::size_t v = 0; v < graph_.nodes(); ++v) sizes[at(partition.class_of[v])] += size_[v];
+    for (std::size_t i = 0; i < system_.participants.size(); ++i) {
+      const int cls = partition.class_of[i];
+      folded.alike.push_back(partition.first[at(cls)]);
+      folded.size.push_back(sizes[at(cls)]);
+    }
+    std::vector<int> flow_number(partition.size.size(), -1);
+    for (std::size_t f = 0; f < system_.flows.size(); ++f) {
+      const int cls = partition.class_of[first_flow_ + f];
+      if (partition.first[at(cls)] != first_flow_ + f) continue;
+      flow_number[at(cls)] = static_cast<int>(folded.flow.size());
+      folded.flow.push_back(f);
+      folded.quotient.flows.push_back({{}, delay(f), system_.flows[f].from == system_.flows[f].to});
+    }
+    add_links(flow_number, partition, folded.quotient);
+    return folded;
+  }
+
+ private:
+  enum class Kind { participant, flow, link };
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  template <class Map, class Key>
+  static int number(Map& map, const Key& key) {
+    return map.try_emplace(key, static_cast<int>(map.size())).first->second;
+  }
+
+  std::size_t add_node(Kind kind, int colour, int size) {
+    size_.push_back(size);
+    return graph_.add_node(colour * 3 + static_cast<int>(kind));
+  }
+
+  [[nodiscard]] std::size_t first_hop(std::size_t f) const { return f == 0 ? 0 : last_hop_[f - 1]; }
+  [[nodiscard]] BytesPerSecond bandwidth(int link) const { return fabric_.links()[at(link)].bandwidth; }
+
+  [[nodiscard]] Seconds delay(std::size_t f) const {
+    Seconds sum{};
+    for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h) sum += fabric_.links()[at(hops_[h])].latency;
+    return sum;
+  }
+
+  /// How many things the link of a hop stands for: as many as there are ends that can change places, where it is
+  /// their own cable.
+  [[nodiscard]] int link_size(std::size_t f, std::size_t hop) const {
+    const FlowSystem::Flow& flow = system_.flows[f];
+    return hop == (flow.from_changes ? first_hop(f) : last_hop_[f] - 1) ? flow.size : 1;
+  }
+
+  /// Drops links that cannot slow any flow: even if each flow had all of the narrowest other link that it crosses,
+  /// there would be room for all of them. What the other links allow is then the same with and without it, and so
+  /// are the max-min fair rates; but far more flows are alike.
+  void drop_idle_links() {
+    std::vector<int> used;
+    std::vector<std::size_t> first(fabric_.links().size() + 1, 0);
+    for (const int link : hops_)
+      if (++first[at(link) + 1] == 1) used.push_back(link);
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings(hops_.size());  // {flow, hop} by link
+    std::vector<std::size_t> next(first.begin(), first.end() - 1);
+    for (std::size_t f = 0; f < system_.flows.size(); ++f)
+      for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h) crossings[next[at(hops_[h])]++] = {static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(h)};
+    std::sort(used.begin(), used.end(), [&](int a, int b) { return bandwidth(a) != bandwidth(b) ? bandwidth(a) > bandwidth(b) : a < b; });
+    is_idle_.assign(fabric_.links().size(), false);
+    for (const int link : used) {
+      double demand = 0.0;
+      for (std::size_t i = first[at(link)]; i < first[at(link) + 1] && demand <= bandwidth(link).si(); ++i) {
+        const auto [f, hop] = crossings[i];
+        double rate = std::numeric_limits<double>::infinity();
+        for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
+          if (hops_[h] != link && !is_idle_[at(hops_[h])]) rate = std::min(rate, bandwidth(hops_[h]).si());
+        demand += rate * (system_.flows[f].size / link_size(f, hop));
+      }
+      is_idle_[at(link)] = demand <= bandwidth(link).si();
+    }
+  }
+
+  void add_to_graph() {
+    first_flow_ = graph_.nodes();
+    for (std::size_t f = 0; f < system_.flows.size(); ++f) {
+      const FlowSystem::Flow& flow = system_.flows[f];
+      add_node(Kind::flow, number(flow_colours_, std::array{flow.colour[0], flow.colour[1], delay(f).si(), flow.from == flow.to ? 1.0 : 0.0}), flow.size);
+    }
+    for (std::size_t f = 0; f < system_.flows.size(); ++f) {
+      const std::size_t node = first_flow_ + f;
+      if (system_.flows[f].sender) tie(node, *system_.flows[f].sender, Bond::sends);
+      if (system_.flows[f].receiver) tie(node, *system_.flows[f].receiver, Bond::receives);
+      for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
+        if (!is_idle_[at(hops_[h])]) tie(node, link_node(hops_[h], link_size(f, h)), Bond::crosses);
+    }
+  }
+
+  std::size_t link_node(int link, int size) {
+    std::size_t& node = link_node_[at(link)];
+    if (node == kNone) {
+      node = add_node(Kind::link, number(link_colours_, bandwidth(link).si()), size);
+      links_.resize(std::max(links_.size(), node + 1), -1);
+      links_[node] = link;
+    }
+    return node;
+  }
+
+  /// From the flow's side there is one such link, sender or receiver; from theirs, as many flows as come to one.
+  void tie(std::size_t flow, std::size_t other, Bond bond) {
+    const auto label = [&](int count) { return static_cast<std::uint32_t>(count) * 4 + static_cast<std::uint32_t>(bond); };
+    graph_.add_edge(flow, other, label(1), label(size_[flow] / size_[other]));
+  }
+
+  /// Links of the quotient: counts without their common factor, and only the narrowest among links with the
+  /// same flows.
+  /// @param flow_number  by class: number of its flow in the quotient
+  void add_links(const std::vector<int>& flow_number, const Partition& partition, Quotient& quotient) const {
+    // crossings[link class] has {flow class, flows of it on one link of the class}.
+    std::vector<std::map<int, int>> crossings(partition.size.size());
+    for (const auto& e : graph_.edges()) {
+      if (e.seen_from_a % 4 != static_cast<std::uint32_t>(Bond::crosses)) continue;
+      const int link_class = partition.class_of[e.b];
+      if (partition.first[at(link_class)] == e.b) crossings[at(link_class)][partition.class_of[e.a]] += static_cast<int>(e.seen_from_b / 4);
+    }
+    std::map<std::vector<std::pair<int, int>>, BytesPerSecond> narrowest;
+    for (std::size_t cls = 0; cls < crossings.size(); ++cls) {
+      if (crossings[cls].empty()) continue;
+      int factor = 0;
+      for (const auto& [flow, count] : crossings[cls]) factor = std::gcd(factor, count);
+      std::vector<std::pair<int, int>> counts;
+      for (const auto& [flow, count] : crossings[cls]) counts.emplace_back(flow_number[at(flow)], count / factor);
+      const BytesPerSecond share = bandwidth(links_[partition.first[cls]]) / factor;
+      const auto [entry, is_new] = narrowest.try_emplace(std::move(counts), share);
+      if (!is_new) entry->second = std::min(entry->second, share);
+    }
+    for (const auto& [counts, share] : narrowest) {
+      for (const auto& [flow, count] : counts) quotient.flows[at(flow)].links.emplace_back(static_cast<int>(quotient.links.size()), count);
+      quotient.links.push_back(share);
+    }
+  }
+
+  const FlowSystem& system_;
+  const Fabric& fabric_;
+  LabelledGraph graph_;
+  std::vector<int> size_;               ///< by node
+  std::vector<int> hops_;               ///< links of all flows' routes, one after the other
+  std::vector<std::size_t> last_hop_;   ///< by flow: the one after its last
+  std::vector<bool> is_idle_;           ///< by link of the fabric
+  std::size_t first_flow_ = 0;          ///< node of flow 0; the others follow
+  std::vector<int> links_;              ///< by node: link of the fabric, or -1
+  std::vector<std::size_t> link_node_;  ///< by link of the fabric
+  std::map<std::vector<double>, int> participant_colours_;
+  std::map<std::array<double, 4>, int> flow_colours_;
+  std::map<double, int> link_colours_;
+};
+
+}  // namespace
+
+FoldedFlows fold_flows(const FlowSystem& system, const Fabric& fabric) { return Folder(system, fabric).fold(); }
+
+}  // namespace stepcast
