@@ -267,6 +267,19 @@ struct LinkFit {
   bool operator==(const LinkFit&) const = default;
 };
 
+/// What hosts cost, an hour, in whatever currency.
+struct HourlyPrices {
+  double worker = 0.0;
+  std::optional<double> server{};
+
+  template <class V>
+  static void describe(V& v, HourlyPrices& x) {
+    v.required("worker", x.worker, "of an hour of one worker, in whatever currency", non_negative);
+    v.optional("server", x.server, "of an hour of one dedicated parameter server, in the same; null: a worker's", non_negative);
+  }
+  bool operator==(const HourlyPrices&) const = default;
+};
+
 struct Cluster {
   std::string name;
   std::string description{};
@@ -279,6 +292,7 @@ struct Cluster {
   Seconds collective_cost{};
   std::vector<WorkerGroup> groups;
   Jitter jitter;
+  std::optional<HourlyPrices> prices{};
   std::vector<LinkFit> fits{};
 
   template <class V>
@@ -294,6 +308,7 @@ struct Cluster {
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
     v.optional("groups", x.groups, "workers that differ from the rest");
     v.optional("jitter", x.jitter, "random factor on compute times, drawn anew for every worker and pass of forward and backward");
+    v.optional("prices", x.prices, "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
     v.optional("fits", x.fits, "measurements that the link's numbers come from; for the reader, no simulation takes them");
   }
   bool operator==(const Cluster&) const = default;

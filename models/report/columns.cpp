@@ -59,6 +59,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("throughput_samples_per_s", "samples of all workers per second", [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
   add("speedup", "throughput over the baseline's", [](P p) { return number(p.speedup); });
   add("scaling_efficiency", "throughput(p) / (p · throughput(1)); of workers of several speeds, over the sum of what each does alone", [](P p) { return number(p.scaling_efficiency); });
+  add("cost_per_million_samples", "in the currency of the cluster's prices", [](P p) { return number(p.cost_per_million); });
   add("payload_per_worker_B", "a worker's messages of a step, as the compressor makes them", [](P p) { return p.payload > Bytes{} ? si(p.payload) : Cell(); });
   add("message_size_B", "n: bytes exchanged in a step", [](P p) { return si(p.message_size); });
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
@@ -85,6 +86,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("replay_step_time_s", "the replay's answer", [](P p) { return p.answers.replay ? si(p.answers.replay->step) : Cell(); });
   add("difference", "replay over equations, minus 1", [](P p) { return number(p.answers.difference()); });
   add("run_time_s", "run: all phases with their one-off costs", [](P p) { return p.run ? si(p.run->time) : Cell(); });
+  add("run_cost", "run: in the currency of the clusters' prices", [](P p) { return p.run ? number(p.run->cost) : Cell(); });
   add("run_speedup", "run: the baseline's run time over this one's", [](P p) { return p.run ? number(p.run->speedup) : Cell(); });
   add("run_phases", "run: its phases, epochs x steps x step time", [](P p) { return p.run ? Cell(describe(*p.run)) : Cell(); });
   add("time_to_target_s", "run: until the epochs have passed that the method was seen to need", [](P p) { return p.run ? si(p.run->to_target) : Cell(); });

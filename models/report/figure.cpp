@@ -27,6 +27,7 @@ double read_quantity(std::string_view text) { return parse_quantity<Q>(text).si(
 template <class Q>
 std::string quantity_text(double si) { return human_text(Q(si)); }
 std::string long_time_text(double seconds) { return run_text(Seconds(seconds)); }
+std::string price_text(double price) { return fmt::format("{:.4g}", price); }
 std::string times_text(double value) { return fmt::format("{:.4g}x", value); }
 
 std::optional<double> if_positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
@@ -41,9 +42,11 @@ constexpr std::array kFigures = {
     Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent, [](P p) { return p.scaling_efficiency; }},
     Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>, quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
     Figure{"memory", "memory of a worker", "memory_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory ? std::optional(p.memory->total().si()) : std::nullopt; }},
+    Figure{"cost", "cost of a million samples", "cost_per_million_samples", "million_samples_per_cost", false, read_number, price_text, [](P p) { return p.cost_per_million; }},
     Figure{"algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.algbw); }},
     Figure{"busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.busbw); }},
     Figure{"run", "time of the whole run", "run_time_s", "runs_per_s", false, read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? std::optional(p.run->time.si()) : std::nullopt; }},
+    Figure{"run-cost", "cost of the whole run", "run_cost", "runs_per_cost", false, read_number, price_text, [](P p) { return p.run ? p.run->cost : std::nullopt; }},
     Figure{"target", "time to the run's target", "time_to_target_s", "runs_to_target_per_s", false, read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? si(p.run->to_target) : std::nullopt; }},
 };
 

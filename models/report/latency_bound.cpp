@@ -17,8 +17,9 @@ Seconds farthest(const Cluster& cluster) {
   return collective_prices(cluster).path[static_cast<int>(Path::far)].alpha * latency_factor(cluster);
 }
 
-/// Of what some worker of every machine or rack sends out of it.
-Seconds out_of_groups(const Cluster& cluster) {
+/// Of what some worker of every machine or rack sends out of it; of machines in racks to another one of its rack at least.
+Seconds out_of_groups(Cluster cluster) {
+  if (auto* nodes = std::get_if<Nodes>(&cluster.topology)) nodes->racks.reset();
   const Seconds best = best_link(cluster).alpha;
   const bool leaves = natural_group(cluster) < cluster.workers && links_are_alike(cluster);
   return leaves ? std::max(best, farthest(cluster)) : best;
@@ -43,7 +44,7 @@ struct Latency {
     if (traffic.co_located && (cluster.workers == 1 || traffic.asynchronous)) return {};
     if (traffic.co_located) return 2.0 * out_of_groups(cluster);
     // Dedicated shards may be in a rack with all workers, and near to some in a fabric.
-    const bool all_alike_far = std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Nodes>(cluster.topology);
+    const bool all_alike_far = std::holds_alternative<Star>(cluster.topology) || (std::holds_alternative<Nodes>(cluster.topology) && !nodes_in_racks(cluster));
     const Seconds best = best_link(cluster).alpha;
     const Seconds shard = collective_prices(cluster).path[static_cast<int>(Path::shard)].alpha * latency_factor(cluster);
     return 2.0 * (all_alike_far && !traffic.asynchronous ? std::max(best, shard) : best);

@@ -14,6 +14,7 @@
 #include "models/part/fault.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/shard_prices.hpp"
+#include "models/report/cost.hpp"
 #include "models/report/point_notes.hpp"
 #include "models/unit/format.hpp"
 
@@ -196,6 +197,7 @@ void add_bandwidths(const Scenario& scenario, const Answered& own, PointReport& 
 /// @param baseline  throughput; empty: that of one worker of speed 1 computing alone
 void add_throughput(const Scenario& scenario, const Answered& own, std::optional<double> baseline, PointReport& report) {
   report.samples_per_second = throughput(scenario, own.workload, own.answers.shown().step);
+  if (report.samples_per_second > 0) report.cost_per_million = cost_of(scenario, Seconds(1e6 / report.samples_per_second));
   const double alone = static_cast<double>(own.workload.samples()) / own.workload.compute().si();
   if (baseline && *baseline > 0) report.speedup = report.samples_per_second / *baseline;
   if (!std::isfinite(alone)) return;
@@ -220,7 +222,13 @@ RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, con
     steps.push_back({answered->answers.shown().step, std::int64_t{phase.cluster.workers} * answered->workload.samples()});
     ++answered;
   }
-  return make_run_report(*whole.run, steps, phases.back());
+  RunReport report = make_run_report(*whole.run, steps, phases.back());
+  report.cost = 0.0;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const auto cost = cost_of(phases[i], report.phases[i].time);
+    report.cost = cost && report.cost ? std::optional(*report.cost + *cost) : std::nullopt;
+  }
+  return report;
 }
 
 /// The band of the profile's spread, or a note why there is none.

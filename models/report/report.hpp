@@ -54,6 +54,7 @@ struct PointReport {
   Answers answers;
   double samples_per_second = 0.0;  ///< throughput of all workers; 0 without a workload
   std::optional<double> speedup;    ///< throughput over the baseline's
+  std::optional<double> cost_per_million;    ///< samples, in the currency of the cluster's prices
   std::optional<double> scaling_efficiency;  ///< throughput / (p · throughput of one worker computing alone)
   std::string compressor;           ///< its kind
   Bytes payload{};                  ///< a worker's messages of a step as the compressor makes them; 0 where only a collective runs

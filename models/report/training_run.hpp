@@ -28,6 +28,7 @@ struct PhaseReport {
 struct RunReport {
   std::vector<PhaseReport> phases;
   Seconds time{};                    ///< of all phases
+  std::optional<double> cost;        ///< of all phases, in the currency of their clusters' prices
   std::optional<double> speedup;     ///< the baseline's run time over this one's
   std::optional<Seconds> to_target;  ///< until the epochs have passed that the method was seen to need
   std::string target;                ///< what is reached then, and by what evidence

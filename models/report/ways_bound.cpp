@@ -1,6 +1,7 @@
 #include "models/report/ways_bound.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,10 @@ std::vector<Branch> hosts_as_branches(const Cluster& cluster) {
   for (const WorkerKind& kind : worker_kinds(cluster)) all.push_back({kind.count, 1, 1, kind.link.bandwidth});
   return all;
 }
+
+/// The cluster's hosts as branches in every way that they are: behind NICs or uplinks, behind uplinks of racks of machines, and
+/// each behind its own link.
+std::array<std::vector<Branch>, 3> levels(const Cluster& cluster) { return {branches(cluster, 0, false), rack_branches(cluster, 0, false), hosts_as_branches(cluster)}; }
 
 /// What the ways of G branches must at least carry for a collective of n bytes, whatever its algorithm. n is the buffer as its
 /// messages have it, after compression.
@@ -100,25 +105,27 @@ struct Ways {
   const Cluster& cluster;
 
   Seconds operator()(const CollectiveTraffic& traffic) const {
-    const int p = cluster.workers;
-    const std::vector<Branch> groups = branches(cluster, 0, false), hosts = hosts_as_branches(cluster);
+    const auto all = levels(cluster);
     Seconds sum{};
     for (const auto& [kind, bytes] : traffic.buffers) {
       const auto& [operation, among] = kind;
-      sum += std::max(through_ways(operation, bytes, groups, p, among), through_ways(operation, bytes, hosts, p, among));
+      Seconds busiest{};
+      for (const std::vector<Branch>& level : all) busiest = std::max(busiest, through_ways(operation, bytes, level, cluster.workers, among));
+      sum += busiest;
     }
     return sum;
   }
   Seconds operator()(const NeighbourTraffic& traffic) const {
-    const int p = cluster.workers;
-    const Seconds groups = neighbours_through_ways(traffic.sent, branches(cluster, 0, false), p);
-    return std::max(groups, neighbours_through_ways(traffic.sent, hosts_as_branches(cluster), p));
+    Seconds busiest{};
+    for (const std::vector<Branch>& level : levels(cluster)) busiest = std::max(busiest, neighbours_through_ways(traffic.sent, level, cluster.workers));
+    return busiest;
   }
   Seconds operator()(const ServerTraffic& traffic) const {
     // Of asynchronous workers some may do all the work; how unequal shards are is not looked at.
     if (traffic.asynchronous || !traffic.equal_shards) return {};
     const std::vector<Bytes> equal(static_cast<std::size_t>(traffic.shards), std::max(traffic.push, traffic.pull) / traffic.shards);
-    const Seconds ways = busiest_way(equal, branches(cluster, traffic.shards, traffic.co_located), cluster.workers);
+    const Seconds ways = std::max(busiest_way(equal, branches(cluster, traffic.shards, traffic.co_located), cluster.workers),
+                                  busiest_way(equal, rack_branches(cluster, traffic.shards, traffic.co_located), cluster.workers));
     return hosts_as_branches(cluster).empty() ? ways : std::max(ways, busiest_host(equal, cluster, traffic.co_located));
   }
 };

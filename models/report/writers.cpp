@@ -56,6 +56,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
+  add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M", [](P p) { return p.cost_per_million ? fmt::format("{:.4g}", *p.cost_per_million) : "-"; });
   // Why one shards, and computes again.
   add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || !p.lacks_memory.empty(); }, "memory", [](P p) { return p.memory ? human_text(p.memory->total()) + (p.lacks_memory.empty() ? "" : " !") : "-"; });
   const auto moves_only = [](P p) { return !is_trained(p) && p.algbw.has_value(); };
@@ -76,6 +77,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(always, "bound", [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); });
   add([](P p) { return p.answers.difference().has_value(); }, "replay-eq.", [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
   add([](P p) { return p.run.has_value(); }, "run", [](P p) { return p.run ? run_text(p.run->time) : "-"; });
+  add([](P p) { return p.run && p.run->cost; }, "run cost", [](P p) { return p.run && p.run->cost ? fmt::format("{:.4g}", *p.run->cost) : "-"; });
   add([](P p) { return p.run.has_value(); }, "run speedup", [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
   add([](P p) { return p.run && p.run->to_target; }, "to target", [](P p) { return p.run && p.run->to_target ? run_text(*p.run->to_target) : "-"; });
   return columns;

@@ -1,7 +1,6 @@
 #include "models/scenario/axis_range.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -43,11 +42,9 @@ std::optional<End> quantity(std::string_view text, std::string_view suffix) {
 }
 
 std::optional<End> number(std::string_view text) {
-  double value = 0.0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || rest != end || !std::isfinite(value)) return {};
-  return End{value, text.find_first_not_of("0123456789") == std::string_view::npos && value <= kLargestWhole, nullptr};
+  const std::optional<double> value = parse_number(text);
+  if (!value) return {};
+  return End{*value, text.find_first_not_of("0123456789") == std::string_view::npos && *value <= kLargestWhole, nullptr};
 }
 
 std::optional<End> read_end(std::string_view text) {

@@ -8,16 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/find_axis.hpp"
+
 namespace stepcast {
 namespace {
-
-std::string axis_of(const Study& study, const std::string& name) {
-  for (std::size_t i = 0; i < study.axes.size(); ++i)
-    if (study.axes[i] == name || study.axis_pointers[i] == name) return study.axes[i];
-  if (study.axes.empty()) throw std::invalid_argument(fmt::format("{}: the study is one point and has no axes", name));
-  const std::string near = nearest(name, study.axes);
-  throw std::invalid_argument(fmt::format("{}: no axis of the study (one that --set fixes is none); it has {}{}", name, fmt::join(study.axes, ", "), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
-}
 
 const std::string* value_on(const StudyPoint& point, const std::string& axis) {
   const auto found = std::find_if(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
@@ -44,7 +38,7 @@ void choose_points(Study& study, const std::vector<std::string>& choices) {
   for (const std::string& choice : choices) {
     const auto equals = choice.find('=');
     if (equals == std::string::npos) throw std::invalid_argument(fmt::format("\"{}\" is not AXIS=VALUE", choice));
-    const std::string axis = axis_of(study, choice.substr(0, equals)), value = choice.substr(equals + 1);
+    const std::string axis = study.axes[find_axis(study, choice.substr(0, equals))], value = choice.substr(equals + 1);
     expect_value(study, axis, value);
     chosen[axis].insert(value);
   }

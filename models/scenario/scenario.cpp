@@ -9,6 +9,7 @@ Scenario without_labels(Scenario scenario) {
   scenario.description.clear();
   scenario.cluster.name.clear();
   scenario.cluster.description.clear();
+  scenario.cluster.prices.reset();
   scenario.cluster.fits.clear();
   scenario.workload.reset();
   scenario.workload_written.reset();

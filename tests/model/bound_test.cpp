@@ -23,7 +23,11 @@ Cluster random_cluster() {
   const int size = integer_between(1, 6), p = size * integer_between(1, 4) - integer_between(0, size - 1);  // the last machine or rack may be smaller
   Cluster cluster = star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3)));
   switch (integer_between(0, 2)) {
-    case 0: cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-8, 1e-4))}, integer_between(1, size)}; break;
+    case 0: {
+      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 3), real_between(1, 8), Seconds(positive_between(1e-8, 1e-4))};
+      cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-8, 1e-4))}, integer_between(1, size), racks};
+      break;
+    }
     case 1: cluster.topology = Racks{size, real_between(1, 8), Seconds(positive_between(1e-8, 1e-4))}; break;
     default: break;
   }

@@ -43,6 +43,14 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
         if (machine(i) == machine(host)) continue;
         load[fmt::format("out of machine {} NIC {}", machine(i), i % nodes->gpus_per_node % nodes->nics)] += bytes;
         load[fmt::format("into machine {} NIC {}", machine(host), co_located ? host % nodes->gpus_per_node % nodes->nics : 0)] += bytes;
+        if (!nodes->racks) continue;
+        // Machines of dedicated shards follow those of the workers.
+        const int workers_machines = (p + nodes->gpus_per_node - 1) / nodes->gpus_per_node;
+        const int from = machine(i) / nodes->racks->nodes_per_rack, to = (host < p ? machine(host) : workers_machines + host - p) / nodes->racks->nodes_per_rack;
+        if (from == to) continue;
+        const double uplink = nodes->racks->oversubscription / (nodes->racks->nodes_per_rack * nodes->nics);
+        load[fmt::format("out of rack {}", from)] += bytes * uplink;
+        load[fmt::format("into rack {}", to)] += bytes * uplink;
       } else {
         load[fmt::format("out of {}", i)] += bytes;
         load[fmt::format("into {}", host)] += bytes;
@@ -122,6 +130,21 @@ TEST_CASE("machines share their NICs") {
   check_path(cluster, Path::shard, 5.5e-6, 0.08e-9, "a dedicated shard: half an inner link out of the machine, then a link");
   cluster.workers = 8;
   for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(cluster, path, 1e-6, 1e-9, "one machine: no NIC in the way");
+}
+
+TEST_CASE("machines of a rack share its uplink") {
+  Cluster cluster = star_cluster(64, 100_Gbps, 5_us);
+  cluster.topology = Nodes{8, {BytesPerSecond(300e9), 1_us}, 4, NodeRacks{2, 4.0, 3_us}};
+  // The uplink is worth 2·4/4 = 2 links. One flow has its NIC's worth; 16 of a rack's workers have 1/8 each, 0.64 ns/B.
+  check_path(cluster, Path::inner, 1e-6, 1 / 300e9, "inner");
+  check_path(cluster, Path::neighbour, 9e-6, 0.08e-9, "one flow: 1 + 5 + 3 us");
+  check_path(cluster, Path::far, 9e-6, 0.64e-9, "16 flows on 2 links' worth");
+  check_path(cluster, Path::shard, 8.5e-6, 0.08e-9, "a dedicated shard in another rack");
+  cluster.topology = Nodes{8, {BytesPerSecond(300e9), 1_us}, 4, NodeRacks{2, 16.0, 3_us}};
+  check_path(cluster, Path::neighbour, 9e-6, 0.16e-9, "an uplink of half a link");
+  cluster.workers = 16;
+  check_path(cluster, Path::far, 6e-6, 0.16e-9, "one rack: 2 flows a NIC");
+  CHECK(natural_group(cluster) == 8);
 }
 
 TEST_CASE("racks share their uplinks") {
@@ -229,7 +252,8 @@ TEST_CASE("a push takes no less than its busiest link") {
         const bool co_located = coin();
         const int size = integer_between(1, 6), groups = integer_between(1, 4), p = size * groups - integer_between(0, size - 1);  // the last group may be smaller
         Cluster cluster = star_cluster(p, 10_Gbps);
-        if (coin()) cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, size)};
+        const auto node_racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), 1_us};
+        if (coin()) cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, size), node_racks};
         else cluster.topology = Racks{size, real_between(1, 8), 1_us};
         const int count = integer_between(1, co_located ? p : 10);
         const bool equal = coin();

@@ -137,6 +137,22 @@ TEST_CASE("an epoch of accumulated steps has fewer of them") {
   CHECK(report.phases[1].steps_per_epoch == 25);
 }
 
+TEST_CASE("prices of hosts make costs of samples and of runs") {
+  // Four workers at 3 an hour, two dedicated servers at 0.5: 13 an hour. A million samples take 1e6 / throughput.
+  const auto report = [](const char* prices, const char* strategy) { return report_of(study_of(kMeasured, {prices, strategy}).points[0]); };
+  constexpr const char *kServers = R"(/strategy={"kind": "parameter-server", "shards": 2})", *kBeside = R"(/strategy={"kind": "parameter-server", "shards": 2, "placement": "co-located"})";
+  const PointReport servers = report(R"(/cluster/prices={"worker": 3, "server": 0.5})", kServers);
+  CHECK(*servers.cost_per_million == Approx(13 / 3600.0 * 1e6 / servers.samples_per_second));
+  const PointReport like_workers = report(R"(/cluster/prices={"worker": 3})", kServers), beside = report(R"(/cluster/prices={"worker": 3, "server": 0.5})", kBeside);
+  CHECK(*like_workers.cost_per_million == Approx(18 / 3600.0 * 1e6 / like_workers.samples_per_second));
+  CHECK(*beside.cost_per_million == Approx(12 / 3600.0 * 1e6 / beside.samples_per_second));
+  CHECK_FALSE(report("/cluster/prices=null", kServers).cost_per_million);
+  // A run's phases have hosts of their own: 8 workers, then 4. 12,800 samples are 50 steps of 8·32, and 100 of 4·32.
+  const StudyPoint point = study_of(kMeasured, {R"(/cluster/prices={"worker": 3})", R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1, "set": {"/cluster/workers": 8}}, {"name": "b", "epochs": 1}]})"}).points[0];
+  const RunReport run = *report_of(point).run;
+  CHECK(*run.cost == Approx((50 * run.phases[0].step.si() * 24 + 100 * run.phases[1].step.si() * 12) / 3600));
+}
+
 TEST_CASE("a model that its device cannot hold is marked") {
   // ResNet-50's 25,557,032 parameters in fp32 with gradients and momentum: 306,684,384 bytes; 85,913,512 of activations a sample
   // (activations_test), of 32: 2.749 GB; 3,055,916,768 in all.

@@ -23,7 +23,8 @@ Topology random_topology(int p) {
   switch (integer_between(0, 6)) {
     case 0: {
       const int size = coin() ? 2 : p / 2;
-      return Nodes{size, Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))}, integer_between(1, size)};
+      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 3), real_between(1, 8), Seconds(positive_between(1e-7, 1e-5))};
+      return Nodes{size, Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))}, integer_between(1, size), racks};
     }
     case 1: return Racks{integer_between(1, 4), real_between(1, 8), Seconds(positive_between(1e-7, 1e-5))};
     case 2: return FatTree{{4, 4}, {1, 2}, {1, integer_between(1, 2)}};

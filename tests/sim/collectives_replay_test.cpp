@@ -142,6 +142,8 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
   on("nodes", 16, Nodes{8, Link{100_GBps, 3_us}, 3});
   on("nodes, the last not full", 14, Nodes{4, Link{1_GBps, 3_us}, 2});
   on("racks", 18, Racks{4, 6.0, 2_us});
+  on("nodes in racks", 24, Nodes{4, Link{100_GBps, 3_us}, 2, NodeRacks{2, 5.0, 7_us}});
+  on("nodes in racks, the last not full", 12, Nodes{2, Link{1_GBps, 3_us}, 1, NodeRacks{4, 2.0, 0_us}});
   on("fat tree", 16, FatTree{{4, 4}, {1, 2}, {1, 1}});
   on("fat tree of three levels", 24, FatTree{{4, 3, 2}, {1, 2, 3}, {1, 2, 1}});
   on("torus", 12, Torus{{3, 4}});

@@ -72,6 +72,7 @@ TEST_CASE("a fabric takes SimGrid's routes") {
       {of(7, Star{}), 3},
       {of(10, Racks{4, 3.0, 2_us}), 3}, {of(3, Racks{4, 3.0, 2_us}), 0},
       {of(16, Nodes{8, inner, 3}), 3}, {of(3, Nodes{8, inner, 2}), 0}, {of(6, Nodes{2, inner, 1}), 1},
+      {of(24, Nodes{4, inner, 2, NodeRacks{2, 4.0, 5_us}}), 3}, {of(10, Nodes{2, inner, 1, NodeRacks{2, 1.0, 0_us}}), 0}, {of(3, Nodes{8, inner, 2, NodeRacks{2, 3.0, 1_us}}), 4}, {of(8, Nodes{4, inner, 4, NodeRacks{1, 2.0, 1_us}}), 1},
       {of(8, FatTree{{2, 4}, {1, 2}, {1, 2}}), 0}, {of(24, FatTree{{4, 3, 2}, {1, 2, 3}, {1, 2, 1}}), 0}, {of(36, FatTree{{3, 3, 4}, {2, 3, 2}, {3, 1, 2}}), 0},
       {of(32, FatTree{{4, 4, 2}, {1, 4, 2}, {1, 1, 4}}), 0}, {of(5, FatTree{{6}, {1}, {1}}), 0}, {of(16, FatTree{{2, 2, 2, 2}, {2, 2, 2, 2}, {2, 2, 2, 2}}), 0},
       {of(2, Torus{{2}}), 0}, {of(7, Torus{{7}}), 0}, {of(24, Torus{{2, 3, 4}}), 0}, {of(30, Torus{{5, 1, 6, 1}}), 0}, {of(64, Torus{{8, 8}}), 0},

@@ -88,7 +88,8 @@ Topology any_topology(int hosts, int& p) {
     case 2: {
       const int g = integer_between(1, 8);
       p = (p + g - 1) / g * g;
-      return Nodes{g, Link{BytesPerSecond(positive_between(5e8, 1e11)), 2_us}, integer_between(1, g)};
+      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 5), real_between(1, 5), 3_us};
+      return Nodes{g, Link{BytesPerSecond(positive_between(5e8, 1e11)), 2_us}, integer_between(1, g), racks};
     }
     case 3: {
       const int a = integer_between(1, 6), b = integer_between(1, 4), c = std::max(1, (hosts + a * b - 1) / (a * b));

@@ -65,6 +65,14 @@ TEST_CASE("nodes: GPUs of different NICs meet inside, leave apart") {
   require_close(3_us + 10_MB / 100_GBps + 23_us + 16_ms, replayed(bare(4, Nodes{2, Link{100_GBps, 3_us}, 1}), Algorithm::recursive_doubling, 10_MB), 1e-9, "1 NIC");
 }
 
+TEST_CASE("nodes in racks: machines of a rack share its uplink") {
+  // 8 workers, 2 on a machine with a NIC each, 2 machines in a rack at 4:1: an uplink of 2·2/4 = 1 link. Recursive doubling with
+  // n = 10 MB: distance 1 inside, distance 2 between machines of a rack (3 + 20 us, 8 ms), distance 4 all four workers of a rack
+  // over its uplink: 32 ms, and 5 us more.
+  const Cluster cluster = bare(8, Nodes{2, Link{100_GBps, 3_us}, 2, NodeRacks{2, 4.0, 5_us}});
+  require_close(3_us + 10_MB / 100_GBps + 23_us + 8_ms + 28_us + 32_ms, replayed(cluster, Algorithm::recursive_doubling, 10_MB), 1e-9, "4:1");
+}
+
 TEST_CASE("one slow link slows every round of a ring") {
   // One of 4 workers on 1 Gb/s: each of 2·3 rounds waits for its message of n/4.
   Cluster cluster = bare(4, Star{});

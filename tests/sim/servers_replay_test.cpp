@@ -68,7 +68,8 @@ Topology random_topology(int p) {
     case 1:
     case 2: {
       const int size = sizes[static_cast<std::size_t>(integer_between(0, static_cast<int>(sizes.size()) - 1))];
-      return Nodes{size, {BytesPerSecond(positive_between(1e8, 1e12)), latency()}, integer_between(1, size)};
+      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), latency()};
+      return Nodes{size, {BytesPerSecond(positive_between(1e8, 1e12)), latency()}, integer_between(1, size), racks};
     }
     default: return Racks{integer_between(1, p + 4), coin() ? 1.0 : real_between(1, 30), latency()};
   }

@@ -96,7 +96,7 @@ TEST_CASE("co-located shards in machines and racks: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : {1, 2, 3, 5, 8})
     for (const int size : {1, 2, 3})
-      for (const auto& [name, topology] : std::map<std::string, Topology>{{"one NIC", Nodes{size, {100_GBps, 1_us}, 1}}, {"NICs", Nodes{size, {100_GBps, 1_us}, 2}}, {"racks", Racks{size, 4.0 * size, 0_us}}}) {
+      for (const auto& [name, topology] : std::map<std::string, Topology>{{"one NIC", Nodes{size, {100_GBps, 1_us}, 1}}, {"NICs", Nodes{size, {100_GBps, 1_us}, 2}}, {"NICs in racks", Nodes{size, {100_GBps, 1_us}, 2, NodeRacks{2, 4.0, 0_us}}}, {"racks", Racks{size, 4.0 * size, 0_us}}}) {
         ParameterServerStrategy strategy;
         strategy.placement = ServerPlacement::co_located;
         strategy.shards = p;
@@ -188,6 +188,7 @@ TEST_CASE("sharded SGD in groups on machines, racks and fabrics: replay equals e
   on("machines, a NIC each", 32, Nodes{8, Link{100_GBps, 3_us}, 8});
   on("machines, slow inside", 16, Nodes{4, Link{1_GBps, 3_us}, 2});
   on("racks", 16, Racks{4, 6.0, 2_us});
+  on("machines in racks", 16, Nodes{4, Link{100_GBps, 3_us}, 2, NodeRacks{2, 4.0, 5_us}});
   on("racks that groups straddle", 24, Racks{3, 2.0, 2_us});
   on("fat tree", 16, FatTree{{4, 4}, {1, 2}, {1, 1}});
   on("torus", 12, Torus{{3, 4}});
