@@ -75,3 +75,13 @@ TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
   CHECK_THAT(result(log, true).forecast.steady_state, ContainsSubstring("steps 12 to 31"));
   CHECK_THAT(result(log, false).forecast.steady_state, ContainsSubstring("steps 5 to 31"));
 }
+
+TEST_CASE("a pipeline's warm-up is left out, and the first step after it") {
+  // Of 50 steps a tenth would be 5; of 20 in the warm-up none counts, nor the first that waits for a step further back, nor its end's own.
+  PipelinedStrategy strategy;
+  strategy.warmup_steps = 20;
+  Scenario scenario;
+  scenario.strategy = strategy;
+  scenario.evaluation.max_steps = 50;
+  CHECK_THAT(result_of(log_of(1, 1, 50), scenario, {}).forecast.steady_state, ContainsSubstring("steps 23 to 50"));
+}
