@@ -235,6 +235,10 @@ TEST_CASE("jitter's note has the standard error of a worker's mean compute time"
   StudyPoint point = study_of(kMeasured).points[0];
   point.scenario.cluster.jitter = {JitterDistribution::gamma, 0.2};
   CHECK(notes(report_of(point, true), "by a standard error of 2 %"));
+  // Of four passes each: 400 draws, half of it.
+  StudyPoint passes = study_of(kMeasured, {"/workload/accumulation=4"}).points[0];
+  passes.scenario.cluster.jitter = {JitterDistribution::gamma, 0.2};
+  CHECK(notes(report_of(passes, true), "by a standard error of 1 %"));
   CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "standard error"));
 }
 
