@@ -214,6 +214,9 @@ TEST_CASE("GradiVeQ projects forth and back") {
   const CodecPlan plan = make_plan(GradiVeq{.slice = 100, .dimension = 10}, kTensor);  // 10 slices
   CHECK(flops_of(encode_passes(plan)) == 2 * 10 * 100 * 10);
   CHECK(flops_of(decode_passes(plan, 8)) == 2 * 10 * 100 * 10);
+  // 50 projections of 50 elements would be as many bytes: they are sent as they are.
+  CHECK(encode_passes(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{50}})).empty());
+  CHECK_FALSE(encode_passes(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{51}})).empty());
 }
 
 TEST_CASE("the price of a pass is launch and roofline") {
