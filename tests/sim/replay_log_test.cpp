@@ -77,7 +77,8 @@ TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
 }
 
 TEST_CASE("a pipeline's warm-up is left out, and the first step after it") {
-  // Of 50 steps a tenth would be 5; of 20 in the warm-up none counts, nor the first that waits for a step further back, nor its end's own.
+  // A tenth of 50 steps would be 5. The 20 of the warm-up and the one after them wait for the step just before (pipelined.cpp); the mean
+  // begins at an end, that of one more.
   PipelinedStrategy strategy;
   strategy.warmup_steps = 20;
   Scenario scenario;

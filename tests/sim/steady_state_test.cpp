@@ -70,9 +70,9 @@ TEST_CASE("steps that come nearer and nearer to a period are told by its limit")
   SteadyState detector(1);
   Period found;
   const int at = first_period(detector, 400, ends(0.1), found);
-  // Three steps apart the streams differ by half of 0.1 s · (0.9^-3 - 1)·0.9^t = 0.0186 s · 0.9^t, or 0.7 of it in two steps of three: 0.134 s
-  // · 0.9^t in all steps to come, which is 1e-6 of 6 s from t = 95.1 on; of other periods later. As if all eight steps of a span
-  // differed by the most in it, that is 1.75 times as much, as little 5.3 steps later.
+  // Three steps apart the streams differ by half of 0.1 s · (0.9^-3 - 1)·0.9^t = 0.0186 s · 0.9^t, or 0.7 of it in two steps of
+  // three: 0.134 s · 0.9^t in all steps to come, which is 1e-6 of 6 s from t = 95.1 on; of other periods later. As if all eight
+  // steps of a span differed by the most in it, that is 1.75 times as much, as little 5.3 steps later.
   CHECK(at >= 96);
   CHECK(at <= 104);
   CHECK(found.converges);

@@ -200,7 +200,8 @@ TEST_CASE("matrices that travel together: one message of all, as many sizes, and
 }
 
 TEST_CASE("adaptive quantization searches a threshold for either sign") {
-  // d = 1100: half of it has either sign, of which 1 % is the sample, 5.5 elements, so 6. Sent are the sums and counts, 12 bytes, and 11 indices.
+  // d = 1100: half of it has either sign, of which 1 % is the sample, 5.5 elements, so 6. Sent are sums and counts, 12 bytes, and 11
+  // indices.
   const Tensor tensor{{1100}};
   const auto encode = encode_passes(make_plan(Adaptive{.ratio = 0.01, .selected = 1, .search_sweeps = 3, .error_feedback = false}, tensor));
   REQUIRE(encode.size() == 4);
