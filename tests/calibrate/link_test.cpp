@@ -94,6 +94,12 @@ TEST_CASE("nccl-tests: text and JSON say the same") {
     CHECK(fit.ranges[0].alpha.high > 4e-6);
     CHECK(fit.ranges[0].beta.low < 1e-11);
     CHECK(fit.ranges[0].beta.high > 1e-11);
+    // Student's t of 11 rows less 2 is 2.262157, to either side.
+    const PiecewiseFit::Segment& line = fit.fit.segments[0];
+    for (const auto& [interval, error] : {std::pair{fit.ranges[0].alpha, line.intercept_error / 6}, {fit.ranges[0].beta, line.slope_error / 1.5}}) {
+      require_close(2.262157 * error, interval.high - interval.value, 2e-4, "above");
+      require_close(2.262157 * error, interval.value - interval.low, 2e-4, "below");
+    }
   }
 }
 
@@ -242,6 +248,7 @@ TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
   CHECK_THAT(nccl("1024 256 float sum -1 zero 0.05 0.05 0 21.0 0.05 0.05 0\n"), ContainsSubstring("a.txt:4: found \"zero\" as a time; allowed: microseconds, above 0"));
   CHECK_THAT(nccl("1024 256 float sum -1 0.0 0.05 0.05 0 21.0 0.05 0.05 0\n"), ContainsSubstring("\"0.0\" as a time"));
   CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 3 21.0 0.05 0.05 0\n"), ContainsSubstring("a.txt:4: found 3 wrong results; allowed: 0"));
+  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 1 21.0 0.05 0.05 0\n"), ContainsSubstring("found 1 wrong results"));
   CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 x 21.0 0.05 0.05 0\n"), ContainsSubstring("\"x\" as the number of wrong results"));
   CHECK_THAT(nccl(kNcclHead), ContainsSubstring("a.txt:6: found a second table; allowed: one run in a file; split the file"));
   CHECK_THAT(nccl("# size time busbw\n"), ContainsSubstring("fewer than two columns"));
@@ -289,6 +296,10 @@ TEST_CASE("OSU: a gathered buffer is that of all ranks, a bandwidth the time of 
   REQUIRE(gather.rows.size() == 1);  // nothing to gather takes no time of interest
   CHECK(gather.rows[0].bytes == 400);
   CHECK(gather.ranks == 4);
+  const Benchmark exchange = read_osu_text("# OSU MPI All-to-All Personalized Exchange Latency Test v7.3\n# Size  Avg Latency(us)\n100 2.0\n", "o.txt", {{}, 4, false});
+  CHECK(exchange.operation == Operation::all_to_all);
+  REQUIRE(exchange.rows.size() == 1);
+  CHECK(exchange.rows[0].bytes == 400);  // 100 to each of 4
   const Benchmark stream = read_benchmark(data("osu_bw.txt"), {});
   CHECK(stream.kind == Benchmark::Kind::bandwidth);
   // 4 MiB at 12 GB/s and 1 us a message.

@@ -183,6 +183,25 @@ TEST_CASE("what cannot be better is not offered") {
   CHECK(names(ChangeOf::exchange, "gathered ahead") == std::vector<std::string>{"5 units gathered ahead @ /strategy/prefetch"});
 }
 
+TEST_CASE("changes of buckets and of groups are possible ones") {
+  Scenario scenario = study_of(kTrained).points.front().scenario;
+  Exchange exchange{.grouping = Grouping::bucketed, .bucket_cap = 40_MiB};
+  exchange.first_bucket.value = 20_MiB;
+  scenario.strategy = AllReduceStrategy{.exchange = exchange};
+  // A first bucket of 20 MiB is no more than 160 MiB, but more than 10.
+  auto changes = changes_of(scenario, ChangeOf::exchange);
+  CHECK(changes.count("buckets of 167.8 MB @ /strategy/exchange/bucket_cap") == 1);
+  CHECK(changes.count("buckets of 167.8 MB @ /strategy/exchange/first_bucket") == 0);
+  CHECK(changes.at("buckets of 10.49 MB @ /strategy/exchange/first_bucket") == changes.at("buckets of 10.49 MB @ /strategy/exchange/bucket_cap"));
+  // 8 workers are two machines of 4; 6 are no whole number of racks of 4.
+  const auto inside = [&] { return std::count_if(changes.begin(), changes.end(), [](const auto& one) { return one.first.find("sharded inside each") != std::string::npos; }); };
+  CHECK(inside() == 1);
+  scenario.cluster.workers = 6;
+  scenario.cluster.topology = Racks{4, 1.0, 0_us};
+  changes = changes_of(scenario, ChangeOf::exchange);
+  CHECK(inside() == 0);
+}
+
 TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
   Scenario scenario = study_of(kTrained).points.front().scenario;
   scenario.cluster.topology = SimGridXml{"cluster.xml"};

@@ -216,6 +216,20 @@ TEST_CASE("every strategy folds exactly") {
   }, 200);
 }
 
+TEST_CASE("shards that differ in their bytes alone fold exactly") {
+  // The largest tensor is one shard's, the others the other's; nobody adds, copies or updates, so that both serve in no time.
+  property("folded equals full, unequal shards", [] {
+    Cluster cluster = any_cluster(integer_between(1, 12), 2);
+    cluster.reduction_cost = cluster.host_cost = {};
+    Scenario scenario = scenario_of(cluster, ParameterServerStrategy{.shards = 2, .balance = ShardBalance::greedy});
+    WorkloadTable table = *scenario.workload;
+    table.update = {};
+    scenario.workload = std::make_shared<const WorkloadTable>(table);
+    scenario.evaluation.max_steps = 60;
+    require_folds_exactly(scenario);
+  }, 20);
+}
+
 TEST_CASE("collectives inside and between groups fold exactly") {
   property("folded equals full, sharding groups", [] {
     Cluster cluster = any_cluster(integer_between(2, 12), 0);

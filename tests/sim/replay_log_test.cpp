@@ -75,3 +75,14 @@ TEST_CASE("a third of asynchronous steps is left out, of others a tenth") {
   CHECK_THAT(result(log, true).forecast.steady_state, ContainsSubstring("steps 12 to 31"));
   CHECK_THAT(result(log, false).forecast.steady_state, ContainsSubstring("steps 5 to 31"));
 }
+
+TEST_CASE("a pipeline's warm-up is left out, and the first step after it") {
+  // A tenth of 50 steps would be 5. The 20 of the warm-up and the one after them wait for the step just before (pipelined.cpp); the mean
+  // begins at an end, that of one more.
+  PipelinedStrategy strategy;
+  strategy.warmup_steps = 20;
+  Scenario scenario;
+  scenario.strategy = strategy;
+  scenario.evaluation.max_steps = 50;
+  CHECK_THAT(result_of(log_of(1, 1, 50), scenario, {}).forecast.steady_state, ContainsSubstring("steps 23 to 50"));
+}

@@ -177,12 +177,47 @@ TEST_CASE("ATOMO pays for an SVD and multiplies once per peer") {
   CHECK(flops_of(encode_passes(plan), "svd") == 14 * 20 * 100 + 8 * 1000);  // 14ab² + 8b³, a = 20, b = 10
   CHECK(flops_of(decode_passes(plan, 1)) == 2 * 10 * 3 * 20);
   CHECK(flops_of(decode_passes(plan, 4)) == 2 * 10 * 3 * 20 + 3 * (2 * 10 * 3 * 20 + 200));  // and the adds
+  // Both factors in, 3·(10 + 20) elements, and 200 of the product out; of a peer's message the sum is read as well.
+  const auto decode = decode_passes(plan, 4);
+  REQUIRE(decode.size() == 2);
+  require_pass(decode[0], "matrix-product", 360, 800);
+  require_pass(decode[1], "matrix-product", 1160, 800, 3);
+}
+
+TEST_CASE("matrices that travel together: one message of all, as many sizes, and each decoded on its own") {
+  const Tensor wide{{10, 20}}, tall{{30, 5}};
+  const CodecPlan fused = make_plan(Atomo{.rank = 2}, std::vector<Tensor>{wide, tall});
+  REQUIRE(fused.stages.size() == 1);
+  REQUIRE(fused.stages[0].messages.size() == 1);
+  CHECK(fused.stages[0].messages[0].bytes == Bytes(4 * 2 * (10 + 20 + 1) + 4 * 2 * (30 + 5 + 1)));  // 4s(n + m + 1) of both
+  CHECK(fused.stages[0].messages[0].size_exchange == 8_B);                                          // how many triplets of each
+  const auto decode = decode_passes(fused, 4);
+  REQUIRE(decode.size() == 4);
+  require_pass(decode[0], "matrix-product", 4 * 2 * 30, 800);
+  require_pass(decode[1], "matrix-product", 4 * 2 * 35, 600);
+  require_pass(decode[2], "matrix-product", 4 * 2 * 30 + 800, 800, 3);
+  require_pass(decode[3], "matrix-product", 4 * 2 * 35 + 600, 600, 3);
+}
+
+TEST_CASE("adaptive quantization searches a threshold for either sign") {
+  // d = 1100: half of it has either sign, of which 1 % is the sample, 5.5 elements, so 6. Sent are sums and counts, 12 bytes, and 11
+  // indices.
+  const Tensor tensor{{1100}};
+  const auto encode = encode_passes(make_plan(Adaptive{.ratio = 0.01, .selected = 1, .search_sweeps = 3, .error_feedback = false}, tensor));
+  REQUIRE(encode.size() == 4);
+  require_pass(encode[0], "sample", 48, 24, 2);  // an index and an element of each
+  require_pass(encode[1], "radix-select", 24, 0, 8);
+  require_pass(encode[2], "count", 4400, 0, 6);
+  require_pass(encode[3], "compact-mean", 4400, 28, 2);
 }
 
 TEST_CASE("GradiVeQ projects forth and back") {
   const CodecPlan plan = make_plan(GradiVeq{.slice = 100, .dimension = 10}, kTensor);  // 10 slices
   CHECK(flops_of(encode_passes(plan)) == 2 * 10 * 100 * 10);
   CHECK(flops_of(decode_passes(plan, 8)) == 2 * 10 * 100 * 10);
+  // 50 projections of 50 elements would be as many bytes: they are sent as they are.
+  CHECK(encode_passes(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{50}})).empty());
+  CHECK_FALSE(encode_passes(make_plan(GradiVeq{.slice = 100, .dimension = 50}, Tensor{{51}})).empty());
 }
 
 TEST_CASE("the price of a pass is launch and roofline") {
