@@ -289,11 +289,13 @@ struct SoftmaxLoss {
   static constexpr std::string_view kind = "softmax_loss";
   static constexpr std::string_view meaning = "softmax and cross-entropy";
   Count classes = 1, rows = 1;
+  bool fused = false;
 
   template <class V>
   static void describe(V& v, SoftmaxLoss& x) {
     v.required("classes", x.classes, "classes of a row", kSize);
     v.optional("rows", x.rows, "rows of one sample", between(1, 1e9));
+    v.optional("fused", x.fused, "computed with the product before it, some rows at a time, so that the scores of all rows are never there at once (Wijmans et al. 2024); it changes the memory alone");
   }
   bool operator==(const SoftmaxLoss&) const = default;
 };

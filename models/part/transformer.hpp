@@ -14,7 +14,7 @@ struct Transformer {
   std::optional<Count> kv_heads{}, ffn{};
   bool gated = false;
   Count vocabulary = 1, sequence = 1;
-  bool positions = true, tied = true, bias = true, dropout = false, fused_attention = true, causal = true;
+  bool positions = true, tied = true, bias = true, dropout = false, fused_attention = true, causal = true, fused_loss = false;
 
   template <class V>
   static void describe(V& v, Transformer& x) {
@@ -31,6 +31,7 @@ struct Transformer {
     v.optional("bias", x.bias, "biases of the blocks' products and norms (LayerNorm); false: neither (RMSNorm)");
     v.optional("dropout", x.dropout, "dropout after embedding, attention and feed-forward network; inside attention none is priced");
     v.optional("fused_attention", x.fused_attention, "scores stay on the chip (FlashAttention); false: they are kept in memory");
+    v.optional("fused_loss", x.fused_loss, "the output's product and the loss some tokens at a time, so that the scores of the vocabulary are never there for all");
     v.optional("causal", x.causal, "a token attends to those before it alone, of which fused attention makes half the work");
   }
   bool operator==(const Transformer&) const = default;

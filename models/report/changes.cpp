@@ -100,6 +100,7 @@ class Changes {
     cluster();
     std::visit([this](const auto& strategy) { exchange_of(strategy); }, s_.strategy);
     if (trains(s_)) {
+      passes(*s_.workload);
       recomputation(*s_.workload);
       training();
     }
@@ -232,6 +233,18 @@ class Changes {
     return group > 1 && group < workers && workers % group == 0 ? std::optional(group) : std::nullopt;
   }
 
+  /// The same samples in more passes, or in fewer. Times of a table with times do not follow its batch.
+  void passes(const WorkloadTable& w) {
+    if (!gives_shapes(w)) return;
+    const auto offer = [&](int batch, int accumulation) {
+      Change change{ChangeOf::execution, fmt::format("{} pass{} of {}", accumulation, accumulation == 1 ? "" : "es", batch), {{"/workload/batch", batch}}};
+      if (!w.global_batch) change.set.emplace_back("/workload/accumulation", accumulation);
+      changes_.push_back(std::move(change));
+    };
+    if (w.batch % 2 == 0 && w.accumulation <= kMostAccumulation / 2) offer(w.batch / 2, w.accumulation * 2);
+    if (w.accumulation % 2 == 0) offer(w.batch * 2, w.accumulation / 2);
+  }
+
   void recomputation(const WorkloadTable& w) {
     if (w.recomputation != Recomputation::none) return add(ChangeOf::execution, "all activations kept", "/workload/recomputation", name_of(Recomputation::none));
     if (gives_shapes(w) && !blocks_of(list_gradients(w).layers).empty()) add(ChangeOf::execution, "each block's activations computed again", "/workload/recomputation", name_of(Recomputation::blocks));
@@ -305,5 +318,28 @@ class Changes {
 }  // namespace
 
 std::vector<Change> changes_of(const Scenario& scenario) { return Changes(scenario).all(); }
+
+std::vector<Change> leaner_changes(const Scenario& scenario) {
+  std::vector<Change> changes;
+  if (!trains(scenario) || !gives_shapes(*scenario.workload) || blocks_of(list_gradients(*scenario.workload).layers).empty()) return changes;
+  const WorkloadTable& w = *scenario.workload;
+  const std::pair<std::string, Json> again{"/workload/recomputation", name_of(Recomputation::blocks)};
+  const std::int64_t passes = std::int64_t{w.batch} * w.accumulation;
+  const bool can_split = w.batch > 1 && passes <= kMostAccumulation;
+  Change split{ChangeOf::execution, fmt::format("blocks computed again, {} passes of 1", passes), {again, {"/workload/batch", 1}}};
+  if (!w.global_batch) split.set.emplace_back("/workload/accumulation", passes);
+  if (can_split) changes.push_back(split);
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  if ((sharded && sharded->stage == ShardingStage::parameters && !sharded->group_size) || !std::holds_alternative<NoCompressor>(scenario.compressor)) return changes;
+  ShardedStrategy all;
+  all.stage = ShardingStage::parameters;
+  const std::pair<std::string, Json> state{"/strategy", without_defaults(write_value(Strategy(all)), write_value(ShardedStrategy{}))};
+  changes.push_back({ChangeOf::execution, "blocks computed again, all state sharded", {again, state}});
+  if (!can_split) return changes;
+  split.what += ", all state sharded";
+  split.set.push_back(state);
+  changes.push_back(std::move(split));
+  return changes;
+}
 
 }  // namespace stepcast

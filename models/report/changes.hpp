@@ -28,10 +28,14 @@ struct Change {
 ///
 /// - cluster: each rate doubled and each time or cost halved that is not 0, NICs and cables doubled, oversubscription
 ///   halved; all workers twice as fast; workers that differ made alike; jitter gone; twice as many workers
-/// - execution: activations kept or computed again; the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
+/// - execution: twice as many passes of half the batch, and the reverse; activations kept or computed again; the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
 ///   strategy `collective` each; all-reduce for synchronous servers; servers on all workers' hosts, more shards
 /// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the
 ///   global batch; where the layer table gives shapes its variants, smaller operands that the profile knows and twice the batch
 std::vector<Change> changes_of(const Scenario& scenario);
+
+/// Several at once that need less memory for the same training, for who has too little: each block's activations computed again,
+/// in passes of one sample, and with all of the model's state sharded.
+std::vector<Change> leaner_changes(const Scenario& scenario);
 
 }  // namespace stepcast

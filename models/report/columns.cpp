@@ -65,7 +65,8 @@ std::vector<Column> report_columns(const Report& report) {
   add("sent_per_worker_B", "bytes a worker puts on the wire in a step, mean", [](P p) { return si(p.sent_per_worker); });
   add("model_state_per_worker_B", "memory of a worker for parameters, gradients, the optimizer's state and error feedback", [](P p) { return p.memory ? si(p.memory->model()) : Cell(); });
   add("activations_per_worker_B", "memory of a worker for a pass's activations, where layers have shapes", [](P p) { return p.memory ? si(p.memory->activations) : Cell(); });
-  add("memory_per_worker_B", "both; workspaces and a communication library's buffers are not counted", [](P p) { return p.memory ? si(p.memory->total()) : Cell(); });
+  add("memory_per_worker_B", "both, where both are known; workspaces and a communication library's buffers are not counted", [](P p) { return p.memory && p.memory->activations ? si(p.memory->total()) : Cell(); });
+  add("lacks_memory", "whether what is known of that is more than the device has", [](P p) { return p.memory_share ? Cell(*p.memory_share > 1) : Cell(); });
   add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)", [](P p) { return si(p.algbw); });
   add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
   add("forward_s", "breakdown, the mean of all workers: forward", [](P p) { return si(p.answers.shown().breakdown.forward); });

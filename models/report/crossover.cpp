@@ -1,5 +1,7 @@
 #include "models/report/crossover.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "models/report/rows.hpp"
@@ -39,7 +41,8 @@ std::string to_text(const Crossovers& c) {
       for (const std::string& axis : c.arrangement.alternative_axes) row.push_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
       const CrossoverSearch::Most most = situation.search.most(i);
       row.push_back(is_reference ? "is the reference" : stretches_text(c.range, situation.search.pays(i), "never"));
-      row.push_back(is_reference ? "" : speedup_text(most.speedup));
+      // The reference has no worth where it does not fit its device.
+      row.push_back(is_reference ? "" : std::isinf(most.speedup) ? "alone" : speedup_text(most.speedup));
       row.push_back(is_reference ? "" : "at " + human_value(c.range, most.value));
       row.push_back(stretches_text(c.range, situation.search.fastest(i), "-"));
       table.add(row);

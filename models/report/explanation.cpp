@@ -179,7 +179,7 @@ std::string section_text(const Section& section, const Explanation& e) {
     for (const ChangedStep* one : list) names.push_back(show(*one));
     if (!names.empty()) text += fmt::format("  {}: {}\n", title, fmt::join(names, "; "));
   };
-  line("no gain", same, [](const ChangedStep& one) { return fmt::format("{}{}", mark(one.estimate), one.change.what); });
+  line("no gain", same, [](const ChangedStep& one) { return fmt::format("{}{}{}", mark(one.estimate), one.change.what, one.lacks_memory ? " !" : ""); });
   line("slower", worse, [](const ChangedStep& one) { return fmt::format("{} {}", one.change.what, gain_text(one)); });
   // Many are refused for the same reason.
   while (!refused.empty()) {
@@ -190,6 +190,20 @@ std::string section_text(const Section& section, const Explanation& e) {
     refused.erase(refused.begin(), others);
   }
   return text;
+}
+
+/// Of a point whose device has too little memory: the changes with which that is enough, the fastest first.
+std::string fitting_text(const Explanation& e) {
+  if (e.point.lacks_memory.empty()) return "";
+  std::vector<const ChangedStep*> fitting;
+  for (const ChangedStep& one : e.changes)
+    if (one.refusal.empty() && !one.lacks_memory && one.memory) fitting.push_back(&one);
+  if (fitting.empty()) return "\nnone of the changes below makes it fit the device's memory\n";
+  std::stable_sort(fitting.begin(), fitting.end(), [](const ChangedStep* a, const ChangedStep* b) { return a->speedup > b->speedup; });
+  TextTable table(1, 3);
+  table.add({"what makes it fit the device's memory", "memory", "step", "throughput"});
+  for (const ChangedStep* one : fitting) table.add({"  " + one->change.what, human_text(*one->memory), human_text(one->step), gain_text(*one), as_options(one->change)});
+  return "\n" + table.text();
 }
 
 std::string headline(const Explanation& e) {
@@ -252,6 +266,7 @@ std::vector<Cause> causes_of(const CriticalTasks& critical) {
 std::string to_text(const Explanation& e) {
   std::string text = headline(e) + "\n";
   text += e.critical ? critical_text(*e.critical, e.point.answers.shown().step) : breakdown_text(e.point.answers.shown().breakdown);
+  text += fitting_text(e);
   for (const Section& section : kSections) text += section_text(section, e);
   const std::string marks = marks_text(e);
   if (!e.point.notes.empty() || !marks.empty()) text += "\n" + marks;
@@ -288,7 +303,7 @@ Json explanation_document(const Explanation& e, const Json& manifest) {
     Json set = Json::object();
     for (const auto& [pointer, value] : one.change.set) set[pointer] = value;
     const auto section = std::find_if(std::begin(kSections), std::end(kSections), [&](const Section& s) { return s.of == one.change.of; });
-    Json row{{"of", section->name}, {"what", one.change.what}, {"set", set}, {"step_time_s", nullptr}, {"speedup", nullptr}, {"estimate", nullptr}, {"lacks_memory", one.lacks_memory}, {"refusal", nullptr}};
+    Json row{{"of", section->name}, {"what", one.change.what}, {"set", set}, {"step_time_s", nullptr}, {"speedup", nullptr}, {"estimate", nullptr}, {"memory_B", one.memory ? Json(one.memory->si()) : Json()}, {"lacks_memory", one.lacks_memory}, {"refusal", nullptr}};
     if (one.refusal.empty()) {
       row["step_time_s"] = one.step.si();
       row["speedup"] = one.speedup;

@@ -33,7 +33,7 @@ const Figure& choose_figure(const std::vector<PointReport>& points);
 
 /// A figure's value as a worth, of which more is better: itself, or one over it.
 double worth_of(const Figure& figure, double value);
-/// 0, the least there is, of a point that has no such figure.
+/// 0, the least there is, of a point that has no such figure, and unless memory is asked of one that its device has not enough of.
 double worth_of(const Figure& figure, const PointReport& point);
 /// The value that has this worth.
 double value_of(const Figure& figure, double worth);

@@ -95,7 +95,11 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
                                        100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
   if (!report.lacks_memory.empty()) report.notes.push_back(report.lacks_memory);
-  if (trains(scenario) && (goes_over(point, "accumulation") || scenario.workload->global_batch))
+  if (trains(scenario) && scenario.workload->global_batch) {
+    report.notes.push_back("passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them");
+    if (own.graph.asynchronous) report.notes.push_back("no update is of the global batch: each worker's push is one of its own share");
+    if (own.graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(scenario.strategy)) report.notes.push_back("no update is of the global batch: each worker's is of its own share");
+  } else if (trains(scenario) && goes_over(point, "accumulation"))
     report.notes.push_back("with accumulation a step is so many passes of a batch each");
   else if (trains(scenario) && workload.accumulation > 1)
     report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));

@@ -205,13 +205,19 @@ void add_throughput(const Scenario& scenario, const Answered& own, std::optional
   report.scaling_efficiency = report.samples_per_second / (worker_speeds(scenario.cluster).sum * alone);
 }
 
-/// Of the scenario, or of the phase of its run that needs most, with its device; null where no profile is known.
-std::pair<WorkerMemory, const DeviceProfile*> fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
+struct Fullest {
+  WorkerMemory memory;
+  const DeviceProfile* device = nullptr;  ///< null where no profile is known
+  std::string phase;                      ///< of a run; else empty
+};
+
+/// Of the scenario, or of the phase of its run that needs most.
+Fullest fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
   const auto device_of = [](const Scenario& scenario) { return scenario.workload->profile ? &*scenario.workload->profile : nullptr; };
-  if (point.phases.empty()) return {worker_memory(point.scenario, answered.front().workload), device_of(point.scenario)};
-  std::pair<WorkerMemory, const DeviceProfile*> most{};
+  if (point.phases.empty()) return {worker_memory(point.scenario, answered.front().workload), device_of(point.scenario), ""};
+  Fullest most;
   for (std::size_t i = 0; i < point.phases.size(); ++i)
-    if (const WorkerMemory memory = worker_memory(point.phases[i], answered[1 + i].workload); memory.total() > most.first.total()) most = {memory, device_of(point.phases[i])};
+    if (const WorkerMemory memory = worker_memory(point.phases[i], answered[1 + i].workload); memory.total() > most.memory.total()) most = {memory, device_of(point.phases[i]), point.scenario.run->phases[i].name};
   return most;
 }
 
@@ -271,11 +277,12 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     report.batch = own.workload.batch;
     report.accumulation = own.workload.accumulation;
     report.recomputes = scenario.workload->recomputation != Recomputation::none;
-    const auto [memory, device] = fullest(point, answered);
+    const auto [memory, device, phase] = fullest(point, answered);
     report.memory = memory;
-    if (device && device->memory && memory.total() > device->memory->value)
-      report.lacks_memory = fmt::format("model state of {}{} is more than the {} of {}", human_text(memory.model()), memory.activations ? fmt::format(" and activations of {}", human_text(*memory.activations)) : "",
-                                        human_text(device->memory->value), device->name);
+    if (device && device->memory) report.memory_share = memory.total() / device->memory->value;
+    if (report.memory_share.value_or(0) > 1)
+      report.lacks_memory = fmt::format("{}model state of {}{} is more than the {} of {}", phase.empty() ? "" : fmt::format("in phase {}: ", phase), human_text(memory.model()),
+                                        memory.activations ? fmt::format(" and activations of {}", human_text(*memory.activations)) : "", human_text(device->memory->value), device->name);
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
   for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});

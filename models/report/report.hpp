@@ -67,6 +67,7 @@ struct PointReport {
   int accumulation = 0;                 ///< passes of a worker in a step; 0 where nothing is trained
   std::optional<WorkerMemory> memory;   ///< that a worker needs, where something is trained
   bool recomputes = false;              ///< whether activations are computed again to save memory
+  std::optional<double> memory_share{}; ///< of what the device has, where that is known
   std::string lacks_memory{};           ///< not empty: what is known of that is more than the device has, and how much it is
   std::optional<Band> band;         ///< of the step time, where a profile knows its spread
   Bound bound;

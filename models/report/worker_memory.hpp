@@ -41,7 +41,7 @@ struct WorkerMemory {
 
   /// Parameters, gradients, the optimizer's state and error feedback.
   [[nodiscard]] Bytes model() const { return parameters + gradients + optimizer + feedback; }
-  /// All that is known.
+  /// All that is known: without activations that are not.
   [[nodiscard]] Bytes total() const { return model() + activations.value_or(Bytes{}); }
   bool operator==(const WorkerMemory&) const = default;
 };

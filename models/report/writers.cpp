@@ -57,8 +57,11 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
   add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M", [](P p) { return p.cost_per_million ? fmt::format("{:.4g}", *p.cost_per_million) : "-"; });
-  // Why one shards, and computes again.
-  add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || !p.lacks_memory.empty(); }, "memory", [](P p) { return p.memory ? human_text(p.memory->total()) + (p.lacks_memory.empty() ? "" : " !") : "-"; });
+  // Why one shards, and computes again; and where a device is more than half full.
+  add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5; }, "memory", [](P p) {
+    if (!p.memory) return std::string("-");
+    return fmt::format("{}{}{}", p.memory->activations ? "" : "over ", human_text(p.memory->total()), p.lacks_memory.empty() ? "" : " !");
+  });
   const auto moves_only = [](P p) { return !is_trained(p) && p.algbw.has_value(); };
   add(moves_only, "algbw", [](P p) { return p.algbw ? human_text(*p.algbw) : "-"; });
   add(moves_only, "busbw", [](P p) { return p.busbw ? human_text(*p.busbw) : "-"; });

@@ -99,10 +99,14 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
                           fmt::format("a multiple of the workers, in at least {} and at most {} equal passes of at most {} a worker", written.accumulation, kMostAccumulation, written.batch), "\"impossible\": \"leave-out\" leaves such points out"});
     return;
   }
+  if (passes->batch != written.batch && !gives_shapes(written)) {
+    impossible.push_back({"", "/workload/global_batch", fmt::format("{} for {} workers, passes of {}, and times of {}", *written.global_batch, scenario.cluster.workers, passes->batch, written.batch),
+                          "shares of whole batches, since a table with times keeps them whatever the batch", "take a table with shapes, such as resnet50, and a profile"});
+    return;
+  }
   auto& table = shared_out_[{&written, passes->batch, passes->accumulation}];
   if (!table) {
     WorkloadTable shared = written;
-    if (shared.batch != passes->batch && !gives_shapes(shared) && !shared.timed_batch) shared.timed_batch = shared.batch;
     shared.batch = passes->batch;
     shared.accumulation = passes->accumulation;
     table = std::make_shared<const WorkloadTable>(std::move(shared));

@@ -12,6 +12,8 @@
 
 #include "models/collective/collective.hpp"
 #include "models/part/defaults.hpp"
+#include "models/workload/blocks.hpp"
+#include "models/workload/layer_times.hpp"
 
 namespace stepcast {
 namespace {
@@ -189,6 +191,12 @@ std::string backward_spread(const Scenario& s) {
   return unless(w.gradients.empty() || !w.gradients.front().gap, "gradients have gaps");
 }
 
+/// Numbers in names tell blocks.
+std::string recomputation(const Scenario& s) {
+  if (!s.workload || !gives_shapes(*s.workload) || s.workload->recomputation == Recomputation::none) return "";
+  return unless(!blocks_of(list_gradients(*s.workload).layers).empty(), "no layers' names tell blocks, by a number between dots");
+}
+
 // How the answer is computed.
 
 std::string of_replay(const Scenario& s) { return unless(s.evaluation.evaluator != Evaluator::equations, "evaluator is equations"); }
@@ -202,6 +210,7 @@ std::string sum_between_groups(const Scenario& s) {
 
 constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
+    SometimesField{"/workload/recomputation", recomputation},
     SometimesField{"/cluster/link/bandwidth", link, true},
     SometimesField{"/cluster/link/latency", link, true},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
@@ -259,8 +268,9 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   if (part == "codec") return holds_default(scenario.codec, CodecSettings{}, path);
   if (part == "cluster") return holds_default(scenario.cluster, Cluster{}, path);
   if (part == "evaluation") return holds_default(scenario.evaluation, Evaluation{}, path);
-  // Of a table, which is large and not to be copied, the only field above.
+  // Of a table, which is large and not to be copied, the only fields above.
   if (pointer == "/workload/backward_spread") return !scenario.workload || scenario.workload->backward_spread == WorkloadTable{}.backward_spread;
+  if (pointer == "/workload/recomputation") return !scenario.workload || scenario.workload->recomputation == WorkloadTable{}.recomputation;
   throw std::invalid_argument(fmt::format("{} is no field that has an effect only sometimes", pointer));
 }
 

@@ -24,6 +24,8 @@ struct Reads {
 };
 
 struct ReadsOf {
+  Bytes element{};
+
   Reads operator()(const Conv2d& x) const { return {{real(x.in) * product(x.input)}}; }
   Reads operator()(const ConvTranspose2d& x) const { return {{real(x.in) * product(x.input)}}; }
   Reads operator()(const Linear& x) const { return {{real(x.in) * real(x.rows)}}; }
@@ -56,7 +58,10 @@ struct ReadsOf {
     return {{real(x.channels) * product(x.input)}, false, 0, places};
   }
   Reads operator()(const Multiply& x) const { return {{real(x.elements), real(x.elements)}}; }
-  Reads operator()(const SoftmaxLoss& x) const { return {{}, false, real(x.classes) * real(x.rows), 8_B * real(x.rows)}; }
+  Reads operator()(const SoftmaxLoss& x) const {
+    const Bytes copy = element < 4_B ? 4_B : 0_B, score = element + copy + 4_B + 4_B;
+    return {{}, false, 0, 8_B * real(x.rows) + score * (x.fused ? 0.0 : real(x.classes) * real(x.rows))};
+  }
   Reads operator()(const Add&) const { return {}; }
   Reads operator()(const Concat&) const { return {}; }
 };
@@ -116,7 +121,7 @@ Bytes activations_of(const WorkloadTable& listed) {
     if (block != blocks.end() && i == block->last) ++block;
     const bool again = block != blocks.end() && i >= block->first;
     if (again && i == block->first && i > 0) kept[i - 1].output = true;
-    const Reads reads = std::visit(ReadsOf{}, *layers[i].shape);
+    const Reads reads = std::visit(ReadsOf{element}, *layers[i].shape);
     const auto inputs = before.find(reads.inputs);
     std::map<double, std::size_t> given;
     for (std::size_t k = 0; k < inputs.size(); ++k) {

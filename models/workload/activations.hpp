@@ -11,12 +11,14 @@
 //   activation         relu, tanh, sigmoid: its output; gelu, silu: its input; dropout: a mask of one byte an element
 //   pool               its input; of a maximum its place, 8 bytes
 //   multiply           both inputs
-//   softmax_loss       the logarithms of its probabilities, and 8 bytes of label a row
+//   softmax_loss       8 bytes of label a row, and unless it is fused its scores, in fp32 a copy of them where they are narrower,
+//                      the logarithms of its probabilities, and the gradient of these, with which backward begins
 //   add, concat        nothing
 //
 // as PyTorch's autograd keeps them (tools/autograd/derivatives.yaml). A tensor that several layers read is kept once. A table has
 // its layers in order but not what each one reads, so that a layer's input is taken to be the nearest output before it of as many
-// elements, in which branches of a network go by their sizes; where there is none it is the sample itself. For a transformer of
+// elements, in which branches of a network go by their sizes; where there is none it is the sample itself. Several inputs of a layer
+// are the nearest outputs, or parts of the newest if that has as many elements as all of them together. For a transformer of
 // halves with scores in memory this is Korthikanti et al. 2022 (arXiv:2205.05198), section 4.1: 34 s b h + 5 a s² b bytes of a
 // block, less 3 a s² b for the dropout of scores, which no layer here is.
 #pragma once

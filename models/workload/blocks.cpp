@@ -19,7 +19,7 @@ std::vector<LayerRange> blocks_of(const std::vector<Layer>& layers) {
   for (std::size_t first = 0, last = 0; first < layers.size(); first = last) {
     const std::string_view block = block_of(layers[first].name);
     while (last < layers.size() && block_of(layers[last].name) == block) ++last;
-    if (!block.empty()) blocks.push_back({first, last});
+    if (!block.empty() && last - first > 1) blocks.push_back({first, last});
   }
   return blocks;
 }

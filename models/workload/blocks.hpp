@@ -19,7 +19,8 @@ struct LayerRange {
   bool operator==(const LayerRange&) const = default;
 };
 
-/// Each run of layers of one block, in the table's order.
+/// Each run of two layers of one block or more, in the table's order: a layer alone that has a number, as in torchvision's VGG, is
+/// no block.
 std::vector<LayerRange> blocks_of(const std::vector<Layer>& layers);
 
 }  // namespace stepcast

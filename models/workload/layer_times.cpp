@@ -24,6 +24,7 @@ FlopsPerSecond peak_of(const DeviceProfile& profile, Dtype dtype) {
 LayerShape work_alone(LayerShape shape) {
   if (auto* linear = std::get_if<Linear>(&shape)) linear->tied = false;
   if (auto* norm = std::get_if<BatchNorm>(&shape)) norm->scale = true;
+  if (auto* loss = std::get_if<SoftmaxLoss>(&shape)) loss->fused = false;
   if (auto* norm = std::get_if<LayerNorm>(&shape)) norm->bias = true;
   if (auto* attention = std::get_if<Attention>(&shape)) {
     attention->memory = attention->memory.value_or(attention->sequence);

@@ -27,7 +27,7 @@ bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype);
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
 /// Whether two layers do the same work: alike but for what changes no kernel (whose weight it is, whether a norm has a
-/// scale or a bias, key positions and heads left to their default, which scores are masked where all are computed).
+/// scale or a bias, or a loss all scores at once, key positions and heads left to their default, which scores are masked where all are computed).
 bool same_work(const LayerShape& a, const LayerShape& b);
 
 /// The profile's entry for a layer of this work, batch and type; null without one.

@@ -21,7 +21,7 @@ class Expansion {
     for (Count i = 0; i < x_.layers; ++i) block(fmt::format("block.{}", i));
     norm("norm");
     add("output", Linear{x_.hidden, x_.vocabulary, x_.sequence, false, x_.tied});
-    add("loss", SoftmaxLoss{x_.vocabulary, x_.sequence});
+    add("loss", SoftmaxLoss{x_.vocabulary, x_.sequence, x_.fused_loss});
     return std::move(layers_);
   }
 

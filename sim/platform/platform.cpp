@@ -111,7 +111,7 @@ class Builder {
     const auto add = [&](const std::vector<int>& ranks, const Link& inner) {
       if (nodes.racks && machine % nodes.racks->nodes_per_rack == 0) {
         close_rack(root, rack, nodes);
-        rack = add_branch(root, fmt::format("rack-{}", machine / nodes.racks->nodes_per_rack));
+        rack = open_rack(root, fmt::format("rack-{}", machine / nodes.racks->nodes_per_rack));
       }
       add_machine(rack ? rack->zone : root, machine++, ranks, nodes, inner);
     };
@@ -124,6 +124,16 @@ class Builder {
     for (int rank = cluster_.workers; rank < hosts_; ++rank) add({rank}, Link{BytesPerSecond(kFreeBandwidth), {}});
     close_rack(root, rack, nodes);
     root->seal();
+  }
+
+  /// A star zone for machines. A gateway must be in a zone beside theirs, as routes go from zone to zone.
+  Branch open_rack(s4u::NetZone* root, const std::string& name) {
+    auto* zone = sg::star_in(root, name);
+    const Branch exit = add_branch(zone, name + "-exit");
+    exit.zone->seal();
+    sg::connect_zone(zone, exit.zone, exit.router, {free_link(zone, name + "-inside")});
+    sg::set_gateway(zone, exit.router);
+    return {zone, exit.router};
   }
 
   /// Connects a rack of machines that is complete.

@@ -65,6 +65,7 @@ void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes memor
       steps[i]->estimate = report.points[i].estimate;
       // Whose point is too large for its device already, wants to know what else would help, and what makes it fit.
       const PointReport& point = report.points[i];
+      if (point.memory) steps[i]->memory = point.memory->total();
       if (point.lacks_memory.empty()) continue;
       if (point.memory->total() > memory) steps[i]->refusal = point.lacks_memory;
       else steps[i]->lacks_memory = true;
@@ -110,6 +111,8 @@ Explanation explain(const Study& study, const std::string& document, const std::
   explanation.critical = critical_of(read);
 
   for (Change& change : changes_of(scenario)) explanation.changes.push_back({std::move(change)});
+  if (!explanation.point.lacks_memory.empty())
+    for (Change& change : leaner_changes(scenario)) explanation.changes.push_back({std::move(change)});
   changed.points.clear();
   std::vector<ChangedStep*> steps;
   for (ChangedStep& one : explanation.changes) {

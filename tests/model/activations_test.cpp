@@ -69,7 +69,10 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   CHECK(kept(Pool{PoolFunction::average, 3, {2, 2}, 2, {0, 0}, {4, 4}}) == 4_B * 48.0);
   CHECK(kept(Add{10}) == 0_B);
   CHECK(kept(Concat{10}) == 0_B);
-  CHECK(kept(SoftmaxLoss{10, 3}) == 4_B * 30.0 + 8_B * 3.0);
+  // Scores, probabilities and gradient in fp32; of halves the scores beside them in fp32 as well, 2 + 3·4 bytes.
+  CHECK(kept(SoftmaxLoss{10, 3}) == 12_B * 30.0 + 8_B * 3.0);
+  CHECK(activations_of(table_of({{"a", SoftmaxLoss{10, 3}}}, 1, Dtype::bf16)) == 14_B * 30.0 + 8_B * 3.0);
+  CHECK(kept(SoftmaxLoss{10, 3, true}) == 8_B * 3.0);
 }
 
 TEST_CASE("a tensor that several layers read is kept once, and one that none reads not at all") {
@@ -95,17 +98,21 @@ TEST_CASE("a transformer's activations are Korthikanti's") {
   // Korthikanti et al. 2022, section 4.1: 34 s b h + 5 a s² b of a block in halves, of which 3 a s² b are the dropout of scores.
   const double b = 3, s = 64, h = 96, a = 4, v = 1000;
   const double block = 34 * s * b * h + 2 * a * s * s * b + 2 * 8 * s * b;  // two norms' statistics, which they leave out
-  // Indices of two embeddings, the mask after them, the last norm with its statistics, what the output reads, probabilities and labels.
-  const double rest = 2 * 8 * s * b + s * b * h + 2 * s * b * h + 8 * s * b + 2 * s * b * h + 2 * s * b * v + 8 * s * b;
+  // Indices of two embeddings, the mask after them, the last norm with its statistics, what the output reads, 14 bytes for each score, labels.
+  const double rest = 2 * 8 * s * b + s * b * h + 2 * s * b * h + 8 * s * b + 2 * s * b * h + 14 * s * b * v + 8 * s * b;
   const WorkloadTable table = gpt(3, 64, 96, 4, 1000);
   CHECK(activations(table).si() == 2 * block + rest);
   CHECK(make_workload(table).activations->si() == 2 * block + rest);
+  WorkloadTable fused = table;
+  fused.transformer->fused_loss = true;
+  CHECK(activations(fused).si() == 2 * block + rest - 14 * s * b * v);
 }
 
 TEST_CASE("a ResNet-50 keeps its convolutions' and its ReLUs' outputs") {
   // 11,113,984 elements of convolutions (timm's table: 11.11 M activations), 9,608,704 of ReLUs, by stages of 3, 4, 6, 3 blocks of
-  // widths 64, 128, 256, 512; the image, the maxima with their places, the means, probabilities, a label.
-  const double elements = 3 * 224 * 224 + 11113984.0 + 9608704 + 64 * 56 * 56 + 2048 + 1000, places = 64 * 56 * 56 + 1;
+  // widths 64, 128, 256, 512; the image, the maxima with their places, the means, three
+  // numbers for each class, a label.
+  const double elements = 3 * 224 * 224 + 11113984.0 + 9608704 + 64 * 56 * 56 + 2048 + 3 * 1000, places = 64 * 56 * 56 + 1;
   CHECK(activations(load("resnet50", {{"batch", 2}})).si() == 2 * (4 * elements + 8 * places));
 }
 
@@ -113,7 +120,7 @@ TEST_CASE("blocks are told by the first number of a name") {
   CHECK(block_of("encoder.layer.3.output.dense.weight") == "encoder.layer.3");
   CHECK(block_of("block.12") == "block.12");
   CHECK(block_of("conv1.weight").empty());
-  CHECK(blocks_of(table_of({{"a", Add{1}}, {"b.0.x", Add{1}}, {"b.0.y", Add{1}}, {"b.1.x", Add{1}}, {"c", Add{1}}, {"b.1.z", Add{1}}}).layers) == std::vector<LayerRange>{{1, 3}, {3, 4}, {5, 6}});
+  CHECK(blocks_of(table_of({{"a", Add{1}}, {"b.0.x", Add{1}}, {"b.0.y", Add{1}}, {"b.1.x", Add{1}}, {"b.1.y", Add{1}}, {"c", Add{1}}, {"b.1.z", Add{1}}}).layers) == std::vector<LayerRange>{{1, 3}, {3, 5}});
 }
 
 TEST_CASE("of a block that is computed again what enters it is kept") {
@@ -128,10 +135,10 @@ TEST_CASE("of a block that is computed again what enters it is kept") {
     layers.insert(layers.end(), {{"last", Linear{8, classes}}, {"loss", SoftmaxLoss{classes}}});
     return table_of(std::move(layers));
   };
-  CHECK(activations_of(network(3, 5)) == 4_B * (4 + 3 * (8 + 32 + 32) + 8 + 5.0) + 8_B);
+  CHECK(activations_of(network(3, 5)) == 4_B * (4 + 3 * (8 + 32 + 32) + 8 + 3 * 5.0) + 8_B);
   CHECK(activations_of(again(network(3, 5))) == 4_B * (4 + 3 * 8 + 64.0));
   // More classes than a block has activations: fullest at the end of forward.
-  CHECK(activations_of(again(network(3, 100))) == 4_B * (4 + 3 * 8 + 8 + 100.0) + 8_B);
+  CHECK(activations_of(again(network(3, 100))) == 4_B * (4 + 3 * 8 + 8 + 3 * 100.0) + 8_B);
   // A network without blocks keeps all.
   const WorkloadTable plain = table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}});
   CHECK(activations_of(again(plain)) == activations_of(plain));
@@ -147,10 +154,10 @@ TEST_CASE("a block's backward begins with its forward") {
   DeviceProfile profile;
   profile.peaks = {{Dtype::fp32, 1_TFLOPS, Evidence::assumed, "test"}};
   profile.memory_bandwidth.value = 100_GBps;
-  const WorkloadTable table = table_of({{"first", Linear{4, 8}}, {"b.0.up", Linear{8, 32}}, {"b.0.down", Linear{32, 8}}, {"b.1.up", Linear{8, 32}}, {"last", Linear{8, 5}}}, 64);
+  const WorkloadTable table = table_of({{"first", Linear{4, 8}}, {"b.0.up", Linear{8, 32}}, {"b.0.down", Linear{32, 8}}, {"b.1.up", Linear{8, 32}}, {"b.1.down", Linear{32, 8}}, {"last", Linear{8, 5}}}, 64);
   const WorkloadTable kept = time_layers(table, profile, 64), computed = time_layers(again(table), profile, 64);
-  for (const std::size_t i : {0, 1, 4}) CHECK(computed.layers[i] == kept.layers[i]);
+  for (const std::size_t i : {0, 1, 3, 5}) CHECK(computed.layers[i] == kept.layers[i]);
   CHECK(computed.layers[2].backward == kept.layers[2].backward + kept.layers[1].forward + kept.layers[2].forward);
-  CHECK(computed.layers[3].backward == kept.layers[3].backward + kept.layers[3].forward);
-  for (std::size_t i = 0; i < 5; ++i) CHECK(computed.layers[i].forward == kept.layers[i].forward);
+  CHECK(computed.layers[4].backward == kept.layers[4].backward + kept.layers[3].forward + kept.layers[4].forward);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(computed.layers[i].forward == kept.layers[i].forward);
 }

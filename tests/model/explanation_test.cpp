@@ -178,9 +178,9 @@ TEST_CASE("what cannot be better is not offered") {
   CHECK(names(ChangeOf::cluster, "oversubscription") == std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
   // Units that stay are gathered once, so none needs to be ahead.
   scenario.strategy = ShardedStrategy{.stage = ShardingStage::gradients};
-  CHECK(names(ChangeOf::exchange, "gathered ahead").empty());
+  CHECK(names(ChangeOf::execution, "gathered ahead").empty());
   scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters, .prefetch = 2};
-  CHECK(names(ChangeOf::exchange, "gathered ahead") == std::vector<std::string>{"5 units gathered ahead @ /strategy/prefetch"});
+  CHECK(names(ChangeOf::execution, "gathered ahead") == std::vector<std::string>{"5 units gathered ahead @ /strategy/prefetch"});
 }
 
 TEST_CASE("changes of buckets and of groups are possible ones") {
@@ -189,7 +189,7 @@ TEST_CASE("changes of buckets and of groups are possible ones") {
   exchange.first_bucket.value = 20_MiB;
   scenario.strategy = AllReduceStrategy{.exchange = exchange};
   // A first bucket of 20 MiB is no more than 160 MiB, but more than 10.
-  auto changes = changes_of(scenario, ChangeOf::exchange);
+  auto changes = changes_of(scenario, ChangeOf::execution);
   CHECK(changes.count("buckets of 167.8 MB @ /strategy/exchange/bucket_cap") == 1);
   CHECK(changes.count("buckets of 167.8 MB @ /strategy/exchange/first_bucket") == 0);
   CHECK(changes.at("buckets of 10.49 MB @ /strategy/exchange/first_bucket") == changes.at("buckets of 10.49 MB @ /strategy/exchange/bucket_cap"));
@@ -198,7 +198,7 @@ TEST_CASE("changes of buckets and of groups are possible ones") {
   CHECK(inside() == 1);
   scenario.cluster.workers = 6;
   scenario.cluster.topology = Racks{4, 1.0, 0_us};
-  changes = changes_of(scenario, ChangeOf::exchange);
+  changes = changes_of(scenario, ChangeOf::execution);
   CHECK(inside() == 0);
 }
 

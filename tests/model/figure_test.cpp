@@ -66,11 +66,14 @@ TEST_CASE("every figure is a column of the report, with the figure that the colu
   report.answers.equations->breakdown.exposed_communication = Seconds(0.5);
   report.memory = WorkerMemory{};
   report.memory->parameters = Bytes(4e9);
+  report.memory->activations = Bytes(1e9);
+  report.cost_per_million = 2.5;
   report.algbw = BytesPerSecond(1e9);
   report.busbw = BytesPerSecond(2e9);
   report.run = RunReport{};
   report.run->time = Seconds(100);
   report.run->to_target = Seconds(80);
+  report.run->cost = 40.0;
   Report all;
   all.points = {report};
   std::set<std::string> seen;
@@ -84,6 +87,19 @@ TEST_CASE("every figure is a column of the report, with the figure that the colu
         seen.insert(column.name);
       }
   CHECK(seen.size() == figures().size());
+}
+
+TEST_CASE("a point that does not fit its device has no worth, but by its memory") {
+  PointReport report = report_of(50, 2);
+  report.memory = WorkerMemory{Bytes(4e9), {}, {}, {}, Bytes(1e9)};
+  CHECK(worth_of(find_figure("throughput"), report) > 0);
+  report.lacks_memory = "5 GB of 4 GB";
+  CHECK(worth_of(find_figure("throughput"), report) == 0);
+  CHECK(value_of(find_figure("memory"), worth_of(find_figure("memory"), report)) == Approx(5e9));
+  CHECK(value_of(find_figure("state"), worth_of(find_figure("state"), report)) == Approx(4e9));
+  // What is not known of activations is no memory of none.
+  report.memory->activations.reset();
+  CHECK(worth_of(find_figure("memory"), report) == 0);
 }
 
 TEST_CASE("a goal is a figure's name, and a value in its unit") {

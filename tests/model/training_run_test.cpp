@@ -61,7 +61,7 @@ TEST_CASE("what was measured of a variant is known of that variant alone") {
   const auto time = [&](const Compressor& compressor, std::optional<std::string> variant) {
     Scenario last = last_phase(compressor);
     WorkloadTable table;
-    if (variant) table.variant = WorkloadVariant{.name = *variant};
+    if (variant) table.variant = WorkloadVariant{*variant, {}, {}};
     last.workload = std::make_shared<const WorkloadTable>(table);
     return make_run_report(run, {{0.5_s, 64}, {2_s, 250}}, last).to_target;
   };

@@ -166,7 +166,7 @@ expect 2 "${two[@]}" --along workers=1..8 && says 'from standard input'
 # A variant that sets the field itself is the same everywhere; where all do there is nothing to go along.
 fixed=(crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8)
 expect 0 "${fixed[@]}" && prints 'as is    is the reference              always'
-expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own stands at 2 of the 8 values only'
+expect 2 crossover ../good.json --set '/variants=[{"name":"as is","set":{}},{"name":"own","set":{"/cluster/workers":[2,4]}}]' --along /cluster/workers=1..8 && says '/cluster/workers: own is there at 2 of the 8 values only'
 expect 3 crossover ../good.json --set '/variants=[{"name":"one","set":{"/cluster/workers":1}}]' --along /cluster/workers=1..8 && says '--along: /cluster/workers: found a list of 8, but every variant sets /cluster/workers itself'
 # Solve: of one point or many; what it cannot do is said before anything is written.
 expect 0 solve ../good.json --along /cluster/link/bandwidth=1Gbps..100Gbps --for efficiency=0.9 && prints 'reached: efficiency at least 90 %'

@@ -79,6 +79,8 @@ std::vector<Case> cases() {
        {{"/workload", json(R"({"name": "l", "batch": 1, "layers": [{"name": "a", "forward": "1ms", "backward": "2ms", "gradients": [{"name": "a", "elements": 1000}]}]})")}},
        "layers have times of their own", slow},
       {"/workload/backward_spread", "elements", {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "times follow from the layers' shapes", slow},
+      {"/workload/recomputation", "blocks", {{"/workload", json(R"({"from": "inception-v3", "profile": "v100-datasheet"})")}}, "no layers' names tell blocks, by a number between dots",
+       {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}},
       // Lists: said of axes only.
       {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has links of its own", ring, false},
       {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has links of its own", ring, false},
