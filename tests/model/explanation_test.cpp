@@ -303,6 +303,36 @@ TEST_CASE("carriers that encode sums again are another training") {
 
 // Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and every
 // change makes another scenario.
+TEST_CASE("the same samples in more passes, or in fewer") {
+  const auto passes = [](const std::vector<Override>& overrides) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : changes_of(study_of(kTrained, overrides).points.front().scenario, ChangeOf::execution))
+      if (name.find(" pass") != std::string::npos) names.push_back(name + " = " + value.dump());
+    return names;
+  };
+  const auto set = [](const char* pointer, Json value) { return Override{pointer, std::move(value), "--set", ""}; };
+  // 2 passes of 32 samples are 4 of 16, or one of 64; 3 of 7 have no halves.
+  CHECK(passes({set("/workload/accumulation", 2)}) == std::vector<std::string>{"1 pass of 64 @ /workload/accumulation = 1", "1 pass of 64 @ /workload/batch = 64", "4 passes of 16 @ /workload/accumulation = 4", "4 passes of 16 @ /workload/batch = 16"});
+  CHECK(passes({set("/workload/accumulation", 3), set("/workload/batch", 7)}).empty());
+  // Of a global batch the passes follow from their size.
+  CHECK(passes({set("/workload/global_batch", 512)}) == std::vector<std::string>{"1 pass of 64 @ /workload/batch = 64", "4 passes of 16 @ /workload/batch = 16"});
+}
+
+TEST_CASE("less memory for the same training, several changes at once") {
+  const auto leaner = [](const std::vector<Override>& overrides) {
+    std::vector<std::string> names;
+    for (const Change& change : leaner_changes(study_of(kTrained, overrides).points.front().scenario)) names.push_back(change.what + ": " + as_options(change));
+    return names;
+  };
+  const auto set = [](const char* pointer, Json value) { return Override{pointer, std::move(value), "--set", ""}; };
+  const std::string again = "--set /workload/recomputation=blocks", one = " --set /workload/batch=1 --set /workload/accumulation=32", sharded = " --set '/strategy={\"kind\":\"sharded\"}'";
+  CHECK(leaner({}) == std::vector<std::string>{"blocks computed again, 32 passes of 1: " + again + one, "blocks computed again, all state sharded: " + again + sharded, "blocks computed again, 32 passes of 1, all state sharded: " + again + one + sharded});
+  // What is sharded and small already, what has no blocks, and what compresses its gradients, as sharding does not.
+  CHECK(leaner({set("/strategy", Json::parse(R"({"kind": "sharded"})")), set("/workload/batch", 1)}).empty());
+  CHECK(leaner({set("/workload", Json::parse(R"({"from": "inception-v3", "profile": "v100-datasheet"})"))}).empty());
+  CHECK(leaner({set("/compressor", Json::parse(R"({"kind": "fp16"})"))}) == std::vector<std::string>{"blocks computed again, 32 passes of 1: " + again + one});
+}
+
 TEST_CASE("every change can be made to the canonical document") {
   for (const char* strategy : {R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}, "collective": {"algorithm": "ring"}})", R"({"kind": "parameter-server", "shards": 2, "balance": "greedy"})",
                                R"({"kind": "pipelined", "segments": 2})", R"({"kind": "local-sgd", "steps": 4, "collective": {"algorithm": "ring"}})", R"({"kind": "sharded"})", R"({"kind": "sharded", "group_size": 2, "all_reduce": {"algorithm": "ring"}})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})",
