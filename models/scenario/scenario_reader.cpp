@@ -104,7 +104,7 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
                           "shares of whole batches, since a table with times keeps them whatever the batch", "take a table with shapes, such as resnet50, and a profile"});
     return;
   }
-  auto& table = shared_out_[{&written, passes->batch, passes->accumulation}];
+  auto& table = shared_out_[{scenario.workload, passes->batch, passes->accumulation}];
   if (!table) {
     WorkloadTable shared = written;
     shared.batch = passes->batch;

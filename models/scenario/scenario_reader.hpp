@@ -47,7 +47,7 @@ class ScenarioReader {
 
   PartFiles& files_;
   std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
-  std::map<std::tuple<const WorkloadTable*, int, int>, std::shared_ptr<const WorkloadTable>> shared_out_;  ///< by batch and accumulation
+  std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>> shared_out_;  ///< by the table as written, batch, accumulation
   std::map<const WorkloadTable*, Checked> checked_;
 };
 
