@@ -22,6 +22,11 @@ const Nodes* nodes_in_racks(const Cluster& cluster) {
   return nodes && nodes->racks ? nodes : nullptr;
 }
 
+bool uplinks_matter(const Cluster& cluster, int machines) {
+  const Nodes* nodes = nodes_in_racks(cluster);
+  return nodes && ((machines > nodes->racks->nodes_per_rack && nodes->racks->oversubscription > 1) || nodes->racks->uplink_latency > Seconds{});
+}
+
 bool has_inner_hops(const Cluster& cluster) {
   return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
 }

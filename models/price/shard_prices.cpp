@@ -105,7 +105,8 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   if (prices_are_exact(cluster) || (co_located && p == 1)) return true;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const auto* racks = std::get_if<Racks>(&cluster.topology);
-  if ((!nodes && !racks) || nodes_in_racks(cluster) || !links_are_alike(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport)) return false;
+  const int machines = nodes ? (p - 1) / nodes->gpus_per_node + 1 + (co_located ? 0 : shards) : 0;
+  if ((!nodes && !racks) || uplinks_matter(cluster, machines) || !links_are_alike(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport)) return false;
 
   const std::vector<Branch> all = branches(cluster, shards, co_located);
   const auto some = [&](auto&& is) { return std::any_of(all.begin(), all.end(), is); };

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/collective/collective.hpp"
 #include "models/compressor/compressor.hpp"
@@ -59,7 +60,7 @@ class TwiceAsGood {
       std::visit([&](auto& part) { descend(pointer, part); }, value);
     } else if constexpr (std::is_same_v<T, std::vector<WorkerGroup>>) {
       for (std::size_t i = 0; i < value.size(); ++i) descend(pointer_to(pointer, i), value[i]);
-    } else if constexpr (std::is_same_v<T, Link>) {
+    } else if constexpr (std::is_same_v<T, Link> || std::is_same_v<T, NodeRacks>) {
       descend(pointer, value);
     } else if constexpr (std::is_same_v<T, int>) {
       if (name == "nics" || name.ends_with("_links")) add(pointer, std::to_string(2L * value), 2L * value);
@@ -176,6 +177,10 @@ class Changes {
     for (const auto& choice : Choices<ShardingStage>::table)
       if (choice.value != x.stage) add(ChangeOf::execution, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
     if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group) add(ChangeOf::execution, fmt::format("state sharded inside each {}", group_name(s_.cluster)), "/strategy/group_size", *group);
+    if (const Nodes* nodes = nodes_in_racks(s_.cluster)) {
+      const std::int64_t rack = std::int64_t{nodes->gpus_per_node} * nodes->racks->nodes_per_rack;
+      if (rack < s_.cluster.workers && s_.cluster.workers % rack == 0 && x.group(s_.cluster.workers) != rack) add(ChangeOf::execution, "state sharded inside each rack", "/strategy/group_size", rack);
+    }
     if (x.group(s_.cluster.workers) < s_.cluster.workers) add(ChangeOf::execution, "state sharded over all workers", "/strategy/group_size", nullptr);
     if (x.all_reduce != CollectiveChoice{}) add(ChangeOf::execution, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
     if (x.stage == ShardingStage::parameters) add(ChangeOf::execution, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
@@ -321,24 +326,41 @@ std::vector<Change> changes_of(const Scenario& scenario) { return Changes(scenar
 
 std::vector<Change> leaner_changes(const Scenario& scenario) {
   std::vector<Change> changes;
-  if (!trains(scenario) || !gives_shapes(*scenario.workload) || blocks_of(list_gradients(*scenario.workload).layers).empty()) return changes;
+  if (!trains(scenario) || !gives_shapes(*scenario.workload)) return changes;
   const WorkloadTable& w = *scenario.workload;
-  const std::pair<std::string, Json> again{"/workload/recomputation", name_of(Recomputation::blocks)};
-  const std::int64_t passes = std::int64_t{w.batch} * w.accumulation;
-  const bool can_split = w.batch > 1 && passes <= kMostAccumulation;
-  Change split{ChangeOf::execution, fmt::format("blocks computed again, {} passes of 1", passes), {again, {"/workload/batch", 1}}};
-  if (!w.global_batch) split.set.emplace_back("/workload/accumulation", passes);
-  if (can_split) changes.push_back(split);
-  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
-  if ((sharded && sharded->stage == ShardingStage::parameters && !sharded->group_size) || !std::holds_alternative<NoCompressor>(scenario.compressor)) return changes;
-  ShardedStrategy all;
-  all.stage = ShardingStage::parameters;
-  const std::pair<std::string, Json> state{"/strategy", without_defaults(write_value(Strategy(all)), write_value(ShardedStrategy{}))};
-  changes.push_back({ChangeOf::execution, "blocks computed again, all state sharded", {again, state}});
-  if (!can_split) return changes;
-  split.what += ", all state sharded";
-  split.set.push_back(state);
-  changes.push_back(std::move(split));
+  using Set = std::vector<std::pair<std::string, Json>>;
+  struct Step {
+    std::string what;
+    Set set;
+  };
+  std::vector<Step> passes{{}}, kept{{}}, states{{}};  // the first of each: as it is
+  for (int parts = 2; w.batch % parts == 0 && w.accumulation <= kMostAccumulation / parts; parts *= 2) {
+    Step& step = passes.emplace_back(Step{fmt::format("{} passes of {}", w.accumulation * parts, w.batch / parts), {{"/workload/batch", w.batch / parts}}});
+    if (!w.global_batch) step.set.emplace_back("/workload/accumulation", w.accumulation * parts);
+  }
+  if (w.recomputation == Recomputation::none && !blocks_of(list_gradients(w).layers).empty()) kept.push_back({"blocks computed again", {{"/workload/recomputation", name_of(Recomputation::blocks)}}});
+  if (std::holds_alternative<AllReduceStrategy>(scenario.strategy) && std::holds_alternative<NoCompressor>(scenario.compressor))
+    for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) {
+      ShardedStrategy sharded;
+      sharded.stage = stage;
+      states.push_back({stage == ShardingStage::gradients ? "gradients and optimizer state sharded" : "all state sharded", {{"/strategy", without_defaults(write_value(Strategy(sharded)), write_value(ShardedStrategy{}))}}});
+    }
+  // One of them alone is among changes_of, but for passes of a quarter of the batch and less, and all state sharded.
+  for (const Step& state : states)
+    for (const Step& keep : kept)
+      for (const Step& pass : passes) {
+        std::vector<std::string> what;
+        Change change{ChangeOf::memory, "", {}};
+        for (const Step* step : {&pass, &keep, &state}) {
+          if (step->what.empty()) continue;
+          what.push_back(step->what);
+          change.set.insert(change.set.end(), step->set.begin(), step->set.end());
+        }
+        const bool is_new = what.size() > 1 || (&pass > &passes[1] && what.size() == 1) || (what.size() == 1 && &state == &states.back() && states.size() > 1);
+        if (!is_new) continue;
+        change.what = fmt::format("{}", fmt::join(what, ", "));
+        changes.push_back(std::move(change));
+      }
   return changes;
 }
 

@@ -14,6 +14,7 @@ namespace stepcast {
 enum class ChangeOf {
   cluster,   ///< who buys: one number of the cluster, twice as good
   execution, ///< who tunes: the same gradients computed or exchanged otherwise; what is learnt stays the same
+  memory,    ///< who has too little of it: the same training carried out leaner
   training,  ///< who trains: other gradients, or other weights they are taken at; a forecast knows nothing of accuracy
 };
 
@@ -34,8 +35,8 @@ struct Change {
 ///   global batch; where the layer table gives shapes its variants, smaller operands that the profile knows and twice the batch
 std::vector<Change> changes_of(const Scenario& scenario);
 
-/// Several at once that need less memory for the same training, for who has too little: each block's activations computed again,
-/// in passes of one sample, and with all of the model's state sharded.
+/// More that need less memory for the same training, for who has too little: passes of a half, a quarter and so on of the batch,
+/// each block's activations computed again, state sharded where it was not, in every combination that changes_of does not have.
 std::vector<Change> leaner_changes(const Scenario& scenario);
 
 }  // namespace stepcast

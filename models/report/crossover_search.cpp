@@ -11,6 +11,11 @@ constexpr double kMargin = 0.4;
 
 double log_ratio(double a, double b) { return compare_worths(a, b) == 0 ? 0.0 : std::log(a) - std::log(b); }
 
+/// Whether no alternative has any worth there.
+bool is_worth_nothing(const std::vector<std::optional<double>>& worths) {
+  return std::all_of(worths.begin(), worths.end(), [](const std::optional<double>& worth) { return worth && *worth == 0; });
+}
+
 }  // namespace
 
 int compare_worths(double a, double b) {
@@ -109,7 +114,10 @@ void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const 
     if (!fastest_here) continue;
     if (before && !is_narrow(*before, value)) {
       const std::size_t a = *fastest_at(known_.at(*before)), b = *fastest_here;
-      if (a != b) {
+      const bool nobody_before = is_worth_nothing(known_.at(*before)), nobody_here = is_worth_nothing(worths);
+      if (nobody_before != nobody_here) {
+        for (const double between : values_within(*before, value, 0, 0)) all_at(between);
+      } else if (a != b) {
         // b is preferred at the right end and not at the left one: the first place where that changes.
         const auto preferred = [&](double difference) { return difference > 0 || (difference == 0 && b < a); };
         std::optional<std::pair<double, double>> left, right;  // value and logarithm of b's worth over a's
@@ -234,7 +242,7 @@ std::vector<Stretch> CrossoverSearch::fastest(std::size_t alternative) const {
   return stretches(alternative, [&](const auto& worths) -> std::optional<bool> {
     const auto found = fastest_at(worths);
     if (!found) return {};
-    return *found == alternative;
+    return *found == alternative && *worths[alternative] > 0;
   });
 }
 

@@ -24,6 +24,7 @@ struct Section {
 constexpr Section kSections[] = {
     {ChangeOf::cluster, "cluster", "the cluster, one thing better"},
     {ChangeOf::execution, "execution", "the same training, carried out otherwise"},
+    {ChangeOf::memory, "memory", ""},  // shown where they make it fit
     {ChangeOf::training, "training", "another training, of whose accuracy a forecast says nothing"},
 };
 
@@ -198,12 +199,15 @@ std::string fitting_text(const Explanation& e) {
   std::vector<const ChangedStep*> fitting;
   for (const ChangedStep& one : e.changes)
     if (one.refusal.empty() && !one.lacks_memory && one.memory) fitting.push_back(&one);
-  if (fitting.empty()) return "\nnone of the changes below makes it fit the device's memory\n";
+  if (fitting.empty()) return "\nnone of the changes that were tried makes it fit the device's memory\n";
   std::stable_sort(fitting.begin(), fitting.end(), [](const ChangedStep* a, const ChangedStep* b) { return a->speedup > b->speedup; });
   TextTable table(1, 3);
   table.add({"what makes it fit the device's memory", "memory", "step", "throughput"});
+  constexpr std::size_t kMostLines = 10;
+  const std::size_t more = fitting.size() - std::min(fitting.size(), kMostLines);
+  fitting.resize(fitting.size() - more);
   for (const ChangedStep* one : fitting) table.add({"  " + one->change.what, human_text(*one->memory), human_text(one->step), gain_text(*one), as_options(one->change)});
-  return "\n" + table.text();
+  return "\n" + table.text() + (more > 0 ? fmt::format("  slower than these: {} more\n", more) : "");
 }
 
 std::string headline(const Explanation& e) {
@@ -267,7 +271,8 @@ std::string to_text(const Explanation& e) {
   std::string text = headline(e) + "\n";
   text += e.critical ? critical_text(*e.critical, e.point.answers.shown().step) : breakdown_text(e.point.answers.shown().breakdown);
   text += fitting_text(e);
-  for (const Section& section : kSections) text += section_text(section, e);
+  for (const Section& section : kSections)
+    if (section.of != ChangeOf::memory) text += section_text(section, e);
   const std::string marks = marks_text(e);
   if (!e.point.notes.empty() || !marks.empty()) text += "\n" + marks;
   for (const std::string& note : e.point.notes) text += fmt::format("note: {}\n", note);

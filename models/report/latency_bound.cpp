@@ -17,9 +17,15 @@ Seconds farthest(const Cluster& cluster) {
   return collective_prices(cluster).path[static_cast<int>(Path::far)].alpha * latency_factor(cluster);
 }
 
-/// Of what some worker of every machine or rack sends out of it; of machines in racks to another one of its rack at least.
-Seconds out_of_groups(Cluster cluster) {
+/// Machines that stand in racks, as if all were in one: what leaves one goes to another of its rack at least.
+Cluster in_one_rack(Cluster cluster) {
   if (auto* nodes = std::get_if<Nodes>(&cluster.topology)) nodes->racks.reset();
+  return cluster;
+}
+
+/// Of what some worker of every machine or rack sends out of it.
+Seconds out_of_groups(const Cluster& all) {
+  const Cluster cluster = in_one_rack(all);
   const Seconds best = best_link(cluster).alpha;
   const bool leaves = natural_group(cluster) < cluster.workers && links_are_alike(cluster);
   return leaves ? std::max(best, farthest(cluster)) : best;
@@ -44,9 +50,9 @@ struct Latency {
     if (traffic.co_located && (cluster.workers == 1 || traffic.asynchronous)) return {};
     if (traffic.co_located) return 2.0 * out_of_groups(cluster);
     // Dedicated shards may be in a rack with all workers, and near to some in a fabric.
-    const bool all_alike_far = std::holds_alternative<Star>(cluster.topology) || (std::holds_alternative<Nodes>(cluster.topology) && !nodes_in_racks(cluster));
+    const bool all_alike_far = std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Nodes>(cluster.topology);
     const Seconds best = best_link(cluster).alpha;
-    const Seconds shard = collective_prices(cluster).path[static_cast<int>(Path::shard)].alpha * latency_factor(cluster);
+    const Seconds shard = collective_prices(in_one_rack(cluster)).path[static_cast<int>(Path::shard)].alpha * latency_factor(cluster);
     return 2.0 * (all_alike_far && !traffic.asynchronous ? std::max(best, shard) : best);
   }
 };

@@ -103,13 +103,20 @@ void FieldPoints::answer_grid(const std::function<const Figure&(const std::vecto
   const std::vector<PointReport> reports = ask(study_);
   figure_ = &choose(reports);
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    const double worth = worth_of(*figure_, reports[i]);
+    const double worth = known_worth(reports[i]);
     auto& worths = worths_[owners_[i]];
     if (!constant_[owners_[i]]) worths[grid_.at(value_on(reports[i].coordinates, axis_))] = worth;
     else
       for (const auto& [text, value] : grid_) worths[value] = worth;
   }
   study_ = {};
+}
+
+double FieldPoints::known_worth(const PointReport& report) {
+  constexpr const char* kNoted = "points that need more memory than their device has count as impossible";
+  const double worth = worth_of(*figure_, report);
+  if (worth == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end()) notes_.emplace_back(kNoted);
+  return worth;
 }
 
 void FieldPoints::know(const Wanted& wanted) {
@@ -133,7 +140,7 @@ void FieldPoints::know(const Wanted& wanted) {
   }
   if (batch.points.empty()) return;
   const std::vector<PointReport> reports = ask(batch);
-  for (std::size_t i = 0; i < asked.size(); ++i) worths_[asked[i].first][asked[i].second] = worth_of(*figure_, reports[i]);
+  for (std::size_t i = 0; i < asked.size(); ++i) worths_[asked[i].first][asked[i].second] = known_worth(reports[i]);
 }
 
 std::vector<PointReport> FieldPoints::ask(const Study& study) {

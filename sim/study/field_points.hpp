@@ -64,6 +64,8 @@ class FieldPoints {
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  /// A report's worth, with a note where that is none for want of memory.
+  double known_worth(const PointReport& report);
   [[nodiscard]] std::vector<PointReport> ask(const Study& study);
   [[nodiscard]] Study expanded(const StudyPoint& point, const std::vector<double>& values) const;
 

@@ -94,6 +94,8 @@ TEST_CASE("servers whose steps the equations know exactly, and some whose they d
       {"a shard in every machine, whose workers copy less", servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors), true},
       {"a shard in every rack", without_copies(servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 4, tensors)), false},
       {"machines, dedicated", servers(on(Nodes{4, inner, 2}, 8), dedicated, 4, tensors), false},
+      {"machines in racks whose uplinks carry all", servers(on(Nodes{4, inner, 2, NodeRacks{1, 1.0, 0_us}}, 8), dedicated, 4, tensors), false},
+      {"machines in racks", servers(on(Nodes{4, inner, 2, NodeRacks{1, 2.0, 0_us}}, 8), dedicated, 4, tensors), true},
       {"racks, dedicated in racks of their own", servers(on(Racks{4, 8.0, 5_us}, 8), dedicated, 4, tensors), false},
       {"racks, dedicated, 12 workers and 4 shards in two racks", servers(on(Racks{8, 8.0, 5_us}, 12), dedicated, 4), false},
       // Rack 0 has two shards: the first 4 workers have theirs before the others, and may push while others still pull.
