@@ -176,6 +176,13 @@ TEST_CASE("what cannot be better is not offered") {
   CHECK(names(ChangeOf::cluster, "oversubscription").empty());
   scenario.cluster.topology = Racks{4, 1.5, 0_us};
   CHECK(names(ChangeOf::cluster, "oversubscription") == std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
+  // Of racks of machines as well; and state may be sharded inside a rack, here of 2·2 of the 8 workers, where that is no group yet.
+  scenario.cluster.topology = Nodes{2, {100_Gbps, 0_us}, 1, NodeRacks{2, 3.0, 0_us}};
+  CHECK(names(ChangeOf::cluster, "oversubscription") == std::vector<std::string>{"topology racks oversubscription 1.5 @ /cluster/topology/racks/oversubscription"});
+  scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters};
+  CHECK(names(ChangeOf::execution, "inside each rack") == std::vector<std::string>{"state sharded inside each rack @ /strategy/group_size"});
+  scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters, .group_size = 4};
+  CHECK(names(ChangeOf::execution, "inside each rack").empty());
   // Units that stay are gathered once, so none needs to be ahead.
   scenario.strategy = ShardedStrategy{.stage = ShardingStage::gradients};
   CHECK(names(ChangeOf::execution, "gathered ahead").empty());

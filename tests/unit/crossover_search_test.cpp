@@ -155,6 +155,21 @@ TEST_CASE("worths that are zero or infinite have crossings too") {
   CHECK(s.search.fastest(0).empty());
 }
 
+TEST_CASE("where no alternative has a worth none is the fastest, and where that begins is found") {
+  // The first has one up to 3e7, the second up to 2e8, as of what fits a device.
+  const auto s = searched(kDecades, 13, {[](double B) { return B <= 3e7 ? 2.0 : 0.0; }, [](double B) { return B <= 2e8 ? 1.0 : 0.0; }});
+  REQUIRE(s.search.fastest(0).size() == 1);
+  REQUIRE(s.search.fastest(1).size() == 1);
+  CHECK(s.search.fastest(0)[0].from == 1e6);
+  CHECK(near_to(s.search.fastest(0)[0].to, 3e7));
+  CHECK(near_to(s.search.fastest(1)[0].from, 3e7));
+  CHECK(near_to(s.search.fastest(1)[0].to, 2e8));
+  // Nobody at all.
+  const auto none = searched(kDecades, 5, {[](double) { return 0.0; }, [](double) { return 0.0; }});
+  CHECK(none.search.fastest(0).empty());
+  CHECK(none.search.pays(1).empty());
+}
+
 TEST_CASE("the largest speedup is found at its kink") {
   // Pipelining: max(A, C/b) beside A + C/b, so 2 where both are as long, b = C/A: 10^9.24 / 10^1 = 10^7.24 for A = 10 here.
   const double bytes = std::pow(10, 8.24);
