@@ -60,6 +60,8 @@ bool holds_default(const T& value, const T& by_default, std::span<const std::str
       const auto* other = std::get_if<Part>(&by_default);
       return holds_default(part, other ? *other : Part{}, path);
     }, value);
+  } else if constexpr (IsOptional<T>::value) {
+    return !value || holds_default(*value, by_default.value_or(typename T::value_type{}), path);
   } else if constexpr (Described<T>) {
     T copy = value, default_copy = by_default;  // describe() takes a reference to fill or to show; here it only shows
     detail::DefaultComparer<T> comparer{default_copy, path};

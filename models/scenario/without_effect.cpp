@@ -155,6 +155,11 @@ std::string reduction_cost(const Scenario& s) {
 
 std::string collective_cost(const Scenario& s) { return unless(find_in<CollectiveChoice>(s.strategy), "the strategy has no collectives"); }
 
+std::string worker_price(const Scenario& s) { return unless(!s.cluster.prices || !strategy_of<CollectiveBenchmark>(s), "strategy collective trains nothing that could be priced"); }
+std::string server_price(const Scenario& s) {
+  const auto* server = strategy_of<ParameterServerStrategy>(s);
+  return unless(!s.cluster.prices || (server && server->placement == ServerPlacement::dedicated), "no parameter server has a host of its own");
+}
 std::string jitter_cv(const Scenario& s) { return unless(!strategy_of<CollectiveBenchmark>(s), "strategy collective computes nothing"); }
 std::string jitter_distribution(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "cv is 0"); }
 
@@ -217,6 +222,8 @@ constexpr std::array kFields = {
     SometimesField{"/cluster/collective_cost", collective_cost},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},
     SometimesField{"/cluster/jitter/cv", jitter_cv},
+    SometimesField{"/cluster/prices/worker", worker_price},
+    SometimesField{"/cluster/prices/server", server_price},
     SometimesField{"/strategy/collective/group_size", group_size},
     SometimesField{"/strategy/collective/pipeline_segments", pipeline_segments},
     SometimesField{"/strategy/collective/rings", rings},

@@ -91,6 +91,12 @@ std::vector<Case> cases() {
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
       {"/cluster/jitter/cv", 0.1, both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")), {{"/cluster/jitter/distribution", "gamma"}}), "strategy collective computes nothing",
        both(replay, {{"/cluster/jitter/distribution", "gamma"}}), false},
+      // Costs are no times.
+      {"/cluster/prices/worker", 2.0, both(strategy(R"({"kind": "collective", "size": "1MB"})"), {{"/cluster/prices", json(R"({"worker": 0.0})")}}), "strategy collective trains nothing that could be priced",
+       {{"/cluster/prices", json(R"({"worker": 0.0})")}}, false},
+      {"/cluster/prices/server", 0.5, both(ring, {{"/cluster/prices", json(R"({"worker": 1.0})")}}), "no parameter server has a host of its own", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}), false},
+      {"/cluster/prices/server", 0.5, both(strategy(R"({"kind": "parameter-server", "shards": 2, "placement": "co-located"})"), {{"/cluster/prices", json(R"({"worker": 1.0})")}}), "no parameter server has a host of its own",
+       both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}), false},
       {"/strategy/collective/group_size", 4, ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
       {"/strategy/collective/group_size", 4, strategy(R"({"kind": "collective", "operation": "all-to-all", "size": "1MB"})"), "no algorithm that auto chooses from has one here",
        strategy(R"({"kind": "sharded", "collective": {"algorithm": "hierarchical"}})")},
