@@ -41,8 +41,8 @@ constexpr std::array kFigures = {
     Figure{"speedup", "speedup", "speedup", "", true, read_number, times_text, [](P p) { return p.speedup; }},
     Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent, [](P p) { return p.scaling_efficiency; }},
     Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>, quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
-    Figure{"memory", "memory of a worker", "memory_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory && p.memory->activations ? std::optional(p.memory->total().si()) : std::nullopt; }},
-    Figure{"state", "model state of a worker", "model_state_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory ? std::optional(p.memory->model().si()) : std::nullopt; }},
+    Figure{"memory", "memory of a worker", "memory_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory && p.memory->activations ? std::optional(p.memory->total().si()) : std::nullopt; }, true},
+    Figure{"state", "model state of a worker", "model_state_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory ? std::optional(p.memory->model().si()) : std::nullopt; }, true},
     Figure{"cost", "cost of a million samples", "cost_per_million_samples", "million_samples_per_cost", false, read_number, price_text, [](P p) { return p.cost_per_million; }},
     Figure{"algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.algbw); }},
     Figure{"busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.busbw); }},
@@ -75,8 +75,7 @@ const Figure& choose_figure(const std::vector<PointReport>& points) {
 double worth_of(const Figure& figure, double value) { return figure.more_is_better ? value : 1 / value; }
 
 double worth_of(const Figure& figure, const PointReport& point) {
-  const bool asks_memory = figure.name == "memory" || figure.name == "state";
-  if (!point.lacks_memory.empty() && !asks_memory) return 0.0;
+  if (!point.lacks_memory.empty() && !figure.of_memory) return 0.0;
   const std::optional<double> value = figure.of(point);
   return value ? worth_of(figure, *value) : 0.0;
 }

@@ -20,6 +20,7 @@ struct Figure {
   double (*read)(std::string_view);   ///< text to SI; throws std::invalid_argument or UnitError
   std::string (*text)(double);        ///< "12.5 ms"
   std::optional<double> (*of)(const PointReport&);  ///< nothing where a point has no such figure
+  bool of_memory = false;             ///< and so of points, too, that do not fit their device
 };
 
 std::span<const Figure> figures();
