@@ -319,12 +319,129 @@ def make_data_parallel(writer):
         measurements=[{"at": {"variant": stacks[r["stack"]], "workload": f"{names[r['model']]}-pascal"}, "throughput": float(r["throughput_img_s"])} for r in horovod if r["stack"] in stacks])
 
 
+# --- FSDP ----------------------------------------------------------------------------------------------------------------
+
+# Fitted with stepcast run to the throughput of three rows each of mpt.csv, by turns until all are met: what large products, fused attention and
+# all that only moves data reach of the datasheet's peaks. Nothing is fitted to A100s of 40 GB, nor to Llama.
+MPT_FITS = {
+    "a100": {"compute_efficiency": (0.758, "3b", 1024), "attention_efficiency": (0.316, "125m", 65536), "memory_efficiency": (0.332, "125m", 512)},
+    "h100": {"compute_efficiency": (0.600, "3b", 1024), "attention_efficiency": (0.171, "760m", 32768), "memory_efficiency": (0.410, "760m", 512)},
+}
+MPT_SIZES = {  # layers, width, heads: scripts/train/yamls/pretrain of llm-foundry; the published parameters check them
+    "125m": (12, 768, 12), "350m": (24, 1024, 16), "760m": (24, 1536, 12), "1b": (24, 2048, 16), "3b": (32, 2560, 20),
+    "7b": (32, 4096, 32), "13b": (40, 5120, 40), "30b": (48, 7168, 56), "70b": (80, 8192, 64),
+}
+MPT_SOURCE = "mosaicml/llm-foundry scripts/train/benchmarking/README.md @061f2c7c (measurements/mpt.csv), all rows"
+FSDP = {"kind": "sharded", "stage": "parameters", "reduce_after": "every-pass", "exchange": {"grouping": "per-block"}}
+NVLINK = {"a100": "300GB/s", "h100": "450GB/s"}  # one way: half of the datasheets' 600 and 900 GB/s
+
+
+def assumed(value, source):
+    return {"value": value, "evidence": "assumed", "source": source}
+
+
+def datasheet(value, source):
+    return {"value": value, "evidence": "datasheet", "source": source}
+
+
+def fsdp_profile(device, memory, attention=None):
+    """The datasheet of "a100" or "h100" with the shares of its peaks that MPT reached there, on a card of so many GiB."""
+    fits = MPT_FITS[device]
+    profile = {"from": f"{device}-datasheet", "name": f"{device}-{memory}gb",
+               **{key: assumed(value, f"fitted to MPT {model} on {sequence} tokens, 8 GPUs") for key, (value, model, sequence) in fits.items()}}
+    if attention: profile["attention_efficiency"] = attention
+    profile["memory"] = datasheet(f"{memory}GiB", f"NVIDIA {device.upper()}, {memory} GB")
+    if (device, memory) == ("a100", 80): profile["memory_bandwidth"] = datasheet("2039GB/s", "NVIDIA A100 datasheet (80 GB, SXM)")
+    return profile
+
+
+def in_transformer(**sizes):
+    return {f"/workload/transformer/{name}": value for name, value in sizes.items()}
+
+
+def machines_of_eight(device, gbps):
+    return {"link": {"bandwidth": f"{gbps // 8}Gbps", "latency": "5us"},
+            "topology": {"kind": "nodes", "gpus_per_node": 8, "nics": 8, "inner": {"bandwidth": NVLINK[device], "latency": "2us"}}}
+
+
+MPT_ASSUMES = ("LayerNorm, GELU and sums as kernels of their own, FlashAttention, which leaves out masked scores, a fused loss; gradients reduced after every pass, in fp32 where llm-foundry's mode is DEFAULT; "
+               "every block computed again where activations are checkpointed. ")
+MPT_OFF = ("Off upwards where a pass has few tokens for its parameters (13b by 2 sequences; 30b by 1; 70b by 2): what FSDP exchanges meanwhile hides for nothing in the forecast, but takes processors and memory from the GPU, "
+           "the more so where little memory is left. ")
+
+
+def make_mpt(writer):
+    table = {"$schema": "../../workload.schema.json", "name": "mpt", "description": "MPT, a GPT with learnt positions", "source": "mosaicml/llm-foundry: sizes of 125m; suites set those of others",
+             "batch": 1, "sample": "sequence", "dtype": "bf16", "optimizer": "adam",
+             "transformer": {"layers": 12, "hidden": 768, "heads": 12, "vocabulary": 50368, "sequence": 2048, "fused_loss": True}}
+    (writer.folder / "workloads" / "mpt.json").write_text(dump(table) + "\n")
+    suites = {"a100-80gb": ("a100", 80, 1600, "1600 Gb/s between nodes (RoCE), one 200 Gb/s NIC a GPU", MPT_OFF + "760m on 512 and 1024 tokens was slower there than on 2048, for no reason that is known."),
+              "a100-40gb": ("a100", 40, 1600, "1600 Gb/s between nodes (RoCE), one 200 Gb/s NIC a GPU; the shares of peaks are those fitted for mpt-a100-80gb, nothing to these rows", MPT_OFF + "1b on 32 GPUs was slower there than on 64 and 128."),
+              "h100-80gb": ("h100", 80, 3200, "a network of 3200 Gb/s, which is not published", MPT_OFF)}
+    for device, (card, memory, gbps, network, off) in suites.items():
+        variants, measurements = [], []
+        for r in (r for r in rows("mpt.csv") if r["device"] == device):
+            layers, hidden, heads = MPT_SIZES[r["model"]]
+            name = f"{r['model']}, {r['sequence']} tokens, {r['gpus']} GPUs, batch {r['micro_batch']}"
+            variants.append({"name": name, "set": {
+                **in_transformer(layers=layers, hidden=hidden, heads=heads, sequence=int(r["sequence"])), "/workload/parameters": int(r["parameters"]),
+                "/workload/batch": int(r["micro_batch"]), "/workload/accumulation": int(r["accumulation"]), "/workload/recomputation": "blocks" if r["recomputes"] == "yes" else "none",
+                "/cluster/workers": int(r["gpus"]), "/strategy/reduce_dtype": "fp32" if r["sharding_precision"] == "DEFAULT" else None}})
+            one = {"at": {"variant": name}, "throughput": round(int(r["tokens_per_s"]) / int(r["sequence"]), 3)}
+            fitted = [key for key, (_, model, sequence) in MPT_FITS[card].items() if memory == 80 and (model, str(sequence), "8") == (r["model"], r["sequence"], r["gpus"])]
+            if fitted: one["fitted"] = f"{fitted[0]} of the device"
+            measurements.append(one)
+        writer.suite(
+            f"mpt-{device}",
+            description=f"GPTs of 125 million to 70 billion parameters on 8 to {max(int(r['gpus']) for r in rows('mpt.csv') if r['device'] == device)} {card.upper()}s of {memory} GB by FSDP, on sequences of 512 to 65,536 tokens",
+            assumes=f"{network}; {MPT_ASSUMES}{off}",
+            source=f"{MPT_SOURCE} of the {card.upper()} of {memory} GB in bf16.",
+            study={"workload": {"from": "mpt", "profile": fsdp_profile(card, memory)}, "cluster": {"workers": 8, **machines_of_eight(card, gbps)}, "strategy": FSDP, "variants": variants},
+            measurements=measurements)
+
+
+LLAMA_SIZES = {  # parameters; layers, width, heads, heads of keys and values, width inside the feed-forward network (Touvron et al. 2023; Rozière et al. 2023 for 34B)
+    "7B": (6738415616, 32, 4096, 32, 32, 11008), "13B": (13015864320, 40, 5120, 40, 40, 13824),
+    "34B": (33743970304, 48, 8192, 64, 8, 22016), "70B": (68976648192, 80, 8192, 64, 8, 28672),
+}
+
+
+def make_llama(writer):
+    # From the papers' abstracts; forward and backward together.
+    attention = {"a100": assumed(0.55, "FlashAttention-2 reaches 50 to 73 % of an A100's peak (Dao 2023), forward more than backward"),
+                 "h100": assumed(0.35, "FlashAttention-2 reaches 35 % of an H100's peak (Shah et al. 2024)")}
+    network = {"a100": 400, "h100": 800}
+    shares = {"no": {"/workload/recomputation": "none"}, "selective": {"/workload/recomputation": "blocks", "/workload/recomputed_share": 0.5}, "yes": {"/workload/recomputation": "blocks"}}
+    variants, measurements = [], []
+    for r in rows("llama_fsdp.csv"):
+        card = r["device"].split("-")[0]
+        parameters, layers, hidden, heads, kv_heads, ffn = LLAMA_SIZES[r["model"]]
+        name = f"{r['model']}, {r['gpus']} {card.upper()}s"
+        variants.append({"name": name, "set": {
+            **in_transformer(layers=layers, hidden=hidden, heads=heads, kv_heads=kv_heads, ffn=ffn), "/workload/parameters": parameters,
+            "/workload/profile": fsdp_profile(card, 80, attention[card]), "/workload/batch": int(r["batch"]), **shares[r["recomputed"]],
+            "/cluster": {"workers": int(r["gpus"]), **machines_of_eight(card, network[card])}}})
+        measurements.append({"at": {"variant": name}, "throughput": round(int(r["tokens_per_s_gpu"]) * int(r["gpus"]) / 4096, 3)})
+    writer.suite(
+        "llama-fsdp",
+        description="Llama 2 of 7 to 70 billion parameters on 128 A100s and 96 H100s by FSDP, on sequences of 4096 tokens",
+        assumes="nothing is fitted to these rows: large products and kernels that move data reach the shares of the peaks that MPT's did (mpt-a100-80gb, mpt-h100-80gb), FlashAttention-2 those of its papers; "
+                "400 and 800 Gb/s between nodes as eight NICs; every second block of 13B computed again (inferred, see measurements/llama_fsdp.csv), all blocks of 34B and 70B; rotary positions cost nothing. "
+                "Throughputs are published with two digits.",
+        source="PyTorch blog, Maximizing training throughput using PyTorch FSDP, 13 March 2024, table 1 (measurements/llama_fsdp.csv).",
+        study={"workload": {"from": "llama-2-7b", "dtype": "bf16", "profile": "a100-datasheet"},
+               "cluster": {"workers": 8, "link": {"bandwidth": "50Gbps", "latency": "5us"}}, "strategy": FSDP, "variants": variants},
+        measurements=measurements)
+
+
 def main():
     writer = Writer(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "validation")
     make_hkbu(writer)
     make_shaped(writer)
     make_grace(writer)
     make_data_parallel(writer)
+    make_mpt(writer)
+    make_llama(writer)
 
 
 if __name__ == "__main__":

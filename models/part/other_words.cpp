@@ -61,6 +61,9 @@ constexpr OtherWord kWords[] = {
     {"activationcheckpointing", "recomputation", "recomputation"},
     {"gradientcheckpointing", "recomputation", "recomputation"},
     {"recompute", "recomputation", "recomputation"},
+    {"selectivecheckpointing", "recomputed_share", "recomputed_share"},
+    {"selectiveaclayer", "recomputed_share", "recomputed_share"},
+    {"nosync", "reduce_after", "reduce_after"},
     // Servers.
     {"bsp", "synchronous", "synchronous"},
     {"sync", "synchronous", "synchronous"},

@@ -332,6 +332,7 @@ struct DeviceProfile {
   ProfileEntry<Seconds> launch_overhead;
   std::optional<ProfileEntry<Hertz>> clock;
   ProfileShare compute_efficiency;
+  std::optional<ProfileShare> attention_efficiency{};
   ProfileShare memory_efficiency;
   RooflineBend bend;
   WinogradGain winograd;
@@ -353,6 +354,7 @@ struct DeviceProfile {
     v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");
     v.optional("clock", x.clock, "highest clock of the processors; what a kernel's fixed time goes with from one device to another");
     v.required("compute_efficiency", x.compute_efficiency, "share of the peak that large kernels reach");
+    v.optional("attention_efficiency", x.attention_efficiency, "share of the peak that fused attention reaches, whose scores stay on the chip (FlashAttention); null: compute_efficiency");
     v.required("memory_efficiency", x.memory_efficiency, "share of the memory bandwidth that large kernels reach");
     v.required("bend", x.bend, "how sharply the roofline bends");
     v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");

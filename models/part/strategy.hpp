@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "models/part/describe.hpp"
+#include "models/part/dtype.hpp"
 
 namespace stepcast {
 
@@ -232,6 +233,17 @@ struct Choices<ShardingStage> {
   };
 };
 
+/// When gradients of several passes (accumulation) are reduced.
+enum class ReduceAfter { last_pass, every_pass };
+
+template <>
+struct Choices<ReduceAfter> {
+  static constexpr std::array table = {
+      Choice<ReduceAfter>{"last-pass", ReduceAfter::last_pass, "once a step: until then each worker adds up gradients of the whole model (FSDP's no_sync)"},
+      Choice<ReduceAfter>{"every-pass", ReduceAfter::every_pass, "after each pass, so that a worker adds up its share alone (FSDP without no_sync, ZeRO-2 and -3): less memory, as many times the bytes"},
+  };
+};
+
 /// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD, each worker
 /// holding a p-th of the state that `stage` names. With groups of g workers, each of which holds all of it, a g-th (hybrid
 /// sharding, Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB 2022).
@@ -244,9 +256,13 @@ struct ShardedStrategy {
   Exchange exchange{.grouping = Grouping::bucketed};
   std::optional<int> group_size{};
   CollectiveChoice all_reduce{};
+  ReduceAfter reduce_after = ReduceAfter::last_pass;
+  std::optional<Dtype> reduce_dtype{};
 
   /// g: workers that hold a copy of the model together.
   [[nodiscard]] int group(int workers) const { return group_size.value_or(workers); }
+  /// Bytes of a gradient as it is reduced over those of one of the workload's type.
+  [[nodiscard]] double reduced_over(Dtype dtype) const { return size_of(reduce_dtype.value_or(dtype)) / size_of(dtype); }
 
   template <class V>
   static void describe(V& v, ShardedStrategy& x) {
@@ -256,6 +272,8 @@ struct ShardedStrategy {
     v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
     v.optional("all_reduce", x.all_reduce, "with group_size: the algorithm of the all-reduces among the workers of all groups that hold the same share");
     v.optional("exchange", x.exchange, "which parameters make a unit (backward order), and whether units travel during computation");
+    v.optional("reduce_after", x.reduce_after, "with accumulation: the passes whose gradients are reduced");
+    v.optional("reduce_dtype", x.reduce_dtype, "type in which gradients are reduced and kept, where not the workload's dtype, in which parameters are gathered (reduce_dtype of FSDP's mixed precision)");
   }
   bool operator==(const ShardedStrategy&) const = default;
 };

@@ -136,6 +136,7 @@ struct WorkloadTable {
   Dtype dtype = Dtype::fp32;
   std::optional<Dtype> compute_dtype;
   Recomputation recomputation = Recomputation::none;
+  double recomputed_share = 1;
   std::optional<std::int64_t> parameters;
   std::optional<Seconds> forward;
   std::optional<Seconds> backward;
@@ -163,6 +164,7 @@ struct WorkloadTable {
     v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
     v.optional("compute_dtype", x.compute_dtype, "with shapes: type of the operands of forward and backward, where it is narrower than `dtype`, in which parameters, gradients, their exchange and the update stay (automatic mixed precision; casts are not priced, nor what PyTorch's autocast leaves in fp32, as norms and losses); null: `dtype`");
     v.optional("recomputation", x.recomputation, "with shapes: what of forward is computed again for backward, to save memory. A block's layers follow each other and have names alike up to the first part between dots that is a number, as `grouping` per-block has it");
+    v.optional("recomputed_share", x.recomputed_share, "share of the blocks that are computed again, spread evenly: with 0.5 every second one (selective checkpointing of layers)", Limits{0.0, true, 1.0});
     v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table", at_least(1));
     v.optional("forward", x.forward, "forward time of the whole network", non_negative);
     v.optional("backward", x.backward, "backward time of the whole network", non_negative);

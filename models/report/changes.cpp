@@ -27,6 +27,17 @@ std::string words_of(std::string pointer) {
   return pointer;
 }
 
+using Settings = std::vector<std::pair<std::string, Json>>;
+
+constexpr double kHalf = 0.5;
+
+/// Sets that this share of the blocks is computed again.
+Settings computed_again(const WorkloadTable& w, double share) {
+  Settings set{{"/workload/recomputation", name_of(Recomputation::blocks)}};
+  if (w.recomputed_share != share) set.emplace_back("/workload/recomputed_share", share);
+  return set;
+}
+
 /// Of `part`, what is not as in `usual`, and its kind.
 Json without_defaults(const Json& part, const Json& usual) {
   Json rest = Json::object();
@@ -184,6 +195,11 @@ class Changes {
     if (x.group(s_.cluster.workers) < s_.cluster.workers) add(ChangeOf::execution, "state sharded over all workers", "/strategy/group_size", nullptr);
     if (x.all_reduce != CollectiveChoice{}) add(ChangeOf::execution, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
     if (x.stage == ShardingStage::parameters) add(ChangeOf::execution, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
+    if (s_.workload->accumulation > 1) {
+      const bool every = x.reduce_after == ReduceAfter::every_pass;
+      add(ChangeOf::execution, every ? "gradients reduced after the last pass alone" : "gradients reduced after every pass", "/strategy/reduce_after", name_of(every ? ReduceAfter::last_pass : ReduceAfter::every_pass));
+    }
+    if (x.reduced_over(s_.workload->dtype) > 1) add(ChangeOf::training, fmt::format("gradients reduced in {}", name_of(s_.workload->dtype)), "/strategy/reduce_dtype", nullptr);
     strategy(ChangeOf::execution, "all-reduce, with all state on every worker", AllReduceStrategy{.exchange = x.exchange});
   }
   void exchange_of(const LocalSgdStrategy& x) {
@@ -251,8 +267,11 @@ class Changes {
   }
 
   void recomputation(const WorkloadTable& w) {
-    if (w.recomputation != Recomputation::none) return add(ChangeOf::execution, "all activations kept", "/workload/recomputation", name_of(Recomputation::none));
-    if (gives_shapes(w) && !blocks_of(list_gradients(w).layers).empty()) add(ChangeOf::execution, "each block's activations computed again", "/workload/recomputation", name_of(Recomputation::blocks));
+    if (!gives_shapes(w) || blocks_of(list_gradients(w).layers).empty()) return;
+    const bool again = w.recomputation != Recomputation::none;
+    if (again) add(ChangeOf::execution, "all activations kept", "/workload/recomputation", name_of(Recomputation::none));
+    for (const double share : {1.0, kHalf})
+      if (!again || w.recomputed_share != share) changes_.push_back({ChangeOf::execution, fmt::format("{}'s activations computed again", share < 1 ? "every second block" : "each block"), computed_again(w, share)});
   }
 
   [[nodiscard]] Dtype dtype() const { return s_.workload ? s_.workload->dtype : Dtype::fp32; }
@@ -328,17 +347,17 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
   std::vector<Change> changes;
   if (!trains(scenario) || !gives_shapes(*scenario.workload)) return changes;
   const WorkloadTable& w = *scenario.workload;
-  using Set = std::vector<std::pair<std::string, Json>>;
   struct Step {
     std::string what;
-    Set set;
+    Settings set;
   };
   std::vector<Step> passes{{}}, kept{{}}, states{{}};  // the first of each: as it is
   for (int parts = 2; w.batch % parts == 0 && w.accumulation <= kMostAccumulation / parts; parts *= 2) {
     Step& step = passes.emplace_back(Step{fmt::format("{} passes of {}", w.accumulation * parts, w.batch / parts), {{"/workload/batch", w.batch / parts}}});
     if (!w.global_batch) step.set.emplace_back("/workload/accumulation", w.accumulation * parts);
   }
-  if (w.recomputation == Recomputation::none && !blocks_of(list_gradients(w).layers).empty()) kept.push_back({"blocks computed again", {{"/workload/recomputation", name_of(Recomputation::blocks)}}});
+  if (w.recomputation == Recomputation::none && !blocks_of(list_gradients(w).layers).empty())
+    for (const double share : {kHalf, 1.0}) kept.push_back({share < 1 ? "every second block computed again" : "blocks computed again", computed_again(w, share)});
   if (std::holds_alternative<AllReduceStrategy>(scenario.strategy) && std::holds_alternative<NoCompressor>(scenario.compressor))
     for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) {
       ShardedStrategy sharded;

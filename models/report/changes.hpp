@@ -29,14 +29,16 @@ struct Change {
 ///
 /// - cluster: each rate doubled and each time or cost halved that is not 0, NICs and cables doubled, oversubscription
 ///   halved; all workers twice as fast; workers that differ made alike; jitter gone; twice as many workers
-/// - execution: twice as many passes of half the batch, and the reverse; activations kept or computed again; the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
-///   strategy `collective` each; all-reduce for synchronous servers; servers on all workers' hosts, more shards
+/// - execution: twice as many passes of half the batch, and the reverse; activations kept or computed again, of each block or of
+///   every second; the other groupings, buckets of four times and a quarter of the cap, overlap; the cheapest algorithm, of a
+///   strategy `collective` each; all-reduce for synchronous servers; servers on all workers' hosts, more shards; sharded gradients
+///   reduced after every pass, or after the last
 /// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the
-///   global batch; where the layer table gives shapes its variants, smaller operands that the profile knows and twice the batch
+///   global batch; gradients reduced in no wider a type than they have; where the layer table gives shapes its variants, smaller operands that the profile knows and twice the batch
 std::vector<Change> changes_of(const Scenario& scenario);
 
 /// More that need less memory for the same training, for who has too little: passes of a half, a quarter and so on of the batch,
-/// each block's activations computed again, state sharded where it was not, in every combination that changes_of does not have.
+/// activations of each block or of every second computed again, state sharded where it was not, in every combination that changes_of does not have.
 std::vector<Change> leaner_changes(const Scenario& scenario);
 
 }  // namespace stepcast

@@ -161,10 +161,11 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
     alike.global_batch = first->global_batch;
     alike.timed_batch = first->timed_batch;
     alike.recomputation = first->recomputation;
+    alike.recomputed_share = first->recomputed_share;
     networks |= alike != *first;
     batches |= table->batch != first->batch;
     accumulations |= table->accumulation != first->accumulation;
-    recomputations |= table->recomputation != first->recomputation;
+    recomputations |= std::pair(table->recomputation, table->recomputed_share) != std::pair(first->recomputation, first->recomputed_share);
   }
   std::vector<std::string_view> own;
   if (batches) own.emplace_back("batch");

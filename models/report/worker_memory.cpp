@@ -63,10 +63,11 @@ struct MemoryOf {
   WorkerMemory operator()(const CollectiveBenchmark&) const { return {}; }
   WorkerMemory operator()(const ShardedStrategy& x) const {
     const double g = x.group(scenario.cluster.workers);
-    const Bytes unit = largest_unit(workload, x.exchange);
-    const auto shared = [&](Bytes units) { return std::min(n, n / g + units); };
-    const bool reduced_on_the_way = x.exchange.overlap && workload.accumulation == 1;
-    return {x.stage == ShardingStage::parameters ? shared(gathered(x, workload)) : n, reduced_on_the_way ? shared(unit * 2.0) : n, s / g, {}, {}};
+    const auto shared = [&](Bytes all, Bytes units) { return std::min(all, all / g + units); };
+    const double wider = x.reduced_over(workload.dtype);
+    const bool reduced_on_the_way = x.exchange.overlap && (workload.accumulation == 1 || x.reduce_after == ReduceAfter::every_pass);
+    return {x.stage == ShardingStage::parameters ? shared(n, gathered(x, workload)) : n,
+            reduced_on_the_way ? shared(n * wider, largest_unit(workload, x.exchange) * (2.0 * wider)) : n * wider, s / g, {}, {}};
   }
 };
 

@@ -24,8 +24,8 @@ namespace stepcast {
 ///            parameters            n/g + (prefetch + 1)·b        n/g + 2b       s/g
 ///
 /// g workers share out a copy: all p, unless group_size says less. Nothing sharded is more than all of it. All n of the
-/// gradients are there where they are reduced after back-propagation (no overlap), and with accumulation, since what only
-/// accumulates is not reduced; without overlap nothing is gathered ahead. All-reduce by qsparse-local-sgd keeps 2n of
+/// gradients are there where they are reduced after back-propagation (no overlap), and with accumulation unless they are reduced
+/// after every pass; without overlap nothing is gathered ahead. Gradients of another reduce_dtype are counted in that. All-reduce by qsparse-local-sgd keeps 2n of
 /// parameters where its local steps are more than one. A narrower compute_dtype adds casts in it of all parameters that are
 /// there whole, which PyTorch's autocast caches from forward until its region ends (aten/src/ATen/autocast_mode.cpp) and
 /// backward reads; where parameters are sharded too, of the units that are gathered, since the cache is cleared with them

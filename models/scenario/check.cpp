@@ -126,10 +126,11 @@ class Checker {
   void check_strategy(const ShardedStrategy& x) {
     sharding_group(x);
     check_exchange(x.exchange, "/strategy/exchange");
-    // Each pass has its own gatherings.
+    // Each pass has its own gatherings or reductions.
     constexpr int kMostPasses = 1024;
-    if (x.stage == ShardingStage::parameters && workload_ && workload_->accumulation > kMostPasses)
-      fault("/workload/accumulation", fmt::format("{} with sharded parameters", workload_->accumulation), fmt::format("at most {}", kMostPasses));
+    const bool reduces = x.reduce_after == ReduceAfter::every_pass;
+    if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
+      fault("/workload/accumulation", fmt::format("{} with {}", workload_->accumulation, reduces ? "gradients reduced after every pass" : "sharded parameters"), fmt::format("at most {}", kMostPasses));
   }
   void sharding_group(const ShardedStrategy& x) {
     const int p = s_.cluster.workers, g = x.group(p);

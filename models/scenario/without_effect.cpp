@@ -116,6 +116,13 @@ std::string prefetch(const Scenario& s) {
   return sharded->stage == ShardingStage::parameters ? of_overlap(s) : fmt::format("stage is {}, which keeps what it has gathered", name_of(sharded->stage));
 }
 
+std::string reduce_after(const Scenario& s) { return unless(!strategy_of<ShardedStrategy>(s) || !s.workload || s.workload->accumulation > 1, "a step is one pass"); }
+
+std::string reduce_dtype(const Scenario& s) {
+  const auto* sharded = strategy_of<ShardedStrategy>(s);
+  return unless(!sharded || !s.workload || sharded->reduced_over(s.workload->dtype) != 1, s.workload ? fmt::format("the workload's dtype, {}, is as wide", name_of(s.workload->dtype)) : "");
+}
+
 std::string warmup_steps(const Scenario& s) { return unless(!strategy_of<PipelinedStrategy>(s), "steps are forecast as they are once the pipeline is steady"); }
 
 // Parameter servers.
@@ -196,6 +203,8 @@ std::string backward_spread(const Scenario& s) {
   return unless(w.gradients.empty() || !w.gradients.front().gap, "gradients have gaps");
 }
 
+std::string recomputed_share(const Scenario& s) { return unless(!s.workload || s.workload->recomputation != Recomputation::none, "recomputation is none"); }
+
 /// Numbers in names tell blocks.
 std::string recomputation(const Scenario& s) {
   if (!s.workload || !gives_shapes(*s.workload) || s.workload->recomputation == Recomputation::none) return "";
@@ -216,6 +225,7 @@ std::string sum_between_groups(const Scenario& s) {
 constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
     SometimesField{"/workload/recomputation", recomputation},
+    SometimesField{"/workload/recomputed_share", recomputed_share},
     SometimesField{"/cluster/link/bandwidth", link, true},
     SometimesField{"/cluster/link/latency", link, true},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
@@ -235,6 +245,8 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/bucket_cap", of_averaged_buckets},
     SometimesField{"/strategy/all_reduce/algorithm", sum_between_groups},
     SometimesField{"/strategy/prefetch", prefetch},
+    SometimesField{"/strategy/reduce_after", reduce_after},
+    SometimesField{"/strategy/reduce_dtype", reduce_dtype},
     SometimesField{"/strategy/warmup_steps", warmup_steps},
     SometimesField{"/strategy/bound", staleness_bound},
     SometimesField{"/strategy/balance", balance},
@@ -278,6 +290,7 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   // Of a table, which is large and not to be copied, the only fields above.
   if (pointer == "/workload/backward_spread") return !scenario.workload || scenario.workload->backward_spread == WorkloadTable{}.backward_spread;
   if (pointer == "/workload/recomputation") return !scenario.workload || scenario.workload->recomputation == WorkloadTable{}.recomputation;
+  if (pointer == "/workload/recomputed_share") return !scenario.workload || scenario.workload->recomputed_share == WorkloadTable{}.recomputed_share;
   throw std::invalid_argument(fmt::format("{} is no field that has an effect only sometimes", pointer));
 }
 

@@ -17,7 +17,7 @@
 // Back-propagation of a unit waits for the reduction of the one two before it, so that the gradients of two units at most are
 // there whole (FSDP's reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a share does not matter. The
 // next step's first gathering waits for the update, which waits for the last reduction. Of several passes (accumulation) the
-// last alone is reduced, as under FSDP's no_sync(); units that are let go are gathered in all of them.
+// last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`); units that are let go are gathered in all of them.
 #include <algorithm>
 #include <utility>
 
@@ -37,6 +37,7 @@ struct Piece {
   int begun = 0;          ///< passes that begin with it
   int passes = 1;         ///< that it belongs to
   bool is_tail = false;   ///< backward of layers before all units
+  bool ends = false;      ///< the backward pass of units that are reduced
 };
 
 /// A step's computation, in order.
@@ -46,25 +47,26 @@ class Computation {
   Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units, double slowdown, std::size_t ahead)
       : whole_(strategy.exchange.grouping == Grouping::whole_model), slowdown_(slowdown), ahead_(ahead), workload_(workload), units_(units) {
     const int passes = workload.accumulation;
+    const bool every = strategy.reduce_after == ReduceAfter::every_pass;
     switch (strategy.stage) {
       case ShardingStage::optimizer_state:
-        plain_passes(passes - 1);
-        plain_forward(1);
-        backward_by_units(false, true);
+        if (!every) plain_passes(passes - 1);
+        reduced_passes(every ? passes : 1);
         break;
       case ShardingStage::gradients:
         forward_by_units();
-        if (passes > 1) {
+        if (!every && passes > 1) {
           plain_backward(1);
           plain_passes(passes - 2);
           plain_forward(1);
         }
         backward_by_units(false, true);
+        if (every) reduced_passes(passes - 1);
         break;
       case ShardingStage::parameters:
         for (int pass = 1; pass <= passes; ++pass) {
           forward_by_units();
-          backward_by_units(true, pass == passes);
+          backward_by_units(true, every || pass == passes);
         }
         break;
     }
@@ -81,6 +83,13 @@ class Computation {
     if (passes < 1) return;
     plain_forward(passes);
     plain_backward(passes);
+  }
+  /// Of units that are there.
+  void reduced_passes(int passes) {
+    for (int pass = 0; pass < passes; ++pass) {
+      plain_forward(1);
+      backward_by_units(false, true);
+    }
   }
   void plain_forward(int passes) { pieces_.push_back({.name = counted("forward", passes, "passes"), .phase = Phase::forward, .time = workload_.forward * passes, .begun = passes, .passes = passes}); }
   void plain_backward(int passes) { pieces_.push_back({.name = counted("backward", passes, "passes"), .phase = Phase::backward, .time = workload_.backward * passes, .passes = passes}); }
@@ -107,6 +116,7 @@ class Computation {
     for (int i = 0; i < count(); ++i) pieces_.push_back({.name = named("backward", i), .phase = Phase::backward, .time = unit(i).gap * slowdown, .unit = i, .gathered = gathered && i > 0, .reduced = reduced});
     // A whole model's only unit is complete when backward is, tail included.
     if (workload_.tail > Seconds{} && !whole_) pieces_.push_back({.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
+    pieces_.back().ends = reduced;
   }
 
   bool whole_;
@@ -123,11 +133,13 @@ class Builder {
       : strategy_(strategy), input_(input), group_(strategy.group(input.cluster.workers)), units_(make_buckets(input.workload, strategy.exchange)), compute_(graph_.add_stream("compute")), communication_(graph_.add_stream("communication")) {
     const int p = input.cluster.workers;
     const Communicators inside = inside_groups(group_, p), between = between_groups(group_, p);
+    const double wider = strategy.reduced_over(input.workload.dtype);
     for (const Bucket& unit : units_) {
-      graph_.payload += unit.bytes;
+      const Bytes reduced = unit.bytes * wider;
+      graph_.payload += reduced * (strategy.reduce_after == ReduceAfter::every_pass ? input.workload.accumulation : 1.0);
       gather_.push_back(input.prices.decide(Operation::all_gather, strategy.collective, unit.bytes, inside));
-      reduce_.push_back(input.prices.decide(Operation::reduce_scatter, strategy.collective, unit.bytes, inside));
-      if (group_ < p) sum_.push_back(input.prices.decide(Operation::all_reduce, strategy.all_reduce, unit.bytes / group_, between));
+      reduce_.push_back(input.prices.decide(Operation::reduce_scatter, strategy.collective, reduced, inside));
+      if (group_ < p) sum_.push_back(input.prices.decide(Operation::all_reduce, strategy.all_reduce, reduced / group_, between));
     }
   }
 
@@ -158,10 +170,14 @@ class Builder {
       if (!pieces[j].is_tail) turns.push_back(computed.back());
       if (pieces[j].reduced && reduced.size() > 1) graph_.depend(computed[j], reduced[reduced.size() - 2]);
       if (gathers[j] != kNoTask) graph_.depend(computed[j], gathers[j]);
-      if (pieces[j].reduced && overlap) reduced.push_back(reduce(pieces[j].unit, computed[j]));
+      if (overlap) {
+        if (pieces[j].reduced) reduced.push_back(reduce(pieces[j].unit, computed[j]));
+        continue;
+      }
+      if (j > 0 && pieces[j - 1].ends) graph_.depend(computed[j], reduced.back());
+      if (!pieces[j].ends) continue;
+      for (int i = 0; i < static_cast<int>(units_.size()); ++i) reduced.push_back(reduce(i, computed[j]));
     }
-    for (const Piece& piece : pieces)
-      if (piece.reduced && !overlap) reduced.push_back(reduce(piece.unit, computed.back()));
 
     const TaskId update = graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / group_}, compute_});
     for (const TaskId task : summed_.empty() ? reduced : summed_) graph_.depend(update, task);

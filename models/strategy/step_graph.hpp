@@ -118,7 +118,7 @@ struct StepGraph {
   std::optional<int> staleness;   ///< stale-synchronous: steps the fastest worker may be ahead
   int local_steps = 1;            ///< training steps that one pass of the template holds (local SGD)
   int micro_batches = 0;          ///< whose forward and backward pass it holds, as far as it is built
-  Bytes payload{};                ///< one worker's messages of one pass, as its compressor makes them
+  Bytes payload{};                ///< one worker's messages of all its reductions in a period, as its compressor makes them
   std::string assumed;            ///< what of the payload depends on the data and was assumed; empty: exact
 
   /// How often one pass of the template draws each worker's jitter.

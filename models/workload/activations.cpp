@@ -109,7 +109,7 @@ struct Kept {
 
 Bytes activations_of(const WorkloadTable& listed) {
   const std::vector<Layer>& layers = listed.layers;
-  const std::vector<LayerRange> blocks = listed.recomputation == Recomputation::blocks ? blocks_of(layers) : std::vector<LayerRange>{};
+  const std::vector<LayerRange> blocks = recomputed_blocks(listed);
   const Bytes element = size_of(compute_dtype_of(listed));
 
   std::vector<Kept> kept(layers.size());

@@ -1,6 +1,7 @@
 #include "models/workload/blocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stepcast {
 
@@ -22,6 +23,17 @@ std::vector<LayerRange> blocks_of(const std::vector<Layer>& layers) {
     if (!block.empty() && last - first > 1) blocks.push_back({first, last});
   }
   return blocks;
+}
+
+std::vector<LayerRange> recomputed_blocks(const WorkloadTable& listed) {
+  if (listed.recomputation == Recomputation::none) return {};
+  const std::vector<LayerRange> all = blocks_of(listed.layers);
+  // Shares such as 0.1 and 1/3 are no binary fractions.
+  const auto until = [&](std::size_t blocks) { return std::floor(static_cast<double>(blocks) * listed.recomputed_share * (1 + 1e-12)); };
+  std::vector<LayerRange> again;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (until(i + 1) > until(i)) again.push_back(all[i]);
+  return again;
 }
 
 }  // namespace stepcast

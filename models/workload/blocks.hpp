@@ -23,4 +23,8 @@ struct LayerRange {
 /// no block.
 std::vector<LayerRange> blocks_of(const std::vector<Layer>& layers);
 
+/// The blocks that the table's recomputation computes again. Of a share s block i, counted from 0, is one where ⌊(i+1)·s⌋ > ⌊i·s⌋,
+/// so that of each n in a row ⌊n·s⌋ or one more are: of 0.5 every second.
+std::vector<LayerRange> recomputed_blocks(const WorkloadTable& listed);
+
 }  // namespace stepcast

@@ -35,8 +35,8 @@ LayerShape work_alone(LayerShape shape) {
 }
 
 /// Backward of a block begins with its forward once more.
-void compute_again(std::vector<Layer>& layers) {
-  for (const LayerRange& block : blocks_of(layers)) {
+void compute_again(const std::vector<LayerRange>& blocks, std::vector<Layer>& layers) {
+  for (const LayerRange& block : blocks) {
     Seconds forward{};
     for (std::size_t i = block.first; i < block.last; ++i) forward += layers[i].forward;
     layers[block.last - 1].backward += forward;
@@ -62,8 +62,19 @@ LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int bat
   return work;
 }
 
-Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype) {
-  const Seconds arithmetic = work.flops / (peak_of(profile, dtype) * profile.compute_efficiency.value);
+bool is_fused_attention(const LayerShape& shape) {
+  const auto* attention = std::get_if<Attention>(&shape);
+  return attention && attention->fused;
+}
+
+double efficiency_of(const DeviceProfile& profile, const LayerShape& shape) {
+  return profile.attention_efficiency && is_fused_attention(shape) ? profile.attention_efficiency->value : profile.compute_efficiency.value;
+}
+
+Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype) { return roofline(work, profile, dtype, profile.compute_efficiency.value); }
+
+Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype, double efficiency) {
+  const Seconds arithmetic = work.flops / (peak_of(profile, dtype) * efficiency);
   const Seconds traffic = work.bytes / (profile.memory_bandwidth.value * profile.memory_efficiency.value);
   const Seconds longer = std::max(arithmetic, traffic), shorter = std::min(arithmetic, traffic);
   const Seconds launches = profile.launch_overhead.value * work.kernels;
@@ -85,7 +96,8 @@ const LayerEntry* find_entry(const DeviceProfile& profile, const LayerShape& sha
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
   const LayerEntry* entry = find_entry(profile, shape, batch, dtype);
   const LayerWork work = work_on(profile, shape, batch, dtype);
-  const auto time = [&](std::optional<Seconds> known, const KernelWork& part) { return known ? *known : roofline(part, profile, dtype); };
+  const double efficiency = efficiency_of(profile, shape);
+  const auto time = [&](std::optional<Seconds> known, const KernelWork& part) { return known ? *known : roofline(part, profile, dtype, efficiency); };
   return {time(entry ? entry->forward : std::nullopt, work.forward),
           time(entry ? entry->data_gradient : std::nullopt, work.data_gradient),
           time(entry ? entry->weight_gradient : std::nullopt, work.weight_gradient)};
@@ -131,8 +143,9 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
     if (&layer != &timed.layers.front()) layer.backward += times.data_gradient;
     layer.shape.reset();
   }
-  if (table.recomputation == Recomputation::blocks) compute_again(timed.layers);
+  compute_again(recomputed_blocks(timed), timed.layers);
   timed.recomputation = Recomputation::none;
+  timed.recomputed_share = 1;
   timed.batch = batch;
   timed.profile.reset();
   timed.compute_dtype.reset();

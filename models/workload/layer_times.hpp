@@ -11,12 +11,19 @@ namespace stepcast {
 ///
 ///     t = kernels · launch + (a^k + b^k)^(1/k),   a = flops / (peak · e_c),   b = bytes / (bandwidth · e_m)
 ///
-/// with the profile's peak of the type, its efficiencies e and bend k. The usual roofline max(a, b) is the limit of
+/// with the profile's peak of the type, its efficiencies e and bend k. e_c is `efficiency`, or compute_efficiency. The usual roofline max(a, b) is the limit of
 /// large k and has a kink where a = b, at which the forecast's answer to "would a faster memory help?" jumps from no
 /// to yes; real kernels overlap arithmetic and traffic imperfectly there. The k-norm is smooth, never below the
 /// roofline, at most 2^(1/k) above it (at a = b), and k = 1 is no overlap at all.
 /// @throws ModelError when the profile has no peak for the type
+Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype, double efficiency);
 Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype);
+
+/// Attention whose scores stay on the chip.
+bool is_fused_attention(const LayerShape& shape);
+
+/// e_c of a layer: the profile's attention_efficiency, if it has one, of fused attention, compute_efficiency of all others.
+double efficiency_of(const DeviceProfile& profile, const LayerShape& shape);
 
 /// Whether the roofline was fitted on kernels of this work, taken as work.kernels alike ones. A profile without any
 /// range covers everything: nothing was fitted, so nothing is beyond it.

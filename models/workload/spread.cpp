@@ -50,7 +50,7 @@ std::vector<RooflineSpread> judge_roofline(const DeviceProfile& profile) {
     const LayerWork work = work_on(profile, layer.shape, layer.batch, layer.dtype);
     const auto compare = [&](const std::optional<Seconds>& measured, const KernelWork& part) {
       if (!measured || part.kernels == 0) return;
-      const double ratio = *measured / roofline(part, profile, layer.dtype);
+      const double ratio = *measured / roofline(part, profile, layer.dtype, efficiency_of(profile, layer.shape));
       factors[layer.dtype].push_back(std::max(ratio, 1 / ratio));
     };
     compare(layer.forward, work.forward);

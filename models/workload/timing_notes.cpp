@@ -37,8 +37,10 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   for (const PeakRate& peak : profile.peaks)
     if (peak.dtype == dtype) constants.push_back({"peak", peak.evidence});
   constants.insert(constants.end(), {{"memory bandwidth", profile.memory_bandwidth.evidence}, {"launch overhead", profile.launch_overhead.evidence},
-                                     {"compute efficiency", profile.compute_efficiency.evidence},
-                                     {"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
+                                     {"compute efficiency", profile.compute_efficiency.evidence}});
+  const bool attends = std::any_of(listed.layers.begin(), listed.layers.end(), [](const Layer& layer) { return layer.shape && is_fused_attention(*layer.shape); });
+  if (attends && profile.attention_efficiency) constants.push_back({"attention efficiency", profile.attention_efficiency->evidence});
+  constants.insert(constants.end(), {{"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
   // The default, no gain, is nobody's claim.
   const bool convolves = std::any_of(listed.layers.begin(), listed.layers.end(), [](const Layer& layer) { return layer.shape && std::holds_alternative<Conv2d>(*layer.shape); });
   if (convolves && dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
@@ -74,8 +76,7 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
   std::vector<Part> parts;
   const Dtype dtype = compute_dtype_of(listed);
   std::vector<double> forwards(listed.layers.size(), 1.0);
-  if (listed.recomputation == Recomputation::blocks)
-    for (const LayerRange& block : blocks_of(listed.layers)) std::fill_n(forwards.begin() + static_cast<std::ptrdiff_t>(block.first), block.last - block.first, 2.0);
+  for (const LayerRange& block : recomputed_blocks(listed)) std::fill_n(forwards.begin() + static_cast<std::ptrdiff_t>(block.first), block.last - block.first, 2.0);
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Layer& layer = listed.layers[i];
     const LayerEntry* entry = find_entry(profile, *layer.shape, batch, dtype);

@@ -36,6 +36,7 @@ class Transfer {
     mark(result.launch_overhead);
     result.clock = to_.clock;
     mark(result.compute_efficiency);
+    if (result.attention_efficiency) mark(*result.attention_efficiency);
     mark(result.memory_efficiency);
     mark(result.bend);
     mark(result.winograd);
@@ -71,11 +72,12 @@ class Transfer {
 
   void rescale(LayerEntry& layer, const DeviceProfile& result) const {
     const LayerWork before = work_on(measured_, layer.shape, layer.batch, layer.dtype), after = work_on(result, layer.shape, layer.batch, layer.dtype);
+    const double efficiency_before = efficiency_of(measured_, layer.shape), efficiency_after = efficiency_of(result, layer.shape);
     double widest = 0;
     const auto rescale_part = [&](std::optional<Seconds>& time, const KernelWork& was, const KernelWork& is) {
       if (!time || was.kernels == 0) return;
       const Seconds before_transfer = *time;
-      *time *= roofline(is, result, layer.dtype) / roofline(was, measured_, layer.dtype);
+      *time *= roofline(is, result, layer.dtype, efficiency_after) / roofline(was, measured_, layer.dtype, efficiency_before);
       widest = std::max(widest, reach(before_transfer, *time, measured_.launch_overhead.value * was.kernels, ratio_of(layer.dtype)));
     };
     rescale_part(layer.forward, before.forward, after.forward);
