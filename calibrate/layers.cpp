@@ -44,13 +44,17 @@ struct ToKernels {
   }
   LayerKernels operator()(const Embedding& x) const { return kernels::embedding_layer({x.entries, x.width, x.rows}, precision); }
   LayerKernels operator()(const BatchNorm& x) const { return kernels::batch_norm_layer({x.channels, x.input[0], x.input[1]}, precision); }
-  LayerKernels operator()(const LayerNorm& x) const { return kernels::layer_norm_layer({x.width, x.rows}, precision); }
+  LayerKernels operator()(const LayerNorm& x) const {
+    if (x.composed) throw std::invalid_argument("no kernels of norms by simple operations are here to measure; leave \"composed\" out");
+    return kernels::layer_norm_layer({x.width, x.rows}, precision);
+  }
   LayerKernels operator()(const Activation& x) const { return kernels::activation_layer({kind_of(x.function), x.elements}, precision); }
   LayerKernels operator()(const Pool& x) const {
     return kernels::pool_layer({x.function == PoolFunction::average, x.channels, x.kernel[0], x.kernel[1], x.stride, x.padding[0], x.padding[1], x.input[0], x.input[1]}, precision);
   }
   LayerKernels operator()(const Add& x) const { return kernels::add_layer({x.elements}, precision); }
   LayerKernels operator()(const Multiply& x) const { return kernels::multiply_layer({x.elements}, precision); }
+  LayerKernels operator()(const Rotary&) const { throw std::invalid_argument("no kernel of rotary positions is here to measure; give a transformer \"positions\": true"); }
   LayerKernels operator()(const Concat& x) const { return kernels::concat_layer({x.elements}, precision); }
   LayerKernels operator()(const SoftmaxLoss& x) const { return kernels::softmax_loss_layer({x.classes, x.rows}, precision); }
 };

@@ -332,7 +332,7 @@ MPT_SIZES = {  # layers, width, heads: scripts/train/yamls/pretrain of llm-found
     "7b": (32, 4096, 32), "13b": (40, 5120, 40), "30b": (48, 7168, 56), "70b": (80, 8192, 64),
 }
 MPT_SOURCE = "mosaicml/llm-foundry scripts/train/benchmarking/README.md @061f2c7c (measurements/mpt.csv), all rows"
-FSDP = {"kind": "sharded", "stage": "parameters", "reduce_after": "every-pass", "exchange": {"grouping": "per-block"}}
+FSDP = {"kind": "sharded", "stage": "parameters", "exchange": {"grouping": "per-block"}}
 NVLINK = {"a100": "300GB/s", "h100": "450GB/s"}  # one way: half of the datasheets' 600 and 900 GB/s
 
 
@@ -344,12 +344,11 @@ def datasheet(value, source):
     return {"value": value, "evidence": "datasheet", "source": source}
 
 
-def fsdp_profile(device, memory, attention=None):
+def fsdp_profile(device, memory):
     """The datasheet of "a100" or "h100" with the shares of its peaks that MPT reached there, on a card of so many GiB."""
     fits = MPT_FITS[device]
     profile = {"from": f"{device}-datasheet", "name": f"{device}-{memory}gb",
                **{key: assumed(value, f"fitted to MPT {model} on {sequence} tokens, 8 GPUs") for key, (value, model, sequence) in fits.items()}}
-    if attention: profile["attention_efficiency"] = attention
     profile["memory"] = datasheet(f"{memory}GiB", f"NVIDIA {device.upper()}, {memory} GB")
     if (device, memory) == ("a100", 80): profile["memory_bandwidth"] = datasheet("2039GB/s", "NVIDIA A100 datasheet (80 GB, SXM)")
     return profile
@@ -396,7 +395,7 @@ def make_mpt(writer):
             description=f"GPTs of 125 million to 70 billion parameters on 8 to {max(int(r['gpus']) for r in rows('mpt.csv') if r['device'] == device)} {card.upper()}s of {memory} GB by FSDP, on sequences of 512 to 65,536 tokens",
             assumes=f"{network}; {MPT_ASSUMES}{off}",
             source=f"{MPT_SOURCE} of the {card.upper()} of {memory} GB in bf16.",
-            study={"workload": {"from": "mpt", "profile": fsdp_profile(card, memory)}, "cluster": {"workers": 8, **machines_of_eight(card, gbps)}, "strategy": FSDP, "variants": variants},
+            study={"workload": {"from": "mpt", "profile": fsdp_profile(card, memory)}, "cluster": {"workers": 8, **machines_of_eight(card, gbps)}, "strategy": {**FSDP, "reduce_after": "every-pass"}, "variants": variants},
             measurements=measurements)
 
 
@@ -407,9 +406,6 @@ LLAMA_SIZES = {  # parameters; layers, width, heads, heads of keys and values, w
 
 
 def make_llama(writer):
-    # From the papers' abstracts; forward and backward together.
-    attention = {"a100": assumed(0.55, "FlashAttention-2 reaches 50 to 73 % of an A100's peak (Dao 2023), forward more than backward"),
-                 "h100": assumed(0.35, "FlashAttention-2 reaches 35 % of an H100's peak (Shah et al. 2024)")}
     network = {"a100": 400, "h100": 800}
     shares = {"no": {"/workload/recomputation": "none"}, "selective": {"/workload/recomputation": "blocks", "/workload/recomputed_share": 0.5}, "yes": {"/workload/recomputation": "blocks"}}
     variants, measurements = [], []
@@ -418,18 +414,18 @@ def make_llama(writer):
         parameters, layers, hidden, heads, kv_heads, ffn = LLAMA_SIZES[r["model"]]
         name = f"{r['model']}, {r['gpus']} {card.upper()}s"
         variants.append({"name": name, "set": {
-            **in_transformer(layers=layers, hidden=hidden, heads=heads, kv_heads=kv_heads, ffn=ffn), "/workload/parameters": parameters,
-            "/workload/profile": fsdp_profile(card, 80, attention[card]), "/workload/batch": int(r["batch"]), **shares[r["recomputed"]],
+            **in_transformer(layers=layers, hidden=hidden, heads=heads, kv_heads=kv_heads, ffn=ffn, composed=True), "/workload/parameters": parameters,
+            "/workload/profile": f"{card}-llm", "/workload/batch": int(r["batch"]), **shares[r["recomputed"]],
             "/cluster": {"workers": int(r["gpus"]), **machines_of_eight(card, network[card])}}})
         measurements.append({"at": {"variant": name}, "throughput": round(int(r["tokens_per_s_gpu"]) * int(r["gpus"]) / 4096, 3)})
     writer.suite(
         "llama-fsdp",
         description="Llama 2 of 7 to 70 billion parameters on 128 A100s and 96 H100s by FSDP, on sequences of 4096 tokens",
-        assumes="nothing is fitted to these rows: large products and kernels that move data reach the shares of the peaks that MPT's did (mpt-a100-80gb, mpt-h100-80gb), FlashAttention-2 those of its papers; "
-                "400 and 800 Gb/s between nodes as eight NICs; every second block of 13B computed again (inferred, see measurements/llama_fsdp.csv), all blocks of 34B and 70B; rotary positions cost nothing. "
+        assumes="nothing is fitted to these rows: the profiles a100-llm and h100-llm have the shares of the peaks that MPT reached (mpt-a100-80gb, mpt-h100-80gb), FlashAttention-2's from its papers; "
+                "400 and 800 Gb/s between nodes as eight NICs; every second block of 13B computed again (inferred, see measurements/llama_fsdp.csv), all blocks of 34B and 70B; norms and rotary positions by simple operations, as models/llama.py of the Foundation Model Stack has norms, counted as Hugging Face's. "
                 "Throughputs are published with two digits.",
         source="PyTorch blog, Maximizing training throughput using PyTorch FSDP, 13 March 2024, table 1 (measurements/llama_fsdp.csv).",
-        study={"workload": {"from": "llama-2-7b", "dtype": "bf16", "profile": "a100-datasheet"},
+        study={"workload": {"from": "llama-2-7b", "dtype": "bf16", "profile": "a100-llm"},
                "cluster": {"workers": 8, "link": {"bandwidth": "50Gbps", "latency": "5us"}}, "strategy": FSDP, "variants": variants},
         measurements=measurements)
 

@@ -180,13 +180,14 @@ struct LayerNorm {
   static constexpr std::string_view kind = "layer_norm";
   static constexpr std::string_view meaning = "normalization of each row";
   Count width = 1, rows = 1;
-  bool bias = true;
+  bool bias = true, composed = false;
 
   template <class V>
   static void describe(V& v, LayerNorm& x) {
     v.required("width", x.width, "elements of a row, each with a weight and, with `bias`, a bias", kSize);
     v.optional("rows", x.rows, "rows of one sample", kSize);
     v.optional("bias", x.bias, "whether each element has a bias beside its weight; RMSNorm has none");
+    v.optional("composed", x.composed, "without bias: by simple operations in fp32 with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
   }
   bool operator==(const LayerNorm&) const = default;
 };
@@ -273,6 +274,22 @@ struct Multiply {
   bool operator==(const Multiply&) const = default;
 };
 
+/// Queries and keys turned by their positions (RoPE: Su et al. 2021, arXiv:2104.09864), values passed on as they are.
+struct Rotary {
+  static constexpr std::string_view kind = "rotary";
+  static constexpr std::string_view meaning = "queries and keys turned by their positions";
+  Count elements = 1, passed = 1;
+  bool composed = false;
+
+  template <class V>
+  static void describe(V& v, Rotary& x) {
+    v.required("elements", x.elements, "elements of one sample's queries and keys", kElements);
+    v.required("passed", x.passed, "elements of its values, which are handed on", kElements);
+    v.optional("composed", x.composed, "by simple operations with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
+  }
+  bool operator==(const Rotary&) const = default;
+};
+
 /// Tensors copied beside each other (Inception, DenseNet, U-Net).
 struct Concat {
   static constexpr std::string_view kind = "concat";
@@ -300,6 +317,6 @@ struct SoftmaxLoss {
   bool operator==(const SoftmaxLoss&) const = default;
 };
 
-using LayerShape = std::variant<Conv2d, ConvTranspose2d, Linear, Lstm, Attention, Embedding, BatchNorm, LayerNorm, Activation, Pool, Add, Multiply, Concat, SoftmaxLoss>;
+using LayerShape = std::variant<Conv2d, ConvTranspose2d, Linear, Lstm, Attention, Embedding, BatchNorm, LayerNorm, Activation, Pool, Add, Multiply, Rotary, Concat, SoftmaxLoss>;
 
 }  // namespace stepcast

@@ -14,7 +14,7 @@ struct Transformer {
   std::optional<Count> kv_heads{}, ffn{};
   bool gated = false;
   Count vocabulary = 1, sequence = 1;
-  bool positions = true, tied = true, bias = true, dropout = false, fused_attention = true, causal = true, fused_loss = false;
+  bool positions = true, tied = true, bias = true, dropout = false, fused_attention = true, causal = true, fused_loss = false, composed = false;
 
   template <class V>
   static void describe(V& v, Transformer& x) {
@@ -26,12 +26,13 @@ struct Transformer {
     v.optional("gated", x.gated, "SiLU of a gate's product times the up product (SwiGLU), as in Llama; false: GELU of the up product alone");
     v.required("vocabulary", x.vocabulary, "tokens that there are", kSize);
     v.required("sequence", x.sequence, "tokens of a sample", kSize);
-    v.optional("positions", x.positions, "whether positions are a learned table; false: rotary, without parameters and not priced");
+    v.optional("positions", x.positions, "whether positions are a learned table; false: rotary, without parameters");
     v.optional("tied", x.tied, "whether the output's weight is the embedding's");
     v.optional("bias", x.bias, "biases of the blocks' products and norms (LayerNorm); false: neither (RMSNorm)");
     v.optional("dropout", x.dropout, "dropout after embedding, attention and feed-forward network; inside attention none is priced");
     v.optional("fused_attention", x.fused_attention, "scores stay on the chip (FlashAttention); false: they are kept in memory");
     v.optional("fused_loss", x.fused_loss, "the output's product and the loss some tokens at a time, so that the scores of the vocabulary are never there for all");
+    v.optional("composed", x.composed, "norms without bias and rotary positions by simple operations with a kernel each, as Hugging Face's Llama has them where nothing compiles it; false: one kernel each");
     v.optional("causal", x.causal, "a token attends to those before it alone, of which fused attention makes half the work");
   }
   bool operator==(const Transformer&) const = default;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/report/columns.hpp"
+#include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
@@ -86,18 +87,15 @@ std::vector<TableColumn> table_columns(const Report& report) {
   return columns;
 }
 
-/// What a reader should know before trusting the numbers above, each thing once.
+/// What a reader should know before trusting the numbers above.
 std::string footnotes(const Report& report) {
   std::string text;
   const auto flagged = std::count_if(report.points.begin(), report.points.end(), has_large_gap);
   if (flagged > 0)
     text += fmt::format("! {} of {} points take more than {} times their lower bound\n", flagged, report.points.size(), kLargeGap);
-  std::vector<std::string> seen;
-  for (const PointReport& p : report.points)
-    for (const std::string& note : p.notes)
-      if (std::find(seen.begin(), seen.end(), note) == seen.end()) seen.push_back(note);
-  for (const std::string& note : seen) text += fmt::format("note: {}\n", note);
-  return text;
+  std::vector<std::string> notes;
+  for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
+  return text + note_lines(notes);
 }
 
 std::string link_text(const Link& link) { return fmt::format("{}, {}", human_text(link.bandwidth), human_text(link.latency)); }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
@@ -117,7 +118,7 @@ std::string to_table(const Validation& validation) {
   std::string text = wrapped(validation.description.empty() ? validation.name : fmt::format("{}: {}", validation.name, validation.description)) + wrapped("source: " + validation.source);
   if (!validation.assumes.empty()) text += wrapped("assumes: " + validation.assumes);
   text += fmt::format("\n{}{}", table.text(), fitted_text(validation.rows));
-  for (const std::string& note : validation.notes) text += fmt::format("note: {}\n", note);
+  text += note_lines(validation.notes);
   if (validation.unmeasured > 0) text += fmt::format("{} of the study's points {} not measured\n", validation.unmeasured, validation.unmeasured == 1 ? "was" : "were");
   return text;
 }

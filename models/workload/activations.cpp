@@ -41,7 +41,11 @@ struct ReadsOf {
   }
   Reads operator()(const Embedding& x) const { return {{}, false, 0, 8_B * real(x.rows)}; }
   Reads operator()(const BatchNorm& x) const { return {{real(x.channels) * product(x.input)}}; }
-  Reads operator()(const LayerNorm& x) const { return {{real(x.width) * real(x.rows)}, false, 0, 8_B * real(x.rows)}; }
+  Reads operator()(const LayerNorm& x) const {
+    const double n = real(x.width) * real(x.rows);
+    if (!x.composed) return {{n}, false, 0, 8_B * real(x.rows)};
+    return element < 4_B ? Reads{{}, false, n, 4_B * n + 4_B * real(x.rows)} : Reads{{n}, false, n, 4_B * real(x.rows)};
+  }
   Reads operator()(const Activation& x) const {
     switch (x.function) {
       case ActivationFunction::relu:
@@ -62,6 +66,7 @@ struct ReadsOf {
     const Bytes copy = element < 4_B ? 4_B : 0_B, score = element + copy + 4_B + 4_B;
     return {{}, false, 0, 8_B * real(x.rows) + score * (x.fused ? 0.0 : real(x.classes) * real(x.rows))};
   }
+  Reads operator()(const Rotary&) const { return {}; }
   Reads operator()(const Add&) const { return {}; }
   Reads operator()(const Concat&) const { return {}; }
 };

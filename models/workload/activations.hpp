@@ -7,13 +7,14 @@
 //   attention          q, k and v; fused: its output, and in fp32 one number for each row and head; otherwise the scores' softmax
 //   embedding          its indices, 8 bytes each
 //   batch_norm         its input (the channels' statistics are not counted)
-//   layer_norm         its input, and in fp32 mean and deviation of each row
+//   layer_norm         its input, and in fp32 mean and deviation of each row; composed: its input in fp32, if that is another type what it
+//                      normalizes it to before the weights, and in fp32 one number of each row
 //   activation         relu, tanh, sigmoid: its output; gelu, silu: its input; dropout: a mask of one byte an element
 //   pool               its input; of a maximum its place, 8 bytes
 //   multiply           both inputs
 //   softmax_loss       8 bytes of label a row, and unless it is fused its scores, in fp32 a copy of them where they are narrower,
 //                      the logarithms of its probabilities, and the gradient of these, with which backward begins
-//   add, concat        nothing
+//   add, concat, rotary   nothing
 //
 // as PyTorch's autograd keeps them (tools/autograd/derivatives.yaml). A tensor that several layers read is kept once. A table has
 // its layers in order but not what each one reads, so that a layer's input is taken to be the nearest output before it of as many

@@ -100,6 +100,9 @@ class ShapeChecker {
   }
   void check(const Pool& x, const std::string& at) { window(x.input, x.kernel, x.padding, at); }
   void check(const BatchNorm& x, const std::string& at) { extent(x.input, 1, at + "/input"); }
+  void check(const LayerNorm& x, const std::string& at) {
+    if (x.composed && x.bias) fault(at + "/composed", "a norm with biases", "false: such norms are one kernel", "leave composed out, or give \"bias\": false");
+  }
   void check(const Attention& x, const std::string& at) {
     if (x.d % x.heads != 0) fault(at + "/heads", fmt::format("{} heads of width {} together", x.heads, x.d), "a divisor of the width");
     if (x.kv_heads && x.heads % *x.kv_heads != 0) fault(at + "/kv_heads", fmt::format("{} heads of keys and values for {} heads", *x.kv_heads, x.heads), "a divisor of heads", "null stands for as many");

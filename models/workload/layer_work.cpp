@@ -163,7 +163,7 @@ class WorkCounter {
 
   /// Forward reads twice (statistics, then values) and writes once; backward reads two tensors twice, writes one.
   LayerWork operator()(const BatchNorm& x) const { return norm(real(x.channels) * product(x.input)); }
-  LayerWork operator()(const LayerNorm& x) const { return norm(real(x.width) * real(x.rows)); }
+  LayerWork operator()(const LayerNorm& x) const { return x.composed ? composed_norm(x) : norm(real(x.width) * real(x.rows)); }
 
   LayerWork operator()(const Activation& x) const {
     const double n = real(x.elements), operations = x.function == ActivationFunction::relu || x.function == ActivationFunction::dropout ? 1 : 10;
@@ -176,6 +176,13 @@ class WorkCounter {
   /// The gradient of a sum is handed on as it is; where the branch began, the branches' gradients are summed.
   LayerWork operator()(const Add& x) const { return {kernels(real(x.elements), 3 * real(x.elements), 1), kernels(real(x.elements), 3 * real(x.elements), 1), {}}; }
   LayerWork operator()(const Multiply& x) const { return {kernels(real(x.elements), 3 * real(x.elements), 1), kernels(2 * real(x.elements), 6 * real(x.elements), 2), {}}; }
+  LayerWork operator()(const Rotary& x) const {
+    const double n = real(x.elements);
+    // Of queries and keys each: times cosines, the halves swapped (one negated, both joined), times sines, the sum. Backward: the
+    // gradient times cosines and times sines, one half negated, each put into zeros, both summed; the sum.
+    if (x.composed) return {kernels(3.5 * n, 10 * n, 10), kernels(4.5 * n, 15 * n, 18), {}};
+    return {kernels(3 * n, 2 * n, 1), kernels(3 * n, 2 * n, 1), {}};
+  }
   LayerWork operator()(const Concat& x) const { return {kernels(0, 2 * real(x.elements), 1), kernels(0, 2 * real(x.elements), 1), {}}; }
   LayerWork operator()(const SoftmaxLoss& x) const {
     const double n = real(x.classes) * real(x.rows);
@@ -228,6 +235,20 @@ class WorkCounter {
   /// Of keys, and as many of values.
   [[nodiscard]] static double key_elements_of(const Attention& x) { return keys_of(x) * real(x.d / x.heads) * real(x.kv_heads.value_or(x.heads)); }
 
+  /// RMSNorm by simple operations, each with its reads and writes of n elements: a cast to fp32, squares, their mean, the product with its
+  /// root, a cast back, the product with the weights. Backward of the products (for either factor), of the squares (x to the power 1,
+  /// times 2, times the mean's gradient spread over the row) and of the casts, and the sum of both gradients of x.
+  [[nodiscard]] LayerWork composed_norm(const LayerNorm& x) const {
+    const double n = real(x.width) * real(x.rows) * batch_;
+    const bool casts = element_ < 4_B;
+    const Bytes cast = casts ? element_ + 4_B : 0_B;
+    LayerWork work;
+    work.forward = {Flops(5 * n), (cast * 2.0 + 4_B * (2 + 1 + 2.0) + element_ * 2.0) * n, casts ? 8.0 : 6.0};
+    work.data_gradient = {Flops(9 * n), (element_ * 2.0 + cast * 2.0 + 4_B * (2 + 3 + 1 + 1 + 7 + 3.0)) * n, casts ? 14.0 : 12.0};
+    work.weight_gradient = {Flops(2 * n), element_ * 4.0 * n, 2};
+    return work;
+  }
+
   [[nodiscard]] LayerWork norm(double n) const { return {kernels(7 * n, 3 * n, 1), kernels(12 * n, 5 * n, 1), {}}; }
 
   double batch_;
@@ -244,6 +265,7 @@ struct OutputElements {
   double operator()(const BatchNorm& x) const { return real(x.channels) * product(x.input); }
   double operator()(const LayerNorm& x) const { return real(x.width) * real(x.rows); }
   double operator()(const Pool& x) const { return real(x.channels) * product(output_of(x)); }
+  double operator()(const Rotary& x) const { return real(x.elements) + real(x.passed); }
   double operator()(const SoftmaxLoss&) const { return 1; }
   template <class Elementwise>
   double operator()(const Elementwise& x) const { return real(x.elements); }

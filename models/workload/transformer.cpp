@@ -29,7 +29,9 @@ class Expansion {
   void block(const std::string& name) {
     const Count d = x_.hidden, kv_heads = x_.kv_heads.value_or(x_.heads);
     norm(name + ".norm1");
-    linear(name + ".qkv", d, d + 2 * (d / x_.heads) * kv_heads);
+    const Count keys = (d / x_.heads) * kv_heads;
+    linear(name + ".qkv", d, d + 2 * keys);
+    if (!x_.positions) add(name + ".rotary", Rotary{x_.sequence * (d + keys), x_.sequence * keys, x_.composed});
     add(name + ".attention", Attention{x_.heads, d, x_.sequence, {}, x_.kv_heads, x_.fused_attention, x_.causal});
     linear(name + ".projection", d, d);
     dropout(name + ".projection.dropout");
@@ -51,7 +53,7 @@ class Expansion {
   }
 
   void linear(std::string name, Count in, Count out) { add(std::move(name), Linear{in, out, x_.sequence, x_.bias, false}); }
-  void norm(std::string name) { add(std::move(name), LayerNorm{x_.hidden, x_.sequence, x_.bias}); }
+  void norm(std::string name) { add(std::move(name), LayerNorm{x_.hidden, x_.sequence, x_.bias, x_.composed && !x_.bias}); }
   void dropout(std::string name) {
     if (x_.dropout) add(std::move(name), Activation{ActivationFunction::dropout, x_.sequence * x_.hidden});
   }

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "models/report/alternatives.hpp"
+#include "models/report/footnotes.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/library.hpp"
 #include "sim/study/evaluate_study.hpp"
@@ -26,12 +27,6 @@ std::string place_of(const std::string& pointer) {
   std::string place = tokens[3];
   for (std::size_t i = 4; i < tokens.size(); ++i) place = pointer_to(place, tokens[i]);
   return place;
-}
-
-/// Notes that differ in numbers alone are one.
-std::string without_numbers(std::string text) {
-  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-  return text;
 }
 
 /// A point to be asked at any value of the field: what the study has it for, less what is not asked here.

@@ -81,7 +81,7 @@ cmp measured.json before.json || fail "the measurement was replaced"
 run 3 transfer v100.json "${to_v100[@]}" -o no.json; has err "the profile \"v100\" holds no measurement to transfer; stepcast-calibrate device makes one that does"
 run 3 transfer h100-datasheet "${to_v100[@]}" -o no.json; has err "--measured: found \"h100-datasheet\""; has err "holds no measurement"
 run 3 transfer measured.json --from h10-datasheet --to v100-datasheet -o no.json
-has err '--from: found the unknown profile "h10-datasheet"; allowed: a100-datasheet, h100-datasheet, '; has err 'did you mean "h100-datasheet"?'
+has err '--from: found the unknown profile "h10-datasheet"; allowed: a100-datasheet, a100-llm, '; has err 'did you mean "h100-datasheet"?'
 run 3 transfer measured.json --from h100-datasheet --to missing.json -o no.json; has err "--to: found \"missing.json\", but there is no file"
 sed -e 's/"spread": 0.02/"spred": 0.02/' -e 's/"2680GB\/s"/2680/' measured.json >wrong.json
 run 3 transfer wrong.json "${to_v100[@]}" -o no.json

@@ -75,6 +75,23 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   CHECK(kept(SoftmaxLoss{10, 3, true}) == 8_B * 3.0);
 }
 
+TEST_CASE("norms and rotary positions by simple operations keep what these read") {
+  // Of 3 rows of 4: 12 elements in fp32, what they are normalized to, a number of each row; the input itself where it is in fp32.
+  const auto kept = [](const LayerShape& shape, Dtype dtype) { return activations_of(table_of({{"a", shape}}, 1, dtype)); };
+  CHECK(kept(LayerNorm{4, 3, false, true}, Dtype::bf16) == 4_B * 12.0 + 2_B * 12.0 + 4_B * 3.0);
+  CHECK(kept(LayerNorm{4, 3, false, true}, Dtype::fp32) == 4_B * 12.0 + 4_B * 12.0 + 4_B * 3.0);
+  CHECK(kept(LayerNorm{4, 3, false, false}, Dtype::bf16) == 2_B * 12.0 + 8_B * 3.0);
+  // Turned queries and keys take the place of the product's: 24 elements, and fused attention's output and statistics.
+  const auto attends = [](bool turned) {
+    std::vector<std::pair<std::string, LayerShape>> layers{{"qkv", Linear{8, 24}}};
+    if (turned) layers.push_back({"rotary", Rotary{16, 8, true}});
+    layers.push_back({"attention", Attention{2, 8, 1, {}, {}, true}});
+    return activations_of(table_of(std::move(layers)));
+  };
+  CHECK(attends(true) == attends(false));
+  CHECK(attends(true) == 4_B * (8 + 24 + 8 + 2.0));
+}
+
 TEST_CASE("a tensor that several layers read is kept once, and one that none reads not at all") {
   // ReLU keeps its output, which the product reads; GELU its input, which is the product's output before it.
   CHECK(activations_of(table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}, {"c", Linear{8, 2}}})) == 4_B * (4 + 8.0));
@@ -148,6 +165,37 @@ TEST_CASE("of a block that is computed again what enters it is kept") {
   const double block = 34 * 64 * 96 + 2 * 4 * 64 * 64 + 2 * 8 * 64;
   // Of the block computed again all but what enters it, which is kept anyway; of the embeddings indices and mask.
   CHECK(activations(again(deep)).si() == 48 * 2 * 64 * 96 + (block - 2 * 64 * 96) + 2 * 8 * 64 + 64 * 96);
+}
+
+TEST_CASE("a share of the blocks computed again is spread evenly") {
+  std::vector<std::pair<std::string, LayerShape>> layers;
+  for (int i = 0; i < 12; ++i)
+    for (const char* part : {"x", "y"}) layers.emplace_back(fmt::format("b.{}.{}", i, part), Add{1});
+  WorkloadTable table = table_of(std::move(layers));
+  const auto indices = [&](double share) {
+    table.recomputed_share = share;
+    std::vector<std::size_t> blocks;
+    for (const LayerRange& block : recomputed_blocks(table)) blocks.push_back(block.first / 2);
+    return blocks;
+  };
+  CHECK(indices(1).empty());  // recomputation is none
+  table.recomputation = Recomputation::blocks;
+  CHECK(indices(1).size() == 12);
+  CHECK(indices(0.5) == std::vector<std::size_t>{1, 3, 5, 7, 9, 11});
+  CHECK(indices(1.0 / 3) == std::vector<std::size_t>{2, 5, 8, 11});
+  CHECK(indices(0.75) == std::vector<std::size_t>{1, 2, 3, 5, 6, 7, 9, 10, 11});
+  CHECK(indices(0.1) == std::vector<std::size_t>{9});
+  CHECK(indices(0.01).empty());
+}
+
+TEST_CASE("blocks that are not computed again keep all") {
+  // Of a deep GPT every second block: 24 keep all of theirs, 24 the 2 s h that enter them.
+  WorkloadTable deep = again(gpt(1, 64, 96, 4, 1));
+  deep.transformer->layers = 48;
+  deep.recomputed_share = 0.5;
+  const double block = 34 * 64 * 96 + 2 * 4 * 64 * 64 + 2 * 8 * 64;
+  // Fullest in the last block's backward, which is one that computes again; else as above.
+  CHECK(activations(deep).si() == 24 * block + 24 * 2 * 64 * 96 + (block - 2 * 64 * 96) + 2 * 8 * 64 + 64 * 96);
 }
 
 TEST_CASE("a block's backward begins with its forward") {

@@ -77,6 +77,8 @@ Strategy random_strategy(int p) {
         while (p % g != 0) --g;
         sharded.group_size = g > 1 ? g : p;
       }
+      if (coin()) sharded.reduce_after = ReduceAfter::every_pass;
+      if (coin()) sharded.reduce_dtype = Dtype::bf16;
       return sharded;
     }
     case 4: {

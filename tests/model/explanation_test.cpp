@@ -332,13 +332,15 @@ TEST_CASE("less memory for the same training, in every combination") {
     return all;
   };
   const auto set = [](const char* pointer, Json value) { return Override{pointer, std::move(value), "--set", ""}; };
-  // 32 samples whole or in five smaller sizes, blocks kept or not, state in three ways: 36, less what is there and what changes_of
-  // has: half of the batch, blocks again, gradients sharded.
+  // 32 samples whole or in five smaller sizes, blocks kept, every second or each computed again, state in three ways: 54, less what
+  // is there and what changes_of has: half of the batch, blocks again in both ways, gradients sharded.
   const auto all = leaner({});
-  CHECK(all.size() == 32);
+  CHECK(all.size() == 54 - 5);
   CHECK(all.at("8 passes of 4") == "--set /workload/batch=4 --set /workload/accumulation=8");
   CHECK(all.at("all state sharded") == "--set '/strategy={\"kind\":\"sharded\"}'");
   CHECK(all.at("2 passes of 16, blocks computed again") == "--set /workload/batch=16 --set /workload/accumulation=2 --set /workload/recomputation=blocks");
+  CHECK(all.at("4 passes of 8, every second block computed again") ==
+        "--set /workload/batch=8 --set /workload/accumulation=4 --set /workload/recomputation=blocks --set /workload/recomputed_share=0.5");
   CHECK(all.at("32 passes of 1, blocks computed again, gradients and optimizer state sharded") ==
         "--set /workload/batch=1 --set /workload/accumulation=32 --set /workload/recomputation=blocks --set '/strategy={\"kind\":\"sharded\",\"stage\":\"gradients\"}'");
   for (const char* known : {"2 passes of 16", "blocks computed again", "gradients and optimizer state sharded"}) CHECK(all.count(known) == 0);
@@ -346,7 +348,7 @@ TEST_CASE("less memory for the same training, in every combination") {
   // gradients that are compressed cannot be sharded.
   CHECK(leaner({set("/workload/global_batch", 512)}).at("8 passes of 8") == "--set /workload/batch=8");
   CHECK(leaner({set("/strategy", Json::parse(R"({"kind": "sharded"})")), set("/workload/batch", 1)}).empty());
-  CHECK(leaner({set("/compressor", Json::parse(R"({"kind": "fp16"})"))}).size() == 12 - 3);
+  CHECK(leaner({set("/compressor", Json::parse(R"({"kind": "fp16"})"))}).size() == 18 - 4);
 }
 
 TEST_CASE("every change can be made to the canonical document") {

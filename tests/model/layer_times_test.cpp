@@ -44,7 +44,7 @@ KernelWork random_work() { return {Flops(positive_between(1, 1e13)), Bytes(posit
 LayerShape random_shape() {
   const auto n = [](int high) { return static_cast<Count>(integer_between(1, high)); };
   const Count size = integer_between(8, 40);
-  switch (integer_between(0, 13)) {
+  switch (integer_between(0, 15)) {
     case 0: return Conv2d{n(64), n(64), {n(7), n(7)}, n(3), {n(3), n(3)}, 1, coin(), {size, size}};
     case 1: return ConvTranspose2d{n(64), n(64), {2, 2}, 2, coin(), {size, size}};
     case 2: return Linear{n(1000), n(1000), n(100), coin(), coin()};
@@ -61,6 +61,8 @@ LayerShape random_shape() {
     case 10: return Add{n(100000)};
     case 11: return Multiply{n(100000)};
     case 12: return Concat{n(100000)};
+    case 13: return LayerNorm{n(512), n(128), false, true};
+    case 14: return Rotary{n(100000), n(100000), coin()};
     default: return SoftmaxLoss{n(1000), n(100)};
   }
 }
@@ -287,6 +289,50 @@ TEST_CASE("fused attention keeps no scores, and makes five products backward") {
   CHECK(half.forward.bytes == work.forward.bytes);
   // With scores in memory, keys and values alone are fewer: forward 2·256 + 2·512 + 4·1024 elements.
   CHECK(work_of(Attention{4, 32, 16, {}, 2}, 3, Dtype::bf16).forward.bytes == Bytes(3 * 2 * (2 * 256 + 2 * 512 + 4 * 1024.0)));
+}
+
+TEST_CASE("fused attention reaches a share of the peak of its own") {
+  // 1 TFLOPS and memory that takes no time: arithmetic alone. Half of the peak, a fifth for fused attention.
+  DeviceProfile profile = device(1_TFLOPS, BytesPerSecond(1e30), 0_s, 64);
+  profile.compute_efficiency.value = 0.5;
+  const Attention fused{4, 32, 16, {}, {}, true}, in_memory{4, 32, 16};
+  const auto forward = [&](const LayerShape& shape) { return times_of(profile, shape, 2, Dtype::fp32).forward.si(); };
+  const double flops = work_of(fused, 2, Dtype::fp32).forward.flops.si();
+  require_close(flops / 0.5e12, forward(fused), 1e-12, "no share of its own");
+  profile.attention_efficiency = ProfileShare{0.2, Evidence::assumed, "test"};
+  require_close(flops / 0.2e12, forward(fused), 1e-12, "a fifth");
+  require_close(work_of(in_memory, 2, Dtype::fp32).forward.flops.si() / 0.5e12, forward(in_memory), 1e-12, "scores in memory");
+  CHECK(efficiency_of(profile, Linear{3, 4}) == 0.5);
+}
+
+TEST_CASE("an RMSNorm of simple operations reads and writes its rows many times") {
+  // 3 samples of 5 rows of 7: 105 elements. Forward in bf16: casts of 2 + 4 bytes there and back; squares read and write 8, their mean
+  // reads 4, the product with its root 8, that with the weights 2 + 2.
+  const LayerNorm norm{7, 5, false, true};
+  const LayerWork halves = work_of(norm, 3, Dtype::bf16);
+  CHECK(halves.forward.bytes == Bytes(105 * (6 + 8 + 4 + 8 + 6 + 4.0)));
+  CHECK(halves.forward.kernels == 8);  // and eps and the root, of a number a row
+  // Backward: g·w 4; cast 6; for x g·r 8; for r g·x 12 and its sum 4; the mean's gradient spread 4; of the square x to the power 1 8,
+  // times 2 8, times that 12; the sum of both 12; cast 6. For w g·x̂ 6 and its sum 2.
+  CHECK(halves.data_gradient.bytes == Bytes(105 * (4 + 6 + 8 + 12 + 4 + 4 + 8 + 8 + 12 + 12 + 6.0)));
+  CHECK(halves.weight_gradient.bytes == Bytes(105 * 8.0));
+  // In fp32 nothing is cast.
+  const LayerWork whole = work_of(norm, 3, Dtype::fp32);
+  CHECK(whole.forward.bytes == Bytes(105 * (8 + 4 + 8 + 8.0)));
+  CHECK(whole.forward.kernels == 6);
+  CHECK(whole.data_gradient.bytes == Bytes(105 * (8 + 8 + 12 + 4 + 4 + 8 + 8 + 12 + 12.0)));
+  CHECK(whole.data_gradient.kernels == halves.data_gradient.kernels - 2);
+}
+
+TEST_CASE("rotary positions turn queries and keys, in one kernel or in many") {
+  // 2 samples of 10 elements: read and written once, by one kernel each way; by simple operations forward 10 times and backward 15.
+  const LayerWork fused = work_of(Rotary{10, 4, false}, 2, Dtype::bf16), composed = work_of(Rotary{10, 4, true}, 2, Dtype::bf16);
+  CHECK(fused.forward.bytes == 2_B * 40.0);
+  CHECK(fused.data_gradient.bytes == 2_B * 40.0);
+  CHECK(composed.forward.bytes == 2_B * 200.0);
+  CHECK(composed.data_gradient.bytes == 2_B * 300.0);
+  CHECK(output_elements(Rotary{10, 4, false}) == 14);
+  CHECK_FALSE(same_work(Rotary{10, 4, false}, Rotary{10, 4, true}));
 }
 
 TEST_CASE("mixed precision takes the narrow type's times, the wide type's update and gradients") {

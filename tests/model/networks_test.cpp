@@ -165,7 +165,7 @@ TEST_CASE("a transformer's layers have their names and order") {
   };
   CHECK(names({.dropout = true}) == "embedding positions positions.add dropout block.0.norm1 block.0.qkv block.0.attention block.0.projection block.0.projection.dropout block.0.add1 block.0.norm2 "
                                     "block.0.ffn.up block.0.ffn.activation block.0.ffn.down block.0.ffn.dropout block.0.add2 norm output loss ");
-  CHECK(names({.gated = true, .positions = false}) == "embedding block.0.norm1 block.0.qkv block.0.attention block.0.projection block.0.add1 block.0.norm2 "
+  CHECK(names({.gated = true, .positions = false}) == "embedding block.0.norm1 block.0.qkv block.0.rotary block.0.attention block.0.projection block.0.add1 block.0.norm2 "
                                                       "block.0.ffn.gate block.0.ffn.activation block.0.ffn.up block.0.ffn.product block.0.ffn.down block.0.add2 norm output loss ");
 }
 

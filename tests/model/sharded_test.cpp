@@ -70,6 +70,8 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const double slowdown = overlap && c.workers > 1 ? s.exchange.backward_slowdown : 1.0;
   const bool again = s.stage == ShardingStage::parameters;
   const int ahead = overlap ? s.prefetch : 0, group = s.group(c.workers);
+  const bool every = s.reduce_after == ReduceAfter::every_pass;
+  const double wider = s.reduced_over(w.dtype);
   const auto gather = [&](Bytes bytes) { return ::gather(c, group, bytes); };
   double link = 0, gpu = 0;  // when each is free
   std::vector<double> reduced;  // end of each unit's reduction
@@ -78,8 +80,13 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   };
   // The next unit's collective waits for the sum of the shares, computation for the reduction alone.
   const auto reduce = [&](Bytes bytes) {
-    reduced.push_back(std::max(link, gpu) + ::reduce(c, group, bytes));
-    link = reduced.back() + sum(c, group, bytes);
+    reduced.push_back(std::max(link, gpu) + ::reduce(c, group, bytes * wider));
+    link = reduced.back() + sum(c, group, bytes * wider);
+  };
+  // Without overlap: all units' after their pass, for which the next pass waits, but not for the last unit's sum.
+  const auto reduce_all = [&] {
+    for (int i = 0; i < n; ++i) reduce(at(i).bytes);
+    gpu = std::max(gpu, reduced.back());
   };
 
   double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
@@ -99,13 +106,17 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
       if (s.stage == ShardingStage::gradients) link = (overlap ? link : std::max(link, i < n - 1 ? gpu : 0.0)) + gather(at(i).bytes);
       gpu = std::max(gpu, link) + forward[static_cast<std::size_t>(i)];
     }
-    gpu += (w.accumulation - 1) * (w.backward.si() + w.forward.si());
-    for (int i = 0; i < n; ++i) {
-      wait_for_reduced();
-      gpu += at(i).gap.si() * slowdown;
-      if (overlap) reduce(at(i).bytes);
+    if (!every) gpu += (w.accumulation - 1) * (w.backward.si() + w.forward.si());
+    for (int pass = every ? 1 : w.accumulation; pass <= w.accumulation; ++pass) {
+      if (every && pass > 1) gpu += w.forward.si();
+      for (int i = 0; i < n; ++i) {
+        wait_for_reduced();
+        gpu += at(i).gap.si() * slowdown;
+        if (overlap) reduce(at(i).bytes);
+      }
+      if (!whole) gpu += w.tail.si() * slowdown;
+      if (!overlap) reduce_all();
     }
-    if (!whole) gpu += w.tail.si() * slowdown;
   } else {
     // Uses of units in order: of each pass n forward and n backward, the last of which a tail follows that uses none. What use k
     // needs is gathered from the end of use k - 1 - ahead on, and on the link before the reductions of the uses from k - ahead on.
@@ -115,13 +126,16 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
       int unit;
       bool gathered, reduced;
       double tail = 0;
+      bool last = false;
     };
     std::vector<Use> uses;
     for (int pass = 1; pass <= w.accumulation; ++pass) {
       for (int i = n - 1; i >= 0; --i) uses.push_back({forward[static_cast<std::size_t>(i)], i, true, false});
-      const double slowed = pass == w.accumulation || ahead > 0 ? slowdown : 1.0;
-      for (int i = 0; i < n; ++i) uses.push_back({at(i).gap.si() * slowed, i, i > 0, pass == w.accumulation});
+      const bool reduces = every || pass == w.accumulation;
+      const double slowed = reduces || ahead > 0 ? slowdown : 1.0;
+      for (int i = 0; i < n; ++i) uses.push_back({at(i).gap.si() * slowed, i, i > 0, reduces});
       if (!whole) uses.back().tail = w.tail.si() * slowed;
+      uses.back().last = reduces;
     }
     std::vector<double> end, there(uses.size(), 0.0);
     for (std::size_t k = 0; k < uses.size(); ++k) {
@@ -132,9 +146,9 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
       end.push_back(gpu = std::max(gpu, there[k]) + uses[k].time);
       if (uses[k].reduced && overlap) reduce(at(uses[k].unit).bytes);
       gpu += uses[k].tail;
+      if (uses[k].last && !overlap) reduce_all();
     }
   }
-  for (int i = 0; i < n && !overlap; ++i) reduce(at(i).bytes);
   return std::max(gpu, link) + w.update.si() / group;
 }
 
@@ -219,6 +233,45 @@ TEST_CASE("of several passes the last alone is reduced, and what is let go is ga
   require_close(1 + 2 * 6 + 1 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients, hidden");
 }
 
+TEST_CASE("of several passes each may be reduced") {
+  // As above, two passes over two units of 2 B, 1 s a collective: reduced twice.
+  Workload w = units({2, 2}, 0, 0);
+  w.accumulation = 2;
+  const auto time = [&](ShardingStage stage, Exchange exchange = {.grouping = Grouping::per_tensor}) {
+    ShardedStrategy strategy = sharded(stage, 1, exchange);
+    strategy.reduce_after = ReduceAfter::every_pass;
+    return time_of(two_workers(), strategy, w);
+  };
+  require_close(2 + 2 * 2 + 0.25, time(ShardingStage::optimizer_state), 1e-12, "optimizer state");
+  require_close(2 + 2 * 2 + 0.25, time(ShardingStage::gradients), 1e-12, "gradients");
+  require_close(2 * (2 + 1) + 2 * 2 + 0.25, time(ShardingStage::parameters), 1e-12, "parameters");
+  // With 1 s forward and 2 s backward a unit the first pass' last reduction hides behind the second's forward.
+  w = units({2, 2});
+  w.accumulation = 2;
+  require_close(1 + 2 * 6 + 1 + 0.25, time(ShardingStage::gradients), 1e-12, "gradients, hidden");
+  // Without overlap a pass' reductions, 2 s, come between its backward and the next forward.
+  require_close(2 + 6 + 2 + 6 + 2 + 0.25, time(ShardingStage::gradients, {.grouping = Grouping::per_tensor, .overlap = false}), 1e-12, "gradients, after each pass");
+  // One pass is reduced once, whatever is said.
+  w.accumulation = 1;
+  CHECK(time(ShardingStage::parameters) == time_of(two_workers(), sharded(ShardingStage::parameters), w));
+}
+
+TEST_CASE("gradients reduced in a wider type are so many times the bytes, parameters are not") {
+  // 4 B of bf16, gathered in 2 s; as 8 B of fp32 reduced in 4 s; 1 + 2 s of computation and 0.25 s of update.
+  Workload w = units({4});
+  w.dtype = Dtype::bf16;
+  ShardedStrategy strategy = sharded(ShardingStage::parameters);
+  strategy.reduce_dtype = Dtype::fp32;
+  require_close(2 + 3 + 4 + 0.25, time_of(two_workers(), strategy, w), 1e-12, "one unit");
+  CHECK(build_step_graph(scenario_of(two_workers(), strategy), w).payload == 8_B);
+  strategy.reduce_dtype = Dtype::fp16;  // as wide
+  require_close(2 + 3 + 2 + 0.25, time_of(two_workers(), strategy, w), 1e-12, "as wide");
+  // Shares are summed up between groups in that type too: 4 B of each half in 2 messages of 2 B, 4 s.
+  strategy = sharded(ShardingStage::parameters, 1, {.grouping = Grouping::per_tensor}, 2);
+  strategy.reduce_dtype = Dtype::fp32;
+  require_close(2 + 3 + 4 + 4 + 0.25, time_of(star_cluster(4, BytesPerSecond(1)), strategy, w), 1e-12, "groups");
+}
+
 TEST_CASE("a sharded step follows the recurrence of one step") {
   property(
       "for any stage, prefetch, grouping, overlap and workload", [] {
@@ -229,6 +282,11 @@ TEST_CASE("a sharded step follows the recurrence of one step") {
         if (coin()) {
           strategy.group_size = integer_between(2, 3);
           cluster.workers = *strategy.group_size * integer_between(1, 4);
+        }
+        if (coin()) strategy.reduce_after = ReduceAfter::every_pass;
+        if (coin()) {
+          w.dtype = coin() ? Dtype::bf16 : Dtype::fp32;
+          strategy.reduce_dtype = coin() ? Dtype::bf16 : Dtype::fp32;
         }
         assert_close(recurrence(cluster, strategy, w), time_of(cluster, strategy, w), 1e-9, "step");
       },

@@ -66,6 +66,19 @@ TEST_CASE("what is sharded is a p-th, and the units that are there whole") {
   Workload accumulated = many;
   accumulated.accumulation = 2;
   CHECK(memory_of(sharded(ShardingStage::parameters, 0), accumulated).gradients == 10_MB);
+  // Reduced after every pass there are a p-th and two units of them, as with one pass; not without overlap.
+  ShardedStrategy every = sharded(ShardingStage::parameters, 0);
+  every.reduce_after = ReduceAfter::every_pass;
+  CHECK(memory_of(every, accumulated).gradients == 4.5_MB);
+  every.exchange.overlap = false;
+  CHECK(memory_of(every, accumulated).gradients == 10_MB);
+  // In a type twice as wide: twice as much of gradients, nothing else.
+  Workload narrow = many;
+  narrow.dtype = Dtype::bf16;
+  ShardedStrategy wide = sharded(ShardingStage::gradients);
+  const WorkerMemory before = memory_of(wide, narrow);
+  wide.reduce_dtype = Dtype::fp32;
+  CHECK(memory_of(wide, narrow) == WorkerMemory{before.parameters, 9_MB, before.optimizer, 0_B, {}});
 }
 
 TEST_CASE("the optimizer's state is in fp32, with the weights beside halves") {

@@ -81,6 +81,8 @@ std::vector<Case> cases() {
       {"/workload/backward_spread", "elements", {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "times follow from the layers' shapes", slow},
       {"/workload/recomputation", "blocks", {{"/workload", json(R"({"from": "inception-v3", "profile": "v100-datasheet"})")}}, "no layers' names tell blocks, by a number between dots",
        {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}},
+      {"/workload/recomputed_share", 0.5, {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "recomputation is none",
+       {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet", "recomputation": "blocks"})")}}},
       // Lists: said of axes only.
       {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has links of its own", ring, false},
       {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has links of its own", ring, false},
@@ -123,6 +125,8 @@ std::vector<Case> cases() {
       {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false", strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
       {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "stage": "gradients", "exchange": {"grouping": "per-tensor"}})"), "stage is gradients, which keeps what it has gathered",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
+      {"/strategy/reduce_after", "every-pass", strategy(R"({"kind": "sharded"})"), "a step is one pass", both(slow, both(strategy(R"({"kind": "sharded"})"), {{"/workload/accumulation", 2}}))},
+      {"/strategy/reduce_dtype", "tf32", strategy(R"({"kind": "sharded"})"), "the workload's dtype, fp32, is as wide", both(strategy(R"({"kind": "sharded"})"), {{"/workload/dtype", "bf16"}})},
       // No pipeline's forecast looks at its first steps.
       {"/strategy/warmup_steps", 3, strategy(R"({"kind": "pipelined"})"), "steps are forecast as they are once the pipeline is steady", {}},
       {"/strategy/bound", 1, servers, "consistency is synchronous", both(replay, strategy(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")), false},

@@ -45,6 +45,7 @@ Strategy random_strategy(int p) {
     case 5: {
       ShardedStrategy sharded{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .prefetch = integer_between(0, 3), .exchange = exchange};
       if (p > 2 && coin()) sharded.group_size = p / 2;  // p is even
+      if (coin()) sharded.reduce_after = ReduceAfter::every_pass;
       return sharded;
     }
     default: {

@@ -203,6 +203,7 @@ TEST_CASE("every strategy folds exactly") {
       int g = integer_between(1, scenario.cluster.workers);
       while (scenario.cluster.workers % g != 0) --g;
       sharded->group_size = g > 1 ? g : scenario.cluster.workers;
+      if (coin()) sharded->reduce_after = ReduceAfter::every_pass;
     }
     WorkloadTable table = *scenario.workload;
     table.accumulation = integer_between(1, 3);

@@ -213,6 +213,7 @@ TEST_CASE("sharding groups of any size on any topology, by any algorithm: replay
     if (p % *strategy.group_size != 0) continue;
     strategy.collective.algorithm = one_of(inside);
     strategy.all_reduce.algorithm = one_of(between);
+    if (random() % 2 == 0) strategy.reduce_dtype = Dtype::bf16;
     cases.push_back({fmt::format("p={} topology {} g={} {} inside, {} between", p, cluster.topology.index(), *strategy.group_size, name_of(strategy.collective.algorithm), name_of(strategy.all_reduce.algorithm)), scenario_of(cluster, strategy)});
   }
   require_all_same(cases);

@@ -1,0 +1,37 @@
+#include "models/report/footnotes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace stepcast {
+
+std::string without_numbers(std::string note) {
+  std::erase_if(note, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return note;
+}
+
+std::string note_lines(const std::vector<std::string>& notes) {
+  constexpr std::size_t kMostAlike = 3;
+  std::set<std::string> seen;
+  std::vector<std::string> once;
+  std::map<std::string, std::size_t> alike;
+  for (const std::string& note : notes)
+    if (seen.insert(note).second) {
+      once.push_back(note);
+      ++alike[without_numbers(note)];
+    }
+  std::string text;
+  for (const std::string& note : once) {
+    std::size_t& count = alike[without_numbers(note)];
+    if (count == 0) continue;  // said by the first of them
+    const bool many = count > kMostAlike;
+    text += fmt::format("note: {}{}\n", note, many ? fmt::format(" (and {} notes more that differ in numbers alone)", count - 1) : "");
+    if (many) count = 0;
+  }
+  return text;
+}
+
+}  // namespace stepcast
