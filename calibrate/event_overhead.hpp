@@ -23,8 +23,9 @@ struct EventOverhead {
 /// @pre n > 1
 EventOverhead event_overhead(double single, double chain, double n);
 
-/// The records with e taken from every sample: e over its repeats from each time, since that is of one pass. What remains
-/// is l over the repeats, since every run launches a kernel, or more; a time that is less than that stays as it is.
+/// The records with e taken from every sample: e over its repeats from each time, since that is of one pass. What
+/// remains is l over the repeats, since every run launches a kernel, or more; a time that is less than that stays as it
+/// is.
 std::vector<Record> without_events(std::vector<Record> records, const EventOverhead& overhead);
 
 }  // namespace stepcast::calibrate

@@ -39,20 +39,21 @@ struct UpdateToMeasure {
   std::string entry;  ///< the profile's name for it
 };
 
-/// Every optimizer's, of each type that one computes in: few kernels, and whatever network the profile is used for then has
-/// its update's time.
+/// Every optimizer's, of each type that one computes in: few kernels, and whatever network the profile is used for then
+/// has its update's time.
 std::vector<UpdateToMeasure> updates_to_measure();
 
 /// A whole step to measure: all layers of a table forward, back in reverse order, and the update of each tensor.
 struct StepToMeasure {
-  WorkloadTable table;  ///< in the form with shapes, its variant applied
-  std::string variant;  ///< "vanilla" without one
+  WorkloadTable table;                        ///< in the form with shapes, its variant applied
+  std::string variant;                        ///< "vanilla" without one
   std::vector<kernels::LayerKernels> layers;  ///< one for each layer of the table
   kernels::Kernel update;
-  std::vector<std::int64_t> tensors;          ///< elements of each tensor that is updated
+  std::vector<std::int64_t> tensors;  ///< elements of each tensor that is updated
   ConvolutionPath path = ConvolutionPath::im2col;
 
-  /// "step/resnet50 pufferfish tf32 5f1c...": with the batch as size, the key of its samples; the digest is of all kernels.
+  /// "step/resnet50 pufferfish tf32 5f1c...": with the batch as size, the key of its samples; the digest is of all
+  /// kernels.
   [[nodiscard]] std::string name() const;
 };
 

@@ -18,7 +18,9 @@ System scaled(const std::vector<std::vector<double>>& rows, const std::vector<do
   const auto n = static_cast<Eigen::Index>(rows.size()), m = static_cast<Eigen::Index>(rows.front().size());
   System system{Eigen::MatrixXd(n, m), Eigen::VectorXd(m)};
   for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < m; ++j) system.a(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] / targets[static_cast<std::size_t>(i)];
+    for (Eigen::Index j = 0; j < m; ++j)
+      system.a(i, j) =
+          rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] / targets[static_cast<std::size_t>(i)];
   for (Eigen::Index j = 0; j < m; ++j) {
     system.scale(j) = system.a.col(j).norm();
     if (system.scale(j) > 0) system.a.col(j) /= system.scale(j);
@@ -45,7 +47,8 @@ std::optional<LeastSquares> solve_with(const System& system, unsigned free) {
   LeastSquares result;
   result.squares = (a * x - Eigen::VectorXd::Ones(a.rows())).squaredNorm();
   result.degrees_of_freedom = static_cast<int>(a.rows() - a.cols());
-  const Eigen::MatrixXd covariance = (a.transpose() * a).inverse() * (result.degrees_of_freedom > 0 ? result.squares / result.degrees_of_freedom : 0.0);
+  const Eigen::MatrixXd covariance = (a.transpose() * a).inverse() *
+                                     (result.degrees_of_freedom > 0 ? result.squares / result.degrees_of_freedom : 0.0);
   const auto all = static_cast<std::size_t>(system.a.cols());
   result.coefficients.assign(all, 0);
   result.covariance.assign(all, std::vector<double>(all, 0));
@@ -56,7 +59,8 @@ std::optional<LeastSquares> solve_with(const System& system, unsigned free) {
     const double scale = system.scale(static_cast<Eigen::Index>(which[j]));
     result.coefficients[which[j]] = x(static_cast<Eigen::Index>(j)) / scale;
     for (std::size_t k = 0; k < which.size(); ++k)
-      result.covariance[which[j]][which[k]] = covariance(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(k)) / scale / system.scale(static_cast<Eigen::Index>(which[k]));
+      result.covariance[which[j]][which[k]] = covariance(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(k)) /
+                                              scale / system.scale(static_cast<Eigen::Index>(which[k]));
   }
   return result;
 }
@@ -64,14 +68,16 @@ std::optional<LeastSquares> solve_with(const System& system, unsigned free) {
 }  // namespace
 
 LeastSquares solve_relative(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets) {
-  if (rows.empty() || rows.front().empty() || rows.size() != targets.size()) throw std::invalid_argument("least squares without rows");
+  if (rows.empty() || rows.front().empty() || rows.size() != targets.size())
+    throw std::invalid_argument("least squares without rows");
   const System system = scaled(rows, targets);
   const auto m = rows.front().size();
   const unsigned every = (1U << m) - 1;
   std::optional<LeastSquares> best = solve_with(system, every);
   if (!best)
     for (unsigned free = 1; free < every; ++free)
-      if (auto found = solve_with(system, free); found && (!best || found->squares < best->squares)) best = std::move(found);
+      if (auto found = solve_with(system, free); found && (!best || found->squares < best->squares))
+        best = std::move(found);
   if (!best) throw std::invalid_argument("the rows do not determine the coefficients");
   return *best;
 }

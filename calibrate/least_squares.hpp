@@ -1,5 +1,5 @@
-// Least squares of relative deviations with coefficients that cannot be negative: times, and times per byte or operation.
-// The decompositions are Eigen's.
+// Least squares of relative deviations with coefficients that cannot be negative: times, and times per byte or
+// operation. The decompositions are Eigen's.
 #pragma once
 
 #include <vector>

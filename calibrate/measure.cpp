@@ -18,23 +18,28 @@ struct Task {
 };
 
 /// What this start still has to measure, in random order.
-std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const MeasureOptions& options, const SampleFile& file) {
+std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const MeasureOptions& options,
+                             const SampleFile& file) {
   std::vector<Task> tasks;
   // What the first start has left out, the others leave out too.
-  const auto is_left_out = [&](const Subject& subject, std::int64_t size) { return options.start > 0 && !file.has(subject.name, size, 0); };
+  const auto is_left_out = [&](const Subject& subject, std::int64_t size) {
+    return options.start > 0 && !file.has(subject.name, size, 0);
+  };
   for (const Subject& subject : subjects)
     for (const std::int64_t size : subject.sizes)
-      if (!file.has(subject.name, size, options.start) && !is_left_out(subject, size)) tasks.push_back({&subject, size});
+      if (!file.has(subject.name, size, options.start) && !is_left_out(subject, size))
+        tasks.push_back({&subject, size});
   std::mt19937_64 random(options.seed + static_cast<std::uint64_t>(options.start));
   std::shuffle(tasks.begin(), tasks.end(), random);
   // First the device's own rates: cut off at any time later, what was measured makes a profile.
-  std::stable_partition(tasks.begin(), tasks.end(), [](const Task& task) { return task.subject->name.starts_with("device/"); });
+  std::stable_partition(tasks.begin(), tasks.end(),
+                        [](const Task& task) { return task.subject->name.starts_with("device/"); });
   return tasks;
 }
 
-/// Which subjects may be timed: each is checked once, before its first time, while others are timed, since checks take long on
-/// the host and a start may be cut off. Those of which the file has times were right when these were taken; later starts run
-/// the same program on the same device.
+/// Which subjects may be timed: each is checked once, before its first time, while others are timed, since checks take
+/// long on the host and a start may be cut off. Those of which the file has times were right when these were taken;
+/// later starts run the same program on the same device.
 class Checks {
  public:
   explicit Checks(const SampleFile& file) : file_(file) {}
@@ -57,7 +62,8 @@ class Checks {
 
  private:
   [[nodiscard]] bool has_times(const Subject& subject) const {
-    return std::any_of(subject.sizes.begin(), subject.sizes.end(), [&](std::int64_t size) { return file_.has(subject.name, size, 0); });
+    return std::any_of(subject.sizes.begin(), subject.sizes.end(),
+                       [&](std::int64_t size) { return file_.has(subject.name, size, 0); });
   }
   const SampleFile& file_;
   std::set<const Subject*> checked_, wrong_;
@@ -71,13 +77,26 @@ Record measure_one(const Task& task, const MeasureOptions& options, const Surrou
   SampledWork sampled = sample(*work, rules, surroundings);
   for (std::vector<double>* series : {&sampled.cold.seconds, &sampled.warm.seconds})
     for (double& seconds : *series) seconds /= subject.repeats;
-  return {subject.name, subject.pass, subject.method, task.size, options.start, subject.bytes(task.size), subject.flops(task.size), std::move(sampled.cold.seconds), std::move(sampled.warm.seconds),
-          sampled.cold.clock, sampled.cold.discarded, sampled.steady, sampled.cold.settled, subject.repeats};
+  return {subject.name,
+          subject.pass,
+          subject.method,
+          task.size,
+          options.start,
+          subject.bytes(task.size),
+          subject.flops(task.size),
+          std::move(sampled.cold.seconds),
+          std::move(sampled.warm.seconds),
+          sampled.cold.clock,
+          sampled.cold.discarded,
+          sampled.steady,
+          sampled.cold.settled,
+          subject.repeats};
 }
 
 }  // namespace
 
-int measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file, const Surroundings& surroundings) {
+int measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file,
+            const Surroundings& surroundings) {
   std::size_t all = 0;
   for (const Subject& subject : subjects) all += subject.sizes.size() * static_cast<std::size_t>(options.starts);
   const std::vector<Task> tasks = list_tasks(subjects, options, file);
@@ -89,7 +108,9 @@ int measure(const std::vector<Subject>& subjects, const MeasureOptions& options,
     if (!is_right) continue;
     const std::string name = fmt::format("{}, size {}", task.subject->name, task.size);
     progress.show(file.count(), fmt::format("start {} of {}, {}", options.start + 1, options.starts, name));
-    const auto leave_out = [&](const std::exception& why) { progress.note(fmt::format("{}, is left out: {}", name, why.what())); };
+    const auto leave_out = [&](const std::exception& why) {
+      progress.note(fmt::format("{}, is left out: {}", name, why.what()));
+    };
     try {
       file.append(measure_one(task, options, surroundings));
     } catch (const Interrupted&) {

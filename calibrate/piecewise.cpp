@@ -21,7 +21,9 @@ constexpr std::size_t kMostCandidates = 24;
 
 void require_positive(const std::vector<Timing>& timings) {
   for (const Timing& timing : timings)
-    if (!(timing.seconds > 0) || !(timing.bytes >= 0)) throw std::invalid_argument("a time of " + std::to_string(timing.seconds) + " s at " + std::to_string(timing.bytes) + " B; allowed: above 0, at 0 B or more");
+    if (!(timing.seconds > 0) || !(timing.bytes >= 0))
+      throw std::invalid_argument("a time of " + std::to_string(timing.seconds) + " s at " +
+                                  std::to_string(timing.bytes) + " B; allowed: above 0, at 0 B or more");
 }
 
 /// Whether operations are in no one proportion to bytes, so that both can be told apart.
@@ -48,8 +50,8 @@ std::vector<double> row_of(const Timing& timing, const std::vector<double>& knot
   return row;
 }
 
-/// The i-th line: intercept = launch + Σ_{j<i} slope_j·width_j - slope_i·(where it begins), so its variance follows from
-/// the covariance of launch and slopes.
+/// The i-th line: intercept = launch + Σ_{j<i} slope_j·width_j - slope_i·(where it begins), so its variance follows
+/// from the covariance of launch and slopes.
 PiecewiseFit::Segment segment_of(const LeastSquares& solved, const std::vector<double>& knots, std::size_t i) {
   std::vector<double> weights(solved.coefficients.size(), 0);
   weights[0] = 1;
@@ -64,11 +66,17 @@ PiecewiseFit::Segment segment_of(const LeastSquares& solved, const std::vector<d
     intercept += weights[j] * solved.coefficients[j];
     for (std::size_t k = 0; k < weights.size(); ++k) variance += weights[j] * weights[k] * solved.covariance[j][k];
   }
-  return {from, i < knots.size() ? knots[i] : std::numeric_limits<double>::infinity(), intercept, solved.coefficients[1 + i], std::sqrt(std::max(variance, 0.0)), std::sqrt(solved.covariance[1 + i][1 + i])};
+  return {from,
+          i < knots.size() ? knots[i] : std::numeric_limits<double>::infinity(),
+          intercept,
+          solved.coefficients[1 + i],
+          std::sqrt(std::max(variance, 0.0)),
+          std::sqrt(solved.covariance[1 + i][1 + i])};
 }
 
 /// The fit with knots at these bytes; none where it is not determined or the last segment does not rise.
-std::optional<PiecewiseFit> fit_with(const std::vector<Timing>& timings, const std::vector<double>& knots, bool with_flops) {
+std::optional<PiecewiseFit> fit_with(const std::vector<Timing>& timings, const std::vector<double>& knots,
+                                     bool with_flops) {
   std::vector<std::vector<double>> rows;
   std::vector<double> targets;
   for (const Timing& timing : timings) {
@@ -108,7 +116,8 @@ double criterion(const PiecewiseFit& fit, std::size_t timings, bool with_flops) 
 /// Places between neighbouring sizes, at most kMostCandidates, evenly among them.
 std::vector<double> candidates(const std::vector<double>& bytes, int least_sizes) {
   std::vector<double> all;
-  for (std::size_t i = static_cast<std::size_t>(least_sizes); i + static_cast<std::size_t>(least_sizes) <= bytes.size(); ++i)
+  for (std::size_t i = static_cast<std::size_t>(least_sizes); i + static_cast<std::size_t>(least_sizes) <= bytes.size();
+       ++i)
     if (bytes[i - 1] > 0) all.push_back(std::sqrt(bytes[i - 1] * bytes[i]));
   if (all.size() <= kMostCandidates) return all;
   std::vector<double> some;
@@ -121,7 +130,8 @@ bool well_filled(const std::vector<double>& knots, const std::vector<double>& by
   double from = -1;
   for (std::size_t i = 0; i <= knots.size(); ++i) {
     const double to = i < knots.size() ? knots[i] : std::numeric_limits<double>::infinity();
-    const auto held = std::upper_bound(bytes.begin(), bytes.end(), to) - std::upper_bound(bytes.begin(), bytes.end(), from);
+    const auto held =
+        std::upper_bound(bytes.begin(), bytes.end(), to) - std::upper_bound(bytes.begin(), bytes.end(), from);
     if (held < least_sizes) return false;
     from = to;
   }
@@ -129,17 +139,21 @@ bool well_filled(const std::vector<double>& knots, const std::vector<double>& by
 }
 
 /// Moves one knot after the other to where the squares are least, by golden section in the logarithm.
-PiecewiseFit refined(PiecewiseFit fit, const std::vector<Timing>& timings, const std::vector<double>& bytes, const PiecewiseOptions& options, bool with_flops) {
+PiecewiseFit refined(PiecewiseFit fit, const std::vector<Timing>& timings, const std::vector<double>& bytes,
+                     const PiecewiseOptions& options, bool with_flops) {
   std::vector<double> knots;
   for (const auto& knot : fit.knots) knots.push_back(knot.bytes);
   const double golden = (std::sqrt(5.0) - 1) / 2;
   for (int sweep = 0; sweep < 2; ++sweep)
     for (double& knot : knots) {
       const auto above = std::upper_bound(bytes.begin(), bytes.end(), knot);
-      double low = std::log(*std::prev(above, std::min<std::ptrdiff_t>(2, above - bytes.begin()))), high = std::log(*std::min(above + 1, std::prev(bytes.end())));
+      double low = std::log(*std::prev(above, std::min<std::ptrdiff_t>(2, above - bytes.begin()))),
+             high = std::log(*std::min(above + 1, std::prev(bytes.end())));
       const auto squares_at = [&](double place) {
         const double before = std::exchange(knot, std::exp(place));
-        const auto found = std::is_sorted(knots.begin(), knots.end()) && well_filled(knots, bytes, options.least_sizes) ? fit_with(timings, knots, with_flops) : std::nullopt;
+        const auto found = std::is_sorted(knots.begin(), knots.end()) && well_filled(knots, bytes, options.least_sizes)
+                               ? fit_with(timings, knots, with_flops)
+                               : std::nullopt;
         if (found && found->squares < fit.squares) {
           fit = *found;
           return found->squares;
@@ -157,14 +171,16 @@ PiecewiseFit refined(PiecewiseFit fit, const std::vector<Timing>& timings, const
 }
 
 /// The best fit with so many knots.
-std::optional<PiecewiseFit> best_with(const std::vector<Timing>& timings, const std::vector<double>& bytes, int knots, const PiecewiseOptions& options, bool with_flops) {
+std::optional<PiecewiseFit> best_with(const std::vector<Timing>& timings, const std::vector<double>& bytes, int knots,
+                                      const PiecewiseOptions& options, bool with_flops) {
   if (knots == 0) return fit_with(timings, {}, with_flops);
   const std::vector<double> places = candidates(bytes, options.least_sizes);
   std::optional<PiecewiseFit> best;
   const auto extend = [&](auto&& self, std::vector<double> chosen, std::size_t from) -> void {
     if (static_cast<int>(chosen.size()) == knots) {
       if (!well_filled(chosen, bytes, options.least_sizes)) return;
-      if (auto found = fit_with(timings, chosen, with_flops); found && (!best || found->squares < best->squares)) best = std::move(found);
+      if (auto found = fit_with(timings, chosen, with_flops); found && (!best || found->squares < best->squares))
+        best = std::move(found);
       return;
     }
     for (std::size_t i = from; i < places.size(); ++i) {
@@ -182,7 +198,9 @@ std::optional<PiecewiseFit> best_with(const std::vector<Timing>& timings, const 
 double PiecewiseFit::seconds(double bytes, double flops) const {
   Knot from{0, launch};
   for (const Knot& knot : knots) {
-    if (bytes < knot.bytes) return from.seconds + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.seconds - from.seconds) + flops * seconds_per_flop;
+    if (bytes < knot.bytes)
+      return from.seconds + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.seconds - from.seconds) +
+             flops * seconds_per_flop;
     from = knot;
   }
   return from.seconds + (bytes - from.bytes) * slope + flops * seconds_per_flop;
@@ -214,7 +232,8 @@ PiecewiseFit fit_piecewise(std::vector<Timing> timings, const PiecewiseOptions& 
 Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, const PiecewiseOptions& options) {
   std::set<std::int64_t> distinct;
   for (const Timing& timing : timings) distinct.insert(timing.size);
-  if (distinct.size() < 10) throw std::invalid_argument("a fit needs ten sizes or more, there are " + std::to_string(distinct.size()));
+  if (distinct.size() < 10)
+    throw std::invalid_argument("a fit needs ten sizes or more, there are " + std::to_string(distinct.size()));
   const std::vector<std::int64_t> inner(std::next(distinct.begin()), std::prev(distinct.end()));
   const std::size_t count = distinct.size() - static_cast<std::size_t>(0.7 * static_cast<double>(distinct.size()));
   std::mt19937_64 random(seed);
@@ -228,7 +247,8 @@ Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, con
   Judged result;
   result.fit = fit_piecewise(fitted, options);
   std::vector<double> errors;
-  for (const Timing& timing : held_out) errors.push_back(std::abs(result.fit.seconds(timing.bytes, timing.flops) - timing.seconds) / timing.seconds);
+  for (const Timing& timing : held_out)
+    errors.push_back(std::abs(result.fit.seconds(timing.bytes, timing.flops) - timing.seconds) / timing.seconds);
   result.median_error = median(errors);
   result.p90_error = quantile(errors, 0.9);
   result.largest_error = *std::max_element(errors.begin(), errors.end());
@@ -241,7 +261,8 @@ double t_quantile_975(int degrees_of_freedom) {
   if (degrees_of_freedom < 1) return std::numeric_limits<double>::infinity();
   if (degrees_of_freedom == 1) return 12.706;
   const double v = degrees_of_freedom, z = 1.959963984540054, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-  return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+  return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
 }  // namespace stepcast::calibrate

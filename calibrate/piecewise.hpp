@@ -1,4 +1,5 @@
-// A kernel's or a message's time as a function of its size: t = m(bytes) + flops/peak, m continuous and piecewise linear.
+// A kernel's or a message's time as a function of its size: t = m(bytes) + flops/peak, m continuous and piecewise
+// linear.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +28,20 @@ struct PiecewiseFit {
     double intercept_error = 0, slope_error = 0;
   };
 
-  double launch = 0;             ///< s
-  std::vector<Knot> knots;       ///< ascending; time never falls
-  double slope = 0;              ///< s/B after the last knot
-  double seconds_per_flop = 0;   ///< 0: the arithmetic explains nothing that the bytes do not
+  double launch = 0;              ///< s
+  std::vector<Knot> knots;        ///< ascending; time never falls
+  double slope = 0;               ///< s/B after the last knot
+  double seconds_per_flop = 0;    ///< 0: the arithmetic explains nothing that the bytes do not
   std::vector<Segment> segments;  ///< the same line by line
   int degrees_of_freedom = 0;
-  double squares = 0;            ///< Σ (fitted/measured - 1)²
+  double squares = 0;  ///< Σ (fitted/measured - 1)²
 
   [[nodiscard]] double seconds(double bytes, double flops = 0) const;
 };
 
 struct PiecewiseOptions {
   int most_segments = 3;
-  int least_sizes = 3;        ///< distinct sizes in each segment
+  int least_sizes = 3;  ///< distinct sizes in each segment
   bool fits_flops = true;
 };
 
@@ -48,11 +49,12 @@ struct PiecewiseOptions {
 /// knots; as many segments as lower N·ln(squares/N) + k·ln N (BIC; k counts each knot's place too). Deviations below
 /// 0.01 % count as none. Operations come in only where they are not in one proportion to the bytes.
 /// Knots are searched for between the measured sizes, exhaustively, then moved where the squares are least.
-/// @throws std::invalid_argument unless timings of two sizes or more with positive times are there and time grows with bytes
+/// @throws std::invalid_argument unless timings of two sizes or more with positive times are there and time grows with
+/// bytes
 PiecewiseFit fit_piecewise(std::vector<Timing> timings, const PiecewiseOptions& options = {});
 
 struct Judged {
-  PiecewiseFit fit;  ///< to the fitted part
+  PiecewiseFit fit;                                           ///< to the fitted part
   double median_error = 0, p90_error = 0, largest_error = 0;  ///< |fitted - measured|/measured of the part held out
   int fitted = 0, held_out = 0;                               ///< timings
 };
@@ -62,8 +64,8 @@ struct Judged {
 /// @throws std::invalid_argument for fewer than ten sizes, and as fit_piecewise
 Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, const PiecewiseOptions& options = {});
 
-/// Of Student's t with so many degrees of freedom, the quantile that leaves 2.5 % above it (Abramowitz and Stegun 26.7.5;
-/// off by 4 % at 2 degrees, by 0.3 % at 4, by less above); for 1 degree exact.
+/// Of Student's t with so many degrees of freedom, the quantile that leaves 2.5 % above it (Abramowitz and Stegun
+/// 26.7.5; off by 4 % at 2 degrees, by 0.3 % at 4, by less above); for 1 degree exact.
 double t_quantile_975(int degrees_of_freedom);
 
 }  // namespace stepcast::calibrate

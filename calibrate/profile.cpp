@@ -20,7 +20,9 @@ namespace {
 
 double rounded(double value) { return std::strtod(fmt::format("{:.5e}", value).c_str(), nullptr); }
 template <class Q>
-Q rounded(Q value) { return Q(rounded(value.si())); }
+Q rounded(Q value) {
+  return Q(rounded(value.si()));
+}
 
 /// The factor 1 + s that factors 1 + x of independent causes come to at the most.
 double combined(std::initializer_list<double> parts) {
@@ -35,7 +37,9 @@ using ByName = std::map<std::string, std::map<std::int64_t, Pooled>>;
 
 const Pooled& own_rate(const ByName& pooled, const std::string& name) {
   const auto found = pooled.find(name);
-  if (found == pooled.end() || found->second.empty()) throw CalibrationError("there are no samples of " + name + ", without which no profile can be written: run the same command again");
+  if (found == pooled.end() || found->second.empty())
+    throw CalibrationError("there are no samples of " + name +
+                           ", without which no profile can be written: run the same command again");
   return std::prev(found->second.end())->second;
 }
 
@@ -77,14 +81,16 @@ std::size_t distinct_sizes(const std::vector<Timing>& timings) {
 /// @throws std::invalid_argument where the pass cannot be fitted
 KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint64_t seed) {
   const Judged judged = fit_and_judge(pass.timings, seed);
-  const auto [least, most] = std::minmax_element(pass.timings.begin(), pass.timings.end(), [](const Timing& a, const Timing& b) { return a.bytes < b.bytes; });
+  const auto [least, most] = std::minmax_element(pass.timings.begin(), pass.timings.end(),
+                                                 [](const Timing& a, const Timing& b) { return a.bytes < b.bytes; });
   KernelEntry entry;
   entry.name = name;
   entry.launch = rounded(Seconds(judged.fit.launch));
   entry.bandwidth = rounded(BytesPerSecond(1 / judged.fit.slope));
   if (judged.fit.seconds_per_flop > 0) entry.peak = rounded(FlopsPerSecond(1 / judged.fit.seconds_per_flop));
   entry.evidence = Evidence::measured;
-  entry.source = fmt::format("stepcast-calibrate, L2 flushed before each time; methods {}", fmt::join(pass.methods, ", "));
+  entry.source =
+      fmt::format("stepcast-calibrate, L2 flushed before each time; methods {}", fmt::join(pass.methods, ", "));
   // Rounding must not let time fall from one knot to the next.
   Seconds before = entry.launch;
   for (const auto& knot : judged.fit.knots) {
@@ -92,7 +98,8 @@ KernelEntry entry_of(const std::string& name, const PassSamples& pass, std::uint
     entry.knots.push_back({rounded(Bytes(knot.bytes)), before});
   }
   entry.range = BytesRange{Bytes(least->bytes), Bytes(most->bytes)};
-  entry.errors = FitErrors{rounded(judged.median_error), rounded(judged.p90_error), rounded(judged.largest_error), judged.fitted, judged.held_out};
+  entry.errors = FitErrors{rounded(judged.median_error), rounded(judged.p90_error), rounded(judged.largest_error),
+                           judged.fitted, judged.held_out};
   entry.iqr = rounded(median(pass.iqrs));
   entry.start_spread = rounded(median(pass.start_spreads));
   entry.spread = rounded(combined({*entry.iqr / 2, *entry.start_spread / 2, judged.median_error}));
@@ -141,8 +148,14 @@ std::optional<LayerEntry> entry_of(const LayerToMeasure& layer, const ByName& po
 }
 
 StepCheck check_of(const StepToMeasure& step, const Pooled& measured, const DeviceProfile& profile) {
-  return {step.table.name, step.variant, step.table.batch, step.table.dtype, assembled_step(step, profile), rounded(Seconds(measured.median)),
-          fmt::format("the same kernels in sequence, handing on what they write; convolutions by {}", name_of(step.path))};
+  return {
+      step.table.name,
+      step.variant,
+      step.table.batch,
+      step.table.dtype,
+      assembled_step(step, profile),
+      rounded(Seconds(measured.median)),
+      fmt::format("the same kernels in sequence, handing on what they write; convolutions by {}", name_of(step.path))};
 }
 
 double median_clock(const ByName& pooled) {
@@ -159,7 +172,10 @@ const Layer* first_unmeasured(const StepToMeasure& step, const DeviceProfile& pr
   for (std::size_t i = 0; i < step.layers.size(); ++i) {
     const kernels::LayerKernels& kernels = step.layers[i];
     const LayerEntry* entry = find_entry(profile, *step.table.layers[i].shape, step.table.batch, step.table.dtype);
-    if (entry == nullptr || (kernels.forward && !entry->forward) || (kernels.weight_gradient && !entry->weight_gradient) || (i > 0 && kernels.data_gradient && !entry->data_gradient)) return &step.table.layers[i];
+    if (entry == nullptr || (kernels.forward && !entry->forward) ||
+        (kernels.weight_gradient && !entry->weight_gradient) ||
+        (i > 0 && kernels.data_gradient && !entry->data_gradient))
+      return &step.table.layers[i];
   }
   return nullptr;
 }
@@ -179,7 +195,8 @@ ByName pool(const std::vector<Record>& records) {
   ByName result;
   for (const auto& [name, sizes] : groups)
     for (const auto& [size, starts] : sizes) {
-      Pooled one{starts.front()->pass, starts.front()->method, starts.front()->bytes, starts.front()->flops, starts.front()->repeats};
+      Pooled one{starts.front()->pass, starts.front()->method, starts.front()->bytes, starts.front()->flops,
+                 starts.front()->repeats};
       std::vector<double> cold, warm, medians, clocks;
       for (const Record* start : starts) {
         cold.insert(cold.end(), start->cold.begin(), start->cold.end());
@@ -190,7 +207,9 @@ ByName pool(const std::vector<Record>& records) {
       }
       one.median = median(cold);
       one.iqr = interquartile_range(cold) / one.median;
-      one.start_spread = (*std::max_element(medians.begin(), medians.end()) - *std::min_element(medians.begin(), medians.end())) / one.median;
+      one.start_spread =
+          (*std::max_element(medians.begin(), medians.end()) - *std::min_element(medians.begin(), medians.end())) /
+          one.median;
       one.warm = warm.empty() ? 0 : median(warm);
       one.clock = median(clocks);
       one.starts = static_cast<int>(starts.size());
@@ -200,7 +219,8 @@ ByName pool(const std::vector<Record>& records) {
   return result;
 }
 
-DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps) {
+DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records,
+                           std::uint64_t seed, const std::vector<StepToMeasure>& steps) {
   const EventOverhead overhead = overhead_in(pool(records));
   const ByName pooled = pool(without_events(records, overhead));
   DeviceProfile profile;
@@ -214,14 +234,20 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   constexpr Dtype kDtypes[] = {Dtype::fp32, Dtype::tf32, Dtype::fp16, Dtype::bf16};
   for (int i = 0; i < 4; ++i) {
     const Pooled& product = own_rate(pooled, own::kProducts[i]);
-    profile.peaks.push_back({kDtypes[i], rounded(FlopsPerSecond(product.flops / product.median)), Evidence::measured, "cuBLAS, 8192 x 8192 matrices, median; not a peak of the hardware", spread_of(product)});
+    profile.peaks.push_back({kDtypes[i], rounded(FlopsPerSecond(product.flops / product.median)), Evidence::measured,
+                             "cuBLAS, 8192 x 8192 matrices, median; not a peak of the hardware", spread_of(product)});
   }
   const Pooled& copy = own_rate(pooled, own::kCopy);
-  profile.memory_bandwidth = {rounded(BytesPerSecond(copy.bytes / copy.median)), Evidence::measured, "a copy on the device, bytes read and written, median", spread_of(copy)};
+  profile.memory_bandwidth = {rounded(BytesPerSecond(copy.bytes / copy.median)), Evidence::measured,
+                              "a copy on the device, bytes read and written, median", spread_of(copy)};
   const Pooled& launch = own_rate(pooled, own::kLaunch);
-  profile.launch_overhead = {rounded(Seconds(launch.median)), Evidence::measured, fmt::format("an empty kernel of a chain of {:.0f}, median", launch.repeats), spread_of(launch)};
-  profile.compute_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what large matrix products do"};
-  profile.memory_efficiency = {1.0, Evidence::assumed, "that layers which were not measured reach what a large copy does"};
+  profile.launch_overhead = {rounded(Seconds(launch.median)), Evidence::measured,
+                             fmt::format("an empty kernel of a chain of {:.0f}, median", launch.repeats),
+                             spread_of(launch)};
+  profile.compute_efficiency = {1.0, Evidence::assumed,
+                                "that layers which were not measured reach what large matrix products do"};
+  profile.memory_efficiency = {1.0, Evidence::assumed,
+                               "that layers which were not measured reach what a large copy does"};
   profile.bend = {4.0, Evidence::assumed, "not fitted"};
   for (const auto& [pass, samples] : by_pass(pooled)) {
     if (distinct_sizes(samples.timings) < kLeastSizes) continue;
@@ -236,11 +262,14 @@ DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device
   profile.roofline_spread = judge_roofline(profile);
   for (RooflineSpread& one : profile.roofline_spread) one.spread = rounded(one.spread);
   for (const StepToMeasure& step : steps)
-    if (const Pooled* measured = find(pooled, step.name(), step.table.batch); measured != nullptr && first_unmeasured(step, profile) == nullptr) profile.checks.push_back(check_of(step, *measured, profile));
+    if (const Pooled* measured = find(pooled, step.name(), step.table.batch);
+        measured != nullptr && first_unmeasured(step, profile) == nullptr)
+      profile.checks.push_back(check_of(step, *measured, profile));
   return profile;
 }
 
-std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed, const std::vector<StepToMeasure>& steps) {
+std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed,
+                                   const std::vector<StepToMeasure>& steps) {
   std::vector<Record> warm;
   for (const Record& record : records) {
     if (!record.pass.empty() && record.pass.find("-update/") == std::string::npos) continue;  // of no step

@@ -9,13 +9,17 @@
 
 namespace stepcast::calibrate {
 
-std::string progress_text(std::size_t done, std::size_t begun, std::size_t all, double seconds, const std::string& now) {
+std::string progress_text(std::size_t done, std::size_t begun, std::size_t all, double seconds,
+                          const std::string& now) {
   std::string text = fmt::format("{} of {} measured", done, all);
-  if (done > begun) text += fmt::format(", {} left", duration_text(Seconds(seconds * static_cast<double>(all - done) / static_cast<double>(done - begun))));
+  if (done > begun)
+    text += fmt::format(", {} left", duration_text(Seconds(seconds * static_cast<double>(all - done) /
+                                                           static_cast<double>(done - begun))));
   return now.empty() ? text : text + ": " + now;
 }
 
-Progress::Progress(std::size_t begun, std::size_t all) : begun_(begun), all_(all), is_terminal_(::isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(std::size_t begun, std::size_t all)
+    : begun_(begun), all_(all), is_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void Progress::show(std::size_t done, const std::string& now) {
   const auto time = Clock::now();

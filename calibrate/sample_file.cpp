@@ -28,9 +28,12 @@ std::string content_of(const fs::path& path) {
 std::optional<std::string> text_of(const fs::path& path) {
   if (fs::is_regular_file(path)) return content_of(path);
   if (!fs::exists(gz_of(path))) return std::nullopt;
-  if (!has_gzip()) throw CalibrationError(fmt::format("{} is compressed, and this program was built without zlib; gunzip it first", gz_of(path).string()));
+  if (!has_gzip())
+    throw CalibrationError(fmt::format("{} is compressed, and this program was built without zlib; gunzip it first",
+                                       gz_of(path).string()));
   auto text = gunzip(content_of(gz_of(path)));
-  if (!text) throw CalibrationError(fmt::format("{} is no whole gzip file; move it away to measure anew", gz_of(path).string()));
+  if (!text)
+    throw CalibrationError(fmt::format("{} is no whole gzip file; move it away to measure anew", gz_of(path).string()));
   return text;
 }
 
@@ -41,7 +44,9 @@ void write_beside(const fs::path& path, const std::string& content) {
     std::ofstream file(partial, std::ios::binary);
     file << content;
     file.flush();
-    if (!file) throw CalibrationError(fmt::format("{} cannot be written: {}; make room, or choose another output", partial.string(), std::strerror(errno)));
+    if (!file)
+      throw CalibrationError(fmt::format("{} cannot be written: {}; make room, or choose another output",
+                                         partial.string(), std::strerror(errno)));
   }
   fs::rename(partial, path);
 }
@@ -63,12 +68,18 @@ Samples parse(const std::string& text, const fs::path& path) {
       if (number == 1) samples.header = json;
       else samples.records.push_back(record_of(json));
     } catch (const nlohmann::json::exception& error) {
-      throw CalibrationError(fmt::format("{}:{}: found \"{}\", which is no line of samples ({}); move the file away to measure anew", path.string(), number, line.substr(0, 40), error.what()));
+      throw CalibrationError(
+          fmt::format("{}:{}: found \"{}\", which is no line of samples ({}); move the file away to measure anew",
+                      path.string(), number, line.substr(0, 40), error.what()));
     }
     if (number == 1 && (!samples.header.is_object() || samples.header.value("format", "") != "stepcast-samples"))
-      throw CalibrationError(fmt::format("{}:1: found \"{}\"; allowed: the header of a samples file; choose another output or move the file away", path.string(), line.substr(0, 40)));
+      throw CalibrationError(fmt::format(
+          "{}:1: found \"{}\"; allowed: the header of a samples file; choose another output or move the file away",
+          path.string(), line.substr(0, 40)));
     if (number == 1 && samples.header.value("version", 0) != kSamplesVersion)
-      throw CalibrationError(fmt::format("{}:1: found samples of version {}; allowed: {}. Older ones lack what the events' share of a time is told by: write to another path, or begin anew with --fresh", path.string(), samples.header.value("version", 0), kSamplesVersion));
+      throw CalibrationError(fmt::format(
+          "{}:1: found samples of version {}; allowed: {}. Older ones lack what the events' share of a time is told by: write to another path, or begin anew with --fresh",
+          path.string(), samples.header.value("version", 0), kSamplesVersion));
   }
   return samples;
 }
@@ -90,8 +101,10 @@ std::string first_difference(const Json& found, const Json& here, const std::str
 }  // namespace
 
 Json to_json(const Record& r) {
-  return {{"name", r.name}, {"pass", r.pass}, {"method", r.method}, {"size", r.size}, {"start", r.start}, {"repeats", r.repeats}, {"bytes", r.bytes}, {"flops", r.flops}, {"clock_hz", r.clock},
-          {"discarded", r.discarded}, {"steady", r.steady}, {"settled", r.settled}, {"cold_s", r.cold}, {"warm_s", r.warm}};
+  return {{"name", r.name},      {"pass", r.pass},           {"method", r.method}, {"size", r.size},
+          {"start", r.start},    {"repeats", r.repeats},     {"bytes", r.bytes},   {"flops", r.flops},
+          {"clock_hz", r.clock}, {"discarded", r.discarded}, {"steady", r.steady}, {"settled", r.settled},
+          {"cold_s", r.cold},    {"warm_s", r.warm}};
 }
 
 Record record_of(const Json& json) {
@@ -119,7 +132,9 @@ SampleFile::SampleFile(fs::path path, const Json& header) : path_(std::move(path
   if (!kept.empty()) {
     const Samples samples = parse(kept, path_);
     if (const std::string difference = first_difference(samples.header, header); !difference.empty())
-      throw CalibrationError(fmt::format("{} holds samples taken otherwise: {}. They are not mixed: write to another path, or begin anew with --fresh", path_.string(), difference));
+      throw CalibrationError(fmt::format(
+          "{} holds samples taken otherwise: {}. They are not mixed: write to another path, or begin anew with --fresh",
+          path_.string(), difference));
     for (const Record& record : samples.records) keys_.insert({record.name, record.size, record.start});
   }
   if (!kept.empty() && fs::exists(path_)) {
@@ -128,7 +143,9 @@ SampleFile::SampleFile(fs::path path, const Json& header) : path_(std::move(path
     write_beside(path_, kept);
   }
   file_ = std::fopen(path_.c_str(), kept.empty() ? "wb" : "ab");
-  if (file_ == nullptr) throw CalibrationError(fmt::format("{} cannot be written: {}; choose another output", path_.string(), std::strerror(errno)));
+  if (file_ == nullptr)
+    throw CalibrationError(
+        fmt::format("{} cannot be written: {}; choose another output", path_.string(), std::strerror(errno)));
   if (kept.empty()) write_line(header.dump());
 }
 
@@ -140,7 +157,9 @@ void SampleFile::write_line(const std::string& line) {
   const std::string text = line + '\n';
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
-    throw CalibrationError(fmt::format("{} cannot be written to its end: {}; what was measured before is in it: make room and run the same command again", path_.string(), std::strerror(errno)));
+    throw CalibrationError(fmt::format(
+        "{} cannot be written to its end: {}; what was measured before is in it: make room and run the same command again",
+        path_.string(), std::strerror(errno)));
 }
 
 void SampleFile::append(const Record& record) {

@@ -1,5 +1,5 @@
-// The file of raw samples beside a profile, PROFILE.samples.jsonl: a line that says on what and how was measured, then a
-// line for every subject, size and process start, appended as it is measured. So a calibration that ends early, for
+// The file of raw samples beside a profile, PROFILE.samples.jsonl: a line that says on what and how was measured, then
+// a line for every subject, size and process start, appended as it is measured. So a calibration that ends early, for
 // whatever reason, goes on where it ended. When it is complete the file is compressed (.jsonl.gz) if zlib was there.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace stepcast::calibrate {
 /// Of the file's format. Version 1 had no repeats, and its device/launch was one kernel between the events.
 inline constexpr int kSamplesVersion = 2;
 
-/// Samples of one subject at one size in one process start; times are those of one pass, and hold their share of what the
-/// events around a sample add to it.
+/// Samples of one subject at one size in one process start; times are those of one pass, and hold their share of what
+/// the events around a sample add to it.
 struct Record {
   std::string name, pass, method;
   std::int64_t size = 0;
@@ -30,7 +30,7 @@ struct Record {
   double clock = 0;                ///< Hz, median during the cold samples; 0: not known
   int discarded = 0;               ///< cold samples left out
   bool steady = false, settled = false;
-  double repeats = 1;              ///< passes of a sample
+  double repeats = 1;  ///< passes of a sample
 };
 
 nlohmann::ordered_json to_json(const Record& record);
@@ -48,7 +48,9 @@ class SampleFile {
   SampleFile(const SampleFile&) = delete;
   SampleFile& operator=(const SampleFile&) = delete;
 
-  [[nodiscard]] bool has(const std::string& name, std::int64_t size, int start) const { return keys_.count({name, size, start}) > 0; }
+  [[nodiscard]] bool has(const std::string& name, std::int64_t size, int start) const {
+    return keys_.count({name, size, start}) > 0;
+  }
   [[nodiscard]] std::size_t count() const { return keys_.size(); }
   /// @throws CalibrationError where it cannot be written to its end; what stands before is kept
   void append(const Record& record);

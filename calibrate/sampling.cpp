@@ -30,7 +30,8 @@ bool warm_up(Work& work, const SamplingRules& rules, const Surroundings& surroun
 }
 
 /// Takes batches until the rule is met or the time is up.
-Series collect(const std::function<std::vector<Sample>()>& take, const SamplingRules& rules, const Surroundings& surroundings) {
+Series collect(const std::function<std::vector<Sample>()>& take, const SamplingRules& rules,
+               const Surroundings& surroundings) {
   const double begin = surroundings.now();
   std::vector<Sample> samples;
   Series series;
@@ -48,16 +49,18 @@ Series collect(const std::function<std::vector<Sample>()>& take, const SamplingR
     if (late || samples.size() >= most_taken) break;
   }
   if (static_cast<double>(series.discarded) > rules.most_discarded * static_cast<double>(samples.size()))
-    throw UnsteadyClock(fmt::format("{} of {} samples were left out because the processor's clock fell below {:.0f} % of what it was; allowed: {:.0f} %. Let the device cool, end other work on it, or hold its clock (nvidia-smi -lgc), and run again",
-                                       series.discarded, samples.size(), 100 * rules.least_clock_share, 100 * rules.most_discarded));
+    throw UnsteadyClock(fmt::format(
+        "{} of {} samples were left out because the processor's clock fell below {:.0f} % of what it was; allowed: {:.0f} %. Let the device cool, end other work on it, or hold its clock (nvidia-smi -lgc), and run again",
+        series.discarded, samples.size(), 100 * rules.least_clock_share, 100 * rules.most_discarded));
   return series;
 }
 
 constexpr int kMostSeries = 3;
 
-/// Once more where the clock dropped: a load that is too much for the device's power brings its clock down within a tenth
-/// of a second or so, and the next series finds it there.
-Series collect_at_one_clock(const std::function<std::vector<Sample>()>& take, const SamplingRules& rules, const Surroundings& surroundings) {
+/// Once more where the clock dropped: a load that is too much for the device's power brings its clock down within a
+/// tenth of a second or so, and the next series finds it there.
+Series collect_at_one_clock(const std::function<std::vector<Sample>()>& take, const SamplingRules& rules,
+                            const Surroundings& surroundings) {
   for (int series = 1;; ++series) {
     try {
       return collect(take, rules, surroundings);
@@ -80,7 +83,8 @@ bool is_steady(const std::vector<double>& window) {
   }
   const double slope = xy / xx;
   double squares = 0;
-  for (std::size_t i = 0; i < window.size(); ++i) squares += std::pow(window[i] - mean - slope * (static_cast<double>(i) - middle), 2);
+  for (std::size_t i = 0; i < window.size(); ++i)
+    squares += std::pow(window[i] - mean - slope * (static_cast<double>(i) - middle), 2);
   const double error = std::sqrt(squares / (n - 2) / xx);
   return std::abs(slope) * (n - 1) <= 0.02 * mean || std::abs(slope) <= 2 * error;
 }
@@ -106,7 +110,8 @@ Kept keep_at_clock(const std::vector<Sample>& samples, double share) {
 
 Surroundings surroundings_from_now(std::function<bool()> is_interrupted) {
   const auto begin = std::chrono::steady_clock::now();
-  return {[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }, std::move(is_interrupted)};
+  return {[begin] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); },
+          std::move(is_interrupted)};
 }
 
 SampledWork sample(Work& work, const SamplingRules& rules, const Surroundings& surroundings) {

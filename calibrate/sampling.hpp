@@ -1,6 +1,6 @@
-// How one piece of work is sampled: warm-up until times no longer drift, then cold samples, then warm ones, never mixed;
-// samples during which the clock had dropped are left out. What is timed, and by what clock, is the Work's business, so
-// that these rules are tested without a GPU.
+// How one piece of work is sampled: warm-up until times no longer drift, then cold samples, then warm ones, never
+// mixed; samples during which the clock had dropped are left out. What is timed, and by what clock, is the Work's
+// business, so that these rules are tested without a GPU.
 #pragma once
 
 #include <functional>
@@ -27,11 +27,11 @@ class Work {
 
 struct SamplingRules {
   StoppingRule stop;
-  double time_limit = 10;          ///< s of cold samples and again of warm ones; then the least samples are enough
-  int window = 10;                 ///< runs of which a trend is judged
-  int most_windows = 20;           ///< of warm-up
-  double least_clock_share = 0.95; ///< of the fast clock, see keep_at_clock
-  double most_discarded = 0.5;     ///< of the samples taken; beyond, the clock is not fit for measuring
+  double time_limit = 10;           ///< s of cold samples and again of warm ones; then the least samples are enough
+  int window = 10;                  ///< runs of which a trend is judged
+  int most_windows = 20;            ///< of warm-up
+  double least_clock_share = 0.95;  ///< of the fast clock, see keep_at_clock
+  double most_discarded = 0.5;      ///< of the samples taken; beyond, the clock is not fit for measuring
 };
 
 /// Whether times no longer drift: the line through them rises or falls over the window by less than 2 % of the mean, or
@@ -70,7 +70,8 @@ struct Surroundings {
 /// Seconds of the wall clock from this call on.
 Surroundings surroundings_from_now(std::function<bool()> is_interrupted);
 
-/// @throws Interrupted; UnsteadyClock where more than `most_discarded` of the samples had to be left out, in three series
+/// @throws Interrupted; UnsteadyClock where more than `most_discarded` of the samples had to be left out, in three
+/// series
 SampledWork sample(Work& work, const SamplingRules& rules, const Surroundings& surroundings);
 
 }  // namespace stepcast::calibrate

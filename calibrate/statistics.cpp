@@ -19,7 +19,9 @@ double quantile(std::vector<double> numbers, double q) {
   return numbers[below] + (place - static_cast<double>(below)) * (high - numbers[below]);
 }
 
-double interquartile_range(const std::vector<double>& numbers) { return quantile(numbers, 0.75) - quantile(numbers, 0.25); }
+double interquartile_range(const std::vector<double>& numbers) {
+  return quantile(numbers, 0.75) - quantile(numbers, 0.25);
+}
 
 double relative_error_of_median(const std::vector<double>& samples) {
   if (samples.size() < 2) return std::numeric_limits<double>::infinity();
@@ -37,7 +39,9 @@ std::vector<std::int64_t> log_spaced_sizes(std::int64_t low, std::int64_t high, 
   std::uniform_real_distribution<double> jitter(-1.0 / 3, 1.0 / 3);
   const double ratio = std::log(static_cast<double>(high) / static_cast<double>(low)) / (count - 1);
   std::vector<std::int64_t> sizes = {low, high};
-  for (int i = 1; i < count - 1; ++i) sizes.push_back(std::clamp<std::int64_t>(std::llround(static_cast<double>(low) * std::exp(ratio * (i + jitter(random)))), low, high));
+  for (int i = 1; i < count - 1; ++i)
+    sizes.push_back(std::clamp<std::int64_t>(
+        std::llround(static_cast<double>(low) * std::exp(ratio * (i + jitter(random)))), low, high));
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::shuffle(sizes.begin(), sizes.end(), random);

@@ -40,10 +40,10 @@ class Values {
  private:
   using Key = std::pair<Role, std::string>;
   struct LayerValues {
-    std::map<Key, std::size_t> named;                  ///< inputs, weights and what is kept
-    std::vector<std::size_t> inputs;                   ///< in the forward part's order
+    std::map<Key, std::size_t> named;  ///< inputs, weights and what is kept
+    std::vector<std::size_t> inputs;   ///< in the forward part's order
     std::optional<std::size_t> output, output_gradient;
-    std::vector<std::size_t> weight_gradients;         ///< not yet taken by an update
+    std::vector<std::size_t> weight_gradients;  ///< not yet taken by an update
   };
 
   std::size_t add(const Buffer& buffer) {
@@ -52,8 +52,11 @@ class Values {
   }
 
   /// The latest of `values` that is alike and none of `taken`.
-  [[nodiscard]] std::optional<std::size_t> latest(const std::vector<std::size_t>& values, const Buffer& buffer, const std::vector<std::size_t>& taken = {}) const {
-    const auto found = std::find_if(values.rbegin(), values.rend(), [&](std::size_t value) { return is_alike(all_[value].buffer, buffer) && std::find(taken.begin(), taken.end(), value) == taken.end(); });
+  [[nodiscard]] std::optional<std::size_t> latest(const std::vector<std::size_t>& values, const Buffer& buffer,
+                                                  const std::vector<std::size_t>& taken = {}) const {
+    const auto found = std::find_if(values.rbegin(), values.rend(), [&](std::size_t value) {
+      return is_alike(all_[value].buffer, buffer) && std::find(taken.begin(), taken.end(), value) == taken.end();
+    });
     if (found == values.rend()) return {};
     return *found;
   }
@@ -104,7 +107,8 @@ class Values {
 
   void connect(StepCall& call) {
     std::size_t input_gradients = 0;
-    for (const Buffer& buffer : call.kernel->buffers(call.n)) touch(call, buffer.count == 0 ? StepCall::kNothing : value_of(layers_[call.layer], buffer, input_gradients));
+    for (const Buffer& buffer : call.kernel->buffers(call.n))
+      touch(call, buffer.count == 0 ? StepCall::kNothing : value_of(layers_[call.layer], buffer, input_gradients));
   }
 
   /// The gradient is one of its layer's of as many elements; where the table cuts them otherwise, its own.
@@ -131,10 +135,10 @@ class Values {
   std::vector<LayerValues> layers_;
   std::vector<StepCall> calls_;
   std::vector<Value> all_;
-  std::size_t at_ = 0;                               ///< the call that is being connected
-  std::size_t updated_ = 0, tensor_ = 0;             ///< layer, and tensor of it, whose update comes next
+  std::size_t at_ = 0;                                  ///< the call that is being connected
+  std::size_t updated_ = 0, tensor_ = 0;                ///< layer, and tensor of it, whose update comes next
   std::vector<std::size_t> outputs_, input_gradients_;  ///< in the order in which they are written
-  std::map<std::size_t, std::size_t> gradient_of_;   ///< of a value that layers took, as the first of them gives it back
+  std::map<std::size_t, std::size_t> gradient_of_;  ///< of a value that layers took, as the first of them gives it back
 };
 
 /// Memory for values that come and go.

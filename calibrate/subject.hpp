@@ -20,7 +20,7 @@ struct Subject {
   std::vector<std::int64_t> sizes;
   std::function<double(std::int64_t size)> bytes;  ///< read and written by one pass
   std::function<double(std::int64_t size)> flops;  ///< of one pass
-  double repeats = 1;  ///< passes of one run; times are divided by it
+  double repeats = 1;                              ///< passes of one run; times are divided by it
   /// What differs from the reference; empty function: nothing to check. No time is taken of a subject that differs.
   std::function<std::optional<std::string>()> check;
   /// Allocates and fills. @throws what the device throws; LeftOut where that concerns this subject alone

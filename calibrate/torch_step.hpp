@@ -1,4 +1,5 @@
-// A training step as PyTorch runs it, as calibrate/torch_step.py writes it down, and its place among a profile's checks.
+// A training step as PyTorch runs it, as calibrate/torch_step.py writes it down, and its place among a profile's
+// checks.
 #pragma once
 
 #include <filesystem>
@@ -41,7 +42,8 @@ struct TorchStep {
   }
 };
 
-/// @throws ScenarioError with every fault: a file that cannot be read, another format, numbers that contradict each other
+/// @throws ScenarioError with every fault: a file that cannot be read, another format, numbers that contradict each
+/// other
 TorchStep read_torch_step(const std::filesystem::path& path);
 
 /// The one of `steps` that `torch` is of: the same workload, variant, batch, type and number of parameters.

@@ -24,13 +24,15 @@ inline constexpr float kSparsity = 1.5F;
 inline constexpr double kDependent = 1e-5;
 
 struct Call {
-  std::int64_t n;                   ///< elements of the dense vector
-  void* const* buffers;             ///< in the descriptor's order
-  const std::int64_t* parameters;   ///< the descriptor's
+  std::int64_t n;                  ///< elements of the dense vector
+  void* const* buffers;            ///< in the descriptor's order
+  const std::int64_t* parameters;  ///< the descriptor's
   std::uint64_t seed;
 
   template <class T>
-  [[nodiscard]] T* at(int buffer) const { return static_cast<T*>(buffers[buffer]); }
+  [[nodiscard]] T* at(int buffer) const {
+    return static_cast<T*>(buffers[buffer]);
+  }
 };
 
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }

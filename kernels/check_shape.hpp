@@ -1,5 +1,5 @@
-// A layer kernel as its check runs it: on its own shape, but on as little of it as shows whether it is right, since the CPU
-// reference is a plain loop in double (about 1 GFLOP/s).
+// A layer kernel as its check runs it: on its own shape, but on as little of it as shows whether it is right, since the
+// CPU reference is a plain loop in double (about 1 GFLOP/s).
 #pragma once
 
 #include "kernels/layers.hpp"
@@ -11,10 +11,10 @@ struct ShapeToCheck {
   std::int64_t batch;
 };
 
-/// One sample; of a batch norm's, whose rows of fewer than four elements leave nothing but rounding, as many as give four. A
-/// kernel of more than 2·10^9 operations a sample gets fewer of what it does over and over, by its kind: rows of a linear
-/// layer, steps of an LSTM, queries of an attention, lines of an image. Widths, and with them the lengths of all sums but a
-/// weight gradient's, stay.
+/// One sample; of a batch norm's, whose rows of fewer than four elements leave nothing but rounding, as many as give
+/// four. A kernel of more than 2·10^9 operations a sample gets fewer of what it does over and over, by its kind: rows
+/// of a linear layer, steps of an LSTM, queries of an attention, lines of an image. Widths, and with them the lengths
+/// of all sums but a weight gradient's, stay.
 /// @pre a part of one of the layers of kernels/layers.hpp, not an update
 ShapeToCheck shape_to_check(const Kernel& kernel);
 

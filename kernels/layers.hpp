@@ -1,10 +1,10 @@
-// Kernels of a network's layers: forward pass, gradient of the input, gradient of the parameters. Each part is one Kernel
-// whose n is the batch; its shape is in its parameters, so that reference and launch read the same numbers.
+// Kernels of a network's layers: forward pass, gradient of the input, gradient of the parameters. Each part is one
+// Kernel whose n is the batch; its shape is in its parameters, so that reference and launch read the same numbers.
 //
-// Tensors are dense and row-major: images as batch x channels x height x width, vectors as (batch·rows) x width, weights
-// as out x in (x height x width). Parameters and their gradients are of the layer's type, sums are taken in fp32.
-// Kernel::pass names layer and part ("conv2d-forward"), Kernel::method the precision, and the library where it is not
-// ours ("fp32", "cudnn-bf16").
+// Tensors are dense and row-major: images as batch x channels x height x width, vectors as (batch·rows) x width,
+// weights as out x in (x height x width). Parameters and their gradients are of the layer's type, sums are taken in
+// fp32. Kernel::pass names layer and part ("conv2d-forward"), Kernel::method the precision, and the library where it is
+// not ours ("fp32", "cudnn-bf16").
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@
 
 namespace stepcast::kernels {
 
-/// fp32; tf32: fp32 in memory, products on tensor cores with mantissas of 10 bits; bf16: activations and weights in bf16.
+/// fp32; tf32: fp32 in memory, products on tensor cores with mantissas of 10 bits; bf16: activations and weights in
+/// bf16.
 enum class Precision { fp32, tf32, bf16 };
 inline constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16};
 const char* name_of(Precision precision);
@@ -101,13 +102,14 @@ LayerKernels concat_layer(const ElementwiseShape& shape, Precision precision);
 LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precision);
 
 /// The update of n parameters; weights and state are fp32, with bf16 gradients the weights also have a copy in bf16.
-/// SGD (w ← w - ηg), SGD with momentum (PyTorch's: v ← μv + g, w ← w - ηv) and Adam (Kingma and Ba, ICLR 2015, algorithm 1).
+/// SGD (w ← w - ηg), SGD with momentum (PyTorch's: v ← μv + g, w ← w - ηv) and Adam (Kingma and Ba, ICLR 2015,
+/// algorithm 1).
 Kernel sgd_update(Precision precision);
 Kernel sgd_momentum_update(Precision precision);
 Kernel adam_update(Precision precision);
 
-/// Every kernel of this header on small shapes, odd ones among them: what the checks run. Those that are products, those
-/// that sweep memory, and both.
+/// Every kernel of this header on small shapes, odd ones among them: what the checks run. Those that are products,
+/// those that sweep memory, and both.
 std::vector<Kernel> product_layer_kernels();
 std::vector<Kernel> block_layer_kernels();
 std::vector<Kernel> layer_kernels();

@@ -9,9 +9,9 @@
 
 namespace stepcast::kernels {
 
-/// What elements under test look like. non_finite: standard normal, among them NaN, both infinities and both zeros. whole:
-/// 1 or -1 in the first buffer, in the others also 0, so often that a sum of products stays below 2^8, which bf16 holds
-/// exactly: buffers that are products then have no tolerance, and one product too few shows.
+/// What elements under test look like. non_finite: standard normal, among them NaN, both infinities and both zeros.
+/// whole: 1 or -1 in the first buffer, in the others also 0, so often that a sum of products stays below 2^8, which
+/// bf16 holds exactly: buffers that are products then have no tolerance, and one product too few shows.
 enum class Input { normal, zeros, denormals, non_finite, whole };
 inline constexpr Input kInputs[] = {Input::normal, Input::zeros, Input::denormals, Input::non_finite};
 const char* name_of(Input input);

@@ -28,7 +28,9 @@ __global__ void wait(unsigned long long nanoseconds) {
 
 void read_clocks(ClockReading* readings, int blocks, cudaStream_t stream) { read<<<blocks, 1, 0, stream>>>(readings); }
 
-void wait_on_device(unsigned long long nanoseconds, cudaStream_t stream, int blocks) { wait<<<blocks, 1, 0, stream>>>(nanoseconds); }
+void wait_on_device(unsigned long long nanoseconds, cudaStream_t stream, int blocks) {
+  wait<<<blocks, 1, 0, stream>>>(nanoseconds);
+}
 
 double clock_between(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after) {
   std::vector<double> clocks;
@@ -36,7 +38,8 @@ double clock_between(const std::vector<ClockReading>& before, const std::vector<
     for (const ClockReading& first : before) {
       if (first.multiprocessor != last.multiprocessor) continue;
       if (last.nanoseconds > first.nanoseconds && last.cycles > first.cycles)
-        clocks.push_back(1e9 * static_cast<double>(last.cycles - first.cycles) / static_cast<double>(last.nanoseconds - first.nanoseconds));
+        clocks.push_back(1e9 * static_cast<double>(last.cycles - first.cycles) /
+                         static_cast<double>(last.nanoseconds - first.nanoseconds));
       break;
     }
   if (clocks.empty()) return 0;

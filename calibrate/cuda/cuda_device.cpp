@@ -43,12 +43,24 @@ Subject copy_subject(const Timer& timer) {
     const auto size = static_cast<std::size_t>(bytes);
     const auto from = std::make_shared<DeviceMemory>(size), to = std::make_shared<DeviceMemory>(size);
     require_cuda(cudaMemset(from->data(), 0x5a, size), "filling what is copied");
-    return std::make_unique<DeviceWork>(timer, [timer, from, to, size] { require_cuda(cudaMemcpyAsync(to->data(), from->data(), size, cudaMemcpyDeviceToDevice, timer->context().stream()), "copying"); });
+    return std::make_unique<DeviceWork>(timer, [timer, from, to, size] {
+      require_cuda(cudaMemcpyAsync(to->data(), from->data(), size, cudaMemcpyDeviceToDevice, timer->context().stream()),
+                   "copying");
+    });
   };
-  return {own::kCopy, "", "", {std::int64_t{256} << 20}, [](std::int64_t bytes) { return 2.0 * static_cast<double>(bytes); }, [](std::int64_t) { return 0.0; }, 1, {}, prepare};
+  return {own::kCopy,
+          "",
+          "",
+          {std::int64_t{256} << 20},
+          [](std::int64_t bytes) { return 2.0 * static_cast<double>(bytes); },
+          [](std::int64_t) { return 0.0; },
+          1,
+          {},
+          prepare};
 }
 
-/// Standard normal numbers of a type, repeated: a device's power, and so its clock, depends on the bits that it multiplies.
+/// Standard normal numbers of a type, repeated: a device's power, and so its clock, depends on the bits that it
+/// multiplies.
 std::shared_ptr<DeviceMemory> random_matrix(std::size_t elements, cudaDataType_t type) {
   const std::size_t each = type == CUDA_R_32F ? 4 : 2;
   constexpr std::size_t drawn = (std::size_t{1} << 20) + 7;  // in no step with the rows
@@ -57,28 +69,41 @@ std::shared_ptr<DeviceMemory> random_matrix(std::size_t elements, cudaDataType_t
   std::vector<float> wide(drawn);
   for (float& x : wide) x = normal(random);
   std::vector<std::uint16_t> narrow(drawn);
-  for (std::size_t i = 0; i < drawn; ++i) narrow[i] = type == CUDA_R_16F ? kernels::half_bits(wide[i]) : kernels::bfloat_bits(wide[i]);
+  for (std::size_t i = 0; i < drawn; ++i)
+    narrow[i] = type == CUDA_R_16F ? kernels::half_bits(wide[i]) : kernels::bfloat_bits(wide[i]);
   auto memory = std::make_shared<DeviceMemory>(elements * each);
   const void* source = each == 4 ? static_cast<const void*>(wide.data()) : narrow.data();
   for (std::size_t at = 0; at < elements; at += drawn)
-    require_cuda(cudaMemcpy(static_cast<char*>(memory->data()) + at * each, source, std::min(drawn, elements - at) * each, cudaMemcpyHostToDevice), "filling a matrix");
+    require_cuda(cudaMemcpy(static_cast<char*>(memory->data()) + at * each, source,
+                            std::min(drawn, elements - at) * each, cudaMemcpyHostToDevice),
+                 "filling a matrix");
   return memory;
 }
 
 /// C = A·B of n x n matrices, sums in fp32.
-Subject product_subject(const Timer& timer, const char* name, cudaDataType_t type, cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
+Subject product_subject(const Timer& timer, const char* name, cudaDataType_t type,
+                        cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
   const auto prepare = [timer, type, compute](std::int64_t size) {
     const int n = static_cast<int>(size);
     const auto elements = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
     const auto a = random_matrix(elements, type), b = random_matrix(elements, type), c = random_matrix(elements, type);
     return std::make_unique<DeviceWork>(timer, [timer, type, compute, n, a, b, c] {
       const float one = 1, zero = 0;
-      require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a->data(), type, n, b->data(), type, n, &zero, c->data(), type, n, compute, CUBLAS_GEMM_DEFAULT), "multiplying matrices");
+      require_cublas(cublasGemmEx(timer->context().blas(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a->data(), type, n,
+                                  b->data(), type, n, &zero, c->data(), type, n, compute, CUBLAS_GEMM_DEFAULT),
+                     "multiplying matrices");
     });
   };
   const double each = type == CUDA_R_32F ? 4 : 2;
-  return {name, "", "", {8192}, [each](std::int64_t n) { return 3 * each * static_cast<double>(n) * static_cast<double>(n); },
-          [](std::int64_t n) { return 2 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); }, 1, {}, prepare};
+  return {name,
+          "",
+          "",
+          {8192},
+          [each](std::int64_t n) { return 3 * each * static_cast<double>(n) * static_cast<double>(n); },
+          [](std::int64_t n) { return 2 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); },
+          1,
+          {},
+          prepare};
 }
 
 /// A seed of its own for each kernel, so that kernels of one pass are measured at different sizes.
@@ -87,7 +112,8 @@ std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   return seed;
 }
 
-/// Runs what `make` makes, which may not fit the device or need what a library refuses: that concerns its subject alone.
+/// Runs what `make` makes, which may not fit the device or need what a library refuses: that concerns its subject
+/// alone.
 template <class Make>
 std::unique_ptr<Work> work_or_left_out(const Timer& timer, const Make& make) {
   try {
@@ -117,12 +143,22 @@ Subject kernel_subject(const Timer& timer, const kernels::Kernel& kernel, const 
     const kernels::Context& context = timer->context();
     // The host takes seconds to fill large vectors, so it does only where what is prepared has to fit the input.
     return work_or_left_out(timer, [&] {
-      return kernel.prepare ? std::make_shared<kernels::DeviceWorkspace>(launch, kernels::Workspace(kernel, n, kernels::Input::normal, seed), context)
+      return kernel.prepare ? std::make_shared<kernels::DeviceWorkspace>(
+                                  launch, kernels::Workspace(kernel, n, kernels::Input::normal, seed), context)
                             : std::make_shared<kernels::DeviceWorkspace>(launch, kernel, n, seed, context);
     });
   };
   const int count = kernel.slow ? std::min(sizes.count, kLeastSizes + 2) : sizes.count;  // two may be left out
-  return {kernel.name(), kernel.pass, kernel.method, log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), count, seed), kernel.bytes, kernel.flops, static_cast<double>(kernel.repeats), check, prepare, kernel.slow ? kSlowShare : 1};
+  return {kernel.name(),
+          kernel.pass,
+          kernel.method,
+          log_spaced_sizes(sizes.least, std::min(sizes.largest, kernel.largest), count, seed),
+          kernel.bytes,
+          kernel.flops,
+          static_cast<double>(kernel.repeats),
+          check,
+          prepare,
+          kernel.slow ? kSlowShare : 1};
 }
 
 Subject update_subject(const Timer& timer, const UpdateToMeasure& update, const Sizes& sizes) {
@@ -142,7 +178,10 @@ Subject layer_subject(const Timer& timer, const kernels::Kernel& kernel, int bat
     return std::nullopt;
   };
   const auto prepare = [timer, kernel](std::int64_t n) {
-    return work_or_left_out(timer, [&] { return std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), kernel, n, 5, timer->context()); });
+    return work_or_left_out(timer, [&] {
+      return std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), kernel, n, 5,
+                                                        timer->context());
+    });
   };
   return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, check, prepare};
 }
@@ -164,7 +203,8 @@ class CudaDevice : public Device {
     require_cuda(cudaGetDeviceProperties(&properties, device), "asking for the device's properties");
     require_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
     require_cuda(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
-    if (cudaDeviceGetAttribute(&memory_clock, cudaDevAttrMemoryClockRate, device) != cudaSuccess) cudaGetLastError();  // not every driver tells
+    if (cudaDeviceGetAttribute(&memory_clock, cudaDevAttrMemoryClockRate, device) != cudaSuccess)
+      cudaGetLastError();  // not every driver tells
     MeasuredDevice facts;
     facts.name = properties.name;
     facts.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
@@ -175,14 +215,22 @@ class CudaDevice : public Device {
   }
 
   [[nodiscard]] std::vector<Subject> subjects(const Sizes& sizes) const override {
-    std::vector<Subject> all = {empty_subject(timer_, own::kSingle, 1), empty_subject(timer_, own::kLaunch, own::kChain), copy_subject(timer_), product_subject(timer_, own::kProducts[0], CUDA_R_32F), product_subject(timer_, own::kProducts[1], CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32), product_subject(timer_, own::kProducts[2], CUDA_R_16F),
+    std::vector<Subject> all = {empty_subject(timer_, own::kSingle, 1),
+                                empty_subject(timer_, own::kLaunch, own::kChain),
+                                copy_subject(timer_),
+                                product_subject(timer_, own::kProducts[0], CUDA_R_32F),
+                                product_subject(timer_, own::kProducts[1], CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
+                                product_subject(timer_, own::kProducts[2], CUDA_R_16F),
                                 product_subject(timer_, own::kProducts[3], CUDA_R_16BF)};
     for (const kernels::Kernel& kernel : kernels::compressor_kernels())
-      if (kernels::has_launch(kernel.name())) all.push_back(kernel_subject(timer_, kernel, sizes));  // some need libraries that may be missing
+      if (kernels::has_launch(kernel.name()))
+        all.push_back(kernel_subject(timer_, kernel, sizes));  // some need libraries that may be missing
     for (const UpdateToMeasure& update : updates_to_measure()) all.push_back(update_subject(timer_, update, sizes));
     return all;
   }
-  [[nodiscard]] Subject subject(const kernels::Kernel& kernel, int batch) const override { return layer_subject(timer_, kernel, batch); }
+  [[nodiscard]] Subject subject(const kernels::Kernel& kernel, int batch) const override {
+    return layer_subject(timer_, kernel, batch);
+  }
   [[nodiscard]] Subject subject(const StepToMeasure& step) const override { return step_subject(timer_, step); }
 
  private:

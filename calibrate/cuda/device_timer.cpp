@@ -29,9 +29,14 @@ double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
 }  // namespace
 
 DeviceTimer::DeviceTimer()
-    : flushed_bytes_(2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize))), written_(flushed_bytes_), read_(flushed_bytes_), blocks_(2 * attribute(cudaDevAttrMultiProcessorCount)) {
+    : flushed_bytes_(2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize))),
+      written_(flushed_bytes_),
+      read_(flushed_bytes_),
+      blocks_(2 * attribute(cudaDevAttrMultiProcessorCount)) {
   require_cuda(cudaMemset(read_.data(), 0, flushed_bytes_), "filling what is read to flush L2");
-  require_cuda(cudaMallocHost(reinterpret_cast<void**>(&readings_), 2 * static_cast<std::size_t>(blocks_) * sizeof(ClockReading)), "allocating memory for clocks");
+  require_cuda(cudaMallocHost(reinterpret_cast<void**>(&readings_),
+                              2 * static_cast<std::size_t>(blocks_) * sizeof(ClockReading)),
+               "allocating memory for clocks");
 }
 
 DeviceTimer::~DeviceTimer() {
@@ -75,7 +80,8 @@ unsigned long long DeviceTimer::wait_for(const std::function<void()>& run) {
   synchronize();
   const auto from = std::chrono::steady_clock::now();
   run();
-  const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - from).count();
+  const auto nanoseconds =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - from).count();
   synchronize();
   return std::clamp(2 * static_cast<unsigned long long>(nanoseconds), kLeastWait, kMostWait);
 }

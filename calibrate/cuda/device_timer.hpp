@@ -27,8 +27,8 @@ class DeviceTimer {
   DeviceTimer& operator=(const DeviceTimer&) = delete;
 
   [[nodiscard]] const kernels::Context& context() const { return context_; }
-  /// Keeps all multiprocessors busy for 75 ms where nothing of ours has run for 5 ms, so that their clock, which falls while the
-  /// host fills buffers and checks, is up when samples begin.
+  /// Keeps all multiprocessors busy for 75 ms where nothing of ours has run for 5 ms, so that their clock, which falls
+  /// while the host fills buffers and checks, is up when samples begin.
   /// @throws CudaError
   void wake();
   /// Nanoseconds of waiting in which the host surely enqueues one run of `run`, from trying it.
@@ -59,7 +59,8 @@ class DeviceWork : public Work {
  public:
   /// @param run  holds what it needs alive
   /// @throws CudaError
-  DeviceWork(std::shared_ptr<DeviceTimer> timer, std::function<void()> run) : timer_(std::move(timer)), run_(std::move(run)) {
+  DeviceWork(std::shared_ptr<DeviceTimer> timer, std::function<void()> run)
+      : timer_(std::move(timer)), run_(std::move(run)) {
     timer_->wake();
     wait_ = timer_->wait_for(run_);
   }

@@ -7,8 +7,9 @@
 
 namespace stepcast::calibrate {
 
-/// Fills L2 with lines of which nobody needs anything: writes `bytes` of `written`, then reads as many of `read`. Writing alone
-/// would leave lines behind that L2 must write to memory as soon as others come, at the cost of a kernel that only reads.
+/// Fills L2 with lines of which nobody needs anything: writes `bytes` of `written`, then reads as many of `read`.
+/// Writing alone would leave lines behind that L2 must write to memory as soon as others come, at the cost of a kernel
+/// that only reads.
 /// @param bytes  a multiple of 16, twice those of L2 or more
 /// @param read   zeros
 void flush_l2(void* written, const void* read, std::size_t bytes, cudaStream_t stream);

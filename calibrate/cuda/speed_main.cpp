@@ -34,9 +34,13 @@ constexpr std::uint64_t kSeed = 3;
 
 /// Kernels of which no rate is asked: they address memory at random, sort, or compute more than they move.
 bool is_streaming(const Subject& subject) {
-  constexpr std::array kOthers = {"scatter", "gather", "radix", "random-indices", "sample", "select-compact", "quantile-edges", "segment-means", "matrix-product", "reconstruct-subtract", "gram-schmidt", "svd"};
+  constexpr std::array kOthers = {
+      "scatter",        "gather",        "radix",          "random-indices",       "sample",       "select-compact",
+      "quantile-edges", "segment-means", "matrix-product", "reconstruct-subtract", "gram-schmidt", "svd"};
   const bool selects = subject.name == "compensate-encode-remember/top-k";
-  return !selects && subject.repeats == 1 && std::none_of(kOthers.begin(), kOthers.end(), [&](const char* other) { return subject.pass.starts_with(other); });
+  return !selects && subject.repeats == 1 && std::none_of(kOthers.begin(), kOthers.end(), [&](const char* other) {
+    return subject.pass.starts_with(other);
+  });
 }
 
 double seconds_of(Work& work) {
@@ -65,9 +69,13 @@ void or_left_out(const std::string& name, const Measure& measure) {
 /// Prints a line for each kernel, and counts.
 class Table {
  public:
-  void add(const std::string& name, double seconds, double bytes, const std::string& ratio, std::optional<bool> reached) {
+  void add(const std::string& name, double seconds, double bytes, const std::string& ratio,
+           std::optional<bool> reached) {
     if (reached) ++(*reached ? reached_ : missed_);
-    fmt::print("{:<44} {:>10.1f} us {:>9.4g} GB/s  {:>28}  {}\n", name, 1e6 * seconds, bytes / seconds / 1e9, ratio, !reached ? "" : *reached ? "reached" : "MISSED");
+    fmt::print("{:<44} {:>10.1f} us {:>9.4g} GB/s  {:>28}  {}\n", name, 1e6 * seconds, bytes / seconds / 1e9, ratio,
+               !reached   ? ""
+               : *reached ? "reached"
+                          : "MISSED");
     std::fflush(stdout);
   }
   void end() const { fmt::print("{} of {} reach their aim\n", reached_, reached_ + missed_); }
@@ -79,18 +87,23 @@ class Table {
 void measure_compressors(const std::vector<Subject>& subjects, std::int64_t elements, double copy_rate, Table& table) {
   const auto measure = [&](const Subject& subject) {
     const std::int64_t n = std::min(elements, *std::max_element(subject.sizes.begin(), subject.sizes.end()));
-    const double seconds = seconds_of(*subject.prepare(n)) / subject.repeats, bytes = subject.bytes(n), share = bytes / seconds / copy_rate;
+    const double seconds = seconds_of(*subject.prepare(n)) / subject.repeats, bytes = subject.bytes(n),
+                 share = bytes / seconds / copy_rate;
     if (subject.name == "select-compact/top-k") {
       const double passes = subject.repeats * seconds * copy_rate / (4.0 * static_cast<double>(n));  // both sweeps
-      table.add(subject.name, seconds, bytes, fmt::format("{:.2f} passes (at most {})", passes, kPassesAim), passes <= kPassesAim);
+      table.add(subject.name, seconds, bytes, fmt::format("{:.2f} passes (at most {})", passes, kPassesAim),
+                passes <= kPassesAim);
     } else if (is_streaming(subject)) {
-      table.add(subject.name, seconds, bytes, fmt::format("{:.1f} % of a copy (at least {:.0f})", 100 * share, 100 * kStreamingAim), share >= kStreamingAim);
+      table.add(subject.name, seconds, bytes,
+                fmt::format("{:.1f} % of a copy (at least {:.0f})", 100 * share, 100 * kStreamingAim),
+                share >= kStreamingAim);
     } else {
       table.add(subject.name, seconds, bytes, fmt::format("{:.1f} % of a copy", 100 * share), std::nullopt);
     }
   };
   for (const Subject& subject : subjects)
-    if (!subject.pass.empty()) or_left_out(subject.name, [&] { measure(subject); });  // without a pass: the device's own rates
+    if (!subject.pass.empty())
+      or_left_out(subject.name, [&] { measure(subject); });  // without a pass: the device's own rates
 }
 
 /// C = A·B: m x k by k x n, each in memory as it is or as its transpose.
@@ -99,8 +112,8 @@ struct ProductSize {
   bool a_transposed, b_transposed;
 };
 
-/// A part of a factorized layer and the products that it needs, laid out as its own are; of a convolution, those on columns
-/// already made, of all images at once.
+/// A part of a factorized layer and the products that it needs, laid out as its own are; of a convolution, those on
+/// columns already made, of all images at once.
 struct Part {
   kernels::Kernel kernel;
   std::int64_t batch;
@@ -108,14 +121,16 @@ struct Part {
 };
 
 /// Rows are samples: Y = X·Uᵀ·Vᵀ.
-std::vector<Part> linear_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows, std::int64_t in, std::int64_t rank, std::int64_t out) {
+std::vector<Part> linear_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows,
+                               std::int64_t in, std::int64_t rank, std::int64_t out) {
   return {{*layer.forward, batch, {{{rows, rank, in, false, true}, {rows, out, rank, false, true}}}},
           {*layer.data_gradient, batch, {{{rows, rank, out, false, false}, {rows, in, rank, false, false}}}},
           {*layer.weight_gradient, batch, {{{rank, in, rows, true, false}, {out, rank, rows, true, false}}}}};
 }
 
 /// Columns are pixels: Y = V·U·X.
-std::vector<Part> conv2d_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t pixels, std::int64_t taps, std::int64_t rank, std::int64_t out) {
+std::vector<Part> conv2d_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t pixels,
+                               std::int64_t taps, std::int64_t rank, std::int64_t out) {
   return {{*layer.forward, batch, {{{rank, pixels, taps, false, false}, {out, pixels, rank, false, false}}}},
           {*layer.data_gradient, batch, {{{rank, pixels, out, true, false}, {taps, pixels, rank, true, false}}}},
           {*layer.weight_gradient, batch, {{{rank, taps, pixels, false, true}, {out, rank, pixels, false, true}}}}};
@@ -126,27 +141,49 @@ std::vector<Part> factorized_parts(Precision precision, bool cudnn) {
   std::vector<Part> all;
   const auto append = [&](std::vector<Part> parts) { all.insert(all.end(), parts.begin(), parts.end()); };
   constexpr std::int64_t batch = 32;
-  if (!cudnn) append(linear_parts(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch, batch * 128, 768, 192, 3072));
+  if (!cudnn)
+    append(linear_parts(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch,
+                        batch * 128, 768, 192, 3072));
   for (const auto& [channels, side] : {std::pair<std::int64_t, std::int64_t>{128, 28}, {256, 14}, {512, 7}}) {
-    const kernels::Conv2dShape shape{.in = channels, .out = channels, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = side, .width = side, .rank = channels / 4};
-    append(conv2d_parts(kernels::conv2d_layer(shape, precision, cudnn), batch, batch * side * side, 9 * channels, channels / 4, channels));
+    const kernels::Conv2dShape shape{.in = channels,
+                                     .out = channels,
+                                     .kernel_height = 3,
+                                     .kernel_width = 3,
+                                     .stride = 1,
+                                     .padding_height = 1,
+                                     .padding_width = 1,
+                                     .groups = 1,
+                                     .height = side,
+                                     .width = side,
+                                     .rank = channels / 4};
+    append(conv2d_parts(kernels::conv2d_layer(shape, precision, cudnn), batch, batch * side * side, 9 * channels,
+                        channels / 4, channels));
   }
   return all;
 }
 
-double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision precision, const std::array<ProductSize, 2>& sizes) {
+double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision precision,
+                           const std::array<ProductSize, 2>& sizes) {
   const kernels::Element element = precision == Precision::bf16 ? kernels::Element::bf16 : kernels::Element::f32;
   const cudaStream_t stream = timer->context().stream();
   std::vector<std::shared_ptr<kernels::DeviceMemory>> memory;
   const auto matrix = [&](std::int64_t elements) {
     const kernels::Buffer buffer{"matrix", element, elements, kernels::Fill::values};
-    void* data = memory.emplace_back(std::make_shared<kernels::DeviceMemory>(static_cast<std::size_t>(elements) * kernels::size_of(element)))->data();
+    void* data = memory
+                     .emplace_back(std::make_shared<kernels::DeviceMemory>(static_cast<std::size_t>(elements) *
+                                                                           kernels::size_of(element)))
+                     ->data();
     kernels::fill_on_device(buffer, data, elements, kSeed + memory.size(), stream);
     return data;
   };
   std::vector<kernels::Product> products;
   for (const auto& [m, n, k, a_transposed, b_transposed] : sizes)
-    products.push_back({.m = m, .n = n, .k = k, .a = {matrix(m * k), a_transposed ? m : k, a_transposed}, .b = {matrix(k * n), b_transposed ? k : n, b_transposed}, .c = {matrix(m * n), n}});
+    products.push_back({.m = m,
+                        .n = n,
+                        .k = k,
+                        .a = {matrix(m * k), a_transposed ? m : k, a_transposed},
+                        .b = {matrix(k * n), b_transposed ? k : n, b_transposed},
+                        .c = {matrix(m * n), n}});
   kernels::DeviceCall call{};
   call.stream = stream;
   call.blas = timer->context().blas();
@@ -163,22 +200,29 @@ void measure_factorized(Table& table) {
       if (cudnn && !has_cudnn()) continue;
       for (const Part& part : factorized_parts(precision, cudnn))
         or_left_out(part.kernel.described(), [&] {
-          const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
+          const auto device = std::make_shared<kernels::DeviceWorkspace>(
+              kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
           DeviceWork work(timer, [device] { device->run(); });
-          const double seconds = seconds_of(work), ratio = seconds_of_products(timer, precision, part.products) / seconds;
-          table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch), fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim), ratio >= kProductsAim);
+          const double seconds = seconds_of(work),
+                       ratio = seconds_of_products(timer, precision, part.products) / seconds;
+          table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch),
+                    fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim),
+                    ratio >= kProductsAim);
         });
     }
 }
 
 void measure_all(std::int64_t elements) {
   const std::unique_ptr<Device> device = open_device();
-  const std::vector<Subject> subjects = device->subjects({.least = 1024, .largest = elements, .count = 2, .seed = kSeed});
-  const auto copy = std::find_if(subjects.begin(), subjects.end(), [](const Subject& subject) { return subject.name == own::kCopy; });
+  const std::vector<Subject> subjects =
+      device->subjects({.least = 1024, .largest = elements, .count = 2, .seed = kSeed});
+  const auto copy =
+      std::find_if(subjects.begin(), subjects.end(), [](const Subject& subject) { return subject.name == own::kCopy; });
   const std::int64_t bytes = copy->sizes.front();
   const double rate = copy->bytes(bytes) / seconds_of(*copy->prepare(bytes));
   const MeasuredDevice facts = device->facts();
-  fmt::print("{}, CUDA {}; a copy on the device: {:.4g} GB/s read and written; {} elements\n", facts.name, facts.toolkit, rate / 1e9, elements);
+  fmt::print("{}, CUDA {}; a copy on the device: {:.4g} GB/s read and written; {} elements\n", facts.name,
+             facts.toolkit, rate / 1e9, elements);
   Table table;
   measure_compressors(subjects, elements, rate, table);
   measure_factorized(table);

@@ -6,8 +6,9 @@
 
 namespace stepcast::calibrate {
 
-/// The calls of plan_buffers(step) in its memory, so that layers hand activations and gradients on as in training: a kernel
-/// finds in L2 what the one before has just written, and a batch fits that fits in training. One scratch serves all.
+/// The calls of plan_buffers(step) in its memory, so that layers hand activations and gradients on as in training: a
+/// kernel finds in L2 what the one before has just written, and a batch fits that fits in training. One scratch serves
+/// all.
 class WholeStep {
  public:
   /// @throws CudaError, out of memory among them

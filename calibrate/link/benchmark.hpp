@@ -14,7 +14,8 @@ namespace stepcast::calibrate {
 /// A file that cannot be used: "FILE:LINE: found X; allowed: Y; remedy".
 class BadInput : public std::runtime_error {
  public:
-  BadInput(const std::string& file, int line, const std::string& found, const std::string& allowed, const std::string& remedy);
+  BadInput(const std::string& file, int line, const std::string& found, const std::string& allowed,
+           const std::string& remedy);
 };
 
 struct Benchmark {

@@ -23,11 +23,14 @@ Algorithm default_algorithm(Operation operation) {
 }
 
 /// What knows machines runs over two kinds of links, which one benchmark does not tell apart.
-bool knows_machines(Algorithm algorithm) { return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring; }
+bool knows_machines(Algorithm algorithm) {
+  return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring;
+}
 
 std::string algorithms_of(Operation operation) {
   std::string names;
-  for (const Algorithm one : algorithms_to_fit(operation)) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one));
+  for (const Algorithm one : algorithms_to_fit(operation))
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one));
   return names;
 }
 
@@ -37,9 +40,11 @@ void set_cost(BenchmarkFit& fit, const FitOptions& options) {
     fit.what = benchmark.kind == Benchmark::Kind::latency ? "point to point" : "point to point, message upon message";
     return;
   }
-  const Algorithm algorithm = options.algorithm == Algorithm::automatic ? default_algorithm(benchmark.operation) : options.algorithm;
+  const Algorithm algorithm =
+      options.algorithm == Algorithm::automatic ? default_algorithm(benchmark.operation) : options.algorithm;
   if (!carries_out(algorithm, benchmark.operation) || knows_machines(algorithm))
-    throw std::invalid_argument(fmt::format("--algorithm {}: allowed for {}: {}", name_of(algorithm), name_of(benchmark.operation), algorithms_of(benchmark.operation)));
+    throw std::invalid_argument(fmt::format("--algorithm {}: allowed for {}: {}", name_of(algorithm),
+                                            name_of(benchmark.operation), algorithms_of(benchmark.operation)));
   CollectiveParameters parameters;
   parameters.segments = options.segments;
   const Bytes n(1 << 30);
@@ -47,7 +52,8 @@ void set_cost(BenchmarkFit& fit, const FitOptions& options) {
   fit.rounds = terms.total_messages();
   fit.factor = terms.total_wire() / n;
   fit.algorithm = algorithm;
-  fit.what = fmt::format("{} by {}, {} ranks{}", name_of(benchmark.operation), name_of(algorithm), benchmark.ranks, benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "");
+  fit.what = fmt::format("{} by {}, {} ranks{}", name_of(benchmark.operation), name_of(algorithm), benchmark.ranks,
+                         benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "");
 }
 
 }  // namespace
@@ -77,9 +83,12 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
     result.largest_error = judged.largest_error;
   }
   const double t = t_quantile_975(result.fit.degrees_of_freedom);
-  const auto interval = [t](double value, double error, double divisor) { return Interval{value / divisor, (value - t * error) / divisor, (value + t * error) / divisor}; };
+  const auto interval = [t](double value, double error, double divisor) {
+    return Interval{value / divisor, (value - t * error) / divisor, (value + t * error) / divisor};
+  };
   for (const PiecewiseFit::Segment& segment : result.fit.segments)
-    result.ranges.push_back({std::max(segment.from, *sizes.begin()), std::min(segment.to, *sizes.rbegin()), interval(segment.intercept, segment.intercept_error, result.rounds),
+    result.ranges.push_back({std::max(segment.from, *sizes.begin()), std::min(segment.to, *sizes.rbegin()),
+                             interval(segment.intercept, segment.intercept_error, result.rounds),
                              interval(segment.slope, segment.slope_error, result.factor)});
   return result;
 }

@@ -9,8 +9,8 @@
 
 namespace stepcast::calibrate {
 
-/// A value with its 95 % confidence interval: by the covariance of the weighted least squares and Student's t, deviations
-/// being relative and independent, the sizes at which the regime changes taken as known.
+/// A value with its 95 % confidence interval: by the covariance of the weighted least squares and Student's t,
+/// deviations being relative and independent, the sizes at which the regime changes taken as known.
 struct Interval {
   double value = 0, low = 0, high = 0;
 };
@@ -24,17 +24,17 @@ struct RangeFit {
 
 struct BenchmarkFit {
   Benchmark benchmark;
-  std::string what;      ///< "all-reduce by ring, 8 ranks on 2 hosts"
+  std::string what;                            ///< "all-reduce by ring, 8 ranks on 2 hosts"
   Algorithm algorithm = Algorithm::automatic;  ///< of a collective
-  double rounds = 1;     ///< messages one after another
-  double factor = 1;     ///< bytes over the busiest link, over n
+  double rounds = 1;                           ///< messages one after another
+  double factor = 1;                           ///< bytes over the busiest link, over n
   std::vector<RangeFit> ranges;
-  PiecewiseFit fit;      ///< to all sizes
+  PiecewiseFit fit;                            ///< to all sizes
   double median_error = 0, largest_error = 0;  ///< on sizes held out from another such fit; 0 with fewer than ten sizes
 };
 
-/// Those that a benchmark of the collective can be fitted to: all but what runs over two kinds of links, which one benchmark
-/// does not tell apart.
+/// Those that a benchmark of the collective can be fitted to: all but what runs over two kinds of links, which one
+/// benchmark does not tell apart.
 std::vector<Algorithm> algorithms_to_fit(Operation operation);
 
 struct FitOptions {
@@ -45,18 +45,20 @@ struct FitOptions {
 /// @throws std::invalid_argument where the algorithm is not one of the collective's or time does not grow with size
 BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options);
 
-/// The cluster that these benchmarks describe, of which α and β are those of a message between hosts, if there are several:
+/// The cluster that these benchmarks describe, of which α and β are those of a message between hosts, if there are
+/// several:
 ///   α  of the smallest range of a latency benchmark, or else of the collective
 ///   β  of the largest range of the collective, or else of a bandwidth or latency benchmark
 ///   S  what a collective's time of no bytes has beyond rounds·α, where a latency benchmark tells them apart; otherwise 0
-/// The collective is the first of several hosts, or else the first. γ and h cannot be told from β by such benchmarks: they stay
-/// 0, β contains them.
+/// The collective is the first of several hosts, or else the first. γ and h cannot be told from β by such benchmarks:
+/// they stay 0, β contains them.
 ///
-/// Workers are a star of its ranks. Where rings were measured on several hosts of several ranks they are `nodes`, whose ring is
-/// as slow as its slowest message. Its inner link is that of the first collective inside one host, with α less its latency
-/// for the NIC; or else, where nothing tells them apart, it has all of α, and β.
+/// Workers are a star of its ranks. Where rings were measured on several hosts of several ranks they are `nodes`, whose
+/// ring is as slow as its slowest message. Its inner link is that of the first collective inside one host, with α less
+/// its latency for the NIC; or else, where nothing tells them apart, it has all of α, and β.
 /// @pre one at least
-/// @throws std::invalid_argument where only bandwidth was measured, which tells no latency; where a collective inside one host
+/// @throws std::invalid_argument where only bandwidth was measured, which tells no latency; where a collective inside
+/// one host
 ///         and one of several hosts are not told apart: they are no rings, or the ranks of each host are unknown or unlike
 Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits);
 

@@ -4,9 +4,9 @@
 //     #        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
 //             1024           256     float     sum      -1    20.51    0.05    0.09       0    20.32    0.05    0.09       0
 //
-// Out of place, then in place. Options add columns to each group (i_min, i_max, i_p99, i_cv%) or a timestamp of two words
-// at the end; older versions have "error" in place of "#wrong" and leave out redop or root where a collective has none,
-// in the rows sooner than in the header. So columns are counted from the end.
+// Out of place, then in place. Options add columns to each group (i_min, i_max, i_p99, i_cv%) or a timestamp of two
+// words at the end; older versions have "error" in place of "#wrong" and leave out redop or root where a collective has
+// none, in the rows sooner than in the header. So columns are counted from the end.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -23,8 +23,11 @@ namespace {
 
 constexpr double kMostRanks = 1 << 24;
 
-constexpr std::pair<const char*, Operation> kCollectives[] = {
-    {"all_reduce", Operation::all_reduce}, {"all_gather", Operation::all_gather}, {"reduce_scatter", Operation::reduce_scatter}, {"broadcast", Operation::broadcast}, {"alltoall", Operation::all_to_all}};
+constexpr std::pair<const char*, Operation> kCollectives[] = {{"all_reduce", Operation::all_reduce},
+                                                              {"all_gather", Operation::all_gather},
+                                                              {"reduce_scatter", Operation::reduce_scatter},
+                                                              {"broadcast", Operation::broadcast},
+                                                              {"alltoall", Operation::all_to_all}};
 
 /// The collective whose program a text names: "all_reduce_perf".
 std::optional<Operation> collective_in(const std::string& text) {
@@ -39,7 +42,8 @@ std::string collective_names() {
   return names;
 }
 
-/// What is said of the ranks of one communicator. A run that is split (NCCL_TESTS_SPLIT) has several, of which this is the first.
+/// What is said of the ranks of one communicator. A run that is split (NCCL_TESTS_SPLIT) has several, of which this is
+/// the first.
 class Ranks {
  public:
   /// @param host   empty: not said
@@ -60,7 +64,8 @@ class Ranks {
       hosts.insert(host);
     }
     benchmark.hosts = static_cast<int>(hosts.size());
-    const bool alike = std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return run.second == runs.front().second; });
+    const bool alike =
+        std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return run.second == runs.front().second; });
     if (alike && !runs.empty() && runs.size() == hosts.size()) benchmark.ranks_per_host = runs.front().second;
   }
 
@@ -76,25 +81,32 @@ class Ranks {
   std::map<int, Processes> of_group_;
 };
 
-void finish(Benchmark& benchmark, const std::optional<Operation>& named, const Ranks& of_file, const ReadOptions& options) {
+void finish(Benchmark& benchmark, const std::optional<Operation>& named, const Ranks& of_file,
+            const ReadOptions& options) {
   const int ranks = of_file.count();
   const auto operation = options.operation ? options.operation : named;
-  if (!operation) throw BadInput(benchmark.file, 0, "no name of a collective", collective_names(), "say which it was by --collective");
+  if (!operation)
+    throw BadInput(benchmark.file, 0, "no name of a collective", collective_names(),
+                   "say which it was by --collective");
   benchmark.operation = *operation;
   if (ranks > 0 && options.ranks > 0 && options.ranks != ranks)
-    throw BadInput(benchmark.file, 0, fmt::format("--ranks {}", options.ranks), fmt::format("{}, which the file says itself", ranks), "leave out --ranks");
+    throw BadInput(benchmark.file, 0, fmt::format("--ranks {}", options.ranks),
+                   fmt::format("{}, which the file says itself", ranks), "leave out --ranks");
   benchmark.ranks = options.ranks > 0 ? options.ranks : ranks;
   of_file.tell_hosts(benchmark);
-  if (benchmark.ranks < 2) throw BadInput(benchmark.file, 0, fmt::format("{} ranks", benchmark.ranks), "2 or more", "say how many by --ranks");
+  if (benchmark.ranks < 2)
+    throw BadInput(benchmark.file, 0, fmt::format("{} ranks", benchmark.ranks), "2 or more", "say how many by --ranks");
 }
 
 void require_right(const std::string& wrong, const std::string& file, int line) {
   const auto count = parse_number(wrong);
-  if (!count && wrong != "N/A") throw BadInput(file, line, "\"" + wrong + "\" as the number of wrong results", "a number, or N/A", "");
+  if (!count && wrong != "N/A")
+    throw BadInput(file, line, "\"" + wrong + "\" as the number of wrong results", "a number, or N/A", "");
   // Older versions give the largest error instead, a rounding error of a sum.
-  if (count && *count >= 1) throw BadInput(file, line, wrong + " wrong results", "0", "a collective that computes wrong results is no measurement: find out why first");
+  if (count && *count >= 1)
+    throw BadInput(file, line, wrong + " wrong results", "0",
+                   "a collective that computes wrong results is no measurement: find out why first");
 }
-
 
 /// Words of a row from the first, and from the second group of columns to its end.
 struct Columns {
@@ -108,9 +120,12 @@ std::optional<Columns> columns_of(const std::vector<std::string>& words, const s
     throw BadInput(file, number, "the CPU's times, which only enqueues", "the device's", "measure without -C");
   const auto first = std::find(words.begin(), words.end(), "time");
   const auto second = first == words.end() ? first : std::find(first + 1, words.end(), "time");
-  if (second == words.end()) throw BadInput(file, number, "fewer than two columns \"time\"", "size, count, type, redop, root, then time, algbw, busbw and #wrong twice", "");
+  if (second == words.end())
+    throw BadInput(file, number, "fewer than two columns \"time\"",
+                   "size, count, type, redop, root, then time, algbw, busbw and #wrong twice", "");
   const std::size_t more = words.back() == "timestamp" ? 1 : 0;  // it is a date and a time of day
-  return Columns{static_cast<std::size_t>(words.end() - first) + more, static_cast<std::size_t>(words.end() - second) + more};
+  return Columns{static_cast<std::size_t>(words.end() - first) + more,
+                 static_cast<std::size_t>(words.end() - second) + more};
 }
 
 /// "args" begins with the program.
@@ -136,8 +151,14 @@ Ranks ranks_of(const nlohmann::json& json) {
   Ranks ranks;
   for (const auto& device : *devices) {
     if (!device.is_object()) return {};
-    const auto number = [&](const char* key) { return device.contains(key) && device[key].is_number() ? std::clamp(device[key].get<double>(), 0.0, kMostRanks) : 0; };
-    ranks.add(static_cast<int>(number("group")), device.contains("hostname") && device["hostname"].is_string() ? device["hostname"].get<std::string>() : "", static_cast<int>(std::min(each, kMostRanks)));
+    const auto number = [&](const char* key) {
+      return device.contains(key) && device[key].is_number() ? std::clamp(device[key].get<double>(), 0.0, kMostRanks)
+                                                             : 0;
+    };
+    ranks.add(
+        static_cast<int>(number("group")),
+        device.contains("hostname") && device["hostname"].is_string() ? device["hostname"].get<std::string>() : "",
+        static_cast<int>(std::min(each, kMostRanks)));
   }
   return ranks;
 }
@@ -157,7 +178,8 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
     if (words.empty()) continue;
     if (words[0][0] == '#') {
       if (const auto found = collective_in(line)) named = found;
-      if (words.size() > 3 && words[1] == "nccl-tests" && words[2] == "version") benchmark.program = "nccl-tests " + words[3];
+      if (words.size() > 3 && words[1] == "nccl-tests" && words[2] == "version")
+        benchmark.program = "nccl-tests " + words[3];
       if (words.size() > 4 && words[1] == "Rank") {
         const auto rank = size_of_word(words[2]), group = words[3] == "Group" ? size_of_word(words[4]) : 0.0;
         const auto on = std::find(words.begin(), words.end(), "on");
@@ -175,14 +197,21 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
     const auto bytes = size_of_word(words[0]);
     if (!columns || !bytes) continue;  // what MPI, NCCL or a job's script print between the lines
     if (words.size() < columns->out_of_place + 3 || words.size() > columns->out_of_place + 5)
-      throw BadInput(file, number, fmt::format("{} words, \"{}\"", words.size(), line), fmt::format("size, count, type, perhaps redop and root, and the {} words of both groups", columns->out_of_place), "is the file cut off?");
+      throw BadInput(file, number, fmt::format("{} words, \"{}\"", words.size(), line),
+                     fmt::format("size, count, type, perhaps redop and root, and the {} words of both groups",
+                                 columns->out_of_place),
+                     "is the file cut off?");
     const std::size_t group = words.size() - (options.in_place ? columns->in_place : columns->out_of_place);
     const auto time = parse_number(words[group]);
-    if (!time || *time <= 0) throw BadInput(file, number, "\"" + words[group] + "\" as a time", "microseconds, above 0", options.in_place ? "leave out --in-place" : "");
+    if (!time || *time <= 0)
+      throw BadInput(file, number, "\"" + words[group] + "\" as a time", "microseconds, above 0",
+                     options.in_place ? "leave out --in-place" : "");
     require_right(words[group + 3], file, number);
     if (*bytes > 0) benchmark.rows.push_back({*bytes, 1e-6 * *time});
   }
-  if (!columns) throw BadInput(file, 0, "no line that names the columns", "\"# size count type redop root time algbw busbw ...\"", "keep the lines that begin with #");
+  if (!columns)
+    throw BadInput(file, 0, "no line that names the columns", "\"# size count type redop root time algbw busbw ...\"",
+                   "keep the lines that begin with #");
   finish(benchmark, named, ranks, options);
   return benchmark;
 }
@@ -193,23 +222,33 @@ Benchmark read_nccl_json(const std::string& text, const std::string& file, const
   try {
     json = nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    const int line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n'));
+    const int line =
+        1 + static_cast<int>(std::count(
+                text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n'));
     throw BadInput(file, line, "text that is no JSON", "the whole output of nccl-tests -J", "is the file cut off?");
   }
   const auto results = json.find("results");
-  if (results == json.end() || !results->is_array()) throw BadInput(file, 0, "no list \"results\"", "the output of nccl-tests -J", "");
+  if (results == json.end() || !results->is_array())
+    throw BadInput(file, 0, "no list \"results\"", "the output of nccl-tests -J", "");
   const char* group = options.in_place ? "in_place" : "out_of_place";
   const char* other = options.in_place ? "leave out --in-place" : "with results in place alone: --in-place";
   for (std::size_t i = 0; i < results->size(); ++i) {
     const auto& row = (*results)[i];
     const std::string place = fmt::format("/results/{}", i);
-    const auto bad = [&](const std::string& field, const std::string& allowed, const char* remedy) { return BadInput(file + ": " + place + "/" + field, 0, row.dump(), allowed, remedy); };
-    if (!row.is_object() || !row.contains("size") || !row["size"].is_number() || row["size"].get<double>() < 0) throw bad("size", "a number of bytes", "");
+    const auto bad = [&](const std::string& field, const std::string& allowed, const char* remedy) {
+      return BadInput(file + ": " + place + "/" + field, 0, row.dump(), allowed, remedy);
+    };
+    if (!row.is_object() || !row.contains("size") || !row["size"].is_number() || row["size"].get<double>() < 0)
+      throw bad("size", "a number of bytes", "");
     if (!row.contains(group) || !row[group].is_object()) throw bad(group, "an object with a time", other);
-    if (row[group].contains("cpu_time")) throw bad(group, "the device's time; the CPU's is that of enqueueing", "measure without -C");
-    if (!row[group].contains("time") || !row[group]["time"].is_number() || !(row[group]["time"].get<double>() > 0)) throw bad(std::string(group) + "/time", "microseconds, above 0", "");
-    if (const auto wrong = row[group].find("nwrong"); wrong != row[group].end() && wrong->is_number()) require_right(wrong->dump(), file + ": " + place, 0);
-    if (row["size"].get<double>() > 0) benchmark.rows.push_back({row["size"].get<double>(), 1e-6 * row[group]["time"].get<double>()});
+    if (row[group].contains("cpu_time"))
+      throw bad(group, "the device's time; the CPU's is that of enqueueing", "measure without -C");
+    if (!row[group].contains("time") || !row[group]["time"].is_number() || !(row[group]["time"].get<double>() > 0))
+      throw bad(std::string(group) + "/time", "microseconds, above 0", "");
+    if (const auto wrong = row[group].find("nwrong"); wrong != row[group].end() && wrong->is_number())
+      require_right(wrong->dump(), file + ": " + place, 0);
+    if (row["size"].get<double>() > 0)
+      benchmark.rows.push_back({row["size"].get<double>(), 1e-6 * row[group]["time"].get<double>()});
   }
   finish(benchmark, program_of(json, file), ranks_of(json), options);
   return benchmark;

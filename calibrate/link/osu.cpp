@@ -6,8 +6,8 @@
 //     1                       1.62
 //
 // "MPI" is also "MPI-CUDA", or "NCCL-CUDA" of its programs osu_xccl_*. What follows the second column (least, largest,
-// iterations) is not needed, but for a "Fail" of -c. Sizes are those of one rank's message: a gathered buffer, and one of an
-// all-to-all, has n = ranks x size.
+// iterations) is not needed, but for a "Fail" of -c. Sizes are those of one rank's message: a gathered buffer, and one
+// of an all-to-all, has n = ranks x size.
 #include <fmt/format.h>
 
 #include "calibrate/link/benchmark.hpp"
@@ -61,7 +61,8 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
     const auto words = words_of(line);
     if (words.empty()) continue;
     if (const auto found = title_of(words)) {
-      if (title != nullptr) throw BadInput(file, number, "a second benchmark, \"" + line + "\"", "one in a file", "split the file");
+      if (title != nullptr)
+        throw BadInput(file, number, "a second benchmark, \"" + line + "\"", "one in a file", "split the file");
       for (const Title& one : kTitles)
         if (found->first == one.words) title = &one;
       if (title == nullptr) throw BadInput(file, number, "\"" + line + "\"", titles(), "");
@@ -72,8 +73,13 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
     if (title == nullptr || !bytes) continue;  // headers, and what MPI or a job's script print between the lines
     const auto value = words.size() < 2 ? std::nullopt : parse_number(words[1]);
     if (!value || *value <= 0)
-      throw BadInput(file, number, "\"" + line + "\"", title->kind == Benchmark::Kind::bandwidth ? "a size and MB/s above 0" : "a size and microseconds above 0", "is the file cut off?");
-    if (words.back() == "Fail") throw BadInput(file, number, "\"" + line + "\"", "results that passed", "a benchmark that moves wrong data is no measurement: find out why first");
+      throw BadInput(
+          file, number, "\"" + line + "\"",
+          title->kind == Benchmark::Kind::bandwidth ? "a size and MB/s above 0" : "a size and microseconds above 0",
+          "is the file cut off?");
+    if (words.back() == "Fail")
+      throw BadInput(file, number, "\"" + line + "\"", "results that passed",
+                     "a benchmark that moves wrong data is no measurement: find out why first");
     const double n = title->of_one_rank ? *bytes * options.ranks : *bytes;
     if (title->kind == Benchmark::Kind::bandwidth) benchmark.rows.push_back({n, n / (1e6 * *value)});
     else if (n > 0 || title->kind == Benchmark::Kind::latency) benchmark.rows.push_back({n, 1e-6 * *value});
@@ -82,7 +88,8 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
   benchmark.kind = title->kind;
   benchmark.operation = title->operation;
   if (title->kind == Benchmark::Kind::collective) {
-    if (options.ranks < 2) throw BadInput(file, 0, "no number of ranks, which OSU does not print", "2 or more", "say how many by --ranks");
+    if (options.ranks < 2)
+      throw BadInput(file, 0, "no number of ranks, which OSU does not print", "2 or more", "say how many by --ranks");
     benchmark.ranks = options.ranks;
   }
   return benchmark;

@@ -23,8 +23,11 @@ Benchmark read_any(const std::string& text, const std::string& file, const ReadO
   if (begin != std::string::npos && text[begin] == '{') return read_nccl_json(text, file, options);
   if (text.find("# OSU ") != std::string::npos) return read_osu_text(text, file, options);
   if (text.find("busbw") != std::string::npos) return read_nccl_text(text, file, options);
-  throw BadInput(file, 1, begin == std::string::npos ? "an empty file" : "\"" + text.substr(begin, text.find('\n', begin) - begin) + "\"", "the text or JSON of nccl-tests, the text of an OSU micro-benchmark",
-                 "keep the lines that begin with #: they name the columns");
+  throw BadInput(
+      file, 1,
+      begin == std::string::npos ? "an empty file" : "\"" + text.substr(begin, text.find('\n', begin) - begin) + "\"",
+      "the text or JSON of nccl-tests, the text of an OSU micro-benchmark",
+      "keep the lines that begin with #: they name the columns");
 }
 
 }  // namespace
@@ -33,7 +36,9 @@ Benchmark read_benchmark(const std::filesystem::path& path, const ReadOptions& o
   Benchmark benchmark = read_any(content_of(path), path.string(), options);
   std::set<double> sizes;
   for (const Benchmark::Row& row : benchmark.rows) sizes.insert(row.bytes);
-  if (sizes.size() < 4) throw BadInput(path.string(), 0, fmt::format("{} sizes", sizes.size()), "4 or more", "measure from a few bytes to hundreds of megabytes (nccl-tests: -b 8 -e 1G -f 2)");
+  if (sizes.size() < 4)
+    throw BadInput(path.string(), 0, fmt::format("{} sizes", sizes.size()), "4 or more",
+                   "measure from a few bytes to hundreds of megabytes (nccl-tests: -b 8 -e 1G -f 2)");
   return benchmark;
 }
 

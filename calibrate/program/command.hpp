@@ -1,5 +1,5 @@
-// The subcommands of stepcast-calibrate. Each adds itself to the command line; its callback does the work and leaves the
-// exit code.
+// The subcommands of stepcast-calibrate. Each adds itself to the command line; its callback does the work and leaves
+// the exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -35,13 +35,13 @@ struct DeviceOptions {
   std::string name;
   bool quick = false, fresh = false, fit_only = false;
   int starts = 3;
-  int start = -1;  ///< below 0: the process that runs the starts
-  std::int64_t largest = 0;  ///< 0: by `quick`
-  std::vector<std::string> workloads;  ///< NAME or NAME:VARIANT
-  std::string variant;                 ///< of workloads without one of their own
-  std::vector<int> batches;            ///< none: the table's
-  std::vector<std::string> dtypes;     ///< none: the table's
-  std::string convolutions;            ///< "cudnn" or "im2col"; none: cuDNN where it was built
+  int start = -1;                        ///< below 0: the process that runs the starts
+  std::int64_t largest = 0;              ///< 0: by `quick`
+  std::vector<std::string> workloads;    ///< NAME or NAME:VARIANT
+  std::string variant;                   ///< of workloads without one of their own
+  std::vector<int> batches;              ///< none: the table's
+  std::vector<std::string> dtypes;       ///< none: the table's
+  std::string convolutions;              ///< "cudnn" or "im2col"; none: cuDNN where it was built
   std::vector<std::string> torch_steps;  ///< what calibrate/torch_step.py wrote
   std::string tables;                    ///< folder for the layer tables; none: they are not written
 
@@ -59,7 +59,8 @@ struct DeviceOptions {
   }
   /// Those of a process start.
   [[nodiscard]] std::vector<std::string> arguments(int of_start) const {
-    std::vector<std::string> all = {"device", "-o", output, "--starts", std::to_string(starts), "--start", std::to_string(of_start)};
+    std::vector<std::string> all = {
+        "device", "-o", output, "--starts", std::to_string(starts), "--start", std::to_string(of_start)};
     if (quick) all.emplace_back("--quick");
     if (largest > 0) all.insert(all.end(), {"--largest", std::to_string(largest)});
     for (const std::string& workload : workloads) all.insert(all.end(), {"--workload", workload});
@@ -84,14 +85,23 @@ Json header_of(const Device& device, const DeviceOptions& options) {
   facts.git = git_state();
   facts.date = today();
   const Sizes sizes = options.sizes();
-  return {{"format", "stepcast-samples"}, {"version", kSamplesVersion}, {"program", identity()}, {"device", write_value(facts)},
-          {"options", {{"quick", options.quick}, {"least", sizes.least}, {"largest", sizes.largest}, {"sizes", sizes.count}, {"seed", sizes.seed}}}};
+  return {{"format", "stepcast-samples"},
+          {"version", kSamplesVersion},
+          {"program", identity()},
+          {"device", write_value(facts)},
+          {"options",
+           {{"quick", options.quick},
+            {"least", sizes.least},
+            {"largest", sizes.largest},
+            {"sizes", sizes.count},
+            {"seed", sizes.seed}}}};
 }
 
 ConvolutionPath path_of(const DeviceOptions& options) {
   if (options.convolutions.empty()) return has_cudnn() ? ConvolutionPath::cudnn : ConvolutionPath::im2col;
   if (options.convolutions == "im2col") return ConvolutionPath::im2col;
-  if (!has_cudnn() && !options.fit_only) throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col");
+  if (!has_cudnn() && !options.fit_only)
+    throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col");
   return ConvolutionPath::cudnn;
 }
 
@@ -99,9 +109,13 @@ ConvolutionPath path_of(const DeviceOptions& options) {
 /// @throws CalibrationError without samples
 DeviceOptions as_measured(DeviceOptions options) {
   const auto samples = read_samples(options.samples());
-  if (!samples) throw CalibrationError(fmt::format("--fit-only: there are no samples at {}; without the option they are taken", options.samples().string()));
+  if (!samples)
+    throw CalibrationError(fmt::format("--fit-only: there are no samples at {}; without the option they are taken",
+                                       options.samples().string()));
   if (!options.convolutions.empty()) return options;
-  const bool by_cudnn = std::any_of(samples->records.begin(), samples->records.end(), [](const Record& record) { return record.name.find("/cudnn-") != std::string::npos; });
+  const bool by_cudnn = std::any_of(samples->records.begin(), samples->records.end(), [](const Record& record) {
+    return record.name.find("/cudnn-") != std::string::npos;
+  });
   options.convolutions = by_cudnn ? "cudnn" : "im2col";
   return options;
 }
@@ -112,7 +126,8 @@ std::vector<StepToMeasure> steps_of(const DeviceOptions& options) {
   std::vector<StepToMeasure> steps;
   for (const std::string& workload : options.workloads) {
     const std::size_t colon = workload.find(':');
-    const std::string name = workload.substr(0, colon), variant = colon == std::string::npos ? options.variant : workload.substr(colon + 1);
+    const std::string name = workload.substr(0, colon),
+                      variant = colon == std::string::npos ? options.variant : workload.substr(colon + 1);
     Json over = Json::object();
     if (!variant.empty()) over["variant"] = variant;
     const fs::path file = name.ends_with(".json") ? fs::path(name) : default_library() / "workloads" / (name + ".json");
@@ -121,10 +136,15 @@ std::vector<StepToMeasure> steps_of(const DeviceOptions& options) {
         if (batch > 0) over["batch"] = batch;
         if (!dtype.empty()) over["dtype"] = dtype;
         const WorkloadTable table = load_workload(file, over, default_library());
-        if (!gives_shapes(table)) throw CalibrationError(fmt::format("--workload {}: its table gives times, not shapes, so there is nothing to measure; choose one with shapes, such as resnet50", workload));
+        if (!gives_shapes(table))
+          throw CalibrationError(fmt::format(
+              "--workload {}: its table gives times, not shapes, so there is nothing to measure; choose one with shapes, such as resnet50",
+              workload));
         try {
           StepToMeasure step = step_of(table, path_of(options));
-          const bool known = std::any_of(steps.begin(), steps.end(), [&](const StepToMeasure& one) { return one.name() == step.name() && one.table.batch == step.table.batch; });
+          const bool known = std::any_of(steps.begin(), steps.end(), [&](const StepToMeasure& one) {
+            return one.name() == step.name() && one.table.batch == step.table.batch;
+          });
           if (!known) steps.push_back(std::move(step));
         } catch (const std::invalid_argument& error) {
           throw CalibrationError(fmt::format("--workload {}: {}", workload, error.what()));
@@ -141,9 +161,11 @@ std::vector<Subject> subjects_of(const Device& device, const DeviceOptions& opti
     for (const kernels::Kernel* part : layer.kernels.parts()) {
       // Layers of different tables may share a kernel, such as the sums of two with as many elements.
       const std::string name = subject_name(*part);
-      const auto known = std::find_if(subjects.begin(), subjects.end(), [&](const Subject& one) { return one.name == name; });
+      const auto known =
+          std::find_if(subjects.begin(), subjects.end(), [&](const Subject& one) { return one.name == name; });
       if (known == subjects.end()) subjects.push_back(device.subject(*part, layer.batch));
-      else if (std::find(known->sizes.begin(), known->sizes.end(), layer.batch) == known->sizes.end()) known->sizes.push_back(layer.batch);
+      else if (std::find(known->sizes.begin(), known->sizes.end(), layer.batch) == known->sizes.end())
+        known->sizes.push_back(layer.batch);
     }
   for (const StepToMeasure& step : steps) subjects.push_back(device.subject(step));
   return subjects;
@@ -155,9 +177,13 @@ int run_start(const DeviceOptions& options) {
   SampleFile file(options.samples(), header_of(*device, options));
   const Surroundings surroundings = surroundings_from_now(stop_requested);
   try {
-    return measure(subjects_of(*device, options), {options.rules(), kSeed, options.start, options.starts}, file, surroundings) == 0 ? kOk : kWrongKernels;
+    return measure(subjects_of(*device, options), {options.rules(), kSeed, options.start, options.starts}, file,
+                   surroundings) == 0
+               ? kOk
+               : kWrongKernels;
   } catch (const std::exception& error) {
-    throw CalibrationError(fmt::format("{}; {} measurements are kept in {}: the same command goes on from there", error.what(), file.count(), options.samples().string()));
+    throw CalibrationError(fmt::format("{}; {} measurements are kept in {}: the same command goes on from there",
+                                       error.what(), file.count(), options.samples().string()));
   }
 }
 
@@ -171,7 +197,10 @@ MeasuredDevice device_of(const Json& header, const fs::path& path) {
 
 std::string default_name(const MeasuredDevice& device) {
   std::string name;
-  for (const char c : device.name + " " + device.date) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  for (const char c : device.name + " " + device.date)
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0
+                ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
+                : '-';
   return name;
 }
 
@@ -182,7 +211,8 @@ std::size_t unused_layers(const std::vector<Record>& records, const std::vector<
   for (const LayerToMeasure& layer : layers_to_measure(steps))
     for (const kernels::Kernel* part : layer.kernels.parts()) used.emplace(subject_name(*part), layer.batch);
   return static_cast<std::size_t>(std::count_if(records.begin(), records.end(), [&](const Record& record) {
-    return (record.name.starts_with("layer/") || record.name.starts_with("step/")) && !used.contains({record.name, record.size});
+    return (record.name.starts_with("layer/") || record.name.starts_with("step/")) &&
+           !used.contains({record.name, record.size});
   }));
 }
 
@@ -213,23 +243,30 @@ void write_tables(const fs::path& folder, const std::vector<StepToMeasure>& step
   for (const StepToMeasure& step : steps) {
     Json table = write_value(step.table);
     table["variant"] = step.variant;
-    std::string name = fmt::format("{}-{}-{}-{}", step.table.name, step.variant, step.table.batch, stepcast::name_of(step.table.dtype));
-    std::replace_if(name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
+    std::string name = fmt::format("{}-{}-{}-{}", step.table.name, step.variant, step.table.batch,
+                                   stepcast::name_of(step.table.dtype));
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
     JsonFile(folder / (name + ".json")).write(table);
   }
 }
 
 /// @return whether the profile has all of PyTorch's steps: one is left out where a layer of it is
-bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps, const std::vector<TorchPair>& torch_pairs, JsonFile& file) {
+bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps,
+                   const std::vector<TorchPair>& torch_pairs, JsonFile& file) {
   const auto samples = read_samples(options.samples());
   if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
   const MeasuredDevice device = device_of(samples->header, options.samples());
-  DeviceProfile profile = make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps);
+  DeviceProfile profile =
+      make_profile(options.name.empty() ? default_name(device) : options.name, device, samples->records, kSeed, steps);
   bool all = true;
   for (const TorchPair& pair : torch_pairs) {
     if (const Layer* layer = first_unmeasured(*pair.step, profile)) {
       all = false;
-      fmt::print(stderr, "stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log says why\n", pair.file, layer->name);
+      fmt::print(
+          stderr,
+          "stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log says why\n",
+          pair.file, layer->name);
     } else {
       add_check(profile, pair.torch, *pair.step, pair.file);
     }
@@ -238,15 +275,20 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
   const fs::path kept = compress_samples(options.samples());
   fmt::print("{}", profile_table(profile, samples->records, warm_checks(device, samples->records, kSeed, steps)));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
-    fmt::print(stderr, "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n", kept.string(), unused);
-  fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(), kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
+    fmt::print(
+        stderr,
+        "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n",
+        kept.string(), unused);
+  fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(),
+             kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
   return all;
 }
 
 std::string shipped_profiles() {
   std::vector<std::string> names;
   std::error_code ignored;  // a program moved away from its sources has none to list
-  for (const auto& file : fs::directory_iterator(default_library() / "profiles", ignored)) names.push_back(file.path().stem().string());
+  for (const auto& file : fs::directory_iterator(default_library() / "profiles", ignored))
+    names.push_back(file.path().stem().string());
   std::sort(names.begin(), names.end());
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -276,39 +318,75 @@ int calibrate(const DeviceOptions& options) {
     for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
   bool all_right = true;
   for (int start = 0; start < options.starts; ++start) {
-    if (stop_requested()) throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() + ": the same command goes on from there");
+    if (stop_requested())
+      throw Interrupted("interrupted; what was measured is kept in " + options.samples().string() +
+                        ": the same command goes on from there");
     const int code = run_self(options.arguments(start));
     if (code != kOk && code != kWrongKernels) return code;
     all_right &= code == kOk;
   }
   const bool has_all_pairs = write_profile(options, steps, pairs, file);
-  if (!all_right) fmt::print(stderr, "stepcast-calibrate: the profile is without the kernels that give wrong results, which are named above\n");
+  if (!all_right)
+    fmt::print(
+        stderr,
+        "stepcast-calibrate: the profile is without the kernels that give wrong results, which are named above\n");
   return all_right && has_all_pairs ? kOk : kFailed;
 }
 
 }  // namespace
 
 void add_device(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("device", "Measure this machine's GPU and write a device profile, with every sample beside it");
+  auto* command = app.add_subcommand(
+      "device", "Measure this machine's GPU and write a device profile, with every sample beside it");
   auto options = std::make_shared<DeviceOptions>();
-  command->add_option("-o,--output", options->output, "profile to write; samples go beside it")->required()->type_name("PATH");
+  command->add_option("-o,--output", options->output, "profile to write; samples go beside it")
+      ->required()
+      ->type_name("PATH");
   command->add_option("--name", options->name, "name of the profile; by default device and date")->type_name("NAME");
-  auto* quick = command->add_flag("--quick", options->quick, "fewer and smaller sizes, fewer samples: minutes, for a first look");
-  auto* starts = command->add_option("--starts", options->starts, "process starts, whose spread is reported apart (with --quick 1)")->check(CLI::Range(1, 100))->capture_default_str();
-  command->add_option("--largest", options->largest, "elements of the largest size (default 67108864, with --quick 16777216)")->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 32))->type_name("ELEMENTS");
-  command->add_option("--workload", options->workloads, "also measure the layers of this network, and its whole step; repeat it for several")->type_name("NAME[:VARIANT]");
-  command->add_option("--variant", options->variant, "variant of the workloads that name none themselves")->type_name("NAME");
-  command->add_option("--batch", options->batches, "samples of a step, instead of the table's; repeat it for several")->check(CLI::Range(1, 1 << 20));
-  command->add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")->check(CLI::IsMember({"fp32", "tf32", "bf16"}));
-  command->add_option("--convolutions", options->convolutions, "by whom; cuDNN by default where it was built")->check(CLI::IsMember({"cudnn", "im2col"}));
-  command->add_option("--torch-step", options->torch_steps, "a step as PyTorch runs it, as calibrate/torch_step.py writes it: among the profile's checks; repeat it for several. Added to a command that has measured, only the profile is written anew")->type_name("FILE");
-  command->add_option("--tables", options->tables, "also write the workloads' layer tables there, for calibrate/torch_step.py")->type_name("FOLDER");
-  auto* fresh = command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
-  command->add_flag("--fit-only", options->fit_only, "measure nothing: the profile of the samples that are there, all or not; on any machine")->excludes(fresh);
+  auto* quick =
+      command->add_flag("--quick", options->quick, "fewer and smaller sizes, fewer samples: minutes, for a first look");
+  auto* starts =
+      command
+          ->add_option("--starts", options->starts, "process starts, whose spread is reported apart (with --quick 1)")
+          ->check(CLI::Range(1, 100))
+          ->capture_default_str();
+  command
+      ->add_option("--largest", options->largest,
+                   "elements of the largest size (default 67108864, with --quick 16777216)")
+      ->check(CLI::Range(std::int64_t{1} << 16, std::int64_t{1} << 32))
+      ->type_name("ELEMENTS");
+  command
+      ->add_option("--workload", options->workloads,
+                   "also measure the layers of this network, and its whole step; repeat it for several")
+      ->type_name("NAME[:VARIANT]");
+  command->add_option("--variant", options->variant, "variant of the workloads that name none themselves")
+      ->type_name("NAME");
+  command->add_option("--batch", options->batches, "samples of a step, instead of the table's; repeat it for several")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}));
+  command->add_option("--convolutions", options->convolutions, "by whom; cuDNN by default where it was built")
+      ->check(CLI::IsMember({"cudnn", "im2col"}));
+  command
+      ->add_option(
+          "--torch-step", options->torch_steps,
+          "a step as PyTorch runs it, as calibrate/torch_step.py writes it: among the profile's checks; repeat it for several. Added to a command that has measured, only the profile is written anew")
+      ->type_name("FILE");
+  command
+      ->add_option("--tables", options->tables,
+                   "also write the workloads' layer tables there, for calibrate/torch_step.py")
+      ->type_name("FOLDER");
+  auto* fresh =
+      command->add_flag("--fresh", options->fresh, "forget samples that are there, instead of going on from them");
+  command
+      ->add_flag("--fit-only", options->fit_only,
+                 "measure nothing: the profile of the samples that are there, all or not; on any machine")
+      ->excludes(fresh);
   command->add_option("--start", options->start, "")->group("");  // what a process start is run with
-  command->footer("By estimate, 5 to 8 minutes a start, and 2 with --quick. Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
-                  "Example: stepcast-calibrate device -o h100.json --quick\n"
-                  "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
+  command->footer(
+      "By estimate, 5 to 8 minutes a start, and 2 with --quick. Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
+      "Example: stepcast-calibrate device -o h100.json --quick\n"
+      "         stepcast-calibrate device -o h100.json --workload resnet50 --workload resnet50:pufferfish --batch 32 --dtype tf32 --dtype bf16");
   command->callback([options, quick, starts, &exit_code] {
     if (quick->count() > 0 && starts->count() == 0) options->starts = 1;
     exit_code = calibrate(*options);

@@ -11,7 +11,9 @@
 
 namespace stepcast::calibrate {
 
-std::string version_text() { return fmt::format("stepcast-calibrate {} (git {}, {})", STEPCAST_VERSION, git_state(), STEPCAST_CUDA_VERSION); }
+std::string version_text() {
+  return fmt::format("stepcast-calibrate {} (git {}, {})", STEPCAST_VERSION, git_state(), STEPCAST_CUDA_VERSION);
+}
 
 std::string git_state() { return STEPCAST_GIT_STATE; }
 

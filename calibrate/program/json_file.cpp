@@ -12,7 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& place, const std::string& why) { throw CalibrationError(fmt::format("{} cannot be written: {}; choose another path by -o, or make room", place.string(), why)); }
+[[noreturn]] void fail(const fs::path& place, const std::string& why) {
+  throw CalibrationError(
+      fmt::format("{} cannot be written: {}; choose another path by -o, or make room", place.string(), why));
+}
 
 }  // namespace
 

@@ -8,8 +8,8 @@
 
 namespace stepcast::calibrate {
 
-/// PATH.partial, renamed when it is whole, so that a file of that name is. Opened at once: a path that cannot be written is
-/// known before the work whose result it is for.
+/// PATH.partial, renamed when it is whole, so that a file of that name is. Opened at once: a path that cannot be
+/// written is known before the work whose result it is for.
 class JsonFile {
  public:
   /// @throws CalibrationError where it cannot be written

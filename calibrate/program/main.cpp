@@ -10,7 +10,9 @@
 
 int main(int argc, char** argv) {
   using namespace stepcast::calibrate;
-  CLI::App app("Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.", "stepcast-calibrate");
+  CLI::App app(
+      "Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.",
+      "stepcast-calibrate");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.footer("Example: stepcast-calibrate device -o h100.json");
@@ -32,7 +34,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "stepcast-calibrate: {}\n", error.what());
     return kBadInput;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "stepcast-calibrate: this machine's memory does not suffice; what was measured is kept; --largest ELEMENTS takes smaller sizes\n");
+    fmt::print(
+        stderr,
+        "stepcast-calibrate: this machine's memory does not suffice; what was measured is kept; --largest ELEMENTS takes smaller sizes\n");
     return kFailed;
   } catch (const std::exception& error) {
     fmt::print(stderr, "stepcast-calibrate: {}\n", error.what());

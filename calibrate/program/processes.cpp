@@ -51,7 +51,10 @@ int run_self(const std::vector<std::string>& arguments) {
     }
     if (ended < 0 && errno == EINTR) continue;
     if (ended < 0) throw CalibrationError(fmt::format("cannot wait for a process: {}", std::strerror(errno)));
-    if (WIFSIGNALED(status)) throw CalibrationError(fmt::format("a process start was ended by signal {} ({}); what was measured is kept, the same command goes on from there", WTERMSIG(status), strsignal(WTERMSIG(status))));
+    if (WIFSIGNALED(status))
+      throw CalibrationError(fmt::format(
+          "a process start was ended by signal {} ({}); what was measured is kept, the same command goes on from there",
+          WTERMSIG(status), strsignal(WTERMSIG(status))));
     return WEXITSTATUS(status);
   }
 }

@@ -10,7 +10,8 @@ namespace stepcast::calibrate {
 void catch_stop_signals();
 bool stop_requested();
 
-/// Runs this program with other arguments and waits for it; a wish to stop goes to it as SIGTERM. Returns its exit code.
+/// Runs this program with other arguments and waits for it; a wish to stop goes to it as SIGTERM. Returns its exit
+/// code.
 /// @throws CalibrationError where it cannot be started, or was ended by a signal
 int run_self(const std::vector<std::string>& arguments);
 

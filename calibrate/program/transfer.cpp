@@ -27,7 +27,9 @@ struct TransferOptions {
 };
 
 /// Spreads of an entry before and after: by how much its band has grown.
-double widening(const std::optional<double>& before, const std::optional<double>& after) { return (1 + after.value_or(0)) / (1 + before.value_or(0)) - 1; }
+double widening(const std::optional<double>& before, const std::optional<double>& after) {
+  return (1 + after.value_or(0)) / (1 + before.value_or(0)) - 1;
+}
 
 /// Of every layer and kernel. Layers without a peak are gone, the others in their order.
 std::vector<double> widenings(const DeviceProfile& before, const DeviceProfile& after) {
@@ -39,53 +41,71 @@ std::vector<double> widenings(const DeviceProfile& before, const DeviceProfile& 
     all.push_back(widening(layer.spread, moved->spread));
     ++moved;
   }
-  for (std::size_t i = 0; i < before.kernels.size(); ++i) all.push_back(widening(before.kernels[i].spread, after.kernels[i].spread));
+  for (std::size_t i = 0; i < before.kernels.size(); ++i)
+    all.push_back(widening(before.kernels[i].spread, after.kernels[i].spread));
   return all;
 }
 
 std::string transfer_table(const DeviceProfile& before, const DeviceProfile& after) {
   std::string text = fmt::format("{}\n\n{:<18} {:>14} {:>14}\n", after.description, "", "measured", "transferred");
-  const auto row = [&](const std::string& name, const std::string& was, const std::string& is) { text += fmt::format("{:<18} {:>14} {:>14}\n", name, was, is); };
+  const auto row = [&](const std::string& name, const std::string& was, const std::string& is) {
+    text += fmt::format("{:<18} {:>14} {:>14}\n", name, was, is);
+  };
   for (const PeakRate& peak : before.peaks) {
     const PeakRate* moved = find_peak(after, peak.dtype);
-    row(fmt::format("peak {}", name_of(peak.dtype)), human_text(peak.rate), moved == nullptr ? "left out" : human_text(moved->rate));
+    row(fmt::format("peak {}", name_of(peak.dtype)), human_text(peak.rate),
+        moved == nullptr ? "left out" : human_text(moved->rate));
   }
   row("memory bandwidth", memory_rate(before.memory_bandwidth.value), memory_rate(after.memory_bandwidth.value));
   row("launch", human_text(before.launch_overhead.value), human_text(after.launch_overhead.value));
   row("layers", fmt::format("{}", before.layers.size()), fmt::format("{}", after.layers.size()));
   row("kernels", fmt::format("{}", before.kernels.size()), fmt::format("{}", after.kernels.size()));
   const std::vector<double> wider = widenings(before, after);
-  if (!wider.empty()) text += fmt::format("bands are wider by {:.1f} % (median), {:.1f} % (largest)\n", 100 * median(wider), 100 * *std::max_element(wider.begin(), wider.end()));
+  if (!wider.empty())
+    text += fmt::format("bands are wider by {:.1f} % (median), {:.1f} % (largest)\n", 100 * median(wider),
+                        100 * *std::max_element(wider.begin(), wider.end()));
   return text;
 }
 
 void transfer_profile(const TransferOptions& options) {
   std::error_code neither_is_there;
-  if (fs::equivalent(options.measured, options.output, neither_is_there)) throw CLI::ValidationError("-o", "would replace the measurement; choose another path");
+  if (fs::equivalent(options.measured, options.output, neither_is_there))
+    throw CLI::ValidationError("-o", "would replace the measurement; choose another path");
   const fs::path library = default_library();
   const DeviceProfile measured = load_profile(options.measured, "--measured", library);
-  const DeviceProfile from = load_profile(options.from, "--from", library), to = load_profile(options.to, "--to", library);
+  const DeviceProfile from = load_profile(options.from, "--from", library),
+                      to = load_profile(options.to, "--to", library);
   try {
-    const DeviceProfile result = transfer(measured, from, to, options.name.empty() ? fs::path(options.output).stem().string() : options.name);
+    const DeviceProfile result =
+        transfer(measured, from, to, options.name.empty() ? fs::path(options.output).stem().string() : options.name);
     JsonFile(options.output).write(write_value(result));
     fmt::print("{}\nprofile {}\n", transfer_table(measured, result), options.output);
   } catch (const TransferError& error) {
-    throw ScenarioError({{"--measured", "", fmt::format("\"{}\"", options.measured), "a profile that can be transferred", error.what()}});
+    throw ScenarioError({{"--measured", "", fmt::format("\"{}\"", options.measured),
+                          "a profile that can be transferred", error.what()}});
   }
 }
 
 }  // namespace
 
 void add_transfer(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("transfer", "Predict another device's profile from a measured one and the datasheets of both");
+  auto* command =
+      app.add_subcommand("transfer", "Predict another device's profile from a measured one and the datasheets of both");
   auto options = std::make_shared<TransferOptions>();
-  command->add_option("measured,--measured", options->measured, "the profile to start from; as --from and --to a name in scenarios/profiles/, or a path")->required()->type_name("PROFILE");
-  command->add_option("--from", options->from, "datasheet of the device that was measured")->required()->type_name("PROFILE");
+  command
+      ->add_option("measured,--measured", options->measured,
+                   "the profile to start from; as --from and --to a name in scenarios/profiles/, or a path")
+      ->required()
+      ->type_name("PROFILE");
+  command->add_option("--from", options->from, "datasheet of the device that was measured")
+      ->required()
+      ->type_name("PROFILE");
   command->add_option("--to", options->to, "datasheet of the device to predict")->required()->type_name("PROFILE");
   command->add_option("-o,--output", options->output, "profile to write")->required()->type_name("PATH");
   command->add_option("--name", options->name, "name of the profile; by default that of its file")->type_name("NAME");
-  command->footer("What was not assumed is marked transferred, and its band widened to hold whatever bounds a kernel.\n"
-                  "Example: stepcast-calibrate transfer h100.json --from h100-datasheet --to v100-datasheet -o v100.json");
+  command->footer(
+      "What was not assumed is marked transferred, and its band widened to hold whatever bounds a kernel.\n"
+      "Example: stepcast-calibrate transfer h100.json --from h100-datasheet --to v100-datasheet -o v100.json");
   command->callback([options, &exit_code] {
     transfer_profile(*options);
     exit_code = kOk;

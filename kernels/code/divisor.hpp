@@ -12,7 +12,8 @@ class Divisor {
   /// @pre divisor > 0
   explicit Divisor(std::uint32_t divisor) : divisor_(divisor) {
     while ((std::uint64_t{1} << shift_) < divisor) ++shift_;
-    multiplier_ = static_cast<std::uint32_t>((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift_) - divisor) / divisor + 1);
+    multiplier_ =
+        static_cast<std::uint32_t>((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift_) - divisor) / divisor + 1);
   }
   /// x / divisor, rounded down.
   STEPCAST_MEMBER std::uint32_t quotient(std::uint32_t x) const {

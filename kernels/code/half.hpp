@@ -14,7 +14,7 @@ namespace stepcast::kernels {
 /// The CPU's: also a check on the GPU's.
 inline std::uint16_t half_bits(float x) {
   const std::uint32_t bits = bits_of(x), sign = (bits >> 16) & 0x8000U, m = bits & 0x7fffffffU;
-  if (m > 0x7f800000U) return static_cast<std::uint16_t>(0x7fffU);  // NaN as CUDA writes it
+  if (m > 0x7f800000U) return static_cast<std::uint16_t>(0x7fffU);          // NaN as CUDA writes it
   if (m >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520
   if (m < 0x33000001U) return static_cast<std::uint16_t>(sign);             // at most 2^-25: ties to even zero
   const std::uint32_t exponent = m >> 23;
@@ -26,7 +26,8 @@ inline std::uint16_t half_bits(float x) {
 }
 
 inline float float_of_half(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16, exponent = (half >> 10) & 0x1fU, mantissa = half & 0x3ffU;
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16, exponent = (half >> 10) & 0x1fU,
+                      mantissa = half & 0x3ffU;
   if (exponent == 31) return float_of(sign | 0x7f800000U | (mantissa << 13));
   if (exponent != 0) return float_of(sign | ((exponent + 112) << 23) | (mantissa << 13));
   const float value = static_cast<float>(mantissa) * 0x1p-24F;

@@ -3,7 +3,8 @@
 //     2^-5 <= |x| < 1             16 bits: sign and floor(|x|·2^15), off by less than 2^-15  tag 2
 //     2^-10 <= |x| < 2^-5          8 bits: sign and floor(|x|·2^12), off by less than 2^-12  tag 1
 //     smaller                     no bits: 0, off by less than 2^-10                        tag 0
-// Tags of 2 bits, four to a byte. The classes are the paper's and GRACE's; GRACE scales 16 bits by 2^14 and 8 bits by 2^6.
+// Tags of 2 bits, four to a byte. The classes are the paper's and GRACE's; GRACE scales 16 bits by 2^14 and 8 bits by
+// 2^6.
 #pragma once
 
 #include "kernels/code/portable.hpp"

@@ -24,7 +24,10 @@ STEPCAST_SHARED std::uint32_t permuted(std::uint64_t index, std::uint64_t n, std
   do {
     std::uint32_t left = static_cast<std::uint32_t>(x >> half), right = static_cast<std::uint32_t>(x) & mask;
     for (std::uint32_t round = 0; round < 4; ++round) {
-      const std::uint32_t mixed = philox({{right, round, 0, 0x5065726dU}}, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)).word[0] & mask;
+      const std::uint32_t mixed = philox({{right, round, 0, 0x5065726dU}}, static_cast<std::uint32_t>(seed),
+                                         static_cast<std::uint32_t>(seed >> 32))
+                                      .word[0] &
+                                  mask;
       const std::uint32_t next = left ^ mixed;
       left = right;
       right = next;

@@ -1,5 +1,6 @@
 // Functions of one element that the CPU references and the CUDA kernels share, so that both agree bit by bit. C++17,
-// since nvcc's device code is. Compiled without contraction to fused multiply-add on both sides (kernels/CMakeLists.txt).
+// since nvcc's device code is. Compiled without contraction to fused multiply-add on both sides
+// (kernels/CMakeLists.txt).
 #pragma once
 
 #include <cstdint>

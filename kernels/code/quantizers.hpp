@@ -6,9 +6,9 @@
 
 namespace stepcast::kernels {
 
-// 8-bit, Dettmers 2016: y = |x|/max|x| by the nearest of 128 values of a dynamic exponent, and the sign in bit 7. Code 0
-// is 0; a code with e leading zeros of 7 bits and the b = 6 - e bits f behind its first 1 is 10^-e·(0.1 + 0.9·(f+1)/2^b):
-// code 127 is 1, code 1 is 10^-6. Error at most half the widest gap, that of e = 0: 0.45/64 of max|x|.
+// 8-bit, Dettmers 2016: y = |x|/max|x| by the nearest of 128 values of a dynamic exponent, and the sign in bit 7. Code
+// 0 is 0; a code with e leading zeros of 7 bits and the b = 6 - e bits f behind its first 1 is 10^-e·(0.1 +
+// 0.9·(f+1)/2^b): code 127 is 1, code 1 is 10^-6. Error at most half the widest gap, that of e = 0: 0.45/64 of max|x|.
 // max|x| = 0: code 0. A NaN or infinity makes max|x| so, and everything decodes to NaN or infinity.
 
 /// Value of code 0 to 127.
@@ -38,7 +38,8 @@ STEPCAST_SHARED void set_entry(EightBitTable& table, int i) {
 
 /// 0/0 and NaN are below no edge.
 STEPCAST_SHARED std::uint8_t eight_bit_code(float x, float max_abs, const EightBitTable& table) {
-  const int code = count_below(table.tree, kEightBitLevels, [y = magnitude(x) / max_abs](float edge) { return edge < y; });
+  const int code =
+      count_below(table.tree, kEightBitLevels, [y = magnitude(x) / max_abs](float edge) { return edge < y; });
   return static_cast<std::uint8_t>(code | (x < 0 ? 0x80 : 0));
 }
 
@@ -48,8 +49,8 @@ STEPCAST_SHARED float eight_bit_decode(std::uint8_t code, float max_abs, const E
 }
 
 // QSGD, Alistarh et al. 2017: with norm N = |x|₂ of the bucket and s levels, r = s|x|/N is rounded down or, with
-// probability r - floor(r), up: unbiased. The code is sign·level + s, of 2s + 1 <= 255 values. |error| < N/s.
-// N = 0: level 0. N not finite: level 0, which decodes to NaN. A bucket is divided by once: s/N for coding, N/s for decoding,
+// probability r - floor(r), up: unbiased. The code is sign·level + s, of 2s + 1 <= 255 values. |error| < N/s. N = 0:
+// level 0. N not finite: level 0, which decodes to NaN. A bucket is divided by once: s/N for coding, N/s for decoding,
 // the distance of two levels, which is not below a float's normal numbers where N is not below 2^-118.
 
 /// s/N of a bucket, of numbers lifted so that it is finite.
@@ -76,11 +77,13 @@ STEPCAST_SHARED std::uint8_t qsgd_code(float x, const QsgdScale& scale, int leve
 STEPCAST_SHARED float qsgd_step(float norm, int levels) { return norm / static_cast<float>(levels); }
 
 /// @param step  qsgd_step of the bucket
-STEPCAST_SHARED float qsgd_decode(std::uint8_t code, float step, int levels) { return step * static_cast<float>(static_cast<int>(code) - levels); }
+STEPCAST_SHARED float qsgd_decode(std::uint8_t code, float step, int levels) {
+  return step * static_cast<float>(static_cast<int>(code) - levels);
+}
 
 // TernGrad, Wen et al. 2017: |x| clipped at c = 2.5 standard deviations, then sign(x)·S with probability |x|/S, else 0,
-// where S is the largest after clipping: unbiased for the clipped gradient. Codes of 2 bits: 0, 1 (+), 2 (-); 3 is 0.
-// S = 0 or a NaN: code 0. The random number is multiplied instead of dividing by S: alike but for rounding, which of an S
+// where S is the largest after clipping: unbiased for the clipped gradient. Codes of 2 bits: 0, 1 (+), 2 (-); 3 is 0. S
+// = 0 or a NaN: code 0. The random number is multiplied instead of dividing by S: alike but for rounding, which of an S
 // below a float's normal numbers is coarse.
 
 STEPCAST_SHARED float clip(float x, float limit) { return magnitude(x) > limit ? limit : magnitude(x); }
@@ -114,12 +117,13 @@ STEPCAST_SHARED float natural_decode(std::uint8_t code) {
   return float_of(low == 0 ? sign : sign | ((low + 127 - 111) << 23));
 }
 
-// Signs: bit 1 where x is not below zero; so for 0, -0 and NaN. Element i is bit i mod 32 of word i/32; spare bits are 0.
+// Signs: bit 1 where x is not below zero; so for 0, -0 and NaN. Element i is bit i mod 32 of word i/32; spare bits are
+// 0.
 
 STEPCAST_SHARED bool sign_bit(float x) { return !(x < 0); }
 
-/// Majority of the words of p messages, `stride` words apart; a tie is 1. Counts in bit-sliced form: plane j holds bit j
-/// of 32 counters.
+/// Majority of the words of p messages, `stride` words apart; a tie is 1. Counts in bit-sliced form: plane j holds bit
+/// j of 32 counters.
 /// @pre p <= 255
 STEPCAST_SHARED std::uint32_t majority_word(const std::uint32_t* words, std::int64_t stride, int p) {
   std::uint32_t plane[8] = {0, 0, 0, 0, 0, 0, 0, 0};

@@ -9,7 +9,9 @@ namespace stepcast::kernels {
 
 /// Index of DGC's sample j: uniform below n, drawn with replacement, as GRACE draws it.
 /// @pre n <= 2^32
-STEPCAST_SHARED std::uint64_t sample_index(std::uint64_t seed, std::uint64_t j, std::uint64_t n) { return (random_words(seed, j / 4).word[j % 4] * n) >> 32; }
+STEPCAST_SHARED std::uint64_t sample_index(std::uint64_t seed, std::uint64_t j, std::uint64_t n) {
+  return (random_words(seed, j / 4).word[j % 4] * n) >> 32;
+}
 
 STEPCAST_SHARED bool of_sign(float x, int sign) { return sign > 0 ? x > 0 : x < 0; }
 
@@ -20,7 +22,9 @@ inline constexpr int kSampleTries = 32;
 /// @param sign  1 or -1; neither zero nor NaN is of a sign
 STEPCAST_SHARED float sign_sample(const float* x, std::uint64_t n, int sign, std::uint64_t seed, std::uint64_t j) {
   for (std::uint32_t group = 0; group < kSampleTries / 4; ++group) {
-    const RandomWords random = philox({{static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(j >> 32), group, 0x7369676eU}}, static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
+    const RandomWords random =
+        philox({{static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(j >> 32), group, 0x7369676eU}},
+               static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
     for (int k = 0; k < 4; ++k) {
       const float value = x[(random.word[k] * n) >> 32];
       if (of_sign(value, sign)) return magnitude(value);
@@ -42,7 +46,8 @@ inline constexpr int kQuantileLevels = 8;
 /// SketchML's code: how many of 255 edges are not above x.
 /// @param tree  of the edges' ordered_bits (search_tree.hpp)
 STEPCAST_SHARED std::uint8_t quantile_of(float x, const std::uint32_t* tree) {
-  return static_cast<std::uint8_t>(count_below(tree, kQuantileLevels, [key = ordered_bits(x)](std::uint32_t edge) { return edge <= key; }));
+  return static_cast<std::uint8_t>(
+      count_below(tree, kQuantileLevels, [key = ordered_bits(x)](std::uint32_t edge) { return edge <= key; }));
 }
 
 }  // namespace stepcast::kernels

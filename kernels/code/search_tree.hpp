@@ -1,6 +1,6 @@
-// Binary search in a tree: node i has the children 2i and 2i + 1, node 0 is not used, and 2^levels - 1 edges are in order
-// from left to right. A level's nodes lie side by side, so that a warp's lanes, which are all on one level, meet in few
-// banks of shared memory; in a sorted array the upper levels' edges all lie in the same bank.
+// Binary search in a tree: node i has the children 2i and 2i + 1, node 0 is not used, and 2^levels - 1 edges are in
+// order from left to right. A level's nodes lie side by side, so that a warp's lanes, which are all on one level, meet
+// in few banks of shared memory; in a sorted array the upper levels' edges all lie in the same bank.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,9 @@ struct AdamBias {
   float first, second;
 };
 inline AdamBias adam_bias(std::int64_t step) {
-  const auto of = [=](float beta) { return static_cast<float>(1 - std::pow(static_cast<double>(beta), static_cast<double>(step))); };
+  const auto of = [=](float beta) {
+    return static_cast<float>(1 - std::pow(static_cast<double>(beta), static_cast<double>(step)));
+  };
   return {of(kAdamFirst), of(kAdamSecond)};
 }
 

@@ -1,11 +1,12 @@
-// Scaled dot-product attention (Vaswani et al., NeurIPS 2017) of h heads of width w = d/h, without a mask: for each head
+// Scaled dot-product attention (Vaswani et al., NeurIPS 2017) of h heads of width w = d/h, without a mask: for each
+// head
 //
 //   S = Q Kᵀ,   P = softmax(S/√w) by rows,   Y = P V
 //   dV = Pᵀ dY,   dP = dY Vᵀ,   dS = P∘(dP - Σ P∘dP)/√w with the sum of each row,   dQ = dS K,   dK = dSᵀ Q
 //
 // P is kept by the forward pass and an input of the data gradient; S, dP and dS are in the layer's type, as a product
-// leaves them. There are no parameters: the projections are linear layers. For q queries and m keys forward is 4q·m·d and
-// backward 8q·m·d operations, and 6h·q·m for the softmax or its gradient.
+// leaves them. There are no parameters: the projections are linear layers. For q queries and m keys forward is 4q·m·d
+// and backward 8q·m·d operations, and 6h·q·m for the softmax or its gradient.
 #include <algorithm>
 #include <cmath>
 
@@ -27,10 +28,13 @@ void forward(const Call& call, Precision precision) {
   const Operands operands(call, precision);
   using Buffers = AttentionForward;
   const std::int64_t width = s.d / s.heads, scores = s.sequence * s.memory;
-  const Numbers q = operands.read(Buffers::q, call.n * s.sequence * s.d), k = operands.read(Buffers::k, call.n * s.memory * s.d), v = operands.read(Buffers::v, call.n * s.memory * s.d);
+  const Numbers q = operands.read(Buffers::q, call.n * s.sequence * s.d),
+                k = operands.read(Buffers::k, call.n * s.memory * s.d),
+                v = operands.read(Buffers::v, call.n * s.memory * s.d);
   Numbers probabilities(static_cast<std::size_t>(call.n * s.heads * scores)), y(q.size());
   for (std::int64_t b = 0; b < call.n * s.heads; ++b) {
-    const std::int64_t queries = b / s.heads * s.sequence * s.d + b % s.heads * width, keys = b / s.heads * s.memory * s.d + b % s.heads * width;
+    const std::int64_t queries = b / s.heads * s.sequence * s.d + b % s.heads * width,
+                       keys = b / s.heads * s.memory * s.d + b % s.heads * width;
     double* p = probabilities.data() + b * scores;
     add_product(s.sequence, s.memory, width, {q.data() + queries, s.d}, {k.data() + keys, s.d, true}, p, s.memory);
     for (std::int64_t i = 0; i < scores; ++i) p[i] = operands.rounded(p[i]);
@@ -48,22 +52,29 @@ void data_gradient(const Call& call, Precision precision) {
   using Buffers = AttentionDataGradient;
   const std::int64_t width = s.d / s.heads, scores = s.sequence * s.memory;
   const double scale = 1 / std::sqrt(real(width));
-  const Numbers q = operands.read(Buffers::q, call.n * s.sequence * s.d), k = operands.read(Buffers::k, call.n * s.memory * s.d), v = operands.read(Buffers::v, call.n * s.memory * s.d);
-  const Numbers probabilities = operands.read(Buffers::probabilities, call.n * s.heads * scores), dy = operands.read(Buffers::dy, call.n * s.sequence * s.d);
+  const Numbers q = operands.read(Buffers::q, call.n * s.sequence * s.d),
+                k = operands.read(Buffers::k, call.n * s.memory * s.d),
+                v = operands.read(Buffers::v, call.n * s.memory * s.d);
+  const Numbers probabilities = operands.read(Buffers::probabilities, call.n * s.heads * scores),
+                dy = operands.read(Buffers::dy, call.n * s.sequence * s.d);
   Numbers dq(q.size()), dk(k.size()), dv(v.size());
   for (std::int64_t b = 0; b < call.n * s.heads; ++b) {
-    const std::int64_t queries = b / s.heads * s.sequence * s.d + b % s.heads * width, keys = b / s.heads * s.memory * s.d + b % s.heads * width;
+    const std::int64_t queries = b / s.heads * s.sequence * s.d + b % s.heads * width,
+                       keys = b / s.heads * s.memory * s.d + b % s.heads * width;
     const double* p = probabilities.data() + b * scores;
     Numbers ds(static_cast<std::size_t>(scores));
     add_product(s.memory, width, s.sequence, {p, s.memory, true}, {dy.data() + queries, s.d}, dv.data() + keys, s.d);
-    add_product(s.sequence, s.memory, width, {dy.data() + queries, s.d}, {v.data() + keys, s.d, true}, ds.data(), s.memory);
+    add_product(s.sequence, s.memory, width, {dy.data() + queries, s.d}, {v.data() + keys, s.d, true}, ds.data(),
+                s.memory);
     for (std::int64_t i = 0; i < s.sequence; ++i) {
       double sum = 0;
       for (std::int64_t j = i * s.memory; j < (i + 1) * s.memory; ++j) sum += p[j] * (ds[j] = operands.rounded(ds[j]));
-      for (std::int64_t j = i * s.memory; j < (i + 1) * s.memory; ++j) ds[j] = operands.rounded(p[j] * (ds[j] - sum) * scale);
+      for (std::int64_t j = i * s.memory; j < (i + 1) * s.memory; ++j)
+        ds[j] = operands.rounded(p[j] * (ds[j] - sum) * scale);
     }
     add_product(s.sequence, width, s.memory, {ds.data(), s.memory}, {k.data() + keys, s.d}, dq.data() + queries, s.d);
-    add_product(s.memory, width, s.sequence, {ds.data(), s.memory, true}, {q.data() + queries, s.d}, dk.data() + keys, s.d);
+    add_product(s.memory, width, s.sequence, {ds.data(), s.memory, true}, {q.data() + queries, s.d}, dk.data() + keys,
+                s.d);
   }
   operands.write(Buffers::dq, dq);
   operands.write(Buffers::dk, dk);
@@ -84,21 +95,37 @@ void prepare_data_gradient(const Call& call, Precision precision) {
 LayerKernels attention_layer(const AttentionShape& s, Precision p) {
   // The largest scores are below 8 after scaling. In bf16 one may round the other way, by 2^-7 of it, which changes its
   // probability by as much as 2^-4; in tf32 the error of a score is about 2^-9 of their spread, 1.
-  const double tolerance = tolerance_of(p, s.d / s.heads + s.memory, p == Precision::bf16 ? 4 : 2), gradient_tolerance = tolerance_of(p, s.d / s.heads + s.memory + s.sequence, 3);
+  const double tolerance = tolerance_of(p, s.d / s.heads + s.memory, p == Precision::bf16 ? 4 : 2),
+               gradient_tolerance = tolerance_of(p, s.d / s.heads + s.memory + s.sequence, 3);
   const auto forward_buffers = [=](std::int64_t n) {
     const std::int64_t queries = n * s.sequence * s.d, keys = n * s.memory * s.d;
-    return std::vector<Buffer>{values(Role::input, "q", p, queries), values(Role::input, "k", p, keys), values(Role::input, "v", p, keys), result(Role::kept, "probabilities", p, n * s.heads * s.sequence * s.memory, tolerance), result(Role::output, "y", p, queries, tolerance)};
+    return std::vector<Buffer>{values(Role::input, "q", p, queries), values(Role::input, "k", p, keys),
+                               values(Role::input, "v", p, keys),
+                               result(Role::kept, "probabilities", p, n * s.heads * s.sequence * s.memory, tolerance),
+                               result(Role::output, "y", p, queries, tolerance)};
   };
   const auto data_buffers = [=](std::int64_t n) {
     const std::int64_t queries = n * s.sequence * s.d, keys = n * s.memory * s.d;
-    return std::vector<Buffer>{values(Role::input, "q", p, queries), values(Role::input, "k", p, keys), values(Role::input, "v", p, keys), values(Role::kept, "probabilities", p, n * s.heads * s.sequence * s.memory), values(Role::output_gradient, "dy", p, queries),
-                               result(Role::input_gradient, "dq", p, queries, gradient_tolerance), result(Role::input_gradient, "dk", p, keys, gradient_tolerance), result(Role::input_gradient, "dv", p, keys, gradient_tolerance)};
+    return std::vector<Buffer>{values(Role::input, "q", p, queries),
+                               values(Role::input, "k", p, keys),
+                               values(Role::input, "v", p, keys),
+                               values(Role::kept, "probabilities", p, n * s.heads * s.sequence * s.memory),
+                               values(Role::output_gradient, "dy", p, queries),
+                               result(Role::input_gradient, "dq", p, queries, gradient_tolerance),
+                               result(Role::input_gradient, "dk", p, keys, gradient_tolerance),
+                               result(Role::input_gradient, "dv", p, keys, gradient_tolerance)};
   };
-  const double products = 4 * real(s.sequence) * real(s.memory) * real(s.d), softmax = 6 * real(s.heads) * real(s.sequence) * real(s.memory);
-  const auto kernel = [&](const char* pass, auto buffers, double operations, void (*reference)(const Call&, Precision)) {
-    return layer_kernel(pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; }, [=](const Call& call) { reference(call, p); });
+  const double products = 4 * real(s.sequence) * real(s.memory) * real(s.d),
+               softmax = 6 * real(s.heads) * real(s.sequence) * real(s.memory);
+  const auto kernel = [&](const char* pass, auto buffers, double operations,
+                          void (*reference)(const Call&, Precision)) {
+    return layer_kernel(
+        pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; },
+        [=](const Call& call) { reference(call, p); });
   };
-  LayerKernels layer{kernel("attention-forward", forward_buffers, products + softmax, forward), kernel("attention-data-gradient", data_buffers, 2 * products + softmax, data_gradient), std::nullopt};
+  LayerKernels layer{kernel("attention-forward", forward_buffers, products + softmax, forward),
+                     kernel("attention-data-gradient", data_buffers, 2 * products + softmax, data_gradient),
+                     std::nullopt};
   layer.data_gradient->prepare = [p](const Call& call) { prepare_data_gradient(call, p); };
   return layer;
 }

@@ -19,12 +19,15 @@ Kernel same_part(const LayerKernels& layer, const Kernel& kernel) {
 
 Precision precision_of(const Kernel& kernel) {
   for (const Precision precision : kPrecisions)
-    if (kernel.method == name_of(precision) || kernel.method == std::string("cudnn-") + name_of(precision)) return precision;
+    if (kernel.method == name_of(precision) || kernel.method == std::string("cudnn-") + name_of(precision))
+      return precision;
   return Precision::fp32;
 }
 
 /// `share` of `count`, and not below `least`.
-std::int64_t part_of(std::int64_t count, double share, std::int64_t least = 1) { return std::max(least, static_cast<std::int64_t>(static_cast<double>(count) * share)); }
+std::int64_t part_of(std::int64_t count, double share, std::int64_t least = 1) {
+  return std::max(least, static_cast<std::int64_t>(static_cast<double>(count) * share));
+}
 
 /// The same kernel of a layer with a share of its rows, steps, queries or lines; itself where it has none.
 Kernel shortened(const Kernel& kernel, double share) {
@@ -61,7 +64,9 @@ Kernel shortened(const Kernel& kernel, double share) {
 }  // namespace
 
 ShapeToCheck shape_to_check(const Kernel& kernel) {
-  const std::int64_t batch = kernel.pass.starts_with("batch_norm-") ? ceil_div(kLeastElements, kernel.parameters[1] * kernel.parameters[2]) : 1;
+  const std::int64_t batch = kernel.pass.starts_with("batch_norm-")
+                                 ? ceil_div(kLeastElements, kernel.parameters[1] * kernel.parameters[2])
+                                 : 1;
   const double operations = kernel.flops(batch);
   return {operations > kMostOperations ? shortened(kernel, kMostOperations / operations) : kernel, batch};
 }

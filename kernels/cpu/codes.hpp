@@ -13,7 +13,9 @@ inline EightBitTable eight_bit_table() {
 }
 
 /// The random word of element i.
-inline std::uint32_t random_word(const Call& call, std::int64_t i) { return random_words(call.seed, static_cast<std::uint64_t>(i) / 4).word[i % 4]; }
+inline std::uint32_t random_word(const Call& call, std::int64_t i) {
+  return random_words(call.seed, static_cast<std::uint64_t>(i) / 4).word[i % 4];
+}
 
 inline bool bit_at(const std::uint32_t* words, std::int64_t i) { return ((words[i / 32] >> (i % 32)) & 1U) != 0; }
 
@@ -21,7 +23,8 @@ inline bool bit_at(const std::uint32_t* words, std::int64_t i) { return ((words[
 inline void pack_signs(const float* x, std::int64_t n, std::uint32_t* words) {
   for (std::int64_t w = 0; w < ceil_div(n, 32); ++w) {
     words[w] = 0;
-    for (std::int64_t i = 32 * w; i < n && i < 32 * w + 32; ++i) words[w] |= static_cast<std::uint32_t>(sign_bit(x[i])) << (i % 32);
+    for (std::int64_t i = 32 * w; i < n && i < 32 * w + 32; ++i)
+      words[w] |= static_cast<std::uint32_t>(sign_bit(x[i])) << (i % 32);
   }
 }
 

@@ -3,8 +3,9 @@
 //   y[o][p][q] = b[o] + Σ w[o][c][i][j] · x[c][s·p + i - padding][s·q + j - padding], zero outside the image
 //
 // over the channels c of o's group. Factorized: kh x kw to r channels t, then 1 x 1 to `out`; t and its gradient dt are
-// kept: the weight gradient takes them as inputs. 2·in/groups·out·kh·kw·P operations for the P output pixels of an image
-// in each of the three parts (of both convolutions, where factorized), and one for each output where there is a bias.
+// kept: the weight gradient takes them as inputs. 2·in/groups·out·kh·kw·P operations for the P output pixels of an
+// image in each of the three parts (of both convolutions, where factorized), and one for each output where there is a
+// bias.
 //
 // The transpose gives stride·height x stride·width pixels: it is the data gradient of adjoint_of(shape), its data
 // gradient that convolution, and its weight gradient that of the convolution with x and dy exchanged.
@@ -16,8 +17,8 @@
 namespace stepcast::kernels {
 namespace {
 
-/// f(weight, x, y, count) for each run of output pixels q to q + count of a row under one weight, by their indices: pixel
-/// x + stride·k meets output y + k.
+/// f(weight, x, y, count) for each run of output pixels q to q + count of a row under one weight, by their indices:
+/// pixel x + stride·k meets output y + k.
 template <class F>
 void for_each_run(const Conv2dShape& s, std::int64_t images, F f) {
   const std::int64_t rows = output_height(s), columns = output_width(s), in = s.in / s.groups, out = s.out / s.groups;
@@ -27,12 +28,14 @@ void for_each_run(const Conv2dShape& s, std::int64_t images, F f) {
         for (std::int64_t i = 0; i < s.kernel_height; ++i)
           for (std::int64_t j = 0; j < s.kernel_width; ++j) {
             // 0 <= s·q + j - padding < width
-            const std::int64_t first = std::max<std::int64_t>(0, ceil_div(s.padding_width - j, s.stride)), last = std::min(columns, ceil_div(s.width + s.padding_width - j, s.stride));
+            const std::int64_t first = std::max<std::int64_t>(0, ceil_div(s.padding_width - j, s.stride)),
+                               last = std::min(columns, ceil_div(s.width + s.padding_width - j, s.stride));
             for (std::int64_t p = 0; p < rows; ++p) {
               const std::int64_t row = s.stride * p + i - s.padding_height;
               if (row < 0 || row >= s.height || last <= first) continue;
               const std::int64_t channel = o / out * in + c;
-              f(((o * in + c) * s.kernel_height + i) * s.kernel_width + j, ((n * s.in + channel) * s.height + row) * s.width + s.stride * first + j - s.padding_width,
+              f(((o * in + c) * s.kernel_height + i) * s.kernel_width + j,
+                ((n * s.in + channel) * s.height + row) * s.width + s.stride * first + j - s.padding_width,
                 ((n * s.out + o) * rows + p) * columns + first, last - first);
             }
           }
@@ -77,7 +80,8 @@ void forward(const Call& call, Precision precision) {
   const Conv2dShape s = conv2d_shape(call.parameters), first = first_convolution(s), second = second_convolution(s);
   const Operands operands(call, precision);
   using Buffers = ProductForward;
-  Numbers y = convolve(first, call.n, operands.read(Buffers::x, call.n * input_elements(s)), operands.read(Buffers::u, weight_elements(first)));
+  Numbers y = convolve(first, call.n, operands.read(Buffers::x, call.n * input_elements(s)),
+                       operands.read(Buffers::u, weight_elements(first)));
   if (s.rank > 0) {
     operands.write(Buffers::t, y);
     y = convolve(second, call.n, y, operands.read(Buffers::v, weight_elements(second)));
@@ -103,8 +107,10 @@ void weight_gradient(const Call& call, Precision precision) {
   const Conv2dShape s = conv2d_shape(call.parameters), first = first_convolution(s), second = second_convolution(s);
   const Operands operands(call, precision);
   using Buffers = ProductWeightGradient;
-  const Numbers x = operands.read(Buffers::x, call.n * input_elements(s)), dy = operands.read(Buffers::dy, call.n * output_elements(s));
-  Numbers du = kernel_gradient(first, call.n, x, s.rank > 0 ? operands.read(Buffers::dt, call.n * output_elements(first)) : dy);
+  const Numbers x = operands.read(Buffers::x, call.n * input_elements(s)),
+                dy = operands.read(Buffers::dy, call.n * output_elements(s));
+  Numbers du =
+      kernel_gradient(first, call.n, x, s.rank > 0 ? operands.read(Buffers::dt, call.n * output_elements(first)) : dy);
   operands.write(Buffers::du, du);
   if (s.rank > 0) {
     Numbers dv = kernel_gradient(second, call.n, operands.read(Buffers::t, call.n * input_elements(second)), dy);
@@ -118,7 +124,8 @@ void transposed_forward(const Call& call, Precision precision) {
   const Conv2dShape adjoint = adjoint_of(s);
   const Operands operands(call, precision);
   using Buffers = ProductForward;
-  Numbers y = input_gradient(adjoint, call.n, operands.read(Buffers::x, call.n * output_elements(adjoint)), operands.read(Buffers::u, weight_elements(adjoint)));
+  Numbers y = input_gradient(adjoint, call.n, operands.read(Buffers::x, call.n * output_elements(adjoint)),
+                             operands.read(Buffers::u, weight_elements(adjoint)));
   add_bias(y, operands.read(Buffers::bias, s.bias ? s.out : 0), adjoint.height * adjoint.width);
   operands.write(Buffers::y, y);
 }
@@ -127,7 +134,8 @@ void transposed_data_gradient(const Call& call, Precision precision) {
   const Conv2dShape adjoint = adjoint_of(conv_transpose2d_shape(call.parameters));
   const Operands operands(call, precision);
   using Buffers = ProductDataGradient;
-  Numbers dx = convolve(adjoint, call.n, operands.read(Buffers::dy, call.n * input_elements(adjoint)), operands.read(Buffers::u, weight_elements(adjoint)));
+  Numbers dx = convolve(adjoint, call.n, operands.read(Buffers::dy, call.n * input_elements(adjoint)),
+                        operands.read(Buffers::u, weight_elements(adjoint)));
   operands.write(Buffers::dx, dx);
 }
 
@@ -136,7 +144,8 @@ void transposed_weight_gradient(const Call& call, Precision precision) {
   const Conv2dShape adjoint = adjoint_of(s);
   const Operands operands(call, precision);
   using Buffers = ProductWeightGradient;
-  const Numbers x = operands.read(Buffers::x, call.n * output_elements(adjoint)), dy = operands.read(Buffers::dy, call.n * input_elements(adjoint));
+  const Numbers x = operands.read(Buffers::x, call.n * output_elements(adjoint)),
+                dy = operands.read(Buffers::dy, call.n * input_elements(adjoint));
   Numbers dw = kernel_gradient(adjoint, call.n, dy, x);
   operands.write(Buffers::du, dw);
   if (s.bias) write_bias_gradient(operands, dy, s.out, adjoint.height * adjoint.width);
@@ -153,35 +162,56 @@ struct ImageLayer {
   std::int64_t pixels;  ///< of an image, over which a weight's gradient is summed
   bool transforms = false;
 
-  /// cuDNN may convolve by Winograd's or Fourier transforms, which sum larger numbers, and not in whole ones: a margin of
-  /// 16 in fp32 and of 4 in tf32, as its tensor cores' operands are cut after the transform; bf16's own is wide enough.
-  [[nodiscard]] Buffer output(Role role, const char* name, std::int64_t count, std::int64_t products, std::int64_t inner = 0) const {
+  /// cuDNN may convolve by Winograd's or Fourier transforms, which sum larger numbers, and not in whole ones: a margin
+  /// of 16 in fp32 and of 4 in tf32, as its tensor cores' operands are cut after the transform; bf16's own is wide
+  /// enough.
+  [[nodiscard]] Buffer output(Role role, const char* name, std::int64_t count, std::int64_t products,
+                              std::int64_t inner = 0) const {
     Deviation deviation = deviation_of(p, products, inner);
     if (transforms) deviation.tolerance *= p == Precision::fp32 ? 16 : p == Precision::tf32 ? 4 : 1;
-    return transforms || inner > 0 ? result(role, name, p, count, deviation) : product_result(role, name, p, count, deviation);
+    return transforms || inner > 0 ? result(role, name, p, count, deviation)
+                                   : product_result(role, name, p, count, deviation);
   }
   [[nodiscard]] std::vector<Buffer> forward(std::int64_t n) const {
-    return {values(Role::input, "x", p, n * in), values(Role::weight, "u", p, u), values(Role::weight, "v", p, v), values(Role::weight, "bias", p, bias),
-            output(Role::kept, "t", n * t, inner_terms), output(Role::output, "y", n * out, terms, inner_terms)};
+    return {values(Role::input, "x", p, n * in),
+            values(Role::weight, "u", p, u),
+            values(Role::weight, "v", p, v),
+            values(Role::weight, "bias", p, bias),
+            output(Role::kept, "t", n * t, inner_terms),
+            output(Role::output, "y", n * out, terms, inner_terms)};
   }
   [[nodiscard]] std::vector<Buffer> data_gradient(std::int64_t n) const {
-    return {values(Role::output_gradient, "dy", p, n * out), values(Role::weight, "u", p, u), values(Role::weight, "v", p, v), output(Role::kept, "dt", n * t, inner_gradient_terms), output(Role::input_gradient, "dx", n * in, gradient_terms, inner_gradient_terms)};
+    return {values(Role::output_gradient, "dy", p, n * out), values(Role::weight, "u", p, u),
+            values(Role::weight, "v", p, v), output(Role::kept, "dt", n * t, inner_gradient_terms),
+            output(Role::input_gradient, "dx", n * in, gradient_terms, inner_gradient_terms)};
   }
   [[nodiscard]] std::vector<Buffer> weight_gradient(std::int64_t n) const {
     const std::int64_t sum = n * pixels;
-    return {values(Role::input, "x", p, n * in), values(Role::kept, "t", p, n * t), values(Role::kept, "dt", p, n * t), values(Role::output_gradient, "dy", p, n * out), output(Role::weight_gradient, "du", u, sum), output(Role::weight_gradient, "dv", v, sum), output(Role::weight_gradient, "db", bias, sum)};
+    return {values(Role::input, "x", p, n * in),
+            values(Role::kept, "t", p, n * t),
+            values(Role::kept, "dt", p, n * t),
+            values(Role::output_gradient, "dy", p, n * out),
+            output(Role::weight_gradient, "du", u, sum),
+            output(Role::weight_gradient, "dv", v, sum),
+            output(Role::weight_gradient, "db", bias, sum)};
   }
 };
 
 using Reference = void (*)(const Call&, Precision);
 
-LayerKernels image_layer(const std::string& layer, const std::string& method, const std::vector<std::int64_t>& parameters, const ImageLayer& image, double product_flops, double bias_flops,
-                         Reference forward_reference, Reference data_reference, Reference weight_reference) {
-  const auto kernel = [&](const char* part, std::vector<Buffer> (ImageLayer::*buffers)(std::int64_t) const, double operations, Reference reference) {
-    return layer_kernel(layer + part, method, parameters, [=](std::int64_t n) { return (image.*buffers)(n); }, [=](std::int64_t n) { return real(n) * operations; },
-                        [=, p = image.p](const Call& call) { reference(call, p); });
+LayerKernels image_layer(const std::string& layer, const std::string& method,
+                         const std::vector<std::int64_t>& parameters, const ImageLayer& image, double product_flops,
+                         double bias_flops, Reference forward_reference, Reference data_reference,
+                         Reference weight_reference) {
+  const auto kernel = [&](const char* part, std::vector<Buffer> (ImageLayer::*buffers)(std::int64_t) const,
+                          double operations, Reference reference) {
+    return layer_kernel(
+        layer + part, method, parameters, [=](std::int64_t n) { return (image.*buffers)(n); },
+        [=](std::int64_t n) { return real(n) * operations; },
+        [=, p = image.p](const Call& call) { reference(call, p); });
   };
-  return {kernel("-forward", &ImageLayer::forward, product_flops + bias_flops, forward_reference), kernel("-data-gradient", &ImageLayer::data_gradient, product_flops, data_reference),
+  return {kernel("-forward", &ImageLayer::forward, product_flops + bias_flops, forward_reference),
+          kernel("-data-gradient", &ImageLayer::data_gradient, product_flops, data_reference),
           kernel("-weight-gradient", &ImageLayer::weight_gradient, product_flops + bias_flops, weight_reference)};
 }
 
@@ -191,22 +221,47 @@ LayerKernels conv2d_layer(const Conv2dShape& s, Precision p, bool cudnn) {
   const Conv2dShape first = first_convolution(s), second = second_convolution(s);
   const bool factorized = s.rank > 0;
   const std::int64_t back = first.out / s.groups * s.kernel_height * s.kernel_width;  // products for an element of dx
-  const ImageLayer image{.p = p, .in = input_elements(s), .out = output_elements(s), .u = weight_elements(first), .v = factorized ? weight_elements(second) : 0, .bias = s.bias ? s.out : 0,
-                         .t = factorized ? output_elements(first) : 0, .terms = taps(first) + s.rank, .inner_terms = factorized ? taps(first) : 0, .gradient_terms = back + (factorized ? s.out : 0),
-                         .inner_gradient_terms = factorized ? s.out : 0, .pixels = output_pixels(s), .transforms = cudnn};
-  return image_layer("conv2d", (cudnn ? "cudnn-" : "") + std::string(name_of(p)), parameters_of(s), image, flops_of(first) + (factorized ? flops_of(second) : 0), real(s.bias ? output_elements(s) : 0),
+  const ImageLayer image{.p = p,
+                         .in = input_elements(s),
+                         .out = output_elements(s),
+                         .u = weight_elements(first),
+                         .v = factorized ? weight_elements(second) : 0,
+                         .bias = s.bias ? s.out : 0,
+                         .t = factorized ? output_elements(first) : 0,
+                         .terms = taps(first) + s.rank,
+                         .inner_terms = factorized ? taps(first) : 0,
+                         .gradient_terms = back + (factorized ? s.out : 0),
+                         .inner_gradient_terms = factorized ? s.out : 0,
+                         .pixels = output_pixels(s),
+                         .transforms = cudnn};
+  return image_layer("conv2d", (cudnn ? "cudnn-" : "") + std::string(name_of(p)), parameters_of(s), image,
+                     flops_of(first) + (factorized ? flops_of(second) : 0), real(s.bias ? output_elements(s) : 0),
                      forward, data_gradient, weight_gradient);
 }
 
 LayerKernels conv_transpose2d_layer(const ConvTranspose2dShape& s, Precision p) {
   const Conv2dShape adjoint = adjoint_of(s);
   if (output_height(adjoint) != s.height || output_width(adjoint) != s.width)
-    throw std::invalid_argument("conv_transpose2d with a kernel of " + std::to_string(s.kernel_height) + " x " + std::to_string(s.kernel_width) + " and stride " + std::to_string(s.stride) +
-                                ": no padding makes the output stride times the input; allowed with stride 1: odd kernels");
-  const std::int64_t in = output_elements(adjoint), out = input_elements(adjoint), kernel = s.kernel_height * s.kernel_width;
-  const ImageLayer image{.p = p, .in = in, .out = out, .u = weight_elements(adjoint), .v = 0, .bias = s.bias ? s.out : 0, .t = 0, .terms = s.in * kernel, .inner_terms = 0,
-                         .gradient_terms = s.out * kernel, .inner_gradient_terms = 0, .pixels = adjoint.height * adjoint.width};
-  return image_layer("conv-transpose2d", name_of(p), parameters_of(s), image, flops_of(adjoint), real(s.bias ? out : 0), transposed_forward, transposed_data_gradient, transposed_weight_gradient);
+    throw std::invalid_argument(
+        "conv_transpose2d with a kernel of " + std::to_string(s.kernel_height) + " x " +
+        std::to_string(s.kernel_width) + " and stride " + std::to_string(s.stride) +
+        ": no padding makes the output stride times the input; allowed with stride 1: odd kernels");
+  const std::int64_t in = output_elements(adjoint), out = input_elements(adjoint),
+                     kernel = s.kernel_height * s.kernel_width;
+  const ImageLayer image{.p = p,
+                         .in = in,
+                         .out = out,
+                         .u = weight_elements(adjoint),
+                         .v = 0,
+                         .bias = s.bias ? s.out : 0,
+                         .t = 0,
+                         .terms = s.in * kernel,
+                         .inner_terms = 0,
+                         .gradient_terms = s.out * kernel,
+                         .inner_gradient_terms = 0,
+                         .pixels = adjoint.height * adjoint.width};
+  return image_layer("conv-transpose2d", name_of(p), parameters_of(s), image, flops_of(adjoint), real(s.bias ? out : 0),
+                     transposed_forward, transposed_data_gradient, transposed_weight_gradient);
 }
 
 }  // namespace stepcast::kernels

@@ -9,11 +9,14 @@ namespace stepcast::kernels {
 namespace {
 
 struct Sizes {
-  explicit Sizes(const LinearShape& x) : u((x.rank > 0 ? x.rank : x.out) * x.in), v(x.rank * x.out), bias(x.bias ? x.out : 0) {}
+  explicit Sizes(const LinearShape& x)
+      : u((x.rank > 0 ? x.rank : x.out) * x.in), v(x.rank * x.out), bias(x.bias ? x.out : 0) {}
   std::int64_t u, v, bias;
 };
 
-double product_flops(const LinearShape& x) { return 2 * real(x.rows) * (x.rank > 0 ? real(x.rank) * (real(x.in) + real(x.out)) : real(x.in) * real(x.out)); }
+double product_flops(const LinearShape& x) {
+  return 2 * real(x.rows) * (x.rank > 0 ? real(x.rank) * (real(x.in) + real(x.out)) : real(x.in) * real(x.out));
+}
 double bias_flops(const LinearShape& x) { return x.bias ? real(x.rows) * real(x.out) : 0; }
 
 /// A (m x k) B (k x n)
@@ -89,24 +92,43 @@ LayerKernels linear_layer(const LinearShape& s, Precision p) {
   const bool factorized = s.rank > 0;
   const auto forward_buffers = [=](std::int64_t n) {
     const std::int64_t rows = n * s.rows;
-    return std::vector<Buffer>{values(Role::input, "x", p, rows * s.in), values(Role::weight, "u", p, sizes.u), values(Role::weight, "v", p, sizes.v), values(Role::weight, "bias", p, sizes.bias),
-                               product_result(Role::kept, "t", p, rows * s.rank, deviation_of(p, s.in)), factorized ? result(Role::output, "y", p, rows * s.out, deviation_of(p, s.in + s.rank, s.in)) : product_result(Role::output, "y", p, rows * s.out, deviation_of(p, s.in))};
+    return std::vector<Buffer>{values(Role::input, "x", p, rows * s.in),
+                               values(Role::weight, "u", p, sizes.u),
+                               values(Role::weight, "v", p, sizes.v),
+                               values(Role::weight, "bias", p, sizes.bias),
+                               product_result(Role::kept, "t", p, rows * s.rank, deviation_of(p, s.in)),
+                               factorized
+                                   ? result(Role::output, "y", p, rows * s.out, deviation_of(p, s.in + s.rank, s.in))
+                                   : product_result(Role::output, "y", p, rows * s.out, deviation_of(p, s.in))};
   };
   const auto data_buffers = [=](std::int64_t n) {
     const std::int64_t rows = n * s.rows;
-    return std::vector<Buffer>{values(Role::output_gradient, "dy", p, rows * s.out), values(Role::weight, "u", p, sizes.u), values(Role::weight, "v", p, sizes.v), product_result(Role::kept, "dt", p, rows * s.rank, deviation_of(p, s.out)),
-                               factorized ? result(Role::input_gradient, "dx", p, rows * s.in, deviation_of(p, s.out + s.rank, s.out)) : product_result(Role::input_gradient, "dx", p, rows * s.in, deviation_of(p, s.out))};
+    return std::vector<Buffer>{
+        values(Role::output_gradient, "dy", p, rows * s.out), values(Role::weight, "u", p, sizes.u),
+        values(Role::weight, "v", p, sizes.v),
+        product_result(Role::kept, "dt", p, rows * s.rank, deviation_of(p, s.out)),
+        factorized ? result(Role::input_gradient, "dx", p, rows * s.in, deviation_of(p, s.out + s.rank, s.out))
+                   : product_result(Role::input_gradient, "dx", p, rows * s.in, deviation_of(p, s.out))};
   };
   const auto weight_buffers = [=](std::int64_t n) {
     const std::int64_t rows = n * s.rows;
     const Deviation sum = deviation_of(p, rows);
-    return std::vector<Buffer>{values(Role::input, "x", p, rows * s.in), values(Role::kept, "t", p, rows * s.rank), values(Role::kept, "dt", p, rows * s.rank), values(Role::output_gradient, "dy", p, rows * s.out),
-                               product_result(Role::weight_gradient, "du", p, sizes.u, sum), product_result(Role::weight_gradient, "dv", p, sizes.v, sum), product_result(Role::weight_gradient, "db", p, sizes.bias, sum)};
+    return std::vector<Buffer>{values(Role::input, "x", p, rows * s.in),
+                               values(Role::kept, "t", p, rows * s.rank),
+                               values(Role::kept, "dt", p, rows * s.rank),
+                               values(Role::output_gradient, "dy", p, rows * s.out),
+                               product_result(Role::weight_gradient, "du", p, sizes.u, sum),
+                               product_result(Role::weight_gradient, "dv", p, sizes.v, sum),
+                               product_result(Role::weight_gradient, "db", p, sizes.bias, sum)};
   };
-  const auto kernel = [&](const char* pass, auto buffers, double operations, void (*reference)(const Call&, Precision)) {
-    return layer_kernel(pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; }, [=](const Call& call) { reference(call, p); });
+  const auto kernel = [&](const char* pass, auto buffers, double operations,
+                          void (*reference)(const Call&, Precision)) {
+    return layer_kernel(
+        pass, name_of(p), parameters_of(s), buffers, [=](std::int64_t n) { return real(n) * operations; },
+        [=](const Call& call) { reference(call, p); });
   };
-  return {kernel("linear-forward", forward_buffers, product_flops(s) + bias_flops(s), forward), kernel("linear-data-gradient", data_buffers, product_flops(s), data_gradient),
+  return {kernel("linear-forward", forward_buffers, product_flops(s) + bias_flops(s), forward),
+          kernel("linear-data-gradient", data_buffers, product_flops(s), data_gradient),
           kernel("linear-weight-gradient", weight_buffers, product_flops(s) + bias_flops(s), weight_gradient)};
 }
 

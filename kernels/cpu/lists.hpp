@@ -36,7 +36,8 @@ inline std::function<double(std::int64_t)> linear(double per_element, double fix
 /// @param wire_bytes   of n elements, as the message has them
 /// @param per_element  operations of decoding an element; adding is one more
 template <class Wire, class WireBytes, class Value>
-void add_decoders(std::vector<Kernel>& list, const std::string& method, std::vector<std::int64_t> parameters, Wire wire, WireBytes wire_bytes, double per_element, Value value) {
+void add_decoders(std::vector<Kernel>& list, const std::string& method, std::vector<std::int64_t> parameters, Wire wire,
+                  WireBytes wire_bytes, double per_element, Value value) {
   for (const bool add : {false, true}) {
     const auto buffers = [=](std::int64_t n) {
       std::vector<Buffer> all = wire(n);
@@ -48,7 +49,8 @@ void add_decoders(std::vector<Kernel>& list, const std::string& method, std::vec
       for (std::int64_t i = 0; i < call.n; ++i) dense[i] = add ? dense[i] + value(call, i) : value(call, i);
     };
     list.push_back({add ? "decode-add" : "decode", method, parameters, buffers,
-                    [=](std::int64_t n) { return wire_bytes(n) + (add ? 8.0 : 4.0) * static_cast<double>(n); }, linear(per_element + (add ? 1 : 0)), reference});
+                    [=](std::int64_t n) { return wire_bytes(n) + (add ? 8.0 : 4.0) * static_cast<double>(n); },
+                    linear(per_element + (add ? 1 : 0)), reference});
   }
 }
 

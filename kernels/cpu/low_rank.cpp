@@ -13,8 +13,8 @@
 namespace stepcast::kernels {
 namespace {
 
-constexpr std::int64_t kRank = 4;         // PowerSGD's
-constexpr std::int64_t kTriplets = 3;     // ATOMO's, the models' default
+constexpr std::int64_t kRank = 4;           // PowerSGD's
+constexpr std::int64_t kTriplets = 3;       // ATOMO's, the models' default
 constexpr double kProductTolerance = 1e-5;  // sums of fp32 products, relative to the largest
 constexpr std::int64_t kLargestDecomposed = 1 << 17;
 
@@ -27,9 +27,15 @@ struct Shape : MatrixView {
   [[nodiscard]] double factors() const { return static_cast<double>((rows + columns) * r); }
 };
 
-Buffer matrix(std::int64_t n, Fill fill = Fill::values) { return {"matrix", Element::f32, matrix_view(n).elements(), fill, fill == Fill::zero, kProductTolerance}; }
-Buffer p_factor(std::int64_t n, Fill fill) { return {"P", Element::f32, Shape(n).rows * Shape(n).r, fill, fill == Fill::zero, kProductTolerance}; }
-Buffer q_factor(std::int64_t n, Fill fill) { return {"Q", Element::f32, Shape(n).columns * Shape(n).r, fill, fill == Fill::zero, kProductTolerance}; }
+Buffer matrix(std::int64_t n, Fill fill = Fill::values) {
+  return {"matrix", Element::f32, matrix_view(n).elements(), fill, fill == Fill::zero, kProductTolerance};
+}
+Buffer p_factor(std::int64_t n, Fill fill) {
+  return {"P", Element::f32, Shape(n).rows * Shape(n).r, fill, fill == Fill::zero, kProductTolerance};
+}
+Buffer q_factor(std::int64_t n, Fill fill) {
+  return {"Q", Element::f32, Shape(n).columns * Shape(n).r, fill, fill == Fill::zero, kProductTolerance};
+}
 
 double product_bytes(std::int64_t n) { return 4 * (Shape(n).matrix() + Shape(n).factors()); }
 double product_flops(std::int64_t n) { return 2 * Shape(n).matrix() * static_cast<double>(Shape(n).r); }
@@ -37,7 +43,8 @@ double product_flops(std::int64_t n) { return 2 * Shape(n).matrix() * static_cas
 /// (PQᵀ) at row i and column j.
 double reconstructed(const Shape& s, const float* p, const float* q, std::int64_t i, std::int64_t j) {
   double sum = 0;
-  for (std::int64_t k = 0; k < s.r; ++k) sum += static_cast<double>(p[k * s.rows + i]) * static_cast<double>(q[k * s.columns + j]);
+  for (std::int64_t k = 0; k < s.r; ++k)
+    sum += static_cast<double>(p[k * s.rows + i]) * static_cast<double>(q[k * s.columns + j]);
   return sum;
 }
 
@@ -46,7 +53,8 @@ double reconstructed(const Shape& s, const float* p, const float* q, std::int64_
 void orthonormalize(float* columns, std::int64_t length, std::int64_t r) {
   const auto dot = [&](std::int64_t i, std::int64_t j) {
     double sum = 0;
-    for (std::int64_t l = 0; l < length; ++l) sum += static_cast<double>(columns[i * length + l]) * static_cast<double>(columns[j * length + l]);
+    for (std::int64_t l = 0; l < length; ++l)
+      sum += static_cast<double>(columns[i * length + l]) * static_cast<double>(columns[j * length + l]);
     return sum;
   };
   std::vector<double> removed(static_cast<std::size_t>(r));  // squares of the lengths that were taken from each column
@@ -56,10 +64,13 @@ void orthonormalize(float* columns, std::int64_t length, std::int64_t r) {
     for (std::int64_t j = i + 1; j < r; ++j) {
       const double product = dot(i, j), factor = product * inverse;
       removed[static_cast<std::size_t>(j)] += product * factor;
-      for (std::int64_t l = 0; l < length; ++l) columns[j * length + l] = static_cast<float>(static_cast<double>(columns[j * length + l]) - factor * static_cast<double>(columns[i * length + l]));
+      for (std::int64_t l = 0; l < length; ++l)
+        columns[j * length + l] = static_cast<float>(static_cast<double>(columns[j * length + l]) -
+                                                     factor * static_cast<double>(columns[i * length + l]));
     }
     const double scale = std::sqrt(inverse);
-    for (std::int64_t l = 0; l < length; ++l) columns[i * length + l] = static_cast<float>(static_cast<double>(columns[i * length + l]) * scale);
+    for (std::int64_t l = 0; l < length; ++l)
+      columns[i * length + l] = static_cast<float>(static_cast<double>(columns[i * length + l]) * scale);
   }
 }
 
@@ -67,13 +78,15 @@ void orthonormalize(float* columns, std::int64_t length, std::int64_t r) {
 std::optional<std::string> compare_products(const Kernel& kernel, const Call& expected, const Call& got) {
   const auto flushed = [](const float* x, std::int64_t count) {
     std::vector<float> all(x, x + count);
-    std::replace_if(all.begin(), all.end(), [](float value) { return std::abs(value) < std::numeric_limits<float>::min(); }, 0.0F);
+    std::replace_if(
+        all.begin(), all.end(), [](float value) { return std::abs(value) < std::numeric_limits<float>::min(); }, 0.0F);
     return all;
   };
   const std::vector<Buffer> buffers = kernel.buffers(got.n);
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const int at = static_cast<int>(i);
-    const std::vector<float> e = flushed(expected.at<float>(at), buffers[i].count), g = flushed(got.at<float>(at), buffers[i].count);
+    const std::vector<float> e = flushed(expected.at<float>(at), buffers[i].count),
+                             g = flushed(got.at<float>(at), buffers[i].count);
     if (auto wrong = difference(buffers[i], e.data(), g.data())) return wrong;
   }
   return std::nullopt;
@@ -87,55 +100,105 @@ void add_product(std::vector<Kernel>& list, Kernel kernel) {
 
 void add_power_sgd(std::vector<Kernel>& list) {
   // P = MQ
-  add_product(list, {"matrix-product", "powersgd-p", {kRank}, [](std::int64_t n) { return std::vector<Buffer>{matrix(n), q_factor(n, Fill::values), p_factor(n, Fill::zero)}; },
-                  product_bytes, product_flops, [](const Call& c) {
-                    const Shape s(c);
-                    for (std::int64_t i = 0; i < s.rows; ++i)
-                      for (std::int64_t k = 0; k < s.r; ++k) {
-                        double sum = 0;
-                        for (std::int64_t j = 0; j < s.columns; ++j) sum += static_cast<double>(c.at<float>(0)[i * s.columns + j]) * static_cast<double>(c.at<float>(1)[k * s.columns + j]);
-                        c.at<float>(2)[k * s.rows + i] = static_cast<float>(sum);
-                      }
-                  }});
+  add_product(list, {"matrix-product",
+                     "powersgd-p",
+                     {kRank},
+                     [](std::int64_t n) {
+                       return std::vector<Buffer>{matrix(n), q_factor(n, Fill::values), p_factor(n, Fill::zero)};
+                     },
+                     product_bytes,
+                     product_flops,
+                     [](const Call& c) {
+                       const Shape s(c);
+                       for (std::int64_t i = 0; i < s.rows; ++i)
+                         for (std::int64_t k = 0; k < s.r; ++k) {
+                           double sum = 0;
+                           for (std::int64_t j = 0; j < s.columns; ++j)
+                             sum += static_cast<double>(c.at<float>(0)[i * s.columns + j]) *
+                                    static_cast<double>(c.at<float>(1)[k * s.columns + j]);
+                           c.at<float>(2)[k * s.rows + i] = static_cast<float>(sum);
+                         }
+                     }});
   // Q = MᵀP
-  add_product(list, {"matrix-product", "powersgd-q", {kRank}, [](std::int64_t n) { return std::vector<Buffer>{matrix(n), p_factor(n, Fill::values), q_factor(n, Fill::zero)}; },
-                  product_bytes, product_flops, [](const Call& c) {
-                    const Shape s(c);
-                    std::vector<double> sums(static_cast<std::size_t>(s.columns * s.r));
-                    for (std::int64_t i = 0; i < s.rows; ++i)
-                      for (std::int64_t k = 0; k < s.r; ++k)
-                        for (std::int64_t j = 0; j < s.columns; ++j)
-                          sums[static_cast<std::size_t>(k * s.columns + j)] += static_cast<double>(c.at<float>(0)[i * s.columns + j]) * static_cast<double>(c.at<float>(1)[k * s.rows + i]);
-                    std::transform(sums.begin(), sums.end(), c.at<float>(2), [](double sum) { return static_cast<float>(sum); });
-                  }});
+  add_product(list, {"matrix-product",
+                     "powersgd-q",
+                     {kRank},
+                     [](std::int64_t n) {
+                       return std::vector<Buffer>{matrix(n), p_factor(n, Fill::values), q_factor(n, Fill::zero)};
+                     },
+                     product_bytes,
+                     product_flops,
+                     [](const Call& c) {
+                       const Shape s(c);
+                       std::vector<double> sums(static_cast<std::size_t>(s.columns * s.r));
+                       for (std::int64_t i = 0; i < s.rows; ++i)
+                         for (std::int64_t k = 0; k < s.r; ++k)
+                           for (std::int64_t j = 0; j < s.columns; ++j)
+                             sums[static_cast<std::size_t>(k * s.columns + j)] +=
+                                 static_cast<double>(c.at<float>(0)[i * s.columns + j]) *
+                                 static_cast<double>(c.at<float>(1)[k * s.rows + i]);
+                       std::transform(sums.begin(), sums.end(), c.at<float>(2),
+                                      [](double sum) { return static_cast<float>(sum); });
+                     }});
   // M = PQᵀ
-  add_product(list, {"matrix-product", "powersgd-decode", {kRank}, [](std::int64_t n) { return std::vector<Buffer>{p_factor(n, Fill::values), q_factor(n, Fill::values), matrix(n, Fill::zero)}; },
-                  product_bytes, product_flops, [](const Call& c) {
-                    const Shape s(c);
-                    for (std::int64_t i = 0; i < s.rows; ++i)
-                      for (std::int64_t j = 0; j < s.columns; ++j) c.at<float>(2)[i * s.columns + j] = static_cast<float>(reconstructed(s, c.at<float>(0), c.at<float>(1), i, j));
-                  }});
+  add_product(
+      list, {"matrix-product",
+             "powersgd-decode",
+             {kRank},
+             [](std::int64_t n) {
+               return std::vector<Buffer>{p_factor(n, Fill::values), q_factor(n, Fill::values), matrix(n, Fill::zero)};
+             },
+             product_bytes,
+             product_flops,
+             [](const Call& c) {
+               const Shape s(c);
+               for (std::int64_t i = 0; i < s.rows; ++i)
+                 for (std::int64_t j = 0; j < s.columns; ++j)
+                   c.at<float>(2)[i * s.columns + j] =
+                       static_cast<float>(reconstructed(s, c.at<float>(0), c.at<float>(1), i, j));
+             }});
   // M ← M - PQᵀ, the residual: "matrix-product" and "subtract" of the models' error feedback in one.
-  add_product(list, {"reconstruct-subtract", "powersgd", {kRank},
-                  [](std::int64_t n) { return std::vector<Buffer>{p_factor(n, Fill::values), q_factor(n, Fill::values), {"matrix", Element::f32, matrix_view(n).elements(), Fill::values, true, kProductTolerance}}; },
-                  [](std::int64_t n) { return product_bytes(n) + 4 * Shape(n).matrix(); }, [](std::int64_t n) { return product_flops(n) + Shape(n).matrix(); }, [](const Call& c) {
-                    const Shape s(c);
-                    for (std::int64_t i = 0; i < s.rows; ++i)
-                      for (std::int64_t j = 0; j < s.columns; ++j) {
-                        float& x = c.at<float>(2)[i * s.columns + j];
-                        x = static_cast<float>(static_cast<double>(x) - reconstructed(s, c.at<float>(0), c.at<float>(1), i, j));
-                      }
-                  }});
+  add_product(list, {"reconstruct-subtract",
+                     "powersgd",
+                     {kRank},
+                     [](std::int64_t n) {
+                       return std::vector<Buffer>{
+                           p_factor(n, Fill::values),
+                           q_factor(n, Fill::values),
+                           {"matrix", Element::f32, matrix_view(n).elements(), Fill::values, true, kProductTolerance}};
+                     },
+                     [](std::int64_t n) { return product_bytes(n) + 4 * Shape(n).matrix(); },
+                     [](std::int64_t n) { return product_flops(n) + Shape(n).matrix(); },
+                     [](const Call& c) {
+                       const Shape s(c);
+                       for (std::int64_t i = 0; i < s.rows; ++i)
+                         for (std::int64_t j = 0; j < s.columns; ++j) {
+                           float& x = c.at<float>(2)[i * s.columns + j];
+                           x = static_cast<float>(static_cast<double>(x) -
+                                                  reconstructed(s, c.at<float>(0), c.at<float>(1), i, j));
+                         }
+                     }});
   // The columns of a factor Q. Of r sweeps the one for column i reads and writes columns i to r-1, of r(r+1)/2 in all.
-  list.push_back({"gram-schmidt", "powersgd", {kRank}, [](std::int64_t n) { return std::vector<Buffer>{{"columns", Element::f32, Shape(n).columns * Shape(n).r, Fill::values, true, kProductTolerance}}; },
-                  [](std::int64_t n) { return 4.0 * static_cast<double>(Shape(n).columns * (Shape(n).r + 1)); }, [](std::int64_t n) { return 2.0 * static_cast<double>(Shape(n).columns * Shape(n).r); },
-                  [](const Call& c) { orthonormalize(c.at<float>(0), Shape(c).columns, Shape(c).r); }, {}, static_cast<int>(kRank)});
+  list.push_back({"gram-schmidt",
+                  "powersgd",
+                  {kRank},
+                  [](std::int64_t n) {
+                    return std::vector<Buffer>{{"columns", Element::f32, Shape(n).columns * Shape(n).r, Fill::values,
+                                                true, kProductTolerance}};
+                  },
+                  [](std::int64_t n) { return 4.0 * static_cast<double>(Shape(n).columns * (Shape(n).r + 1)); },
+                  [](std::int64_t n) { return 2.0 * static_cast<double>(Shape(n).columns * Shape(n).r); },
+                  [](const Call& c) { orthonormalize(c.at<float>(0), Shape(c).columns, Shape(c).r); },
+                  {},
+                  static_cast<int>(kRank)});
 }
 
 // The matrix row by row is its transpose column by column: A, a x b, of a = n_c and b = n_r.
 std::vector<Buffer> triplet_buffers(std::int64_t n, Fill fill, bool written) {
   const MatrixView view = matrix_view(n);
-  return {{"U", Element::f32, view.elements(), fill, written}, {"sigma", Element::f32, view.rows, fill == Fill::values ? Fill::prepared : fill, written}, {"V", Element::f32, view.rows * view.rows, fill, written}};
+  return {{"U", Element::f32, view.elements(), fill, written},
+          {"sigma", Element::f32, view.rows, fill == Fill::values ? Fill::prepared : fill, written},
+          {"V", Element::f32, view.rows * view.rows, fill, written}};
 }
 
 bool all_finite(const float* x, std::int64_t n) {
@@ -159,37 +222,46 @@ void decompose_matrix(const Call& c) {
   std::transform(found.v.begin(), found.v.end(), v, narrow);
 }
 
-/// Singular values as expected; vectors orthonormal where the value is not next to nothing, and their product the matrix.
-/// What is allowed relative to the largest is 1e-4 of small matrices. Of b columns each is rotated with b - 1 others in each of
-/// some ten sweeps, each rotation rounding by 2^-24, independently (see deviation_of): √(10·b)·2^-24, 3.2·√b·2^-24, and 40
-/// times that for the method's own tolerance and for the worst of all entries, 8·√b·2^-20.
+/// Singular values as expected; vectors orthonormal where the value is not next to nothing, and their product the
+/// matrix. What is allowed relative to the largest is 1e-4 of small matrices. Of b columns each is rotated with b - 1
+/// others in each of some ten sweeps, each rotation rounding by 2^-24, independently (see deviation_of): √(10·b)·2^-24,
+/// 3.2·√b·2^-24, and 40 times that for the method's own tolerance and for the worst of all entries, 8·√b·2^-20.
 std::optional<std::string> compare_decompositions(const Call& expected, const Call& got) {
   const MatrixView view = matrix_view(got.n);
   const std::int64_t a = view.columns, b = view.rows;
   const double allowed = std::max(1e-4, 8 * std::sqrt(static_cast<double>(b)) * 0x1p-20);
-  const float *matrix = expected.at<float>(0), *u = got.at<float>(1), *sigma = got.at<float>(2), *v = got.at<float>(3), *s = expected.at<float>(2);
+  const float *matrix = expected.at<float>(0), *u = got.at<float>(1), *sigma = got.at<float>(2), *v = got.at<float>(3),
+              *s = expected.at<float>(2);
   const auto wrong = [allowed](const std::string& what, std::int64_t i, double want, double found) {
     std::ostringstream text;
     text.precision(9);
-    text << what << " " << i << ": expected " << want << ", got " << found << " (allowed deviation relative to the largest " << allowed << ")";
+    text << what << " " << i << ": expected " << want << ", got " << found
+         << " (allowed deviation relative to the largest " << allowed << ")";
     return text.str();
   };
   if (!all_finite(matrix, a * b)) {
     for (int buffer = 1; buffer <= 3; ++buffer)
       for (std::int64_t i = 0; i < (buffer == 1 ? a * b : buffer == 2 ? b : b * b); ++i)
-        if (const float x = got.at<float>(buffer)[i]; !std::isnan(x)) return wrong("of input that is not finite, entry", i, std::numeric_limits<double>::quiet_NaN(), static_cast<double>(x));
+        if (const float x = got.at<float>(buffer)[i]; !std::isnan(x))
+          return wrong("of input that is not finite, entry", i, std::numeric_limits<double>::quiet_NaN(),
+                       static_cast<double>(x));
     return std::nullopt;
   }
   const auto largest = static_cast<double>(s[0]);
   for (std::int64_t i = 0; i < b; ++i)
-    if (!(std::abs(static_cast<double>(sigma[i]) - static_cast<double>(s[i])) <= allowed * largest)) return wrong("sigma", i, static_cast<double>(s[i]), static_cast<double>(sigma[i]));
-  const auto orthonormal = [&](const char* name, const float* x, std::int64_t length, bool all) -> std::optional<std::string> {
+    if (!(std::abs(static_cast<double>(sigma[i]) - static_cast<double>(s[i])) <= allowed * largest))
+      return wrong("sigma", i, static_cast<double>(s[i]), static_cast<double>(sigma[i]));
+  const auto orthonormal = [&](const char* name, const float* x, std::int64_t length,
+                               bool all) -> std::optional<std::string> {
     for (std::int64_t i = 0; i < b; ++i)
       for (std::int64_t j = 0; j <= i; ++j) {
         if (!all && static_cast<double>(s[i]) <= 100 * allowed * largest) continue;
         double sum = 0;
-        for (std::int64_t l = 0; l < length; ++l) sum += static_cast<double>(x[i * length + l]) * static_cast<double>(x[j * length + l]);
-        if (const double want = i == j ? 1 : 0; !(std::abs(sum - want) <= allowed)) return wrong(std::string("product with column ") + std::to_string(j) + " of " + name + " of column", i, want, sum);
+        for (std::int64_t l = 0; l < length; ++l)
+          sum += static_cast<double>(x[i * length + l]) * static_cast<double>(x[j * length + l]);
+        if (const double want = i == j ? 1 : 0; !(std::abs(sum - want) <= allowed))
+          return wrong(std::string("product with column ") + std::to_string(j) + " of " + name + " of column", i, want,
+                       sum);
       }
     return std::nullopt;
   };
@@ -199,17 +271,24 @@ std::optional<std::string> compare_decompositions(const Call& expected, const Ca
   for (std::int64_t row = 0; row < a; ++row)
     for (std::int64_t column = 0; column < b; ++column) {
       double sum = 0;
-      for (std::int64_t k = 0; k < b; ++k) sum += static_cast<double>(u[k * a + row]) * static_cast<double>(sigma[k]) * static_cast<double>(v[k * b + column]);
+      for (std::int64_t k = 0; k < b; ++k)
+        sum += static_cast<double>(u[k * a + row]) * static_cast<double>(sigma[k]) *
+               static_cast<double>(v[k * b + column]);
       const auto entry = static_cast<double>(matrix[column * a + row]);
       difference += (sum - entry) * (sum - entry);
       whole += entry * entry;
     }
-  if (!(std::sqrt(difference) <= allowed * std::sqrt(whole))) return wrong("distance of the product from the matrix of Frobenius norm", a, std::sqrt(whole), std::sqrt(difference));
+  if (!(std::sqrt(difference) <= allowed * std::sqrt(whole)))
+    return wrong("distance of the product from the matrix of Frobenius norm", a, std::sqrt(whole),
+                 std::sqrt(difference));
   return std::nullopt;
 }
 
 void add_atomo(std::vector<Kernel>& list) {
-  Kernel svd{"svd", "atomo", {}, [](std::int64_t n) {
+  Kernel svd{"svd",
+             "atomo",
+             {},
+             [](std::int64_t n) {
                std::vector<Buffer> all = {{"matrix", Element::f32, matrix_view(n).elements(), Fill::values}};
                for (const Buffer& buffer : triplet_buffers(n, Fill::zero, true)) all.push_back(buffer);
                return all;
@@ -231,7 +310,9 @@ void add_atomo(std::vector<Kernel>& list) {
 
   // The triplets drawn, side by side, and their number; what is beyond them stays. The bytes are those of the number
   // expected.
-  list.push_back({"gather", "atomo", {kTriplets},
+  list.push_back({"gather",
+                  "atomo",
+                  {kTriplets},
                   [](std::int64_t n) {
                     std::vector<Buffer> all = triplet_buffers(n, Fill::values, false);
                     for (const Buffer& buffer : triplet_buffers(n, Fill::zero, true)) all.push_back(buffer);
@@ -243,7 +324,8 @@ void add_atomo(std::vector<Kernel>& list) {
                     const MatrixView view = matrix_view(n);
                     return 8.0 * static_cast<double>(view.rank(kTriplets) * (view.rows + view.columns + 1));
                   },
-                  linear(0), [](const Call& c) {
+                  linear(0),
+                  [](const Call& c) {
                     const MatrixView view = matrix_view(c.n);
                     const std::int64_t a = view.columns, b = view.rows;
                     double sum = 0;
@@ -259,9 +341,11 @@ void add_atomo(std::vector<Kernel>& list) {
                       ++drawn;
                     }
                     c.at<std::uint32_t>(6)[0] = static_cast<std::uint32_t>(drawn);
-                  }, [](const Call& c) {
+                  },
+                  [](const Call& c) {
                     // As of a gradient: 1/(i+1).
-                    for (std::int64_t i = 0; i < matrix_view(c.n).rows; ++i) c.at<float>(1)[i] = 1.0F / static_cast<float>(i + 1);
+                    for (std::int64_t i = 0; i < matrix_view(c.n).rows; ++i)
+                      c.at<float>(1)[i] = 1.0F / static_cast<float>(i + 1);
                   }});
 }
 

@@ -20,8 +20,8 @@
 namespace stepcast::kernels {
 namespace {
 
-// y: the mean is off by some 4 roundings of |x| <= 4 or so, and r, at most 316, multiplies that: 4·4·2^-24·316 = 3e-4 of
-// γ at the very worst, r ≈ 1 at most once in a while.
+// y: the mean is off by some 4 roundings of |x| <= 4 or so, and r, at most 316, multiplies that: 4·4·2^-24·316 = 3e-4
+// of γ at the very worst, r ≈ 1 at most once in a while.
 constexpr double kForwardTolerance = 3e-4;
 // Sums of m numbers of either sign, a tree and at most 64 in a row: an error of 64 roundings of √m; the result of the
 // channel with the largest is not often below √m/4.
@@ -50,13 +50,16 @@ Statistics statistics_of(std::int64_t m, const X& x) {
 /// The elements of channel c in order of image and pixel.
 struct Channel {
   std::int64_t channels, area, channel;
-  [[nodiscard]] std::int64_t operator()(std::int64_t i) const { return (i / area * channels + channel) * area + i % area; }
+  [[nodiscard]] std::int64_t operator()(std::int64_t i) const {
+    return (i / area * channels + channel) * area + i % area;
+  }
 };
 
 template <class Visit>
 void for_channels(const Call& c, const Visit& visit) {
   const std::int64_t area = c.parameters[1] * c.parameters[2];
-  for (std::int64_t channel = 0; channel < c.parameters[0]; ++channel) visit(channel, c.n * area, Channel{c.parameters[0], area, channel});
+  for (std::int64_t channel = 0; channel < c.parameters[0]; ++channel)
+    visit(channel, c.n * area, Channel{c.parameters[0], area, channel});
 }
 
 template <class T>
@@ -74,7 +77,8 @@ void batch_norm_forward(const Call& c) {
   for_channels(c, [&](std::int64_t channel, std::int64_t m, const Channel& at) {
     const Statistics s = statistics_of(m, [&](std::int64_t i) { return real(c.at<T>(0), at(i)); });
     for (std::int64_t i = 0; i < m; ++i)
-      put(c.at<T>(3), at(i), (real(c.at<T>(0), at(i)) - s.mean) * s.inverse_std * real(c.at<T>(1), channel) + real(c.at<T>(2), channel));
+      put(c.at<T>(3), at(i),
+          (real(c.at<T>(0), at(i)) - s.mean) * s.inverse_std * real(c.at<T>(1), channel) + real(c.at<T>(2), channel));
   });
 }
 
@@ -91,7 +95,8 @@ void batch_norm_data_gradient(const Call& c) {
     }
     const auto count = static_cast<double>(m);
     for (std::int64_t i = 0; i < m; ++i)
-      put(c.at<T>(5), at(i), real(c.at<T>(2), channel) * inverse_std * (real(dy, at(i)) - sum / count - normal(i) * (products / count)));
+      put(c.at<T>(5), at(i),
+          real(c.at<T>(2), channel) * inverse_std * (real(dy, at(i)) - sum / count - normal(i) * (products / count)));
     put(c.at<T>(6), channel, products);
     put(c.at<T>(7), channel, sum);
   });
@@ -120,7 +125,8 @@ void layer_norm_forward(const Call& c) {
   for (std::int64_t r = 0; r < c.n * c.parameters[1]; ++r) {
     const Statistics s = row_statistics<T>(c, 0, r);
     for (std::int64_t i = 0; i < width; ++i)
-      put(c.at<T>(3), r * width + i, (real(c.at<T>(0), r * width + i) - s.mean) * s.inverse_std * real(c.at<T>(1), i) + real(c.at<T>(2), i));
+      put(c.at<T>(3), r * width + i,
+          (real(c.at<T>(0), r * width + i) - s.mean) * s.inverse_std * real(c.at<T>(1), i) + real(c.at<T>(2), i));
   }
 }
 
@@ -141,7 +147,8 @@ void layer_norm_data_gradient(const Call& c) {
       scale_gradient[static_cast<std::size_t>(i)] += real(dy, i) * normal(i);
       bias_gradient[static_cast<std::size_t>(i)] += real(dy, i);
     }
-    for (std::int64_t i = 0; i < width; ++i) put(c.at<T>(5), r * width + i, inverse_std * (scaled(i) - sum / count - normal(i) * (products / count)));
+    for (std::int64_t i = 0; i < width; ++i)
+      put(c.at<T>(5), r * width + i, inverse_std * (scaled(i) - sum / count - normal(i) * (products / count)));
   }
   for (std::int64_t i = 0; i < width; ++i) {
     put(c.at<T>(6), i, scale_gradient[static_cast<std::size_t>(i)]);
@@ -149,29 +156,56 @@ void layer_norm_data_gradient(const Call& c) {
   }
 }
 
-/// The two norms' buffers are alike: of `elements` elements and `parameters` scales a sample, `statistics` means a batch.
+/// The two norms' buffers are alike: of `elements` elements and `parameters` scales a sample, `statistics` means a
+/// batch.
 template <class T, class Statistic>
-LayerKernels norm(const std::string& name, std::vector<std::int64_t> shape, std::int64_t elements, std::int64_t parameters, Statistic statistics, double forward_tensors, void (*forward)(const Call&), void (*backward)(const Call&), void (*prepare)(const Call&)) {
+LayerKernels norm(const std::string& name, std::vector<std::int64_t> shape, std::int64_t elements,
+                  std::int64_t parameters, Statistic statistics, double forward_tensors, void (*forward)(const Call&),
+                  void (*backward)(const Call&), void (*prepare)(const Call&)) {
   const auto bytes = [=](double tensors, double vectors) {
     return [=](std::int64_t n) {
-      return static_cast<double>(sizeof(T)) * (tensors * static_cast<double>(n * elements) + vectors * static_cast<double>(parameters)) + 8.0 * static_cast<double>(statistics(n));
+      return static_cast<double>(sizeof(T)) *
+                 (tensors * static_cast<double>(n * elements) + vectors * static_cast<double>(parameters)) +
+             8.0 * static_cast<double>(statistics(n));
     };
   };
-  const auto flops = [=](double operations) { return [=](std::int64_t n) { return operations * static_cast<double>(n * elements); }; };
+  const auto flops = [=](double operations) {
+    return [=](std::int64_t n) { return operations * static_cast<double>(n * elements); };
+  };
   LayerKernels layer;
-  layer.forward = Kernel{name + "-forward", kMethod<T>, shape,
+  layer.forward = Kernel{name + "-forward",
+                         kMethod<T>,
+                         shape,
                          [=](std::int64_t n) {
-                           return std::vector<Buffer>{as(Role::input, input<T>("x", n * elements)), as(Role::weight, input<T>("scale", parameters)), as(Role::weight, input<T>("bias", parameters)), as(Role::output, result<T>("y", n * elements, kForwardTolerance)),
-                                                      as(Role::kept, result<float>("mean", statistics(n), kSumTolerance)), as(Role::kept, result<float>("inverse_std", statistics(n), 0, kStatisticTolerance))};
+                           return std::vector<Buffer>{
+                               as(Role::input, input<T>("x", n * elements)),
+                               as(Role::weight, input<T>("scale", parameters)),
+                               as(Role::weight, input<T>("bias", parameters)),
+                               as(Role::output, result<T>("y", n * elements, kForwardTolerance)),
+                               as(Role::kept, result<float>("mean", statistics(n), kSumTolerance)),
+                               as(Role::kept, result<float>("inverse_std", statistics(n), 0, kStatisticTolerance))};
                          },
-                         bytes(forward_tensors, 2), flops(7), forward};
-  layer.data_gradient = Kernel{name + "-data_gradient", kMethod<T>, shape,
-                               [=](std::int64_t n) {
-                                 return std::vector<Buffer>{as(Role::output_gradient, input<T>("dy", n * elements)), as(Role::input, input<T>("x", n * elements)), as(Role::weight, input<T>("scale", parameters)),
-                                                            as(Role::kept, {"mean", Element::f32, statistics(n), Fill::prepared}), as(Role::kept, {"inverse_std", Element::f32, statistics(n), Fill::prepared}),
-                                                            as(Role::input_gradient, result<T>("dx", n * elements, kGradientTolerance)), as(Role::weight_gradient, result<T>("dscale", parameters, kSumTolerance)), as(Role::weight_gradient, result<T>("dbias", parameters, kSumTolerance))};
-                               },
-                               bytes(5, 3), flops(12), backward, prepare};
+                         bytes(forward_tensors, 2),
+                         flops(7),
+                         forward};
+  layer.data_gradient =
+      Kernel{name + "-data_gradient",
+             kMethod<T>,
+             shape,
+             [=](std::int64_t n) {
+               return std::vector<Buffer>{as(Role::output_gradient, input<T>("dy", n * elements)),
+                                          as(Role::input, input<T>("x", n * elements)),
+                                          as(Role::weight, input<T>("scale", parameters)),
+                                          as(Role::kept, {"mean", Element::f32, statistics(n), Fill::prepared}),
+                                          as(Role::kept, {"inverse_std", Element::f32, statistics(n), Fill::prepared}),
+                                          as(Role::input_gradient, result<T>("dx", n * elements, kGradientTolerance)),
+                                          as(Role::weight_gradient, result<T>("dscale", parameters, kSumTolerance)),
+                                          as(Role::weight_gradient, result<T>("dbias", parameters, kSumTolerance))};
+             },
+             bytes(5, 3),
+             flops(12),
+             backward,
+             prepare};
   return layer;
 }
 
@@ -179,15 +213,19 @@ LayerKernels norm(const std::string& name, std::vector<std::int64_t> shape, std:
 
 LayerKernels batch_norm_layer(const BatchNormShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
-    return norm<T>("batch_norm", {shape.channels, shape.height, shape.width}, shape.channels * shape.height * shape.width, shape.channels, [channels = shape.channels](std::int64_t) { return channels; }, 3,
-                   batch_norm_forward<T>, batch_norm_data_gradient<T>, [](const Call& c) { store_statistics<T>(c, 1, 3); });
+    return norm<T>(
+        "batch_norm", {shape.channels, shape.height, shape.width}, shape.channels * shape.height * shape.width,
+        shape.channels, [channels = shape.channels](std::int64_t) { return channels; }, 3, batch_norm_forward<T>,
+        batch_norm_data_gradient<T>, [](const Call& c) { store_statistics<T>(c, 1, 3); });
   });
 }
 
 LayerKernels layer_norm_layer(const LayerNormShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
-    return norm<T>("layer_norm", {shape.width, shape.rows}, shape.width * shape.rows, shape.width, [rows = shape.rows](std::int64_t n) { return n * rows; }, 2,
-                   layer_norm_forward<T>, layer_norm_data_gradient<T>, [](const Call& c) { store_row_statistics<T>(c, 1, 3); });
+    return norm<T>(
+        "layer_norm", {shape.width, shape.rows}, shape.width * shape.rows, shape.width,
+        [rows = shape.rows](std::int64_t n) { return n * rows; }, 2, layer_norm_forward<T>, layer_norm_data_gradient<T>,
+        [](const Call& c) { store_row_statistics<T>(c, 1, 3); });
   });
 }
 

@@ -1,6 +1,6 @@
 // Pooling over height and width: the largest of a window, or its mean over all places, padding's zeros among them (as
-// PyTorch counts). Max-pooling notes which place of the window was taken, a byte, and backward hands dy to it; each input
-// gathers from the windows that it is in, so that the order of additions is fixed.
+// PyTorch counts). Max-pooling notes which place of the window was taken, a byte, and backward hands dy to it; each
+// input gathers from the windows that it is in, so that the order of additions is fixed.
 //
 // Max: the first of the largest; the first NaN, if there is one; padding is never taken. Average: a NaN or infinity is
 // in all its windows. Bytes: forward x in and y out, backward dy in and dx out, places besides. Operations one for each
@@ -26,7 +26,8 @@ void for_places(const Call& c, const Visit& visit) {
     for (int oy = 0; oy < w.out_height(); ++oy)
       for (int ox = 0; ox < w.out_width(); ++ox, ++output)
         for (int place = 0; place < w.kernel_height * w.kernel_width; ++place) {
-          const int y = oy * w.stride - w.padding_height + place / w.kernel_width, x = ox * w.stride - w.padding_width + place % w.kernel_width;
+          const int y = oy * w.stride - w.padding_height + place / w.kernel_width,
+                    x = ox * w.stride - w.padding_width + place % w.kernel_width;
           if (w.inside(y, x)) visit(output, place, plane * in + y * w.width + x);
         }
 }
@@ -80,22 +81,29 @@ double places(const Call& c) { return static_cast<double>(c.parameters[1] * c.pa
 template <class T>
 void average_forward(const Call& c) {
   std::vector<double> sums(static_cast<std::size_t>(outputs_of(c)));
-  for_places(c, [&](std::int64_t output, int, std::int64_t at) { sums[static_cast<std::size_t>(output)] += real(c.at<T>(0), at); });
+  for_places(c, [&](std::int64_t output, int, std::int64_t at) {
+    sums[static_cast<std::size_t>(output)] += real(c.at<T>(0), at);
+  });
   put_all(c.at<T>(1), sums, places(c));
 }
 
 template <class T>
 void average_data_gradient(const Call& c) {
   std::vector<double> sums(static_cast<std::size_t>(inputs_of(c)));
-  for_places(c, [&](std::int64_t output, int, std::int64_t at) { sums[static_cast<std::size_t>(at)] += real(c.at<T>(0), output); });
+  for_places(c, [&](std::int64_t output, int, std::int64_t at) {
+    sums[static_cast<std::size_t>(at)] += real(c.at<T>(0), output);
+  });
   put_all(c.at<T>(1), sums, places(c));
 }
 
 void check(const PoolShape& s) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument("pool: " + what); };
-  if (s.padding_height >= s.kernel_height || s.padding_width >= s.kernel_width) fail("a window may lie in the padding alone; allowed: padding below the kernel");
-  if (s.height + 2 * s.padding_height < s.kernel_height || s.width + 2 * s.padding_width < s.kernel_width) fail("the kernel is larger than the input with its padding");
-  if (!s.average && s.kernel_height * s.kernel_width > kMostPlaces) fail("a max-pool's window has " + std::to_string(s.kernel_height * s.kernel_width) + " places; allowed: up to 256");
+  if (s.padding_height >= s.kernel_height || s.padding_width >= s.kernel_width)
+    fail("a window may lie in the padding alone; allowed: padding below the kernel");
+  if (s.height + 2 * s.padding_height < s.kernel_height || s.width + 2 * s.padding_width < s.kernel_width)
+    fail("the kernel is larger than the input with its padding");
+  if (!s.average && s.kernel_height * s.kernel_width > kMostPlaces)
+    fail("a max-pool's window has " + std::to_string(s.kernel_height * s.kernel_width) + " places; allowed: up to 256");
 }
 
 }  // namespace
@@ -104,27 +112,41 @@ void check(const PoolShape& s) {
 LayerKernels pool_layer(const PoolShape& shape, Precision precision) {
   check(shape);
   return of_precision(precision, [&]<class T>() {
-    const std::vector<std::int64_t> parameters{shape.channels, shape.kernel_height, shape.kernel_width, shape.stride, shape.padding_height, shape.padding_width, shape.height, shape.width};
+    const std::vector<std::int64_t> parameters{shape.channels, shape.kernel_height,  shape.kernel_width,
+                                               shape.stride,   shape.padding_height, shape.padding_width,
+                                               shape.height,   shape.width};
     const Windows w = windows_of(parameters.data());
     const bool max = !shape.average;
-    const std::int64_t in = shape.channels * shape.height * shape.width, out = shape.channels * w.out_height() * w.out_width();
+    const std::int64_t in = shape.channels * shape.height * shape.width,
+                       out = shape.channels * w.out_height() * w.out_width();
     const std::int64_t window = shape.kernel_height * shape.kernel_width;
     // An input is in so many windows at most; a sum of k numbers in a row has k - 1 roundings of its partial sums.
-    const std::int64_t overlap = ceil_div(shape.kernel_height, shape.stride) * ceil_div(shape.kernel_width, shape.stride);
+    const std::int64_t overlap =
+        ceil_div(shape.kernel_height, shape.stride) * ceil_div(shape.kernel_width, shape.stride);
     const double forward_tolerance = max ? 0 : static_cast<double>(2 * window) * kFloatRounding;
     const double backward_tolerance = max && overlap == 1 ? 0 : static_cast<double>(2 * overlap) * kFloatRounding;
-    const auto bytes = [=](std::int64_t n) { return static_cast<double>(n) * static_cast<double>(static_cast<std::int64_t>(sizeof(T)) * (in + out) + (max ? out : 0)); };
+    const auto bytes = [=](std::int64_t n) {
+      return static_cast<double>(n) *
+             static_cast<double>(static_cast<std::int64_t>(sizeof(T)) * (in + out) + (max ? out : 0));
+    };
     const auto flops = [=](std::int64_t n) { return static_cast<double>(n * out * window); };
     const std::string name = max ? "max_pool" : "average_pool";
     LayerKernels layer;
-    layer.forward = Kernel{name + "-forward", kMethod<T>, parameters,
+    layer.forward = Kernel{name + "-forward",
+                           kMethod<T>,
+                           parameters,
                            [=](std::int64_t n) {
-                             std::vector<Buffer> all{as(Role::input, input<T>("x", n * in)), as(Role::output, result<T>("y", n * out, forward_tolerance))};
+                             std::vector<Buffer> all{as(Role::input, input<T>("x", n * in)),
+                                                     as(Role::output, result<T>("y", n * out, forward_tolerance))};
                              if (max) all.push_back(as(Role::kept, {"places", Element::u8, n * out, Fill::zero, true}));
                              return all;
                            },
-                           bytes, flops, max ? max_forward<T> : average_forward<T>};
-    layer.data_gradient = Kernel{name + "-data_gradient", kMethod<T>, parameters,
+                           bytes,
+                           flops,
+                           max ? max_forward<T> : average_forward<T>};
+    layer.data_gradient = Kernel{name + "-data_gradient",
+                                 kMethod<T>,
+                                 parameters,
                                  [=](std::int64_t n) {
                                    std::vector<Buffer> all{as(Role::output_gradient, input<T>("dy", n * out))};
                                    if (max) {
@@ -134,7 +156,10 @@ LayerKernels pool_layer(const PoolShape& shape, Precision precision) {
                                    all.push_back(as(Role::input_gradient, result<T>("dx", n * in, backward_tolerance)));
                                    return all;
                                  },
-                                 bytes, flops, max ? max_data_gradient<T> : average_data_gradient<T>, max ? std::function<void(const Call&)>(draw_places) : nullptr};
+                                 bytes,
+                                 flops,
+                                 max ? max_data_gradient<T> : average_data_gradient<T>,
+                                 max ? std::function<void(const Call&)>(draw_places) : nullptr};
     return layer;
   });
 }

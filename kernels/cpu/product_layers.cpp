@@ -1,5 +1,5 @@
-// The layers that are matrix products, on small shapes: odd sizes, each option once, and results of enough elements that
-// the largest is no small one by chance.
+// The layers that are matrix products, on small shapes: odd sizes, each option once, and results of enough elements
+// that the largest is no small one by chance.
 #include "kernels/cpu/lists.hpp"
 #include "kernels/layers.hpp"
 
@@ -13,13 +13,81 @@ void add(std::vector<Kernel>& list, LayerKernels layer) {
 
 std::vector<Conv2dShape> conv2d_shapes() {
   return {
-      {.in = 5, .out = 7, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 9, .width = 11, .bias = true},
-      {.in = 4, .out = 6, .kernel_height = 3, .kernel_width = 5, .stride = 2, .padding_height = 0, .padding_width = 2, .groups = 2, .height = 13, .width = 8},
-      {.in = 6, .out = 6, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 6, .height = 7, .width = 7, .bias = true},
-      {.in = 17, .out = 9, .kernel_height = 1, .kernel_width = 1, .stride = 1, .padding_height = 0, .padding_width = 0, .groups = 1, .height = 7, .width = 5},
-      {.in = 8, .out = 16, .kernel_height = 1, .kernel_width = 1, .stride = 2, .padding_height = 0, .padding_width = 0, .groups = 1, .height = 8, .width = 8},
-      {.in = 6, .out = 10, .kernel_height = 3, .kernel_width = 3, .stride = 2, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 12, .width = 9, .rank = 4, .bias = true},
-      {.in = 3, .out = 5, .kernel_height = 4, .kernel_width = 6, .stride = 1, .padding_height = 0, .padding_width = 0, .groups = 1, .height = 4, .width = 6, .rank = 3},
+      {.in = 5,
+       .out = 7,
+       .kernel_height = 3,
+       .kernel_width = 3,
+       .stride = 1,
+       .padding_height = 1,
+       .padding_width = 1,
+       .groups = 1,
+       .height = 9,
+       .width = 11,
+       .bias = true},
+      {.in = 4,
+       .out = 6,
+       .kernel_height = 3,
+       .kernel_width = 5,
+       .stride = 2,
+       .padding_height = 0,
+       .padding_width = 2,
+       .groups = 2,
+       .height = 13,
+       .width = 8},
+      {.in = 6,
+       .out = 6,
+       .kernel_height = 3,
+       .kernel_width = 3,
+       .stride = 1,
+       .padding_height = 1,
+       .padding_width = 1,
+       .groups = 6,
+       .height = 7,
+       .width = 7,
+       .bias = true},
+      {.in = 17,
+       .out = 9,
+       .kernel_height = 1,
+       .kernel_width = 1,
+       .stride = 1,
+       .padding_height = 0,
+       .padding_width = 0,
+       .groups = 1,
+       .height = 7,
+       .width = 5},
+      {.in = 8,
+       .out = 16,
+       .kernel_height = 1,
+       .kernel_width = 1,
+       .stride = 2,
+       .padding_height = 0,
+       .padding_width = 0,
+       .groups = 1,
+       .height = 8,
+       .width = 8},
+      {.in = 6,
+       .out = 10,
+       .kernel_height = 3,
+       .kernel_width = 3,
+       .stride = 2,
+       .padding_height = 1,
+       .padding_width = 1,
+       .groups = 1,
+       .height = 12,
+       .width = 9,
+       .rank = 4,
+       .bias = true},
+      {.in = 3,
+       .out = 5,
+       .kernel_height = 4,
+       .kernel_width = 6,
+       .stride = 1,
+       .padding_height = 0,
+       .padding_width = 0,
+       .groups = 1,
+       .height = 4,
+       .width = 6,
+       .rank = 3},
   };
 }
 
@@ -32,8 +100,18 @@ void add_product_layers(std::vector<Kernel>& list) {
     add(list, linear_layer({.in = 31, .out = 29, .rows = 3, .rank = 7, .bias = true}, precision));
     add(list, linear_layer({.in = 64, .out = 48, .rows = 1, .rank = 16}, precision));
     for (const Conv2dShape& shape : conv2d_shapes()) add(list, conv2d_layer(shape, precision));
-    add(list, conv_transpose2d_layer({.in = 5, .out = 3, .kernel_height = 2, .kernel_width = 2, .stride = 2, .height = 5, .width = 7, .bias = true}, precision));
-    add(list, conv_transpose2d_layer({.in = 4, .out = 6, .kernel_height = 3, .kernel_width = 4, .stride = 2, .height = 4, .width = 3}, precision));
+    add(list, conv_transpose2d_layer({.in = 5,
+                                      .out = 3,
+                                      .kernel_height = 2,
+                                      .kernel_width = 2,
+                                      .stride = 2,
+                                      .height = 5,
+                                      .width = 7,
+                                      .bias = true},
+                                     precision));
+    add(list, conv_transpose2d_layer(
+                  {.in = 4, .out = 6, .kernel_height = 3, .kernel_width = 4, .stride = 2, .height = 4, .width = 3},
+                  precision));
     add(list, lstm_layer({.input = 11, .hidden = 13, .steps = 4}, precision));
     add(list, lstm_layer({.input = 12, .hidden = 9, .steps = 3, .input_rank = 5, .hidden_rank = 3}, precision));
     add(list, lstm_layer({.input = 8, .hidden = 16, .steps = 2, .hidden_rank = 4}, precision));

@@ -21,26 +21,26 @@ Deviation deviation_of(Precision precision, std::int64_t terms, std::int64_t inn
 }
 
 double tolerance_of(Precision precision, std::int64_t terms, int products) {
-  const double sum = 8 * std::sqrt(real(terms)) * 0x1p-24, rounding = precision == Precision::fp32 ? 0 : precision == Precision::tf32 ? 0x1p-7 : 0x1p-6;
+  const double sum = 8 * std::sqrt(real(terms)) * 0x1p-24, rounding = precision == Precision::fp32   ? 0
+                                                                      : precision == Precision::tf32 ? 0x1p-7
+                                                                                                     : 0x1p-6;
   return products * (sum + rounding);
 }
 
 Numbers Operands::read(int buffer, std::int64_t count) const {
   Numbers x(static_cast<std::size_t>(count));
   if (element_ == Element::bf16)
-    std::transform(call_.at<std::uint16_t>(buffer), call_.at<std::uint16_t>(buffer) + count, x.begin(), [](std::uint16_t bits) { return static_cast<double>(float_of_bfloat(bits)); });
-  else
-    std::copy_n(call_.at<float>(buffer), count, x.begin());
+    std::transform(call_.at<std::uint16_t>(buffer), call_.at<std::uint16_t>(buffer) + count, x.begin(),
+                   [](std::uint16_t bits) { return static_cast<double>(float_of_bfloat(bits)); });
+  else std::copy_n(call_.at<float>(buffer), count, x.begin());
   return x;
 }
 
 void Operands::write(int buffer, Numbers& x) const {
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = rounded(x[i]);
-    if (element_ == Element::bf16)
-      call_.at<std::uint16_t>(buffer)[i] = bfloat_bits(static_cast<float>(x[i]));
-    else
-      call_.at<float>(buffer)[i] = static_cast<float>(x[i]);
+    if (element_ == Element::bf16) call_.at<std::uint16_t>(buffer)[i] = bfloat_bits(static_cast<float>(x[i]));
+    else call_.at<float>(buffer)[i] = static_cast<float>(x[i]);
   }
 }
 
@@ -71,14 +71,16 @@ Numbers column_sums(const Numbers& x, std::int64_t columns) {
   return sums;
 }
 
-Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64_t> parameters, std::function<std::vector<Buffer>(std::int64_t)> buffers,
-                    std::function<double(std::int64_t)> flops, std::function<void(const Call&)> reference) {
+Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64_t> parameters,
+                    std::function<std::vector<Buffer>(std::int64_t)> buffers, std::function<double(std::int64_t)> flops,
+                    std::function<void(const Call&)> reference) {
   const auto bytes = [buffers](std::int64_t n) {
     double sum = 0;
     for (const Buffer& buffer : buffers(n)) sum += real(buffer.count) * static_cast<double>(size_of(buffer.element));
     return sum;
   };
-  return {std::move(pass), std::move(method), std::move(parameters), std::move(buffers), bytes, std::move(flops), std::move(reference)};
+  return {std::move(pass), std::move(method), std::move(parameters), std::move(buffers),
+          bytes,           std::move(flops),  std::move(reference)};
 }
 
 }  // namespace stepcast::kernels

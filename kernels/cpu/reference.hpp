@@ -1,6 +1,6 @@
-// What the product layers' descriptors and CPU references share. Operands are taken as they are stored, bf16 ones widened
-// exactly, sums in double; results are rounded to what the buffer holds. tf32's operands keep their 23 bits here: what
-// the tensor core drops is in the tolerance.
+// What the product layers' descriptors and CPU references share. Operands are taken as they are stored, bf16 ones
+// widened exactly, sums in double; results are rounded to what the buffer holds. tf32's operands keep their 23 bits
+// here: what the tensor core drops is in the tolerance.
 #pragma once
 
 #include <utility>
@@ -22,21 +22,24 @@ struct Deviation {
 
 /// Of a matrix product of `terms` terms; or of two in a row of together `terms`, the first of `inner`.
 ///
-/// Inputs are independent standard normal numbers, so that an entry of K terms is about √K, its size, and normal, and an
-/// error that many independent ones add up to is as normal. If the error deviates by σ sizes, then 4σ of the largest of N
-/// entries, about √(2 ln N) sizes, are exceeded by one of them once in N^15; for N = 1, where the size is the scale, once
-/// in 10^4. That rounding errors add up as if they were independent: Higham and Mary, A new approach to probabilistic
-/// rounding error analysis, SIAM J. Sci. Comput. 41(5), 2019. The bound that always holds (Higham, Accuracy and Stability of
-/// Numerical Algorithms, 2nd ed., section 3.1) is K·u of the sum of magnitudes, K^1.5·u sizes: √K times as much.
+/// Inputs are independent standard normal numbers, so that an entry of K terms is about √K, its size, and normal, and
+/// an error that many independent ones add up to is as normal. If the error deviates by σ sizes, then 4σ of the largest
+/// of N entries, about √(2 ln N) sizes, are exceeded by one of them once in N^15; for N = 1, where the size is the
+/// scale, once in 10^4. That rounding errors add up as if they were independent: Higham and Mary, A new approach to
+/// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41(5), 2019. The bound that always holds (Higham,
+/// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1) is K·u of the sum of magnitudes, K^1.5·u
+/// sizes: √K times as much.
 ///
 /// - Sums in fp32, u = 2^-24: partial sums of j terms are about √j, their errors together u·√(Σ j) < u·√K·√K: σ = u·√K.
 ///   Tensor cores cut off instead of rounding, once in every four products or more (Fasi et al., Numerical behavior of
 ///   NVIDIA tensor cores, PeerJ Comput. Sci. 7:e330, 2021), which always shrinks the sum, by u on average: K/4 times u of
 ///   partial sums.
-/// - tf32 keeps 10 bits of each operand's mantissa. Cut off, an operand loses 0.36·2^-10 of itself on average and deviates
+/// - tf32 keeps 10 bits of each operand's mantissa. Cut off, an operand loses 0.36·2^-10 of itself on average and
+///   deviates
 ///   by 0.23·2^-10 from that: both operands' averages shrink every entry by 0.72·2^-10 of it, and σ < 2^-11. Rounded, both
 ///   are less.
-/// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. A sum may be cut into s
+/// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. A sum may be cut
+///   into s
 ///   parts that are added in bf16 (by cuDNN; cuBLAS is forbidden to by Context, but not by default nor in PyTorch); a
 ///   convolution's data gradient adds columns that were rounded; of two products the first may have rounded to a neighbour.
 ///   A rounding deviates by 0.43·2^-8, the parts and their sums, one after the other, by √(1 + s/2) of that: σ < 2^-8 for up
@@ -74,7 +77,9 @@ struct View {
   const double* data;
   std::int64_t pitch;
   bool transposed = false;
-  [[nodiscard]] double at(std::int64_t row, std::int64_t column) const { return transposed ? data[column * pitch + row] : data[row * pitch + column]; }
+  [[nodiscard]] double at(std::int64_t row, std::int64_t column) const {
+    return transposed ? data[column * pitch + row] : data[row * pitch + column];
+  }
 };
 
 /// C (m x n, rows `pitch` apart) += A (m x k) B (k x n).
@@ -85,7 +90,9 @@ Numbers column_sums(const Numbers& x, std::int64_t columns);
 
 // Descriptors ----------------------------------------------------------------------------------------------------
 
-inline Buffer values(Role role, const char* name, Precision precision, std::int64_t count) { return as(role, {name, element_of(precision), count, Fill::values}); }
+inline Buffer values(Role role, const char* name, Precision precision, std::int64_t count) {
+  return as(role, {name, element_of(precision), count, Fill::values});
+}
 inline Buffer result(Role role, const char* name, Precision precision, std::int64_t count, double tolerance) {
   return as(role, {name, element_of(precision), count, Fill::zero, true, tolerance});
 }
@@ -96,15 +103,17 @@ inline Buffer result(Role role, const char* name, Precision precision, std::int6
   return buffer;
 }
 /// One product of inputs, or a sum of them.
-inline Buffer product_result(Role role, const char* name, Precision precision, std::int64_t count, const Deviation& deviation) {
+inline Buffer product_result(Role role, const char* name, Precision precision, std::int64_t count,
+                             const Deviation& deviation) {
   Buffer buffer = result(role, name, precision, count, deviation);
   buffer.product = true;
   return buffer;
 }
 
 /// A kernel whose least traffic is each of its buffers once.
-Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64_t> parameters, std::function<std::vector<Buffer>(std::int64_t)> buffers,
-                    std::function<double(std::int64_t)> flops, std::function<void(const Call&)> reference);
+Kernel layer_kernel(std::string pass, std::string method, std::vector<std::int64_t> parameters,
+                    std::function<std::vector<Buffer>(std::int64_t)> buffers, std::function<double(std::int64_t)> flops,
+                    std::function<void(const Call&)> reference);
 
 inline double real(std::int64_t count) { return static_cast<double>(count); }
 

@@ -35,7 +35,8 @@ Singular decompose(const float* matrix, std::int64_t a, std::int64_t b) {
         if (!(std::abs(xy) > 4 * epsilon * std::sqrt(xx) * std::sqrt(yy))) continue;
         rotated = true;
         // tan of the angle: the smaller root of t² + 2ζt - 1 = 0.
-        const double zeta = (yy - xx) / (2 * xy), tangent = (zeta >= 0 ? 1.0 : -1.0) / (std::abs(zeta) + std::hypot(1.0, zeta));
+        const double zeta = (yy - xx) / (2 * xy),
+                     tangent = (zeta >= 0 ? 1.0 : -1.0) / (std::abs(zeta) + std::hypot(1.0, zeta));
         const double cosine = 1 / std::hypot(1.0, tangent), sine = cosine * tangent;
         rotate(x, y, a, cosine, sine);
         rotate(v.data() + p * b, v.data() + q * b, b, cosine, sine);
@@ -50,7 +51,8 @@ Singular decompose(const float* matrix, std::int64_t a, std::int64_t b) {
   for (const std::size_t j : order) {
     const auto column = static_cast<std::int64_t>(j);
     result.s.push_back(lengths[j]);
-    for (std::int64_t i = 0; i < a; ++i) result.u.push_back(lengths[j] > 0 ? w[static_cast<std::size_t>(column * a + i)] / lengths[j] : 0.0);
+    for (std::int64_t i = 0; i < a; ++i)
+      result.u.push_back(lengths[j] > 0 ? w[static_cast<std::size_t>(column * a + i)] / lengths[j] : 0.0);
     result.v.insert(result.v.end(), v.begin() + column * b, v.begin() + (column + 1) * b);
   }
   return result;

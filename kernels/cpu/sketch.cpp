@@ -21,40 +21,83 @@ void add_sketch(std::vector<Kernel>& list) {
   const auto with_table = linear(5, 4.0 * kQuantiles);  // elements of 4 bytes, codes of 1, and a table
 
   // Ascending; -0 counts as 0, and equal elements stay in order. Four sweeps, one per digit of 8 bits.
-  list.push_back({"radix-sort", "sketchml", {}, [=](std::int64_t n) { return std::vector<Buffer>{dense(n), {"sorted", Element::f32, n, Fill::zero, true}}; }, linear(8), linear(2),
+  list.push_back({"radix-sort",
+                  "sketchml",
+                  {},
+                  [=](std::int64_t n) {
+                    return std::vector<Buffer>{dense(n), {"sorted", Element::f32, n, Fill::zero, true}};
+                  },
+                  linear(8),
+                  linear(2),
                   [](const Call& c) {
                     std::copy_n(c.at<float>(0), c.n, c.at<float>(1));
                     std::stable_sort(c.at<float>(1), c.at<float>(1) + c.n, before);
-                  }, {}, 4});
+                  },
+                  {},
+                  4});
   // No Pass of the models: it touches q elements.
-  list.push_back({"quantile-edges", "sketchml", {kQuantiles},
-                  [](std::int64_t n) { return std::vector<Buffer>{{"sorted", Element::f32, n, Fill::values}, {"edges", Element::f32, kQuantiles - 1, Fill::zero, true}}; },
-                  linear(0, 8.0 * (kQuantiles - 1)), linear(0), [](const Call& c) { find_edges(c.at<float>(0), c.n, c.parameters[0], c.at<float>(1)); }});
+  list.push_back({"quantile-edges",
+                  "sketchml",
+                  {kQuantiles},
+                  [](std::int64_t n) {
+                    return std::vector<Buffer>{{"sorted", Element::f32, n, Fill::values},
+                                               {"edges", Element::f32, kQuantiles - 1, Fill::zero, true}};
+                  },
+                  linear(0, 8.0 * (kQuantiles - 1)),
+                  linear(0),
+                  [](const Call& c) { find_edges(c.at<float>(0), c.n, c.parameters[0], c.at<float>(1)); }});
   // The number of edges that an element is not below. The edges are those of the first elements.
-  list.push_back({"find-bins", "sketchml", {kQuantiles},
-                  [=](std::int64_t n) { return std::vector<Buffer>{dense(n), {"edges", Element::f32, kQuantiles - 1, Fill::prepared}, {"codes", Element::u8, n, Fill::zero, true}}; },
-                  with_table, linear(8), [](const Call& c) {
+  list.push_back({"find-bins",
+                  "sketchml",
+                  {kQuantiles},
+                  [=](std::int64_t n) {
+                    return std::vector<Buffer>{dense(n),
+                                               {"edges", Element::f32, kQuantiles - 1, Fill::prepared},
+                                               {"codes", Element::u8, n, Fill::zero, true}};
+                  },
+                  with_table,
+                  linear(8),
+                  [](const Call& c) {
                     std::uint32_t tree[kQuantiles] = {};
-                    for (int node = 1; node < kQuantiles; ++node) tree[node] = ordered_bits(c.at<float>(1)[edge_of_node(node, kQuantileLevels)]);
-                    for (std::int64_t i = 0; i < c.n; ++i) c.at<std::uint8_t>(2)[i] = quantile_of(c.at<float>(0)[i], tree);
-                  }, [](const Call& c) {
+                    for (int node = 1; node < kQuantiles; ++node)
+                      tree[node] = ordered_bits(c.at<float>(1)[edge_of_node(node, kQuantileLevels)]);
+                    for (std::int64_t i = 0; i < c.n; ++i)
+                      c.at<std::uint8_t>(2)[i] = quantile_of(c.at<float>(0)[i], tree);
+                  },
+                  [](const Call& c) {
                     std::vector<float> sorted(c.at<float>(0), c.at<float>(0) + std::min<std::int64_t>(c.n, 1 << 16));
                     std::sort(sorted.begin(), sorted.end(), before);
-                    find_edges(sorted.data(), static_cast<std::int64_t>(sorted.size()), c.parameters[0], c.at<float>(1));
+                    find_edges(sorted.data(), static_cast<std::int64_t>(sorted.size()), c.parameters[0],
+                               c.at<float>(1));
                   }});
   // The mean of each code's elements; 0 where there are none.
-  list.push_back({"segment-means", "sketchml", {kQuantiles},
-                  [=](std::int64_t n) { return std::vector<Buffer>{dense(n), {"codes", Element::u8, n, Fill::code}, {"means", Element::f32, kQuantiles, Fill::zero, true, kSumTolerance}}; },
-                  with_table, linear(2), [](const Call& c) {
+  list.push_back({"segment-means",
+                  "sketchml",
+                  {kQuantiles},
+                  [=](std::int64_t n) {
+                    return std::vector<Buffer>{dense(n),
+                                               {"codes", Element::u8, n, Fill::code},
+                                               {"means", Element::f32, kQuantiles, Fill::zero, true, kSumTolerance}};
+                  },
+                  with_table,
+                  linear(2),
+                  [](const Call& c) {
                     std::vector<double> sums(static_cast<std::size_t>(c.parameters[0])), numbers(sums);
                     for (std::int64_t i = 0; i < c.n; ++i) {
                       sums[c.at<std::uint8_t>(1)[i]] += static_cast<double>(c.at<float>(0)[i]);
                       numbers[c.at<std::uint8_t>(1)[i]] += 1;
                     }
-                    for (std::size_t j = 0; j < sums.size(); ++j) c.at<float>(2)[j] = numbers[j] > 0 ? static_cast<float>(sums[j] / numbers[j]) : 0.0F;
+                    for (std::size_t j = 0; j < sums.size(); ++j)
+                      c.at<float>(2)[j] = numbers[j] > 0 ? static_cast<float>(sums[j] / numbers[j]) : 0.0F;
                   }});
-  add_decoders(list, "sketchml", {kQuantiles}, [](std::int64_t n) { return std::vector<Buffer>{{"codes", Element::u8, n, Fill::code}, {"means", Element::f32, kQuantiles, Fill::scale}}; },
-               linear(1, 4.0 * kQuantiles), 1, [](const Call& c, std::int64_t i) { return c.at<float>(1)[c.at<std::uint8_t>(0)[i]]; });
+  add_decoders(
+      list, "sketchml", {kQuantiles},
+      [](std::int64_t n) {
+        return std::vector<Buffer>{{"codes", Element::u8, n, Fill::code},
+                                   {"means", Element::f32, kQuantiles, Fill::scale}};
+      },
+      linear(1, 4.0 * kQuantiles), 1,
+      [](const Call& c, std::int64_t i) { return c.at<float>(1)[c.at<std::uint8_t>(0)[i]]; });
 }
 
 }  // namespace stepcast::kernels

@@ -24,7 +24,8 @@ constexpr double kTolerance = 32 * kFloatRounding;
 template <class T>
 double log_sum_exp(const T* x, std::int64_t classes) {
   double most = -kInfinity, sum = 0;
-  for (std::int64_t k = 0; k < classes; ++k) most = std::max(most, real(x, k));  // a NaN is not larger, but is in the sum
+  for (std::int64_t k = 0; k < classes; ++k)
+    most = std::max(most, real(x, k));  // a NaN is not larger, but is in the sum
   for (std::int64_t k = 0; k < classes; ++k)
     if (real(x, k) != -kInfinity) sum += std::exp(real(x, k) - most);
   return most + std::log(sum);
@@ -49,7 +50,8 @@ void data_gradient(const Call& c) {
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t k = 0; k < classes; ++k) {
       const double probability = std::exp(real(c.at<T>(0), r * classes + k) - real(c.at<float>(2), r));
-      put(c.at<T>(3), r * classes + k, (probability - (k == c.at<std::uint32_t>(1)[r] ? 1 : 0)) / static_cast<double>(rows));
+      put(c.at<T>(3), r * classes + k,
+          (probability - (k == c.at<std::uint32_t>(1)[r] ? 1 : 0)) / static_cast<double>(rows));
     }
 }
 
@@ -58,22 +60,42 @@ void data_gradient(const Call& c) {
 LayerKernels softmax_loss_layer(const SoftmaxLossShape& shape, Precision precision) {
   return of_precision(precision, [&]<class T>() {
     const std::int64_t classes = shape.classes, rows = shape.rows;
-    const auto count = [=](double per_element, double per_row) { return [=](std::int64_t n) { return static_cast<double>(n * rows) * (per_element * static_cast<double>(classes) + per_row); }; };
+    const auto count = [=](double per_element, double per_row) {
+      return [=](std::int64_t n) {
+        return static_cast<double>(n * rows) * (per_element * static_cast<double>(classes) + per_row);
+      };
+    };
     LayerKernels layer;
-    layer.forward = Kernel{"softmax_loss-forward", kMethod<T>, {classes, rows},
-                           [=](std::int64_t n) {
-                             return std::vector<Buffer>{as(Role::input, input<T>("logits", n * rows * classes)), as(Role::kept, indices_below(classes, "labels", n * rows)),
-                                                        as(Role::output, result<float>("losses", n * rows, kTolerance)), as(Role::kept, result<float>("log_sum_exp", n * rows, kTolerance))};
-                           },
-                           count(sizeof(T), 12), count(6, 0), forward<T>};
-    layer.data_gradient = Kernel{"softmax_loss-data_gradient", kMethod<T>, {classes, rows},
-                                 [=](std::int64_t n) {
-                                   return std::vector<Buffer>{as(Role::input, input<T>("logits", n * rows * classes)), as(Role::kept, indices_below(classes, "labels", n * rows)),
-                                                              as(Role::kept, {"log_sum_exp", Element::f32, n * rows, Fill::prepared}), as(Role::input_gradient, result<T>("dx", n * rows * classes, kTolerance))};
-                                 },
-                                 count(2 * sizeof(T), 8), count(3, 0), data_gradient<T>, [=](const Call& c) {
-                                   for (std::int64_t r = 0; r < c.n * rows; ++r) put(c.at<float>(2), r, log_sum_exp(c.at<T>(0) + r * classes, classes));
-                                 }};
+    layer.forward =
+        Kernel{"softmax_loss-forward",
+               kMethod<T>,
+               {classes, rows},
+               [=](std::int64_t n) {
+                 return std::vector<Buffer>{as(Role::input, input<T>("logits", n * rows * classes)),
+                                            as(Role::kept, indices_below(classes, "labels", n * rows)),
+                                            as(Role::output, result<float>("losses", n * rows, kTolerance)),
+                                            as(Role::kept, result<float>("log_sum_exp", n * rows, kTolerance))};
+               },
+               count(sizeof(T), 12),
+               count(6, 0),
+               forward<T>};
+    layer.data_gradient =
+        Kernel{"softmax_loss-data_gradient",
+               kMethod<T>,
+               {classes, rows},
+               [=](std::int64_t n) {
+                 return std::vector<Buffer>{as(Role::input, input<T>("logits", n * rows * classes)),
+                                            as(Role::kept, indices_below(classes, "labels", n * rows)),
+                                            as(Role::kept, {"log_sum_exp", Element::f32, n * rows, Fill::prepared}),
+                                            as(Role::input_gradient, result<T>("dx", n * rows * classes, kTolerance))};
+               },
+               count(2 * sizeof(T), 8),
+               count(3, 0),
+               data_gradient<T>,
+               [=](const Call& c) {
+                 for (std::int64_t r = 0; r < c.n * rows; ++r)
+                   put(c.at<float>(2), r, log_sum_exp(c.at<T>(0) + r * classes, classes));
+               }};
     return layer;
   });
 }

@@ -10,7 +10,9 @@ namespace stepcast::kernels {
 /// How many of each tile's elements are kept.
 template <class Keep>
 void count_tiles(const float* x, std::int64_t n, std::uint64_t* counts, Keep keep) {
-  for (std::int64_t tile = 0; tile * kTile < n; ++tile) counts[tile] = static_cast<std::uint64_t>(std::count_if(x + tile * kTile, x + std::min(n, (tile + 1) * kTile), keep));
+  for (std::int64_t tile = 0; tile * kTile < n; ++tile)
+    counts[tile] =
+        static_cast<std::uint64_t>(std::count_if(x + tile * kTile, x + std::min(n, (tile + 1) * kTile), keep));
 }
 
 /// put(place, index) for each element kept, in index order.

@@ -19,10 +19,14 @@ template <class T>
 inline constexpr double kRounded = sizeof(T) == 4 ? 0 : 0x1p-7;
 
 template <class T>
-double real(const T* x, std::int64_t i) { return static_cast<double>(widened(x[i])); }
+double real(const T* x, std::int64_t i) {
+  return static_cast<double>(widened(x[i]));
+}
 /// By way of float, as the GPU rounds.
 template <class T>
-void put(T* x, std::int64_t i, double value) { x[i] = narrowed<T>(static_cast<float>(value)); }
+void put(T* x, std::int64_t i, double value) {
+  x[i] = narrowed<T>(static_cast<float>(value));
+}
 
 /// A buffer with its role.
 inline Buffer as(Role role, Buffer buffer) {
@@ -30,11 +34,19 @@ inline Buffer as(Role role, Buffer buffer) {
   return buffer;
 }
 template <class T>
-Buffer input(const char* name, std::int64_t count) { return {name, kElement<T>, count, Fill::values}; }
+Buffer input(const char* name, std::int64_t count) {
+  return {name, kElement<T>, count, Fill::values};
+}
 /// By `tolerance` see Buffer.
 template <class T>
 Buffer result(const char* name, std::int64_t count, double tolerance, double entry_tolerance = 0) {
-  return {name, kElement<T>, count, Fill::zero, true, tolerance, entry_tolerance + (tolerance + entry_tolerance > 0 ? kRounded<T> : 0)};
+  return {name,
+          kElement<T>,
+          count,
+          Fill::zero,
+          true,
+          tolerance,
+          entry_tolerance + (tolerance + entry_tolerance > 0 ? kRounded<T> : 0)};
 }
 
 /// make.operator()<T>() of the element type: tf32 is float here.

@@ -91,7 +91,8 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
       buffer.tolerance = buffer.entry_tolerance = 0;
       buffer.absolute_tolerance = 0.5;  // not 0, which would tell zeros by their sign
     }
-    std::vector<std::byte>& bytes = storage_.emplace_back(static_cast<std::size_t>(buffer.count) * size_of(buffer.element));
+    std::vector<std::byte>& bytes =
+        storage_.emplace_back(static_cast<std::size_t>(buffer.count) * size_of(buffer.element));
     pointers_.push_back(bytes.data());
     auto* floats = reinterpret_cast<float*>(bytes.data());
     switch (buffer.fill) {
@@ -105,7 +106,8 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
         }
         break;
       case Fill::scale:
-        for (std::int64_t i = 0; i < buffer.count; ++i) floats[i] = std::uniform_real_distribution<float>(0.5F, 4.0F)(random);
+        for (std::int64_t i = 0; i < buffer.count; ++i)
+          floats[i] = std::uniform_real_distribution<float>(0.5F, 4.0F)(random);
         break;
       case Fill::code:
         for (std::size_t i = 0; i < bytes.size(); i += 8) {
@@ -114,10 +116,14 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
         }
         break;
       case Fill::index:
-        for (std::int64_t i = 0; i < buffer.count; ++i) reinterpret_cast<std::uint32_t*>(bytes.data())[i] = permuted(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(n), seed);
+        for (std::int64_t i = 0; i < buffer.count; ++i)
+          reinterpret_cast<std::uint32_t*>(bytes.data())[i] =
+              permuted(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(n), seed);
         break;
       case Fill::below:
-        for (std::int64_t i = 0; i < buffer.count; ++i) reinterpret_cast<std::uint32_t*>(bytes.data())[i] = static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(buffer.below));
+        for (std::int64_t i = 0; i < buffer.count; ++i)
+          reinterpret_cast<std::uint32_t*>(bytes.data())[i] =
+              static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(buffer.below));
         break;
       case Fill::zero:
       case Fill::prepared: break;
@@ -128,7 +134,8 @@ Workspace::Workspace(const Kernel& kernel, std::int64_t n, Input input, std::uin
 
 bool is_exact_on_whole(const Kernel& kernel, std::int64_t n) {
   const std::vector<Buffer> buffers = kernel.buffers(n);
-  return std::any_of(buffers.begin(), buffers.end(), [](const Buffer& buffer) { return buffer.product && buffer.count > 0; });
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [](const Buffer& buffer) { return buffer.product && buffer.count > 0; });
 }
 
 std::optional<std::string> difference(const Buffer& buffer, const void* expected, const void* got) {
@@ -144,12 +151,14 @@ std::optional<std::string> difference(const Buffer& buffer, const void* expected
   for (std::int64_t i = 0; i < buffer.count; ++i) {
     const double e = number(buffer.element, expected, i), g = number(buffer.element, got, i);
     if (std::isnan(e) && std::isnan(g)) continue;
-    const bool alike = exact ? e == g && std::signbit(e) == std::signbit(g)
-                             : e == g || (std::isfinite(e) && std::abs(e - g) <= allowed + buffer.entry_tolerance * std::abs(e));
+    const bool alike =
+        exact ? e == g && std::signbit(e) == std::signbit(g)
+              : e == g || (std::isfinite(e) && std::abs(e - g) <= allowed + buffer.entry_tolerance * std::abs(e));
     if (alike) continue;
     std::ostringstream text;
     text.precision(9);
-    text << buffer.name << "[" << i << "]: expected " << e << ", got " << g << " (allowed deviation " << buffer.tolerance << " of the largest and " << buffer.entry_tolerance << " of the entry)";
+    text << buffer.name << "[" << i << "]: expected " << e << ", got " << g << " (allowed deviation "
+         << buffer.tolerance << " of the largest and " << buffer.entry_tolerance << " of the entry)";
     return text.str();
   }
   return std::nullopt;

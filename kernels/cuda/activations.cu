@@ -101,7 +101,9 @@ void drop(const DeviceCall& c) {
 }
 template <class T>
 void product_gradient(const DeviceCall& c) {
-  sweep_vectors<kWide<T>>(c, elements_of(c), ProductGradient<T>{c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<T>(3), c.at<T>(4), elements_of(c)});
+  sweep_vectors<kWide<T>>(
+      c, elements_of(c),
+      ProductGradient<T>{c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<T>(3), c.at<T>(4), elements_of(c)});
 }
 
 template <class T, class F>

@@ -22,35 +22,41 @@ struct Running {
   __device__ void merge(float other_most, float other_sum) {
     const float larger = other_most > most ? other_most : most;
     // Nothing so far: -∞ less -∞ would be no number.
-    sum = (most == larger ? sum : sum * expf(most - larger)) + (other_most == larger ? other_sum : other_sum * expf(other_most - larger));
+    sum = (most == larger ? sum : sum * expf(most - larger)) +
+          (other_most == larger ? other_sum : other_sum * expf(other_most - larger));
     most = larger;
   }
 };
 
-/// softmax(scale·row) in place, a warp a row: one pass for maximum and sum, one that writes; the second finds the row in
-/// the cache.
+/// softmax(scale·row) in place, a warp a row: one pass for maximum and sum, one that writes; the second finds the row
+/// in the cache.
 template <class T>
 __global__ void soften(T* rows, std::int64_t count, std::int64_t width, float scale) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / kWarp);
-  for (std::int64_t r = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp; r < count; r += warps) {
+  for (std::int64_t r = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp; r < count;
+       r += warps) {
     T* row = rows + r * width;
     Running running{-INFINITY, 0.0F};
     for (std::int64_t j = lane; j < width; j += kWarp) running.add(scale * widen(row[j]));
     for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
-      const float most = __shfl_xor_sync(0xffffffffU, running.most, lanes), sum = __shfl_xor_sync(0xffffffffU, running.sum, lanes);
+      const float most = __shfl_xor_sync(0xffffffffU, running.most, lanes),
+                  sum = __shfl_xor_sync(0xffffffffU, running.sum, lanes);
       running.merge(most, sum);
     }
-    for (std::int64_t j = lane; j < width; j += kWarp) store_rounded(row[j], expf(scale * widen(row[j]) - running.most) / running.sum);
+    for (std::int64_t j = lane; j < width; j += kWarp)
+      store_rounded(row[j], expf(scale * widen(row[j]) - running.most) / running.sum);
   }
 }
 
 /// dS = P∘(dP - Σ P∘dP)·scale in dP's place, a warp a row.
 template <class T>
-__global__ void soften_gradient(const T* probabilities, T* gradient, std::int64_t count, std::int64_t width, float scale) {
+__global__ void soften_gradient(const T* probabilities, T* gradient, std::int64_t count, std::int64_t width,
+                                float scale) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / kWarp);
-  for (std::int64_t r = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp; r < count; r += warps) {
+  for (std::int64_t r = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / kWarp) + threadIdx.x / kWarp; r < count;
+       r += warps) {
     const T* p = probabilities + r * width;
     T* d = gradient + r * width;
     float sum = 0.0F;
@@ -71,10 +77,13 @@ struct Parts {
   [[nodiscard]] float scale() const { return static_cast<float>(1 / std::sqrt(static_cast<double>(width()))); }
   [[nodiscard]] Operand queries(const void* data) const { return {data, s.d, false, s.sequence * s.d, width()}; }
   [[nodiscard]] Operand keys(const void* data) const { return {data, s.d, false, s.memory * s.d, width()}; }
-  [[nodiscard]] Operand scores(const void* data) const { return {data, s.memory, false, s.heads * s.sequence * s.memory, s.sequence * s.memory}; }
+  [[nodiscard]] Operand scores(const void* data) const {
+    return {data, s.memory, false, s.heads * s.sequence * s.memory, s.sequence * s.memory};
+  }
 
   /// C (m x n) = A (m x k) B (k x n) for each sample and head.
-  [[nodiscard]] Product product(std::int64_t rows_, std::int64_t columns, std::int64_t k, const Operand& a, const Operand& b, const Operand& c) const {
+  [[nodiscard]] Product product(std::int64_t rows_, std::int64_t columns, std::int64_t k, const Operand& a,
+                                const Operand& b, const Operand& c) const {
     Product all{rows_, columns, k, a, b, {const_cast<void*>(c.data), c.pitch, c.outer, c.inner}};
     all.outer_count = n;
     all.inner_count = s.heads;
@@ -94,17 +103,26 @@ void forward(const DeviceCall& c) {
   const Parts parts(c);
   const AttentionShape& s = parts.s;
   const Operand probabilities = parts.scores(c.buffers[B::probabilities]);
-  multiply(c, kPrecision, parts.product(s.sequence, s.memory, parts.width(), parts.queries(c.buffers[B::q]), transposed(parts.keys(c.buffers[B::k])), probabilities), c.scratch);
-  soften<<<blocks_for(kWarp * parts.rows()), kThreads, 0, c.stream>>>(c.at<T>(B::probabilities), parts.rows(), s.memory, parts.scale());
-  multiply(c, kPrecision, parts.product(s.sequence, parts.width(), s.memory, probabilities, parts.keys(c.buffers[B::v]), parts.queries(c.buffers[B::y])), c.scratch);
+  multiply(c, kPrecision,
+           parts.product(s.sequence, s.memory, parts.width(), parts.queries(c.buffers[B::q]),
+                         transposed(parts.keys(c.buffers[B::k])), probabilities),
+           c.scratch);
+  soften<<<blocks_for(kWarp * parts.rows()), kThreads, 0, c.stream>>>(c.at<T>(B::probabilities), parts.rows(), s.memory,
+                                                                      parts.scale());
+  multiply(c, kPrecision,
+           parts.product(s.sequence, parts.width(), s.memory, probabilities, parts.keys(c.buffers[B::v]),
+                         parts.queries(c.buffers[B::y])),
+           c.scratch);
 }
 
 /// Of any of the products: all have operands that are not evenly apart, or none.
 std::size_t pointer_scratch(const DeviceCall& c) {
   const Parts parts(c);
   const AttentionShape& s = parts.s;
-  return std::max(pointer_bytes(parts.product(s.sequence, s.memory, parts.width(), parts.queries(nullptr), parts.keys(nullptr), parts.scores(nullptr))),
-                  pointer_bytes(parts.product(s.memory, parts.width(), s.sequence, parts.scores(nullptr), parts.queries(nullptr), parts.keys(nullptr))));
+  return std::max(pointer_bytes(parts.product(s.sequence, s.memory, parts.width(), parts.queries(nullptr),
+                                              parts.keys(nullptr), parts.scores(nullptr))),
+                  pointer_bytes(parts.product(s.memory, parts.width(), s.sequence, parts.scores(nullptr),
+                                              parts.queries(nullptr), parts.keys(nullptr))));
 }
 
 template <Precision kPrecision>
@@ -114,19 +132,30 @@ void data_gradient(const DeviceCall& c) {
   const Parts parts(c);
   const AttentionShape& s = parts.s;
   T* scores = c.scratch_at<T>(aligned(pointer_scratch(c)));
-  const Operand probabilities = parts.scores(c.buffers[B::probabilities]), ds = parts.scores(scores), dy = parts.queries(c.buffers[B::dy]);
+  const Operand probabilities = parts.scores(c.buffers[B::probabilities]), ds = parts.scores(scores),
+                dy = parts.queries(c.buffers[B::dy]);
   const std::int64_t width = parts.width();
-  multiply(c, kPrecision, parts.product(s.memory, width, s.sequence, transposed(probabilities), dy, parts.keys(c.buffers[B::dv])), c.scratch);
-  multiply(c, kPrecision, parts.product(s.sequence, s.memory, width, dy, transposed(parts.keys(c.buffers[B::v])), ds), c.scratch);
-  soften_gradient<<<blocks_for(kWarp * parts.rows()), kThreads, 0, c.stream>>>(c.at<T>(B::probabilities), scores, parts.rows(), s.memory, parts.scale());
-  multiply(c, kPrecision, parts.product(s.sequence, width, s.memory, ds, parts.keys(c.buffers[B::k]), parts.queries(c.buffers[B::dq])), c.scratch);
-  multiply(c, kPrecision, parts.product(s.memory, width, s.sequence, transposed(ds), parts.queries(c.buffers[B::q]), parts.keys(c.buffers[B::dk])), c.scratch);
+  multiply(c, kPrecision,
+           parts.product(s.memory, width, s.sequence, transposed(probabilities), dy, parts.keys(c.buffers[B::dv])),
+           c.scratch);
+  multiply(c, kPrecision, parts.product(s.sequence, s.memory, width, dy, transposed(parts.keys(c.buffers[B::v])), ds),
+           c.scratch);
+  soften_gradient<<<blocks_for(kWarp * parts.rows()), kThreads, 0, c.stream>>>(c.at<T>(B::probabilities), scores,
+                                                                               parts.rows(), s.memory, parts.scale());
+  multiply(c, kPrecision,
+           parts.product(s.sequence, width, s.memory, ds, parts.keys(c.buffers[B::k]), parts.queries(c.buffers[B::dq])),
+           c.scratch);
+  multiply(c, kPrecision,
+           parts.product(s.memory, width, s.sequence, transposed(ds), parts.queries(c.buffers[B::q]),
+                         parts.keys(c.buffers[B::dk])),
+           c.scratch);
 }
 
 template <Precision kPrecision>
 std::size_t data_scratch(const DeviceCall& c) {
   const Parts parts(c);
-  return aligned(pointer_scratch(c)) + sizeof(Stored<kPrecision>) * static_cast<std::size_t>(parts.rows() * parts.s.memory);
+  return aligned(pointer_scratch(c)) +
+         sizeof(Stored<kPrecision>) * static_cast<std::size_t>(parts.rows() * parts.s.memory);
 }
 
 }  // namespace

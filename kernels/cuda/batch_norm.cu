@@ -25,13 +25,16 @@ Channels channels_of(const Call& c) {
 }
 
 __device__ std::int64_t channel_of_block(const Channels& s) { return blockIdx.x / static_cast<unsigned>(s.slices); }
-__device__ int slice_of_block(const Channels& s) { return static_cast<int>(blockIdx.x % static_cast<unsigned>(s.slices)); }
+__device__ int slice_of_block(const Channels& s) {
+  return static_cast<int>(blockIdx.x % static_cast<unsigned>(s.slices));
+}
 
 /// visit(first element) for each of the thread's vectors of the block's channel, those of a slice being next to each
 /// other. Divides once: the step to the next vector is so many planes and so many vectors.
 template <int V, class Visit>
 __device__ void for_channel(const Channels& s, const Visit& visit) {
-  const std::int64_t plane = s.area / V, step = static_cast<std::int64_t>(s.slices) * kThreads, channel = channel_of_block(s);
+  const std::int64_t plane = s.area / V, step = static_cast<std::int64_t>(s.slices) * kThreads,
+                     channel = channel_of_block(s);
   const std::int64_t begin = static_cast<std::int64_t>(slice_of_block(s)) * kThreads + threadIdx.x;
   const std::int64_t images = step / plane, vectors = step % plane;
   std::int64_t image = begin / plane, at = begin % plane;
@@ -88,12 +91,14 @@ __global__ void channel_moments(Channels s, const T* x, Moments* parts) {
 template <class X, class Op>
 __device__ X combined(const Channels& s, const X* parts, X nothing, Op op) {
   X mine = nothing;
-  for (int i = static_cast<int>(threadIdx.x); i < s.slices; i += kThreads) mine = op(mine, parts[channel_of_block(s) * s.slices + i]);
+  for (int i = static_cast<int>(threadIdx.x); i < s.slices; i += kThreads)
+    mine = op(mine, parts[channel_of_block(s) * s.slices + i]);
   return reduce_group<kThreads>(mine, op);
 }
 
 template <class T, int V>
-__global__ void normalize(Channels s, const T* x, const T* scale, const T* bias, const Moments* parts, T* y, float* means, float* inverse_stds) {
+__global__ void normalize(Channels s, const T* x, const T* scale, const T* bias, const Moments* parts, T* y,
+                          float* means, float* inverse_stds) {
   const std::int64_t channel = channel_of_block(s);
   const Moments all = combined(s, parts, Moments{0, 0, 0}, CombineMoments{});
   const auto count = static_cast<float>(s.count());
@@ -116,7 +121,9 @@ struct GradientSums {
   float plain, products;
 };
 struct AddSums {
-  __device__ GradientSums operator()(const GradientSums& a, const GradientSums& b) const { return {a.plain + b.plain, a.products + b.products}; }
+  __device__ GradientSums operator()(const GradientSums& a, const GradientSums& b) const {
+    return {a.plain + b.plain, a.products + b.products};
+  }
 };
 
 template <class T, int V>
@@ -135,7 +142,8 @@ __global__ void sum_gradients(Channels s, const T* dy, const T* x, const float* 
 }
 
 template <class T, int V>
-__global__ void finish_gradients(Channels s, const T* dy, const T* x, const T* scale, const float* means, const float* inverse_stds, const GradientSums* parts, T* dx, T* dscale, T* dbias) {
+__global__ void finish_gradients(Channels s, const T* dy, const T* x, const T* scale, const float* means,
+                                 const float* inverse_stds, const GradientSums* parts, T* dx, T* dscale, T* dbias) {
   const std::int64_t channel = channel_of_block(s);
   const GradientSums all = combined(s, parts, GradientSums{0, 0}, AddSums{});
   const auto count = static_cast<float>(s.count());
@@ -148,7 +156,8 @@ __global__ void finish_gradients(Channels s, const T* dy, const T* x, const T* s
   for_channel<V>(s, [&](std::int64_t first) {
     Values<V> gradient = load_values<V>(dy, first);
     const Values<V> a = load_values<V>(x, first);
-    for (int k = 0; k < V; ++k) gradient.v[k] = factor * (gradient.v[k] - plain - (a.v[k] - mean) * inverse_std * slope);
+    for (int k = 0; k < V; ++k)
+      gradient.v[k] = factor * (gradient.v[k] - plain - (a.v[k] - mean) * inverse_std * slope);
     store_values<V>(dx, first, gradient);
   });
 }
@@ -169,7 +178,8 @@ void forward(const DeviceCall& c) {
   auto* parts = c.scratch_at<Moments>();
   by_plane<T>(s, [&](auto vector) {
     channel_moments<T, decltype(vector)::value><<<blocks_of(s), kThreads, 0, c.stream>>>(s, c.at<T>(0), parts);
-    normalize<T, decltype(vector)::value><<<blocks_of(s), kThreads, 0, c.stream>>>(s, c.at<T>(0), c.at<T>(1), c.at<T>(2), parts, c.at<T>(3), c.at<float>(4), c.at<float>(5));
+    normalize<T, decltype(vector)::value><<<blocks_of(s), kThreads, 0, c.stream>>>(
+        s, c.at<T>(0), c.at<T>(1), c.at<T>(2), parts, c.at<T>(3), c.at<float>(4), c.at<float>(5));
   });
 }
 
@@ -178,8 +188,11 @@ void data_gradient(const DeviceCall& c) {
   const Channels s = channels_of(c);
   auto* parts = c.scratch_at<GradientSums>();
   by_plane<T>(s, [&](auto vector) {
-    sum_gradients<T, decltype(vector)::value><<<blocks_of(s), kThreads, 0, c.stream>>>(s, c.at<T>(0), c.at<T>(1), c.at<float>(3), parts);
-    finish_gradients<T, decltype(vector)::value><<<blocks_of(s), kThreads, 0, c.stream>>>(s, c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<float>(3), c.at<float>(4), parts, c.at<T>(5), c.at<T>(6), c.at<T>(7));
+    sum_gradients<T, decltype(vector)::value>
+        <<<blocks_of(s), kThreads, 0, c.stream>>>(s, c.at<T>(0), c.at<T>(1), c.at<float>(3), parts);
+    finish_gradients<T, decltype(vector)::value>
+        <<<blocks_of(s), kThreads, 0, c.stream>>>(s, c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<float>(3), c.at<float>(4),
+                                                  parts, c.at<T>(5), c.at<T>(6), c.at<T>(7));
   });
 }
 

@@ -1,5 +1,5 @@
-// Biases of a tensor x[outer][channel][inner]: written before a product adds to them, and their gradient, the sum of each
-// channel. A product that adds to the bias rounds once; adding afterwards moves as much and rounds twice.
+// Biases of a tensor x[outer][channel][inner]: written before a product adds to them, and their gradient, the sum of
+// each channel. A product that adds to the bias rounds once; adding afterwards moves as much and rounds twice.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ struct WriteBias {
 };
 
 template <class T>
-void write_bias(const DeviceCall& call, const T* bias, T* x, std::int64_t outer, std::int64_t channels, std::int64_t inner) {
+void write_bias(const DeviceCall& call, const T* bias, T* x, std::int64_t outer, std::int64_t channels,
+                std::int64_t inner) {
   const std::int64_t count = outer * channels * inner;
   sweep_groups(call, count, WriteBias<T>{bias, x, count, channels, inner});
 }
@@ -43,7 +44,9 @@ __global__ void sum_columns(const T* x, std::int64_t rows, std::int64_t channels
   const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * kColumnsAtOnce + threadIdx.x;
   float sum = 0;
   if (channel < channels)
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * kRowsAtOnce + threadIdx.y; row < rows; row += static_cast<std::int64_t>(gridDim.y) * kRowsAtOnce) sum += widen(x[row * channels + channel]);
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * kRowsAtOnce + threadIdx.y; row < rows;
+         row += static_cast<std::int64_t>(gridDim.y) * kRowsAtOnce)
+      sum += widen(x[row * channels + channel]);
   parts[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.y != 0 || channel >= channels) return;
@@ -78,23 +81,29 @@ struct AddSlices {
 
 /// Blocks that share the sum of a channel: about a thousand in all, each with some rows.
 inline std::int64_t slices_of(std::int64_t outer, std::int64_t channels, std::int64_t inner) {
-  const std::int64_t blocks = inner == 1 ? ceil_div(channels, kColumnsAtOnce) : channels, work = inner == 1 ? ceil_div(outer, 4 * kRowsAtOnce) : outer;
+  const std::int64_t blocks = inner == 1 ? ceil_div(channels, kColumnsAtOnce) : channels,
+                     work = inner == 1 ? ceil_div(outer, 4 * kRowsAtOnce) : outer;
   return std::max<std::int64_t>(1, std::min({work, ceil_div(1024, blocks), std::int64_t{256}}));
 }
 
-inline std::size_t channel_sum_scratch(std::int64_t outer, std::int64_t channels, std::int64_t inner) { return sizeof(float) * static_cast<std::size_t>(slices_of(outer, channels, inner) * channels); }
+inline std::size_t channel_sum_scratch(std::int64_t outer, std::int64_t channels, std::int64_t inner) {
+  return sizeof(float) * static_cast<std::size_t>(slices_of(outer, channels, inner) * channels);
+}
 
 /// sums[channel] = Σ x[·][channel][·] in fp32.
 /// @param scratch  channel_sum_scratch
 template <class T>
-void sum_channels(const DeviceCall& call, const T* x, std::int64_t outer, std::int64_t channels, std::int64_t inner, T* sums, void* scratch) {
+void sum_channels(const DeviceCall& call, const T* x, std::int64_t outer, std::int64_t channels, std::int64_t inner,
+                  T* sums, void* scratch) {
   const std::int64_t slices = slices_of(outer, channels, inner);
   float* parts = static_cast<float*>(scratch);
   const auto y = static_cast<unsigned>(slices);
   if (inner == 1)
-    sum_columns<<<dim3(static_cast<unsigned>(ceil_div(channels, kColumnsAtOnce)), y), dim3(kColumnsAtOnce, kRowsAtOnce), 0, call.stream>>>(x, outer, channels, parts);
+    sum_columns<<<dim3(static_cast<unsigned>(ceil_div(channels, kColumnsAtOnce)), y), dim3(kColumnsAtOnce, kRowsAtOnce),
+                  0, call.stream>>>(x, outer, channels, parts);
   else
-    sum_planes<<<dim3(static_cast<unsigned>(channels), y), kThreads, 0, call.stream>>>(x, outer, channels, inner, parts);
+    sum_planes<<<dim3(static_cast<unsigned>(channels), y), kThreads, 0, call.stream>>>(x, outer, channels, inner,
+                                                                                       parts);
   sweep<<<blocks_for(channels), kThreads, 0, call.stream>>>(channels, AddSlices<T>{parts, slices, channels, sums});
 }
 

@@ -32,25 +32,34 @@ void DeviceWorkspace::connect(std::int64_t n, std::uint64_t seed, const Context&
   connect_libraries(call_, context);
 }
 
-DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context) : launch_(launch), parameters_(host.parameters()) {
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context)
+    : launch_(launch), parameters_(host.parameters()) {
   for (std::size_t i = 0; i < host.buffers().size(); ++i) {
     void* data = allocate(host.bytes(i));
-    if (host.bytes(i) > 0) require_cuda(cudaMemcpy(data, host.data(i), host.bytes(i), cudaMemcpyHostToDevice), "copying input to the device");
+    if (host.bytes(i) > 0)
+      require_cuda(cudaMemcpy(data, host.data(i), host.bytes(i), cudaMemcpyHostToDevice),
+                   "copying input to the device");
   }
   connect(host.call().n, host.call().seed, context);
   call_.scratch = memory_.emplace_back(launch_.scratch_bytes(call_)).data();
 }
 
-DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context) : launch_(launch), parameters_(kernel.parameters) {
-  for (const Buffer& buffer : kernel.buffers(n)) fill_on_device(buffer, allocate(static_cast<std::size_t>(buffer.count) * size_of(buffer.element)), n, seed++, context.stream());
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed,
+                                 const Context& context)
+    : launch_(launch), parameters_(kernel.parameters) {
+  for (const Buffer& buffer : kernel.buffers(n))
+    fill_on_device(buffer, allocate(static_cast<std::size_t>(buffer.count) * size_of(buffer.element)), n, seed++,
+                   context.stream());
   connect(n, seed, context);
   call_.scratch = memory_.emplace_back(launch_.scratch_bytes(call_)).data();
   require_cuda(cudaGetLastError(), "filling buffers");
 }
 
-DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, std::vector<void*> buffers, void* scratch)
+DeviceWorkspace::DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed,
+                                 const Context& context, std::vector<void*> buffers, void* scratch)
     : launch_(launch), pointers_(std::move(buffers)), parameters_(kernel.parameters) {
-  for (const Buffer& buffer : kernel.buffers(n)) sizes_.push_back(static_cast<std::size_t>(buffer.count) * size_of(buffer.element));
+  for (const Buffer& buffer : kernel.buffers(n))
+    sizes_.push_back(static_cast<std::size_t>(buffer.count) * size_of(buffer.element));
   connect(n, seed, context);
   call_.scratch = scratch;
 }
@@ -67,7 +76,9 @@ std::vector<std::byte> DeviceWorkspace::read(std::size_t buffer) const {
   require_cuda(cudaGetLastError(), "launching");
   require_cuda(cudaStreamSynchronize(call_.stream), "running");
   std::vector<std::byte> bytes(sizes_[buffer]);
-  if (!bytes.empty()) require_cuda(cudaMemcpy(bytes.data(), pointers_[buffer], bytes.size(), cudaMemcpyDeviceToHost), "copying results from the device");
+  if (!bytes.empty())
+    require_cuda(cudaMemcpy(bytes.data(), pointers_[buffer], bytes.size(), cudaMemcpyDeviceToHost),
+                 "copying results from the device");
   return bytes;
 }
 
@@ -79,14 +90,15 @@ std::string DeviceWorkspace::remark() const {
 
 namespace {
 
-/// What was in an output before: NaN, of integers all ones. Where a kernel does not write it stays, on both sides; one that
-/// adds to it unasked, or forgets an entry, differs.
+/// What was in an output before: NaN, of integers all ones. Where a kernel does not write it stays, on both sides; one
+/// that adds to it unasked, or forgets an entry, differs.
 void spoil_outputs(const Workspace& host) {
   for (std::size_t i = 0; i < host.buffers().size(); ++i)
     if (host.buffers()[i].fill == Fill::zero && host.bytes(i) > 0) std::memset(host.data(i), 0xff, host.bytes(i));
 }
 
-std::optional<std::string> compare(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
+std::optional<std::string> compare(const Context& context, const Kernel& kernel, std::int64_t n, Input input,
+                                   std::uint64_t seed) {
   const Workspace host(kernel, n, input, seed);
   spoil_outputs(host);
   const DeviceWorkspace device(find_launch(kernel.name()), host, context);
@@ -110,8 +122,11 @@ std::optional<std::string> compare(const Context& context, const Kernel& kernel,
 
 }  // namespace
 
-std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed) {
-  const auto named = [&](const std::string& wrong) { return kernel.described() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + wrong; };
+std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input,
+                                        std::uint64_t seed) {
+  const auto named = [&](const std::string& wrong) {
+    return kernel.described() + ", n = " + std::to_string(n) + ", " + name_of(input) + " input: " + wrong;
+  };
   try {
     const auto wrong = compare(context, kernel, n, input, seed);
     return wrong ? std::optional(named(*wrong)) : std::nullopt;

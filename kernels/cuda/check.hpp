@@ -18,11 +18,13 @@ class DeviceWorkspace {
   DeviceWorkspace(const Launch& launch, const Workspace& host, const Context& context);
   /// Filled by fill_on_device.
   /// @throws CudaError
-  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context);
+  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed,
+                  const Context& context);
   /// In others' memory.
   /// @param buffers  in the descriptor's order; null for those without elements
   /// @param scratch  at least scratch_bytes(launch, kernel, n, context), shared with whoever runs on the same stream
-  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed, const Context& context, std::vector<void*> buffers, void* scratch);
+  DeviceWorkspace(const Launch& launch, const Kernel& kernel, std::int64_t n, std::uint64_t seed,
+                  const Context& context, std::vector<void*> buffers, void* scratch);
   DeviceWorkspace(const DeviceWorkspace&) = delete;
   DeviceWorkspace& operator=(const DeviceWorkspace&) = delete;
   void run() const { launch_.run(call_); }
@@ -50,6 +52,7 @@ std::size_t scratch_bytes(const Launch& launch, const Kernel& kernel, std::int64
 
 /// What differs first from the reference, or which library refuses it; nothing if the kernel is right on this input.
 /// @throws CudaError
-std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input, std::uint64_t seed);
+std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input,
+                                        std::uint64_t seed);
 
 }  // namespace stepcast::kernels

@@ -1,5 +1,5 @@
-// Every CUDA kernel against its CPU reference, on fresh random input. Needs no test framework, so that it also builds on
-// a bare GPU node.
+// Every CUDA kernel against its CPU reference, on fresh random input. Needs no test framework, so that it also builds
+// on a bare GPU node.
 //
 //     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small shapes,
 //                                                and from 2^17 on a convolution so large that it is done in parts;
@@ -27,7 +27,8 @@ using namespace stepcast::kernels;
 namespace {
 
 /// Around a warp, a group of four, a bucket and a tile; primes; powers of two.
-constexpr std::int64_t kSizes[] = {1, 2, 3, 4, 5, 31, 32, 33, 127, 513, 4095, 4096, 4097, 65537, 99991, 1000003, 1 << 20, 1 << 24};
+constexpr std::int64_t kSizes[] = {1,   2,    3,    4,    5,     31,    32,      33,      127,
+                                   513, 4095, 4096, 4097, 65537, 99991, 1000003, 1 << 20, 1 << 24};
 /// Batches of a layer's shape, which has its own odd sizes; an update's n is a number of parameters.
 constexpr std::int64_t kBatches[] = {1, 2, 3, 7};
 /// Products are defined on numbers: whether a zero of the padding meets an infinity, and whether denormals are kept, is
@@ -44,11 +45,13 @@ struct Task {
 };
 
 std::vector<Task> list_tasks(std::int64_t largest) {
-  if (largest < 1) return has_cudnn() ? std::vector<Task>{{cudnn_layer_kernels().front(), {1}, {Input::normal}}} : std::vector<Task>{};
+  if (largest < 1)
+    return has_cudnn() ? std::vector<Task>{{cudnn_layer_kernels().front(), {1}, {Input::normal}}} : std::vector<Task>{};
   std::vector<Task> tasks;
   const auto add = [&](const Kernel& kernel, const auto& sizes, const auto& inputs) {
     tasks.push_back({kernel, {}, {std::begin(inputs), std::end(inputs)}});
-    std::copy_if(std::begin(sizes), std::end(sizes), std::back_inserter(tasks.back().sizes), [&](std::int64_t n) { return n <= largest && n <= kernel.largest; });
+    std::copy_if(std::begin(sizes), std::end(sizes), std::back_inserter(tasks.back().sizes),
+                 [&](std::int64_t n) { return n <= largest && n <= kernel.largest; });
   };
   for (const Kernel& kernel : compressor_kernels()) add(kernel, kSizes, kInputs);
   for (const Kernel& kernel : block_layer_kernels()) {
@@ -61,7 +64,17 @@ std::vector<Task> list_tasks(std::int64_t largest) {
   if (largest < 1 << 17) return tasks;
   // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    const LayerKernels large = conv2d_layer({.in = 48, .out = 3, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 224, .width = 224}, precision);
+    const LayerKernels large = conv2d_layer({.in = 48,
+                                             .out = 3,
+                                             .kernel_height = 3,
+                                             .kernel_width = 3,
+                                             .stride = 1,
+                                             .padding_height = 1,
+                                             .padding_width = 1,
+                                             .groups = 1,
+                                             .height = 224,
+                                             .width = 224},
+                                            precision);
     for (const Kernel* part : large.parts()) add(*part, std::array<std::int64_t, 1>{8}, std::array{Input::normal});
   }
   return tasks;
@@ -100,7 +113,10 @@ void check(const Context& context, const Task& task, std::uint64_t seed, Finding
   try {
     for (const std::int64_t n : task.sizes)
       for (const Input input : task.inputs)
-        if (const auto found = check_kernel(context, task.kernel, n, input, seed + static_cast<std::uint64_t>(++checks)); found && !first) first = found;
+        if (const auto found =
+                check_kernel(context, task.kernel, n, input, seed + static_cast<std::uint64_t>(++checks));
+            found && !first)
+          first = found;
   } catch (const std::exception& error) {
     // A device that is lost fails all threads: what each was at is named.
     findings.add(task.kernel, error.what(), checks);
@@ -119,7 +135,8 @@ int check_all(std::int64_t largest, std::uint64_t seed) {
     for (std::size_t i = next++; i < tasks.size(); i = next++) check(context, tasks[i], seed + 1000 * i, findings);
   };
   std::vector<std::future<void>> threads;
-  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads); ++i) threads.push_back(std::async(std::launch::async, work));
+  for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads); ++i)
+    threads.push_back(std::async(std::launch::async, work));
   for (std::future<void>& thread : threads) thread.get();
   return findings.report(seed);
 }
@@ -129,7 +146,8 @@ int check_all(std::int64_t largest, std::uint64_t seed) {
 int main(int argc, char** argv) {
   try {
     if (!has_device()) return skip();
-    return check_all(argc > 1 ? std::stoll(argv[1]) : 1 << 20, argc > 2 ? std::stoull(argv[2]) : std::random_device{}());
+    return check_all(argc > 1 ? std::stoll(argv[1]) : 1 << 20,
+                     argc > 2 ? std::stoull(argv[2]) : std::random_device{}());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "stepcast_kernel_check: %s\n", error.what());
     return 1;

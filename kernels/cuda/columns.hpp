@@ -1,5 +1,5 @@
-// Convolutions as matrix products of columns (im2col): what stands in column p, one for each output pixel, are the input
-// pixels that its taps meet. C++17.
+// Convolutions as matrix products of columns (im2col): what stands in column p, one for each output pixel, are the
+// input pixels that its taps meet. C++17.
 //
 // An image's columns are kh·kw times the image, so images are taken in parts whose columns fill at most 256 MiB, or one
 // by one where a single image's are more; kernels of 1 x 1 with stride 1 read the image itself.
@@ -14,13 +14,16 @@
 
 namespace stepcast::kernels {
 
-/// The convolutions of call.n images, without bias and rank; scratch begins at call.scratch. `accumulate`: add to what is
-/// there.
+/// The convolutions of call.n images, without bias and rank; scratch begins at call.scratch. `accumulate`: add to what
+/// is there.
 template <Precision kPrecision>
 struct ColumnsConvolution {
-  static void forward(const DeviceCall& call, const Conv2dShape& shape, const void* x, const void* w, void* y, bool accumulate);
-  static void data_gradient(const DeviceCall& call, const Conv2dShape& shape, const void* dy, const void* w, void* dx, bool accumulate);
-  static void weight_gradient(const DeviceCall& call, const Conv2dShape& shape, const void* x, const void* dy, void* dw);
+  static void forward(const DeviceCall& call, const Conv2dShape& shape, const void* x, const void* w, void* y,
+                      bool accumulate);
+  static void data_gradient(const DeviceCall& call, const Conv2dShape& shape, const void* dy, const void* w, void* dx,
+                            bool accumulate);
+  static void weight_gradient(const DeviceCall& call, const Conv2dShape& shape, const void* x, const void* dy,
+                              void* dw);
   static std::size_t forward_scratch(const DeviceCall& call, const Conv2dShape& shape);
   static std::size_t data_scratch(const DeviceCall& call, const Conv2dShape& shape);
   static std::size_t weight_scratch(const DeviceCall& call, const Conv2dShape& shape);

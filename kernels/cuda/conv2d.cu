@@ -20,7 +20,8 @@ struct Transposed {
   }
   static void data_gradient(const DeviceCall& c) {
     using B = ProductDataGradient;
-    C::forward(c, adjoint_of(conv_transpose2d_shape(c.parameters)), c.buffers[B::dy], c.buffers[B::u], c.buffers[B::dx], false);
+    C::forward(c, adjoint_of(conv_transpose2d_shape(c.parameters)), c.buffers[B::dy], c.buffers[B::u], c.buffers[B::dx],
+               false);
   }
   static void weight_gradient(const DeviceCall& c) {
     using B = ProductWeightGradient;
@@ -29,12 +30,17 @@ struct Transposed {
     C::weight_gradient(c, adjoint, c.buffers[B::dy], c.buffers[B::x], c.buffers[B::du]);
     if (s.bias) sum_channels(c, c.at<T>(B::dy), c.n, s.out, adjoint.height * adjoint.width, c.at<T>(B::db), c.scratch);
   }
-  static std::size_t forward_scratch(const DeviceCall& c) { return C::data_scratch(c, adjoint_of(conv_transpose2d_shape(c.parameters))); }
-  static std::size_t data_scratch(const DeviceCall& c) { return C::forward_scratch(c, adjoint_of(conv_transpose2d_shape(c.parameters))); }
+  static std::size_t forward_scratch(const DeviceCall& c) {
+    return C::data_scratch(c, adjoint_of(conv_transpose2d_shape(c.parameters)));
+  }
+  static std::size_t data_scratch(const DeviceCall& c) {
+    return C::forward_scratch(c, adjoint_of(conv_transpose2d_shape(c.parameters)));
+  }
   static std::size_t weight_scratch(const DeviceCall& c) {
     const ConvTranspose2dShape s = conv_transpose2d_shape(c.parameters);
     const Conv2dShape adjoint = adjoint_of(s);
-    return std::max(C::weight_scratch(c, adjoint), s.bias ? channel_sum_scratch(c.n, s.out, adjoint.height * adjoint.width) : 0);
+    return std::max(C::weight_scratch(c, adjoint),
+                    s.bias ? channel_sum_scratch(c.n, s.out, adjoint.height * adjoint.width) : 0);
   }
 };
 

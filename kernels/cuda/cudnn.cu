@@ -34,58 +34,90 @@ class Owned {
 
 using TensorDescriptor = Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
 using FilterDescriptor = Owned<cudnnFilterDescriptor_t, cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor>;
-using ConvolutionDescriptor = Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor, cudnnDestroyConvolutionDescriptor>;
+using ConvolutionDescriptor =
+    Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor, cudnnDestroyConvolutionDescriptor>;
 
 enum class Part { forward, data_gradient, weight_gradient };
 
 int size(std::int64_t x) {
-  if (x > std::numeric_limits<int>::max()) throw CudnnError("a convolution of size " + std::to_string(x) + ": cuDNN takes at most 2^31 - 1; use a smaller batch");
+  if (x > std::numeric_limits<int>::max())
+    throw CudnnError("a convolution of size " + std::to_string(x) +
+                     ": cuDNN takes at most 2^31 - 1; use a smaller batch");
   return static_cast<int>(x);
 }
 
 /// Algorithms that transform their operands: their errors are not those of sums of products, to which fp32 is held.
 bool transforms(cudnnConvolutionFwdAlgo_t algorithm) {
-  return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED;
+  return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING ||
+         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED;
 }
 bool transforms(cudnnConvolutionBwdDataAlgo_t algorithm) {
-  return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING || algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED;
+  return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING ||
+         algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD ||
+         algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED;
 }
 bool transforms(cudnnConvolutionBwdFilterAlgo_t algorithm) {
-  return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT || algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING || algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD || algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
+  return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT ||
+         algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING ||
+         algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD ||
+         algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
 }
 
-/// A part of a convolution of `images` images, described to cuDNN, and the algorithm that its heuristics rank first among
-/// those that can be had in 1 GiB, in fp32 among those that do not transform.
+/// A part of a convolution of `images` images, described to cuDNN, and the algorithm that its heuristics rank first
+/// among those that can be had in 1 GiB, in fp32 among those that do not transform.
 class Plan {
  public:
   Plan(cudnnHandle_t handle, Part part, Precision precision, const Conv2dShape& s, std::int64_t images) {
     const cudnnDataType_t type = precision == Precision::bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
-    require_cudnn(cudnnSetTensor4dDescriptor(x.get(), CUDNN_TENSOR_NCHW, type, size(images), size(s.in), size(s.height), size(s.width)), "describing the input");
-    require_cudnn(cudnnSetTensor4dDescriptor(y.get(), CUDNN_TENSOR_NCHW, type, size(images), size(s.out), size(output_height(s)), size(output_width(s))), "describing the output");
-    require_cudnn(cudnnSetFilter4dDescriptor(w.get(), type, CUDNN_TENSOR_NCHW, size(s.out), size(s.in / s.groups), size(s.kernel_height), size(s.kernel_width)), "describing the kernel");
-    require_cudnn(cudnnSetConvolution2dDescriptor(convolution.get(), size(s.padding_height), size(s.padding_width), size(s.stride), size(s.stride), 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT), "describing the convolution");
+    require_cudnn(cudnnSetTensor4dDescriptor(x.get(), CUDNN_TENSOR_NCHW, type, size(images), size(s.in), size(s.height),
+                                             size(s.width)),
+                  "describing the input");
+    require_cudnn(cudnnSetTensor4dDescriptor(y.get(), CUDNN_TENSOR_NCHW, type, size(images), size(s.out),
+                                             size(output_height(s)), size(output_width(s))),
+                  "describing the output");
+    require_cudnn(cudnnSetFilter4dDescriptor(w.get(), type, CUDNN_TENSOR_NCHW, size(s.out), size(s.in / s.groups),
+                                             size(s.kernel_height), size(s.kernel_width)),
+                  "describing the kernel");
+    require_cudnn(cudnnSetConvolution2dDescriptor(convolution.get(), size(s.padding_height), size(s.padding_width),
+                                                  size(s.stride), size(s.stride), 1, 1, CUDNN_CROSS_CORRELATION,
+                                                  CUDNN_DATA_FLOAT),
+                  "describing the convolution");
     require_cudnn(cudnnSetConvolutionGroupCount(convolution.get(), size(s.groups)), "setting the groups");
     // fp32's default is tf32.
-    const cudnnMathType_t math = precision == Precision::fp32 ? CUDNN_FMA_MATH : precision == Precision::tf32 ? CUDNN_DEFAULT_MATH : CUDNN_TENSOR_OP_MATH;
+    const cudnnMathType_t math = precision == Precision::fp32   ? CUDNN_FMA_MATH
+                                 : precision == Precision::tf32 ? CUDNN_DEFAULT_MATH
+                                                                : CUDNN_TENSOR_OP_MATH;
     require_cudnn(cudnnSetConvolutionMathType(convolution.get(), math), "setting the arithmetic");
     switch (part) {
       case Part::forward:
-        forward = choose<cudnnConvolutionFwdAlgoPerf_t>(precision, [&](int count, int* found, cudnnConvolutionFwdAlgoPerf_t* ranked) {
-          return cudnnGetConvolutionForwardAlgorithm_v7(handle, x.get(), w.get(), convolution.get(), y.get(), count, found, ranked);
-        });
-        require_cudnn(cudnnGetConvolutionForwardWorkspaceSize(handle, x.get(), w.get(), convolution.get(), y.get(), forward, &workspace), "sizing the workspace");
+        forward = choose<cudnnConvolutionFwdAlgoPerf_t>(
+            precision, [&](int count, int* found, cudnnConvolutionFwdAlgoPerf_t* ranked) {
+              return cudnnGetConvolutionForwardAlgorithm_v7(handle, x.get(), w.get(), convolution.get(), y.get(), count,
+                                                            found, ranked);
+            });
+        require_cudnn(cudnnGetConvolutionForwardWorkspaceSize(handle, x.get(), w.get(), convolution.get(), y.get(),
+                                                              forward, &workspace),
+                      "sizing the workspace");
         break;
       case Part::data_gradient:
-        data_gradient = choose<cudnnConvolutionBwdDataAlgoPerf_t>(precision, [&](int count, int* found, cudnnConvolutionBwdDataAlgoPerf_t* ranked) {
-          return cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, w.get(), y.get(), convolution.get(), x.get(), count, found, ranked);
-        });
-        require_cudnn(cudnnGetConvolutionBackwardDataWorkspaceSize(handle, w.get(), y.get(), convolution.get(), x.get(), data_gradient, &workspace), "sizing the workspace");
+        data_gradient = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
+            precision, [&](int count, int* found, cudnnConvolutionBwdDataAlgoPerf_t* ranked) {
+              return cudnnGetConvolutionBackwardDataAlgorithm_v7(handle, w.get(), y.get(), convolution.get(), x.get(),
+                                                                 count, found, ranked);
+            });
+        require_cudnn(cudnnGetConvolutionBackwardDataWorkspaceSize(handle, w.get(), y.get(), convolution.get(), x.get(),
+                                                                   data_gradient, &workspace),
+                      "sizing the workspace");
         break;
       case Part::weight_gradient:
-        weight_gradient = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(precision, [&](int count, int* found, cudnnConvolutionBwdFilterAlgoPerf_t* ranked) {
-          return cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle, x.get(), y.get(), convolution.get(), w.get(), count, found, ranked);
-        });
-        require_cudnn(cudnnGetConvolutionBackwardFilterWorkspaceSize(handle, x.get(), y.get(), convolution.get(), w.get(), weight_gradient, &workspace), "sizing the workspace");
+        weight_gradient = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
+            precision, [&](int count, int* found, cudnnConvolutionBwdFilterAlgoPerf_t* ranked) {
+              return cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle, x.get(), y.get(), convolution.get(), w.get(),
+                                                                   count, found, ranked);
+            });
+        require_cudnn(cudnnGetConvolutionBackwardFilterWorkspaceSize(handle, x.get(), y.get(), convolution.get(),
+                                                                     w.get(), weight_gradient, &workspace),
+                      "sizing the workspace");
         break;
     }
   }
@@ -109,7 +141,8 @@ class Plan {
       if (one.status != CUDNN_STATUS_SUCCESS || one.memory > kMostWorkspace) continue;
       if (precision == Precision::fp32 && transforms(one.algo)) continue;
       // Algorithm and arithmetic are ranked together; fp32 must stay fp32.
-      if (precision != Precision::fp32) require_cudnn(cudnnSetConvolutionMathType(convolution.get(), one.mathType), "setting the arithmetic");
+      if (precision != Precision::fp32)
+        require_cudnn(cudnnSetConvolutionMathType(convolution.get(), one.mathType), "setting the arithmetic");
       return one.algo;
     }
     throw CudnnError("asking for an algorithm: cuDNN has none for this convolution in 1 GiB of workspace");
@@ -139,24 +172,41 @@ namespace {
 
 template <Precision kPrecision>
 struct CudnnConvolution {
-  static void forward(const DeviceCall& call, const Conv2dShape& s, const void* x, const void* w, void* y, bool accumulate) {
+  static void forward(const DeviceCall& call, const Conv2dShape& s, const void* x, const void* w, void* y,
+                      bool accumulate) {
     const Plan& plan = call.dnn->plan(Part::forward, kPrecision, s, call.n);
     const float one = 1, beta = accumulate ? 1 : 0;
-    require_cudnn(cudnnConvolutionForward(call.dnn->handle(), &one, plan.x.get(), x, plan.w.get(), w, plan.convolution.get(), plan.forward, call.scratch, plan.workspace, &beta, plan.y.get(), y), "a convolution");
+    require_cudnn(
+        cudnnConvolutionForward(call.dnn->handle(), &one, plan.x.get(), x, plan.w.get(), w, plan.convolution.get(),
+                                plan.forward, call.scratch, plan.workspace, &beta, plan.y.get(), y),
+        "a convolution");
   }
-  static void data_gradient(const DeviceCall& call, const Conv2dShape& s, const void* dy, const void* w, void* dx, bool accumulate) {
+  static void data_gradient(const DeviceCall& call, const Conv2dShape& s, const void* dy, const void* w, void* dx,
+                            bool accumulate) {
     const Plan& plan = call.dnn->plan(Part::data_gradient, kPrecision, s, call.n);
     const float one = 1, beta = accumulate ? 1 : 0;
-    require_cudnn(cudnnConvolutionBackwardData(call.dnn->handle(), &one, plan.w.get(), w, plan.y.get(), dy, plan.convolution.get(), plan.data_gradient, call.scratch, plan.workspace, &beta, plan.x.get(), dx), "a convolution's data gradient");
+    require_cudnn(cudnnConvolutionBackwardData(call.dnn->handle(), &one, plan.w.get(), w, plan.y.get(), dy,
+                                               plan.convolution.get(), plan.data_gradient, call.scratch, plan.workspace,
+                                               &beta, plan.x.get(), dx),
+                  "a convolution's data gradient");
   }
   static void weight_gradient(const DeviceCall& call, const Conv2dShape& s, const void* x, const void* dy, void* dw) {
     const Plan& plan = call.dnn->plan(Part::weight_gradient, kPrecision, s, call.n);
     const float one = 1, beta = 0;
-    require_cudnn(cudnnConvolutionBackwardFilter(call.dnn->handle(), &one, plan.x.get(), x, plan.y.get(), dy, plan.convolution.get(), plan.weight_gradient, call.scratch, plan.workspace, &beta, plan.w.get(), dw), "a convolution's weight gradient");
+    require_cudnn(cudnnConvolutionBackwardFilter(call.dnn->handle(), &one, plan.x.get(), x, plan.y.get(), dy,
+                                                 plan.convolution.get(), plan.weight_gradient, call.scratch,
+                                                 plan.workspace, &beta, plan.w.get(), dw),
+                  "a convolution's weight gradient");
   }
-  static std::size_t forward_scratch(const DeviceCall& call, const Conv2dShape& s) { return call.dnn->plan(Part::forward, kPrecision, s, call.n).workspace; }
-  static std::size_t data_scratch(const DeviceCall& call, const Conv2dShape& s) { return call.dnn->plan(Part::data_gradient, kPrecision, s, call.n).workspace; }
-  static std::size_t weight_scratch(const DeviceCall& call, const Conv2dShape& s) { return call.dnn->plan(Part::weight_gradient, kPrecision, s, call.n).workspace; }
+  static std::size_t forward_scratch(const DeviceCall& call, const Conv2dShape& s) {
+    return call.dnn->plan(Part::forward, kPrecision, s, call.n).workspace;
+  }
+  static std::size_t data_scratch(const DeviceCall& call, const Conv2dShape& s) {
+    return call.dnn->plan(Part::data_gradient, kPrecision, s, call.n).workspace;
+  }
+  static std::size_t weight_scratch(const DeviceCall& call, const Conv2dShape& s) {
+    return call.dnn->plan(Part::weight_gradient, kPrecision, s, call.n).workspace;
+  }
 };
 
 }  // namespace

@@ -27,7 +27,9 @@ template <class T>
 struct Messages {
   const T* codes;
   std::int64_t n;
-  __device__ Pack<T> at(std::int64_t m, std::int64_t g) const { return reinterpret_cast<const Pack<T>*>(codes)[m * ((n + 3) / 4) + g]; }
+  __device__ Pack<T> at(std::int64_t m, std::int64_t g) const {
+    return reinterpret_cast<const Pack<T>*>(codes)[m * ((n + 3) / 4) + g];
+  }
 };
 
 struct HalfValue {
@@ -133,7 +135,8 @@ constexpr int kMostTables = 16;
 
 __global__ void sum_by_tables(SumMessages<TableValue> sum, const float* means) {
   __shared__ float kept[kMostTables * kQuantiles];
-  const std::int64_t groups = (sum.n + 3) / 4, first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const std::int64_t groups = (sum.n + 3) / 4, first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
+                     stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   if (sum.messages > kMostTables) {
     for (std::int64_t g = first; g < groups; g += stride) sum(g, means);
     return;
@@ -155,17 +158,25 @@ SignValue<Worth> signs(const DeviceCall& c, const Worth& worth) {
 }
 
 void sum_halves(const DeviceCall& c) { add_up(c, HalfValue{{c.at<std::uint16_t>(0), c.n}}, c.at<float>(1)); }
-void sum_eight_bit(const DeviceCall& c) { sweep_with_table(c, SumMessages<EightBitValue>{{bytes(c), c.at<float>(1)}, c.at<float>(2), c.n, c.parameters[0]}); }
-void sum_qsgd(const DeviceCall& c) {
-  add_up(c, QsgdValue{bytes(c), c.at<float>(1), ceil_div(c.n, c.parameters[1]), groups_of_bucket(c.parameters[1]), static_cast<int>(c.parameters[2])}, c.at<float>(2));
+void sum_eight_bit(const DeviceCall& c) {
+  sweep_with_table(c, SumMessages<EightBitValue>{{bytes(c), c.at<float>(1)}, c.at<float>(2), c.n, c.parameters[0]});
 }
-void sum_terngrad(const DeviceCall& c) { add_up(c, TernaryValue{c.at<std::uint8_t>(0), c.at<float>(1), c.n}, c.at<float>(2)); }
+void sum_qsgd(const DeviceCall& c) {
+  add_up(c,
+         QsgdValue{bytes(c), c.at<float>(1), ceil_div(c.n, c.parameters[1]), groups_of_bucket(c.parameters[1]),
+                   static_cast<int>(c.parameters[2])},
+         c.at<float>(2));
+}
+void sum_terngrad(const DeviceCall& c) {
+  add_up(c, TernaryValue{c.at<std::uint8_t>(0), c.at<float>(1), c.n}, c.at<float>(2));
+}
 void sum_natural(const DeviceCall& c) { add_up(c, NaturalValue{bytes(c)}, c.at<float>(1)); }
 void sum_signs(const DeviceCall& c) { add_up(c, signs(c, Ones{}), c.at<float>(1)); }
 void sum_one_bit(const DeviceCall& c) { add_up(c, signs(c, Means{c.at<float>(1)}), c.at<float>(2)); }
 void sum_ef_sign(const DeviceCall& c) { add_up(c, signs(c, Mean{c.at<float>(1)}), c.at<float>(2)); }
 void sum_sketch(const DeviceCall& c) {
-  sum_by_tables<<<blocks_for(ceil_div(c.n, 4), 2048), kThreads, 0, c.stream>>>(SumMessages<TableValue>{{bytes(c)}, c.at<float>(2), c.n, c.parameters[0]}, c.at<float>(1));
+  sum_by_tables<<<blocks_for(ceil_div(c.n, 4), 2048), kThreads, 0, c.stream>>>(
+      SumMessages<TableValue>{{bytes(c)}, c.at<float>(2), c.n, c.parameters[0]}, c.at<float>(1));
 }
 
 }  // namespace

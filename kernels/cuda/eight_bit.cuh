@@ -13,7 +13,8 @@ __global__ void sweep_groups_with_table(std::int64_t groups, Op op) {
   for (int i = static_cast<int>(threadIdx.x); i < 128; i += static_cast<int>(blockDim.x)) set_entry(table, i);
   __syncthreads();
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride) op(g, table);
+  for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride)
+    op(g, table);
 }
 
 template <class Op>

@@ -50,7 +50,9 @@ struct Minus {
   __device__ float operator()(float a, float b) const { return a - b; }
 };
 struct Momentum {
-  __device__ float operator()(float gradient, float momentum) const { return kMomentum * momentum + (1 - kMomentum) * gradient; }
+  __device__ float operator()(float gradient, float momentum) const {
+    return kMomentum * momentum + (1 - kMomentum) * gradient;
+  }
 };
 
 struct Sign {
@@ -73,8 +75,12 @@ struct Zero {
 void cast_encode(const DeviceCall& c) { sweep_groups(c, c.n, Encode{c.at<float>(0), c.at<std::uint16_t>(1), c.n}); }
 void cast_decode(const DeviceCall& c) { sweep_groups(c, c.n, Widen{c.at<std::uint16_t>(0), c.at<float>(1), c.n}); }
 void add(const DeviceCall& c) { sweep_groups(c, c.n, Zip<Plus>{c.at<float>(1), c.at<float>(0), c.at<float>(1), c.n}); }
-void subtract(const DeviceCall& c) { sweep_groups(c, c.n, Zip<Minus>{c.at<float>(0), c.at<float>(1), c.at<float>(2), c.n}); }
-void momentum(const DeviceCall& c) { sweep_groups(c, c.n, Zip<Momentum>{c.at<float>(0), c.at<float>(1), c.at<float>(1), c.n}); }
+void subtract(const DeviceCall& c) {
+  sweep_groups(c, c.n, Zip<Minus>{c.at<float>(0), c.at<float>(1), c.at<float>(2), c.n});
+}
+void momentum(const DeviceCall& c) {
+  sweep_groups(c, c.n, Zip<Momentum>{c.at<float>(0), c.at<float>(1), c.at<float>(1), c.n});
+}
 void sign(const DeviceCall& c) { sweep_groups(c, c.n, Sign{c.at<float>(0), c.at<float>(1), c.n}); }
 void fill(const DeviceCall& c) { sweep_groups(c, c.n, Zero{c.at<float>(0), c.n}); }
 

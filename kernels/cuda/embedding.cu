@@ -1,6 +1,6 @@
-// Backward adds rows by atomics, in the order in which they come. In bf16 the sums are fp32 still: each entry that occurs
-// has a row of sums in scratch, that of its first occurrence, which is rounded into the gradient at the end; so scratch
-// is as large as dy and not as the table.
+// Backward adds rows by atomics, in the order in which they come. In bf16 the sums are fp32 still: each entry that
+// occurs has a row of sums in scratch, that of its first occurrence, which is rounded into the gradient at the end; so
+// scratch is as large as dy and not as the table.
 #include "kernels/cuda/rows.cuh"
 
 namespace stepcast::kernels {
@@ -10,7 +10,8 @@ template <class T, int kGroup, int V>
 __global__ void copy_rows(std::int64_t rows, std::int64_t width, const T* table, const std::uint32_t* indices, T* y) {
   const RowShare<kGroup> share;
   for (std::int64_t r = share.first; r < rows; r += share.step)
-    for_row<kGroup, V>(table + indices[r] * width, width, share.place, [&](std::int64_t first, const Values<V>& a) { store_values<V>(y + r * width, first, a); });
+    for_row<kGroup, V>(table + indices[r] * width, width, share.place,
+                       [&](std::int64_t first, const Values<V>& a) { store_values<V>(y + r * width, first, a); });
 }
 
 /// first[entry] = the lowest row with that entry.
@@ -22,7 +23,8 @@ struct FindFirst {
 
 /// sums[target] += dy[r], where the target is the row's entry or, by `first`, the entry's first row.
 template <class T, int kGroup, int V>
-__global__ void add_rows(std::int64_t rows, std::int64_t width, const T* dy, const std::uint32_t* indices, const std::uint32_t* first_of, float* sums) {
+__global__ void add_rows(std::int64_t rows, std::int64_t width, const T* dy, const std::uint32_t* indices,
+                         const std::uint32_t* first_of, float* sums) {
   const RowShare<kGroup> share;
   for (std::int64_t r = share.first; r < rows; r += share.step) {
     const std::uint32_t entry = indices[r];
@@ -35,7 +37,8 @@ __global__ void add_rows(std::int64_t rows, std::int64_t width, const T* dy, con
 
 /// The rows of sums that are in use, into the gradient.
 template <class T, int kGroup, int V>
-__global__ void round_rows(std::int64_t rows, std::int64_t width, const float* sums, const std::uint32_t* indices, const std::uint32_t* first_of, T* gradient) {
+__global__ void round_rows(std::int64_t rows, std::int64_t width, const float* sums, const std::uint32_t* indices,
+                           const std::uint32_t* first_of, T* gradient) {
   const RowShare<kGroup> share;
   for (std::int64_t r = share.first; r < rows; r += share.step) {
     const std::uint32_t entry = indices[r];
@@ -54,7 +57,8 @@ template <class T>
 void forward(const DeviceCall& c) {
   const std::int64_t width = c.parameters[1], rows = rows_of(c);
   over_rows<T>(rows, width, [&](auto group, auto vector, unsigned blocks) {
-    copy_rows<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), c.at<std::uint32_t>(1), c.at<T>(2));
+    copy_rows<T, decltype(group)::value, decltype(vector)::value>
+        <<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), c.at<std::uint32_t>(1), c.at<T>(2));
   });
 }
 
@@ -67,7 +71,8 @@ void float_gradient(const DeviceCall& c) {
   const std::int64_t width = c.parameters[1], rows = rows_of(c);
   zero_gradient<float>(c);
   over_rows<float>(rows, width, [&](auto group, auto vector, unsigned blocks) {
-    add_rows<float, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<float>(0), c.at<std::uint32_t>(1), nullptr, c.at<float>(2));
+    add_rows<float, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(
+        rows, width, c.at<float>(0), c.at<std::uint32_t>(1), nullptr, c.at<float>(2));
   });
 }
 
@@ -86,8 +91,10 @@ void bfloat_gradient(const DeviceCall& c) {
   cudaMemsetAsync(first_of, 0xff, first_bytes(c), c.stream);
   sweep<<<blocks_for(rows), kThreads, 0, c.stream>>>(rows, FindFirst{indices, first_of});
   over_rows<T>(rows, width, [&](auto group, auto vector, unsigned blocks) {
-    add_rows<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), indices, first_of, sums);
-    round_rows<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, width, sums, indices, first_of, c.at<T>(2));
+    add_rows<T, decltype(group)::value, decltype(vector)::value>
+        <<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), indices, first_of, sums);
+    round_rows<T, decltype(group)::value, decltype(vector)::value>
+        <<<blocks, kThreads, 0, c.stream>>>(rows, width, sums, indices, first_of, c.at<T>(2));
   });
 }
 

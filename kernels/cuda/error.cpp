@@ -6,7 +6,8 @@
 
 namespace stepcast::kernels {
 
-CudaError::CudaError(cudaError_t code, const std::string& what) : std::runtime_error(what + ": " + cudaGetErrorName(code) + " (" + cudaGetErrorString(code) + ")"), code_(code) {}
+CudaError::CudaError(cudaError_t code, const std::string& what)
+    : std::runtime_error(what + ": " + cudaGetErrorName(code) + " (" + cudaGetErrorString(code) + ")"), code_(code) {}
 
 void require_cuda(cudaError_t code, const char* what) {
   if (code != cudaSuccess) throw CudaError(code, what);
@@ -34,7 +35,9 @@ int skip() {
   return fail ? 1 : 77;
 }
 
-DeviceMemory::DeviceMemory(std::size_t bytes) { require_cuda(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)), "allocating device memory"); }
+DeviceMemory::DeviceMemory(std::size_t bytes) {
+  require_cuda(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)), "allocating device memory");
+}
 
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }
 

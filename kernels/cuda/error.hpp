@@ -39,8 +39,8 @@ void require_cublas(cublasStatus_t status, const char* what);
 /// Whether a device can be used: false on cudaErrorNoDevice and cudaErrorInsufficientDriver.
 /// @throws CudaError on any other error
 bool has_device();
-/// Says that there is none, for a program that checks or measures one: 77, by which ctest knows what was skipped, or 1 with
-/// REQUIRE_GPU=1 in the environment.
+/// Says that there is none, for a program that checks or measures one: 77, by which ctest knows what was skipped, or 1
+/// with REQUIRE_GPU=1 in the environment.
 int skip();
 
 /// Bytes on the device, at least 256-byte aligned as cudaMalloc gives them.

@@ -53,7 +53,8 @@ struct FeedNatural {
 };
 
 /// Writes c in e's place. Elements beyond n are 0 and change no maximum.
-__global__ void compensate_and_find_largest(const float* gradient, float* residual, std::int64_t n, std::uint32_t* most) {
+__global__ void compensate_and_find_largest(const float* gradient, float* residual, std::int64_t n,
+                                            std::uint32_t* most) {
   std::uint32_t mine = 0;
   const std::int64_t groups = (n + 3) / 4, stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride) {
@@ -82,11 +83,14 @@ struct LeaveEightBit {
 };
 
 /// One warp a bucket, which it holds: its groups are those of kBucket/128 rounds. `residual` null: the gradient alone.
-__global__ void code_buckets(const float* gradient, float* residual, std::int64_t n, int levels, std::uint64_t seed, float* norms, std::uint8_t* codes) {
+__global__ void code_buckets(const float* gradient, float* residual, std::int64_t n, int levels, std::uint64_t seed,
+                             float* norms, std::uint8_t* codes) {
   constexpr int kHeld = static_cast<int>(kBucket) / 128;
-  const std::int64_t buckets = (n + kBucket - 1) / kBucket, warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32);
+  const std::int64_t buckets = (n + kBucket - 1) / kBucket,
+                     warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32);
   const int lane = static_cast<int>(threadIdx.x % 32);
-  for (std::int64_t b = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; b < buckets; b += warps) {
+  for (std::int64_t b = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; b < buckets;
+       b += warps) {
     const std::int64_t first = b * (kBucket / 4) + lane;
     Pack<float> c[kHeld];
     double sum = 0;
@@ -134,23 +138,33 @@ struct PutAndClear {
   }
 };
 
-void feed_half(const DeviceCall& c) { sweep_groups(c, c.n, FeedHalf{c.at<float>(0), c.at<float>(1), c.at<std::uint16_t>(2), c.n}); }
-void feed_natural(const DeviceCall& c) { sweep_groups(c, c.n, FeedNatural{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n, c.seed}); }
+void feed_half(const DeviceCall& c) {
+  sweep_groups(c, c.n, FeedHalf{c.at<float>(0), c.at<float>(1), c.at<std::uint16_t>(2), c.n});
+}
+void feed_natural(const DeviceCall& c) {
+  sweep_groups(c, c.n, FeedNatural{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n, c.seed});
+}
 void feed_eight_bit(const DeviceCall& c) {
   cudaMemsetAsync(c.at<float>(2), 0, sizeof(float), c.stream);
-  compensate_and_find_largest<<<reduction_blocks(ceil_div(c.n, 4)), kThreads, 0, c.stream>>>(c.at<float>(0), c.at<float>(1), c.n, c.at<std::uint32_t>(2));
+  compensate_and_find_largest<<<reduction_blocks(ceil_div(c.n, 4)), kThreads, 0, c.stream>>>(
+      c.at<float>(0), c.at<float>(1), c.n, c.at<std::uint32_t>(2));
   sweep_with_table(c, LeaveEightBit{c.at<float>(1), c.at<float>(2), c.at<std::uint8_t>(3), c.n});
 }
 
 void code_qsgd(const DeviceCall& c, float* residual, float* norms, std::uint8_t* codes) {
-  if (c.parameters[0] != kBucket) throw std::invalid_argument("QSGD in one sweep: bucket of " + std::to_string(c.parameters[0]) + " elements; allowed: " + std::to_string(kBucket) + "; \"norm/qsgd\" and \"quantize/qsgd\" take any");
-  code_buckets<<<blocks_for(32 * ceil_div(c.n, kBucket)), kThreads, 0, c.stream>>>(c.at<float>(0), residual, c.n, static_cast<int>(c.parameters[1]), c.seed, norms, codes);
+  if (c.parameters[0] != kBucket)
+    throw std::invalid_argument("QSGD in one sweep: bucket of " + std::to_string(c.parameters[0]) +
+                                " elements; allowed: " + std::to_string(kBucket) +
+                                "; \"norm/qsgd\" and \"quantize/qsgd\" take any");
+  code_buckets<<<blocks_for(32 * ceil_div(c.n, kBucket)), kThreads, 0, c.stream>>>(
+      c.at<float>(0), residual, c.n, static_cast<int>(c.parameters[1]), c.seed, norms, codes);
 }
 void feed_qsgd(const DeviceCall& c) { code_qsgd(c, c.at<float>(1), c.at<float>(2), c.at<std::uint8_t>(3)); }
 void norm_quantize(const DeviceCall& c) { code_qsgd(c, nullptr, c.at<float>(1), c.at<std::uint8_t>(2)); }
 
 void feed_top_k(const DeviceCall& c) {
-  select_and_compact(c, Compensate{c.at<float>(0), c.at<float>(1)}, c.at<float>(1), kept_of(c.n), PutAndClear{{c.at<float>(2), c.at<std::uint32_t>(3)}, c.at<float>(1)});
+  select_and_compact(c, Compensate{c.at<float>(0), c.at<float>(1)}, c.at<float>(1), kept_of(c.n),
+                     PutAndClear{{c.at<float>(2), c.at<std::uint32_t>(3)}, c.at<float>(1)});
 }
 
 }  // namespace

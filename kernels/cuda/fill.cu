@@ -7,7 +7,9 @@
 namespace stepcast::kernels {
 namespace {
 
-__device__ std::uint32_t word_of(std::uint64_t seed, std::int64_t i) { return random_words(seed, static_cast<std::uint64_t>(i / 4)).word[i % 4]; }
+__device__ std::uint32_t word_of(std::uint64_t seed, std::int64_t i) {
+  return random_words(seed, static_cast<std::uint64_t>(i / 4)).word[i % 4];
+}
 
 /// Box and Muller's transformation of two words.
 struct Normal {
@@ -56,7 +58,8 @@ void each(std::int64_t count, const Op& op, cudaStream_t stream) {
 
 template <class Draw>
 void draw(const Buffer& buffer, void* data, const Draw& from, cudaStream_t stream) {
-  if (buffer.element == Element::bf16) each(buffer.count, FillElements<std::uint16_t, Draw>{static_cast<std::uint16_t*>(data), from}, stream);
+  if (buffer.element == Element::bf16)
+    each(buffer.count, FillElements<std::uint16_t, Draw>{static_cast<std::uint16_t*>(data), from}, stream);
   else each(buffer.count, FillElements<float, Draw>{static_cast<float*>(data), from}, stream);
 }
 
@@ -70,11 +73,21 @@ void fill_on_device(const Buffer& buffer, void* data, std::int64_t n, std::uint6
     case Fill::values: return draw(buffer, data, Normal{seed}, stream);
     case Fill::scale: return draw(buffer, data, Positive{seed}, stream);
     case Fill::code: return each(bytes, FillBits{static_cast<std::uint8_t*>(data), seed}, stream);
-    case Fill::index: return each(buffer.count, FillIndices{static_cast<std::uint32_t*>(data), static_cast<std::uint64_t>(n), seed}, stream);
-    case Fill::below: return each(buffer.count, FillBelow<std::uint32_t>{static_cast<std::uint32_t*>(data), static_cast<std::uint64_t>(buffer.below), seed}, stream);
+    case Fill::index:
+      return each(buffer.count, FillIndices{static_cast<std::uint32_t*>(data), static_cast<std::uint64_t>(n), seed},
+                  stream);
+    case Fill::below:
+      return each(
+          buffer.count,
+          FillBelow<std::uint32_t>{static_cast<std::uint32_t*>(data), static_cast<std::uint64_t>(buffer.below), seed},
+          stream);
     case Fill::prepared:
       if (real) return draw(buffer, data, Positive{seed}, stream);
-      if (buffer.element == Element::u8 && buffer.below > 0) return each(buffer.count, FillBelow<std::uint8_t>{static_cast<std::uint8_t*>(data), static_cast<std::uint64_t>(buffer.below), seed}, stream);
+      if (buffer.element == Element::u8 && buffer.below > 0)
+        return each(
+            buffer.count,
+            FillBelow<std::uint8_t>{static_cast<std::uint8_t*>(data), static_cast<std::uint64_t>(buffer.below), seed},
+            stream);
       break;
     case Fill::zero: break;
   }

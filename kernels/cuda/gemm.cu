@@ -21,7 +21,8 @@ struct WritePointers {
   const unsigned char** pointers;
   std::int64_t inner_count, count;
   __device__ void operator()(std::int64_t i) const {
-    for (int k = 0; k < 3; ++k) pointers[k * count + i] = steps[k].base + i / inner_count * steps[k].outer + i % inner_count * steps[k].inner;
+    for (int k = 0; k < 3; ++k)
+      pointers[k * count + i] = steps[k].base + i / inner_count * steps[k].outer + i % inner_count * steps[k].inner;
   }
 };
 
@@ -32,10 +33,14 @@ std::optional<std::int64_t> even_step(const Product& p, std::int64_t outer, std:
   return std::nullopt;
 }
 
-bool is_even(const Product& p) { return even_step(p, p.a.outer, p.a.inner) && even_step(p, p.b.outer, p.b.inner) && even_step(p, p.c.outer, p.c.inner); }
+bool is_even(const Product& p) {
+  return even_step(p, p.a.outer, p.a.inner) && even_step(p, p.b.outer, p.b.inner) && even_step(p, p.c.outer, p.c.inner);
+}
 
 int dimension(std::int64_t size) {
-  if (size > std::numeric_limits<int>::max()) throw CublasError("a matrix product of size " + std::to_string(size) + ": cuBLAS takes at most 2^31 - 1; use a smaller batch");
+  if (size > std::numeric_limits<int>::max())
+    throw CublasError("a matrix product of size " + std::to_string(size) +
+                      ": cuBLAS takes at most 2^31 - 1; use a smaller batch");
   return static_cast<int>(size);
 }
 
@@ -50,28 +55,44 @@ std::size_t pointer_bytes(const Product& product) {
 
 // cuBLAS reads row-major matrices as the transposes of column-major ones: Cᵀ = Bᵀ Aᵀ, with B first.
 void multiply(const DeviceCall& call, Precision precision, const Product& p, void* pointers) {
-  const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F, result_type = p.wide_result ? CUDA_R_32F : type;
+  const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F,
+                       result_type = p.wide_result ? CUDA_R_32F : type;
   const cublasComputeType_t compute = precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   const float one = 1, beta = p.accumulate ? 1 : 0;
-  const int m = dimension(p.m), n = dimension(p.n), k = dimension(p.k), lda = dimension(p.a.pitch), ldb = dimension(p.b.pitch), ldc = dimension(p.c.pitch);
+  const int m = dimension(p.m), n = dimension(p.n), k = dimension(p.k), lda = dimension(p.a.pitch),
+            ldb = dimension(p.b.pitch), ldc = dimension(p.c.pitch);
   const std::int64_t count = p.outer_count * p.inner_count;
   if (count == 1) {
-    require_cublas(cublasGemmEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, p.b.data, type, ldb, p.a.data, type, lda, &beta, p.c.data, result_type, ldc, compute, CUBLAS_GEMM_DEFAULT), "a matrix product");
+    require_cublas(cublasGemmEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, p.b.data, type, ldb, p.a.data,
+                                type, lda, &beta, p.c.data, result_type, ldc, compute, CUBLAS_GEMM_DEFAULT),
+                   "a matrix product");
     return;
   }
   if (is_even(p)) {
-    require_cublas(cublasGemmStridedBatchedEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, p.b.data, type, ldb, *even_step(p, p.b.outer, p.b.inner), p.a.data, type, lda, *even_step(p, p.a.outer, p.a.inner), &beta,
-                                              p.c.data, result_type, ldc, *even_step(p, p.c.outer, p.c.inner), dimension(count), compute, CUBLAS_GEMM_DEFAULT),
-                   "a batch of matrix products");
+    require_cublas(
+        cublasGemmStridedBatchedEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, p.b.data, type, ldb,
+                                   *even_step(p, p.b.outer, p.b.inner), p.a.data, type, lda,
+                                   *even_step(p, p.a.outer, p.a.inner), &beta, p.c.data, result_type, ldc,
+                                   *even_step(p, p.c.outer, p.c.inner), dimension(count), compute, CUBLAS_GEMM_DEFAULT),
+        "a batch of matrix products");
     return;
   }
   const std::int64_t size = precision == Precision::bf16 ? 2 : 4, result_size = p.wide_result ? 4 : size;
-  const auto steps = [](const void* data, std::int64_t outer, std::int64_t inner) { return Steps{static_cast<const unsigned char*>(data), outer, inner}; };
+  const auto steps = [](const void* data, std::int64_t outer, std::int64_t inner) {
+    return Steps{static_cast<const unsigned char*>(data), outer, inner};
+  };
   const auto addresses = static_cast<const unsigned char**>(pointers);
   sweep<<<blocks_for(count), kThreads, 0, call.stream>>>(
-      count, WritePointers{{steps(p.a.data, size * p.a.outer, size * p.a.inner), steps(p.b.data, size * p.b.outer, size * p.b.inner), steps(p.c.data, result_size * p.c.outer, result_size * p.c.inner)}, addresses, p.inner_count, count});
+      count, WritePointers{{steps(p.a.data, size * p.a.outer, size * p.a.inner),
+                            steps(p.b.data, size * p.b.outer, size * p.b.inner),
+                            steps(p.c.data, result_size * p.c.outer, result_size * p.c.inner)},
+                           addresses,
+                           p.inner_count,
+                           count});
   const auto a = static_cast<const void* const*>(pointers);
-  require_cublas(cublasGemmBatchedEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, a + count, type, ldb, a, type, lda, &beta, static_cast<void* const*>(pointers) + 2 * count, result_type, ldc, dimension(count), compute, CUBLAS_GEMM_DEFAULT),
+  require_cublas(cublasGemmBatchedEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, a + count, type, ldb, a,
+                                     type, lda, &beta, static_cast<void* const*>(pointers) + 2 * count, result_type,
+                                     ldc, dimension(count), compute, CUBLAS_GEMM_DEFAULT),
                  "a batch of matrix products");
 }
 

@@ -46,7 +46,8 @@ __device__ void store(T* data, std::int64_t group, std::int64_t n, const Pack<T>
 template <class Op>
 __global__ void sweep(std::int64_t groups, Op op) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride) op(g);
+  for (std::int64_t g = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; g < groups; g += stride)
+    op(g);
 }
 
 /// op(g) for each group of four of n elements.
@@ -59,7 +60,8 @@ void sweep_groups(const DeviceCall& call, std::int64_t n, const Op& op) {
 /// Groups of four in a bucket of QSGD.
 /// @throws std::invalid_argument unless buckets are whole groups
 inline std::uint32_t groups_of_bucket(std::int64_t bucket) {
-  if (bucket < 4 || bucket % 4 != 0) throw std::invalid_argument("QSGD's bucket of " + std::to_string(bucket) + " elements; allowed: multiples of 4");
+  if (bucket < 4 || bucket % 4 != 0)
+    throw std::invalid_argument("QSGD's bucket of " + std::to_string(bucket) + " elements; allowed: multiples of 4");
   return static_cast<std::uint32_t>(bucket / 4);
 }
 

@@ -21,7 +21,8 @@ struct TileTags {
   std::uint8_t bytes[kRounds];
 
   __device__ TileTags(const std::uint8_t* tags, std::int64_t n) {
-    for (int round = 0; round < kRounds; ++round) bytes[round] = 4 * tile_group(round) < n ? tags[tile_group(round)] : std::uint8_t{0};
+    for (int round = 0; round < kRounds; ++round)
+      bytes[round] = 4 * tile_group(round) < n ? tags[tile_group(round)] : std::uint8_t{0};
   }
   __device__ std::uint32_t tag(int round, int k) const { return (bytes[round] >> (2 * k)) & 3U; }
   /// Which elements have the tag.
@@ -34,12 +35,13 @@ struct TileTags {
   }
 };
 
-// Counts and offsets are in two arrays of a Count a tile: 32 bits in the low and 16 bits in the high half of the first, 8
-// bits in the second.
+// Counts and offsets are in two arrays of a Count a tile: 32 bits in the low and 16 bits in the high half of the first,
+// 8 bits in the second.
 
 __global__ void count_tags(const std::uint8_t* tags, std::int64_t n, Count* wide, Count* narrow) {
   const TileTags mine(tags, n);
-  const std::uint32_t n32 = rank_marked(mine.flags(n, 3)).total, n16 = rank_marked(mine.flags(n, 2)).total, n8 = rank_marked(mine.flags(n, 1)).total;
+  const std::uint32_t n32 = rank_marked(mine.flags(n, 3)).total, n16 = rank_marked(mine.flags(n, 2)).total,
+                      n8 = rank_marked(mine.flags(n, 1)).total;
   if (threadIdx.x != 0) return;
   wide[blockIdx.x] = n32 | Count{n16} << 32;
   narrow[blockIdx.x] = n8;
@@ -50,15 +52,20 @@ struct TileValues {
   TileRanks ranks[3];       ///< of tags 3, 2, 1
   std::uint32_t before[3];  ///< values of the tiles before
 
-  __device__ TileValues(const TileTags& tags, std::int64_t n, const Count* wide, const Count* narrow) : ranks{rank_marked(tags.flags(n, 3)), rank_marked(tags.flags(n, 2)), rank_marked(tags.flags(n, 1))} {
+  __device__ TileValues(const TileTags& tags, std::int64_t n, const Count* wide, const Count* narrow)
+      : ranks{rank_marked(tags.flags(n, 3)), rank_marked(tags.flags(n, 2)), rank_marked(tags.flags(n, 1))} {
     before[0] = static_cast<std::uint32_t>(wide[blockIdx.x]);
     before[1] = static_cast<std::uint32_t>(wide[blockIdx.x] >> 32);
     before[2] = static_cast<std::uint32_t>(narrow[blockIdx.x]);
   }
-  __device__ std::uint32_t place(int width, int round, int k) const { return before[width] + ranks[width].rank(round, k); }
+  __device__ std::uint32_t place(int width, int round, int k) const {
+    return before[width] + ranks[width].rank(round, k);
+  }
 };
 
-__global__ void write_by_tag(const float* x, const std::uint8_t* tags, std::int64_t n, const Count* wide, const Count* narrow, float* values, std::uint16_t* halves, std::uint8_t* bytes, std::uint32_t* totals) {
+__global__ void write_by_tag(const float* x, const std::uint8_t* tags, std::int64_t n, const Count* wide,
+                             const Count* narrow, float* values, std::uint16_t* halves, std::uint8_t* bytes,
+                             std::uint32_t* totals) {
   TileElements mine;
   mine.read(x, n);
   const TileTags my_tags(tags, n);
@@ -74,7 +81,9 @@ __global__ void write_by_tag(const float* x, const std::uint8_t* tags, std::int6
     for (int width = 0; width < 3; ++width) totals[width] = at.before[width] + at.ranks[width].total;
 }
 
-__global__ void read_by_tag(const std::uint8_t* tags, std::int64_t n, const Count* wide, const Count* narrow, const float* values, const std::uint16_t* halves, const std::uint8_t* bytes, float* dense, bool add) {
+__global__ void read_by_tag(const std::uint8_t* tags, std::int64_t n, const Count* wide, const Count* narrow,
+                            const float* values, const std::uint16_t* halves, const std::uint8_t* bytes, float* dense,
+                            bool add) {
   const TileTags my_tags(tags, n);
   const TileValues at(my_tags, n, wide, narrow);
   for (int round = 0; round < kRounds; ++round) {
@@ -107,17 +116,23 @@ TagOffsets find_offsets(const DeviceCall& c, const std::uint8_t* tags) {
   return offsets;
 }
 
-void tag_exponents(const DeviceCall& c) { sweep_groups(c, c.n, TagExponents{c.at<float>(0), c.at<std::uint8_t>(1), c.n}); }
+void tag_exponents(const DeviceCall& c) {
+  sweep_groups(c, c.n, TagExponents{c.at<float>(0), c.at<std::uint8_t>(1), c.n});
+}
 
 void compact_by_tag(const DeviceCall& c) {
   const TagOffsets offsets = find_offsets(c, c.at<std::uint8_t>(1));
-  write_by_tag<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.at<std::uint8_t>(1), c.n, offsets.wide, offsets.narrow, c.at<float>(2), c.at<std::uint16_t>(3), c.at<std::uint8_t>(4), c.at<std::uint32_t>(5));
+  write_by_tag<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.at<std::uint8_t>(1), c.n, offsets.wide,
+                                                         offsets.narrow, c.at<float>(2), c.at<std::uint16_t>(3),
+                                                         c.at<std::uint8_t>(4), c.at<std::uint32_t>(5));
 }
 
 template <bool kAdd>
 void decode_tags(const DeviceCall& c) {
   const TagOffsets offsets = find_offsets(c, c.at<std::uint8_t>(0));
-  read_by_tag<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), c.n, offsets.wide, offsets.narrow, c.at<float>(1), c.at<std::uint16_t>(2), c.at<std::uint8_t>(3), c.at<float>(4), kAdd);
+  read_by_tag<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), c.n, offsets.wide, offsets.narrow,
+                                                        c.at<float>(1), c.at<std::uint16_t>(2), c.at<std::uint8_t>(3),
+                                                        c.at<float>(4), kAdd);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ class Solver;
 struct DeviceCall : Call {
   void* scratch;
   cudaStream_t stream;
-  cublasHandle_t blas;  ///< enqueues on `stream`
-  Cudnn* dnn;           ///< likewise; null where built without cuDNN
+  cublasHandle_t blas;   ///< enqueues on `stream`
+  Cudnn* dnn;            ///< likewise; null where built without cuDNN
   const Solver* solver;  ///< cuSOLVER, likewise; null where it was not found
 
   template <class T>
@@ -32,8 +32,10 @@ struct Launch {
   std::string name;  ///< Kernel::name()
   /// @throws CudaError, CublasError, CudnnError where a library refuses the call
   void (*run)(const DeviceCall&);
-  std::size_t (*scratch_bytes)(const DeviceCall&);  ///< of n, the parameters and the libraries; no buffers are there yet
-  /// What a library said of the last run, which has ended: for a result that is wrong. Null where there is nothing to say.
+  std::size_t (*scratch_bytes)(
+      const DeviceCall&);  ///< of n, the parameters and the libraries; no buffers are there yet
+  /// What a library said of the last run, which has ended: for a result that is wrong. Null where there is nothing to
+  /// say.
   std::string (*remark)(const DeviceCall&) = nullptr;
 };
 

@@ -1,5 +1,6 @@
-// Rows by a warp or a block, read from memory once: the later sweeps over a row find it in cache. The gradients of scale
-// and bias are sums over columns: a kernel that leaves the sums of some rows in scratch, and one that adds those up.
+// Rows by a warp or a block, read from memory once: the later sweeps over a row find it in cache. The gradients of
+// scale and bias are sums over columns: a kernel that leaves the sums of some rows in scratch, and one that adds those
+// up.
 #include <algorithm>
 
 #include "kernels/code/norms.hpp"
@@ -9,7 +10,8 @@ namespace stepcast::kernels {
 namespace {
 
 template <class T, int kGroup, int V>
-__global__ void normalize_rows(std::int64_t rows, std::int64_t width, const T* x, const T* scale, const T* bias, T* y, float* means, float* inverse_stds) {
+__global__ void normalize_rows(std::int64_t rows, std::int64_t width, const T* x, const T* scale, const T* bias, T* y,
+                               float* means, float* inverse_stds) {
   const RowShare<kGroup> share;
   const auto count = static_cast<float>(width);
   for (std::int64_t r = share.first; r < rows; r += share.step) {
@@ -22,7 +24,8 @@ __global__ void normalize_rows(std::int64_t rows, std::int64_t width, const T* x
     for_row<kGroup, V>(row, width, share.place, [&](std::int64_t, const Values<V>& a) {
       for (const float value : a.v) squares += (value - mean) * (value - mean);
     });
-    const float variance = reduce_group<kGroup>(squares, Plus{}) / count, inverse_std = 1.0F / sqrtf(variance + kNormEpsilon);
+    const float variance = reduce_group<kGroup>(squares, Plus{}) / count,
+                inverse_std = 1.0F / sqrtf(variance + kNormEpsilon);
     if (variance != variance) mean = variance;  // NaN with the variance
     if (share.place == 0) {
       means[r] = mean;
@@ -37,7 +40,8 @@ __global__ void normalize_rows(std::int64_t rows, std::int64_t width, const T* x
 }
 
 template <class T, int kGroup, int V>
-__global__ void row_gradients(std::int64_t rows, std::int64_t width, const T* dy, const T* x, const T* scale, const float* means, const float* inverse_stds, T* dx) {
+__global__ void row_gradients(std::int64_t rows, std::int64_t width, const T* dy, const T* x, const T* scale,
+                              const float* means, const float* inverse_stds, T* dx) {
   const RowShare<kGroup> share;
   const auto count = static_cast<float>(width);
   for (std::int64_t r = share.first; r < rows; r += share.step) {
@@ -51,10 +55,12 @@ __global__ void row_gradients(std::int64_t rows, std::int64_t width, const T* dy
         products += scaled * ((a.v[k] - mean) * inverse_std);
       }
     });
-    const float plain = reduce_group<kGroup>(sum, Plus{}) / count, slope = reduce_group<kGroup>(products, Plus{}) / count;
+    const float plain = reduce_group<kGroup>(sum, Plus{}) / count,
+                slope = reduce_group<kGroup>(products, Plus{}) / count;
     for_row<kGroup, V>(dy + r * width, width, share.place, [&](std::int64_t first, Values<V> gradient) {
       const Values<V> a = load_values<V>(x + r * width, first), factor = load_values<V>(scale, first);
-      for (int k = 0; k < V; ++k) gradient.v[k] = inverse_std * (gradient.v[k] * factor.v[k] - plain - (a.v[k] - mean) * inverse_std * slope);
+      for (int k = 0; k < V; ++k)
+        gradient.v[k] = inverse_std * (gradient.v[k] * factor.v[k] - plain - (a.v[k] - mean) * inverse_std * slope);
       store_values<V>(dx + r * width, first, gradient);
     });
   }
@@ -65,13 +71,15 @@ constexpr int kRowsAtOnce = kThreads / 32;
 /// Blocks of 32·V columns; each warp takes every eighth row of the block's part of the rows. parts: of each block row
 /// Σ dy x̂ of all columns, then Σ dy.
 template <class T, int V>
-__global__ void sum_columns(std::int64_t rows, std::int64_t width, const T* dy, const T* x, const float* means, const float* inverse_stds, float* parts) {
+__global__ void sum_columns(std::int64_t rows, std::int64_t width, const T* dy, const T* x, const float* means,
+                            const float* inverse_stds, float* parts) {
   __shared__ float sums[2][kRowsAtOnce][32 * V];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * 32 + lane) * V;
   Values<V> products{}, plain{};
   if (first < width) {
-    for (std::int64_t r = static_cast<std::int64_t>(blockIdx.y) * kRowsAtOnce + warp; r < rows; r += static_cast<std::int64_t>(gridDim.y) * kRowsAtOnce) {
+    for (std::int64_t r = static_cast<std::int64_t>(blockIdx.y) * kRowsAtOnce + warp; r < rows;
+         r += static_cast<std::int64_t>(gridDim.y) * kRowsAtOnce) {
       const Values<V> gradient = load_values<V>(dy + r * width, first), a = load_values<V>(x + r * width, first);
       const float mean = means[r], inverse_std = inverse_stds[r];
       for (int k = 0; k < V; ++k) {
@@ -113,7 +121,9 @@ __global__ void finish_columns(std::int64_t width, int count, const float* parts
 }
 
 template <class T>
-int vector_of(std::int64_t width) { return width % kWide<T> == 0 ? kWide<T> : 1; }
+int vector_of(std::int64_t width) {
+  return width % kWide<T> == 0 ? kWide<T> : 1;
+}
 
 /// Parts of the rows: some 1024 blocks in all, each warp with four rows or more; more than 128 parts would count.
 template <class T>
@@ -132,7 +142,8 @@ template <class T>
 void forward(const DeviceCall& c) {
   const std::int64_t width = c.parameters[0], rows = c.n * c.parameters[1];
   over_rows<T>(rows, width, [&](auto group, auto vector, unsigned blocks) {
-    normalize_rows<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<T>(3), c.at<float>(4), c.at<float>(5));
+    normalize_rows<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(
+        rows, width, c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<T>(3), c.at<float>(4), c.at<float>(5));
   });
 }
 
@@ -140,18 +151,21 @@ template <class T, int V>
 void launch_columns(const DeviceCall& c) {
   const std::int64_t width = c.parameters[0], rows = c.n * c.parameters[1];
   const dim3 blocks(static_cast<unsigned>(ceil_div(width, 32 * V)), static_cast<unsigned>(parts_of<T>(c)));
-  sum_columns<T, V><<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), c.at<T>(1), c.at<float>(3), c.at<float>(4), c.scratch_at<float>());
+  sum_columns<T, V><<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), c.at<T>(1), c.at<float>(3),
+                                                       c.at<float>(4), c.scratch_at<float>());
 }
 
 template <class T>
 void data_gradient(const DeviceCall& c) {
   const std::int64_t width = c.parameters[0], rows = c.n * c.parameters[1];
   over_rows<T>(rows, width, [&](auto group, auto vector, unsigned blocks) {
-    row_gradients<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, width, c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<float>(3), c.at<float>(4), c.at<T>(5));
+    row_gradients<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(
+        rows, width, c.at<T>(0), c.at<T>(1), c.at<T>(2), c.at<float>(3), c.at<float>(4), c.at<T>(5));
   });
   if (vector_of<T>(width) == 1) launch_columns<T, 1>(c);
   else launch_columns<T, kWide<T>>(c);
-  finish_columns<T><<<static_cast<unsigned>(ceil_div(2 * width, 32)), kThreads, 0, c.stream>>>(width, parts_of<T>(c), c.scratch_at<float>(), c.at<T>(6), c.at<T>(7));
+  finish_columns<T><<<static_cast<unsigned>(ceil_div(2 * width, 32)), kThreads, 0, c.stream>>>(
+      width, parts_of<T>(c), c.scratch_at<float>(), c.at<T>(6), c.at<T>(7));
 }
 
 template <class T>

@@ -12,9 +12,20 @@ void forward(const DeviceCall& c) {
   const LinearShape s = linear_shape(c.parameters);
   const std::int64_t rows = c.n * s.rows;
   if (s.bias) write_bias(c, c.at<T>(B::bias), c.at<T>(B::y), rows, s.out, 1);
-  if (s.rank == 0) return multiply(c, kPrecision, {rows, s.out, s.in, {c.buffers[B::x], s.in}, {c.buffers[B::u], s.in, true}, {c.buffers[B::y], s.out}, s.bias});
-  multiply(c, kPrecision, {rows, s.rank, s.in, {c.buffers[B::x], s.in}, {c.buffers[B::u], s.in, true}, {c.buffers[B::t], s.rank}});
-  multiply(c, kPrecision, {rows, s.out, s.rank, {c.buffers[B::t], s.rank}, {c.buffers[B::v], s.rank, true}, {c.buffers[B::y], s.out}, s.bias});
+  if (s.rank == 0)
+    return multiply(
+        c, kPrecision,
+        {rows, s.out, s.in, {c.buffers[B::x], s.in}, {c.buffers[B::u], s.in, true}, {c.buffers[B::y], s.out}, s.bias});
+  multiply(c, kPrecision,
+           {rows, s.rank, s.in, {c.buffers[B::x], s.in}, {c.buffers[B::u], s.in, true}, {c.buffers[B::t], s.rank}});
+  multiply(c, kPrecision,
+           {rows,
+            s.out,
+            s.rank,
+            {c.buffers[B::t], s.rank},
+            {c.buffers[B::v], s.rank, true},
+            {c.buffers[B::y], s.out},
+            s.bias});
 }
 
 template <Precision kPrecision>
@@ -22,9 +33,13 @@ void data_gradient(const DeviceCall& c) {
   using B = ProductDataGradient;
   const LinearShape s = linear_shape(c.parameters);
   const std::int64_t rows = c.n * s.rows;
-  if (s.rank == 0) return multiply(c, kPrecision, {rows, s.in, s.out, {c.buffers[B::dy], s.out}, {c.buffers[B::u], s.in}, {c.buffers[B::dx], s.in}});
-  multiply(c, kPrecision, {rows, s.rank, s.out, {c.buffers[B::dy], s.out}, {c.buffers[B::v], s.rank}, {c.buffers[B::dt], s.rank}});
-  multiply(c, kPrecision, {rows, s.in, s.rank, {c.buffers[B::dt], s.rank}, {c.buffers[B::u], s.in}, {c.buffers[B::dx], s.in}});
+  if (s.rank == 0)
+    return multiply(c, kPrecision,
+                    {rows, s.in, s.out, {c.buffers[B::dy], s.out}, {c.buffers[B::u], s.in}, {c.buffers[B::dx], s.in}});
+  multiply(c, kPrecision,
+           {rows, s.rank, s.out, {c.buffers[B::dy], s.out}, {c.buffers[B::v], s.rank}, {c.buffers[B::dt], s.rank}});
+  multiply(c, kPrecision,
+           {rows, s.in, s.rank, {c.buffers[B::dt], s.rank}, {c.buffers[B::u], s.in}, {c.buffers[B::dx], s.in}});
 }
 
 template <Precision kPrecision>
@@ -34,10 +49,14 @@ void weight_gradient(const DeviceCall& c) {
   const LinearShape s = linear_shape(c.parameters);
   const std::int64_t rows = c.n * s.rows;
   if (s.rank == 0) {
-    multiply(c, kPrecision, {s.out, s.in, rows, {c.buffers[B::dy], s.out, true}, {c.buffers[B::x], s.in}, {c.buffers[B::du], s.in}});
+    multiply(c, kPrecision,
+             {s.out, s.in, rows, {c.buffers[B::dy], s.out, true}, {c.buffers[B::x], s.in}, {c.buffers[B::du], s.in}});
   } else {
-    multiply(c, kPrecision, {s.rank, s.in, rows, {c.buffers[B::dt], s.rank, true}, {c.buffers[B::x], s.in}, {c.buffers[B::du], s.in}});
-    multiply(c, kPrecision, {s.out, s.rank, rows, {c.buffers[B::dy], s.out, true}, {c.buffers[B::t], s.rank}, {c.buffers[B::dv], s.rank}});
+    multiply(c, kPrecision,
+             {s.rank, s.in, rows, {c.buffers[B::dt], s.rank, true}, {c.buffers[B::x], s.in}, {c.buffers[B::du], s.in}});
+    multiply(
+        c, kPrecision,
+        {s.out, s.rank, rows, {c.buffers[B::dy], s.out, true}, {c.buffers[B::t], s.rank}, {c.buffers[B::dv], s.rank}});
   }
   if (s.bias) sum_channels(c, c.at<T>(B::dy), rows, s.out, 1, c.at<T>(B::db), c.scratch);
 }

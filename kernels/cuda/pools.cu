@@ -63,7 +63,8 @@ struct AverageForward {
     float sum = 0;
     for (int dy = 0; dy < w.kernel_height; ++dy)
       for (int dx = 0; dx < w.kernel_width; ++dx)
-        if (w.inside(top + dy, left + dx)) sum += widened(plane[static_cast<std::int64_t>(top + dy) * w.width + left + dx]);
+        if (w.inside(top + dy, left + dx))
+          sum += widened(plane[static_cast<std::int64_t>(top + dy) * w.width + left + dx]);
     y[i] = narrowed<T>(sum / static_cast<float>(w.kernel_height * w.kernel_width));
   }
 };
@@ -94,7 +95,8 @@ struct Gather {
     for (int oy = rows.first; oy <= rows.last; ++oy)
       for (int ox = columns.first; ox <= columns.last; ++ox) {
         const std::int64_t output = plane + static_cast<std::int64_t>(oy) * out_width + ox;
-        if (places == nullptr || places[output] == (y - oy * w.stride) * w.kernel_width + x - ox * w.stride) sum += widened(dy[output]);
+        if (places == nullptr || places[output] == (y - oy * w.stride) * w.kernel_width + x - ox * w.stride)
+          sum += widened(dy[output]);
       }
     dx[i] = narrowed<T>(sum / divisor);
   }
@@ -109,7 +111,8 @@ void over_elements(const DeviceCall& c, std::int64_t plane, const Op& op) {
 template <class T>
 void max_forward(const DeviceCall& c) {
   const Windows w = windows_of(c.parameters);
-  over_elements(c, std::int64_t{w.out_height()} * w.out_width(), MaxForward<T>{w, c.at<T>(0), c.at<T>(1), c.at<std::uint8_t>(2)});
+  over_elements(c, std::int64_t{w.out_height()} * w.out_width(),
+                MaxForward<T>{w, c.at<T>(0), c.at<T>(1), c.at<std::uint8_t>(2)});
 }
 template <class T>
 void average_forward(const DeviceCall& c) {
@@ -124,7 +127,8 @@ void max_data_gradient(const DeviceCall& c) {
 template <class T>
 void average_data_gradient(const DeviceCall& c) {
   const Windows w = windows_of(c.parameters);
-  over_elements(c, std::int64_t{w.height} * w.width, Gather<T>{w, c.at<T>(0), nullptr, static_cast<float>(w.kernel_height * w.kernel_width), c.at<T>(1)});
+  over_elements(c, std::int64_t{w.height} * w.width,
+                Gather<T>{w, c.at<T>(0), nullptr, static_cast<float>(w.kernel_height * w.kernel_width), c.at<T>(1)});
 }
 
 template <class T>

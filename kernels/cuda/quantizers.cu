@@ -28,7 +28,8 @@ __global__ void largest(const float* x, std::int64_t n, Key key, std::uint32_t* 
 template <class Key>
 void reduce_largest(const DeviceCall& c, const Key& key, float* out) {
   cudaMemsetAsync(out, 0, sizeof(float), c.stream);
-  largest<<<reduction_blocks(ceil_div(c.n, 4)), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, key, reinterpret_cast<std::uint32_t*>(out));
+  largest<<<reduction_blocks(ceil_div(c.n, 4)), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, key,
+                                                                         reinterpret_cast<std::uint32_t*>(out));
 }
 
 __global__ void sum_moments(const float* x, std::int64_t n, double* sums) {
@@ -54,12 +55,15 @@ __global__ void finish_moments(const double* sums, std::int64_t n, float* moment
 
 /// One warp a bucket.
 __global__ void bucket_norms(const float* x, std::int64_t n, std::int64_t bucket, float* norms) {
-  const std::int64_t buckets = (n + bucket - 1) / bucket, warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32);
+  const std::int64_t buckets = (n + bucket - 1) / bucket,
+                     warps = static_cast<std::int64_t>(gridDim.x) * (blockDim.x / 32);
   const int lane = static_cast<int>(threadIdx.x % 32);
-  for (std::int64_t b = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; b < buckets; b += warps) {
+  for (std::int64_t b = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; b < buckets;
+       b += warps) {
     const std::int64_t end = (b + 1) * bucket < n ? (b + 1) * bucket : n;
     double sum = 0;
-    for (std::int64_t i = b * bucket + lane; i < end; i += 32) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    for (std::int64_t i = b * bucket + lane; i < end; i += 32)
+      sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
     if (lane == 0) norms[b] = static_cast<float>(sqrt(sum));
   }
@@ -181,36 +185,50 @@ void max_abs(const DeviceCall& c) { reduce_largest(c, Magnitude{}, c.at<float>(1
 void clipped_max(const DeviceCall& c) { reduce_largest(c, Clipped{c.at<float>(1)}, c.at<float>(2)); }
 
 void norm(const DeviceCall& c) {
-  bucket_norms<<<blocks_for(32 * ceil_div(c.n, c.parameters[0])), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, c.parameters[0], c.at<float>(1));
+  bucket_norms<<<blocks_for(32 * ceil_div(c.n, c.parameters[0])), kThreads, 0, c.stream>>>(
+      c.at<float>(0), c.n, c.parameters[0], c.at<float>(1));
 }
 
 void moments(const DeviceCall& c) {
   cudaMemsetAsync(c.scratch, 0, 2 * sizeof(double), c.stream);
-  sum_moments<<<reduction_blocks(ceil_div(c.n, 4)), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, c.scratch_at<double>());
+  sum_moments<<<reduction_blocks(ceil_div(c.n, 4)), kThreads, 0, c.stream>>>(c.at<float>(0), c.n,
+                                                                             c.scratch_at<double>());
   finish_moments<<<1, 1, 0, c.stream>>>(c.scratch_at<double>(), c.n, c.at<float>(1));
 }
 
-void quantize_eight_bit(const DeviceCall& c) { sweep_with_table(c, EightBitEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n}); }
+void quantize_eight_bit(const DeviceCall& c) {
+  sweep_with_table(c, EightBitEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n});
+}
 template <bool kAdd>
 void decode_eight_bit(const DeviceCall& c) {
   sweep_with_table(c, EightBitDecode{c.at<std::uint8_t>(0), c.at<float>(1), c.at<float>(2), c.n, kAdd});
 }
 
 void quantize_qsgd(const DeviceCall& c) {
-  sweep_groups(c, c.n, QsgdEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n, groups_of_bucket(c.parameters[0]), static_cast<int>(c.parameters[1]), c.seed});
+  sweep_groups(c, c.n,
+               QsgdEncode{c.at<float>(0), c.at<float>(1), c.at<std::uint8_t>(2), c.n, groups_of_bucket(c.parameters[0]),
+                          static_cast<int>(c.parameters[1]), c.seed});
 }
 template <bool kAdd>
 void decode_qsgd(const DeviceCall& c) {
-  decode(c, QsgdValue{c.at<std::uint8_t>(0), c.at<float>(1), groups_of_bucket(c.parameters[0]), static_cast<int>(c.parameters[1])}, c.at<float>(2), kAdd);
+  decode(c,
+         QsgdValue{c.at<std::uint8_t>(0), c.at<float>(1), groups_of_bucket(c.parameters[0]),
+                   static_cast<int>(c.parameters[1])},
+         c.at<float>(2), kAdd);
 }
 
-void quantize_terngrad(const DeviceCall& c) { sweep_groups(c, c.n, TernaryEncode{c.at<float>(0), c.at<float>(1), c.at<float>(2), c.at<std::uint8_t>(3), c.n, c.seed}); }
+void quantize_terngrad(const DeviceCall& c) {
+  sweep_groups(c, c.n,
+               TernaryEncode{c.at<float>(0), c.at<float>(1), c.at<float>(2), c.at<std::uint8_t>(3), c.n, c.seed});
+}
 template <bool kAdd>
 void decode_terngrad(const DeviceCall& c) {
   decode(c, TernaryValue{c.at<std::uint8_t>(0), c.at<float>(1)}, c.at<float>(2), kAdd);
 }
 
-void round_exponent(const DeviceCall& c) { sweep_groups(c, c.n, NaturalEncode{c.at<float>(0), c.at<std::uint8_t>(1), c.n, c.seed}); }
+void round_exponent(const DeviceCall& c) {
+  sweep_groups(c, c.n, NaturalEncode{c.at<float>(0), c.at<std::uint8_t>(1), c.n, c.seed});
+}
 template <bool kAdd>
 void decode_natural(const DeviceCall& c) {
   decode(c, NaturalValue{c.at<std::uint8_t>(0)}, c.at<float>(1), kAdd);

@@ -45,7 +45,9 @@ struct RowShare {
   std::int64_t first, step;
   int place;
   __device__ RowShare()
-      : first((static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kGroup), step(static_cast<std::int64_t>(gridDim.x) * (kThreads / kGroup)), place(static_cast<int>(threadIdx.x % kGroup)) {}
+      : first((static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) / kGroup),
+        step(static_cast<std::int64_t>(gridDim.x) * (kThreads / kGroup)),
+        place(static_cast<int>(threadIdx.x % kGroup)) {}
 };
 
 template <int kValue>

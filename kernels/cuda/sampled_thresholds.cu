@@ -26,7 +26,9 @@ struct Sample {
   const float* x;
   float* sample;
   std::uint64_t n, seed;
-  __device__ void operator()(std::int64_t j) const { sample[j] = magnitude(x[sample_index(seed, static_cast<std::uint64_t>(j), n)]); }
+  __device__ void operator()(std::int64_t j) const {
+    sample[j] = magnitude(x[sample_index(seed, static_cast<std::uint64_t>(j), n)]);
+  }
 };
 
 struct SampleOfSign {
@@ -34,7 +36,9 @@ struct SampleOfSign {
   float* sample;
   std::uint64_t n, seed;
   int sign;
-  __device__ void operator()(std::int64_t j) const { sample[j] = sign_sample(x, n, sign, seed, static_cast<std::uint64_t>(j)); }
+  __device__ void operator()(std::int64_t j) const {
+    sample[j] = sign_sample(x, n, sign, seed, static_cast<std::uint64_t>(j));
+  }
 };
 
 struct Reaching {
@@ -71,7 +75,8 @@ struct ClearSent {
 };
 
 /// Indices of the elements kept, and the sum of the block's.
-__global__ void write_kept_and_sum(const float* x, std::int64_t n, ReachingOfSignStored keep, const Count* offsets, std::uint32_t* indices, double* total_sum, std::uint32_t* total) {
+__global__ void write_kept_and_sum(const float* x, std::int64_t n, ReachingOfSignStored keep, const Count* offsets,
+                                   std::uint32_t* indices, double* total_sum, std::uint32_t* total) {
   TileElements mine;
   mine.read(x, n);
   const TileRanks ranks = rank_marked(mine.flags(n, loaded(keep)));
@@ -87,7 +92,9 @@ __global__ void write_kept_and_sum(const float* x, std::int64_t n, ReachingOfSig
   if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) *total = static_cast<std::uint32_t>(before + ranks.total);
 }
 
-__global__ void finish_mean(const double* sum, const std::uint32_t* total, float* mean) { *mean = *total > 0 ? static_cast<float>(*sum / *total) : 0.0F; }
+__global__ void finish_mean(const double* sum, const std::uint32_t* total, float* mean) {
+  *mean = *total > 0 ? static_cast<float>(*sum / *total) : 0.0F;
+}
 
 struct ScatterMeans {
   const std::uint32_t* indices;
@@ -109,33 +116,53 @@ void over(const DeviceCall& c, std::int64_t count, const Op& op) {
 
 int sign_of(const DeviceCall& c) { return static_cast<int>(c.parameters[0]); }
 
-void correct_momentum(const DeviceCall& c) { sweep_groups(c, c.n, CorrectMomentum{c.at<float>(0), c.at<float>(1), c.at<float>(2), c.n}); }
-void sample(const DeviceCall& c) { over(c, sample_of(c.n), Sample{c.at<float>(0), c.at<float>(1), static_cast<std::uint64_t>(c.n), c.seed}); }
+void correct_momentum(const DeviceCall& c) {
+  sweep_groups(c, c.n, CorrectMomentum{c.at<float>(0), c.at<float>(1), c.at<float>(2), c.n});
+}
+void sample(const DeviceCall& c) {
+  over(c, sample_of(c.n), Sample{c.at<float>(0), c.at<float>(1), static_cast<std::uint64_t>(c.n), c.seed});
+}
 void select_sample(const DeviceCall& c) {
   const std::int64_t count = sample_of(c.n);
   radix_select(c, c.at<float>(0), count, kept_of(count), c.at<std::uint32_t>(1));
 }
-void count_dgc(const DeviceCall& c) { count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingStored{c.at<float>(1)}, c.at<Count>(2)); }
+void count_dgc(const DeviceCall& c) {
+  count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingStored{c.at<float>(1)},
+                                                        c.at<Count>(2));
+}
 void compact_dgc(const DeviceCall& c) {
   scan(c, c.at<Count>(2), tiles_of(c.n), c.scratch_at<Count>());
-  write_kept<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingStored{c.at<float>(1)}, c.scratch_at<Count>(), PutValueAndIndex{c.at<float>(3), c.at<std::uint32_t>(4)}, c.at<std::uint32_t>(5));
+  write_kept<<<tiles_of(c.n), kThreads, 0, c.stream>>>(
+      c.at<float>(0), c.n, ReachingStored{c.at<float>(1)}, c.scratch_at<Count>(),
+      PutValueAndIndex{c.at<float>(3), c.at<std::uint32_t>(4)}, c.at<std::uint32_t>(5));
 }
-void clear_sent(const DeviceCall& c) { sweep_groups(c, c.n, ClearSent{c.at<float>(1), c.at<float>(0), c.at<float>(2), c.n}); }
+void clear_sent(const DeviceCall& c) {
+  sweep_groups(c, c.n, ClearSent{c.at<float>(1), c.at<float>(0), c.at<float>(2), c.n});
+}
 
-void sample_of_one_sign(const DeviceCall& c) { over(c, sign_sample_of(c.n), SampleOfSign{c.at<float>(0), c.at<float>(1), static_cast<std::uint64_t>(c.n), c.seed, sign_of(c)}); }
-void count_adaptive(const DeviceCall& c) { count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingOfSignStored{c.at<float>(1), sign_of(c)}, c.at<Count>(2)); }
+void sample_of_one_sign(const DeviceCall& c) {
+  over(c, sign_sample_of(c.n),
+       SampleOfSign{c.at<float>(0), c.at<float>(1), static_cast<std::uint64_t>(c.n), c.seed, sign_of(c)});
+}
+void count_adaptive(const DeviceCall& c) {
+  count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(
+      c.at<float>(0), c.n, ReachingOfSignStored{c.at<float>(1), sign_of(c)}, c.at<Count>(2));
+}
 std::size_t compact_mean_scratch(const DeviceCall& c) { return sizeof(double) + offset_scratch(c); }
 void compact_mean(const DeviceCall& c) {
   auto* sum = c.scratch_at<double>();
   auto* offsets = c.scratch_at<Count>(sizeof(double));
   cudaMemsetAsync(sum, 0, sizeof(double), c.stream);
   scan(c, c.at<Count>(2), tiles_of(c.n), offsets);
-  write_kept_and_sum<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, ReachingOfSignStored{c.at<float>(1), sign_of(c)}, offsets, c.at<std::uint32_t>(3), sum, c.at<std::uint32_t>(5));
+  write_kept_and_sum<<<tiles_of(c.n), kThreads, 0, c.stream>>>(
+      c.at<float>(0), c.n, ReachingOfSignStored{c.at<float>(1), sign_of(c)}, offsets, c.at<std::uint32_t>(3), sum,
+      c.at<std::uint32_t>(5));
   finish_mean<<<1, 1, 0, c.stream>>>(sum, c.at<std::uint32_t>(5), c.at<float>(4));
 }
 template <bool kAdd>
 void scatter_means(const DeviceCall& c) {
-  over(c, kept_of(c.n), ScatterMeans{c.at<std::uint32_t>(0), c.at<float>(1), c.at<std::uint32_t>(2), c.at<float>(3), kAdd});
+  over(c, kept_of(c.n),
+       ScatterMeans{c.at<std::uint32_t>(0), c.at<float>(1), c.at<std::uint32_t>(2), c.at<float>(3), kAdd});
 }
 
 std::size_t select_scratch(const DeviceCall&) { return kSelectScratch; }

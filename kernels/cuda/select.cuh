@@ -19,7 +19,8 @@ struct Elements {
 /// of their own. `length`, where not null, is n as the device knows it.
 /// @pre bins are zeroed
 template <int kBits, int kCopies, class Input>
-__global__ void count_digits(Input input, std::int64_t n, const std::uint32_t* length, int shift, const std::uint32_t* state, std::uint32_t* bins) {
+__global__ void count_digits(Input input, std::int64_t n, const std::uint32_t* length, int shift,
+                             const std::uint32_t* state, std::uint32_t* bins) {
   constexpr int kBins = 1 << kBits;
   __shared__ std::uint32_t mine[kBins * kCopies];
   for (int i = static_cast<int>(threadIdx.x); i < kBins * kCopies; i += kThreads) mine[i] = 0;
@@ -33,7 +34,8 @@ __global__ void count_digits(Input input, std::int64_t n, const std::uint32_t* l
     for (int k = 0; k < 4; ++k) {
       if (4 * g + k >= n) continue;
       const std::uint32_t key = magnitude_bits(a.v[k]);
-      if ((std::uint64_t{key} >> (shift + kBits)) == prefix) atomicAdd(&mine[((key >> shift) & (kBins - 1)) * kCopies + copy], 1U);
+      if ((std::uint64_t{key} >> (shift + kBits)) == prefix)
+        atomicAdd(&mine[((key >> shift) & (kBins - 1)) * kCopies + copy], 1U);
     }
   }
   __syncthreads();
@@ -76,7 +78,8 @@ inline void radix_select(const DeviceCall& c, const float* x, std::int64_t n, st
   cudaMemsetAsync(bins, 0, kSelectScratch, c.stream);
   for (int shift = 24; shift >= 0; shift -= 8, bins += 256) {
     const bool first = shift == 24;
-    count_digits<8, 8><<<select_blocks(n), kThreads, 0, c.stream>>>(Elements{x}, n, nullptr, shift, first ? nullptr : state, bins);
+    count_digits<8, 8>
+        <<<select_blocks(n), kThreads, 0, c.stream>>>(Elements{x}, n, nullptr, shift, first ? nullptr : state, bins);
     choose_digit<8><<<1, kThreads, 0, c.stream>>>(bins, shift, first ? static_cast<std::uint32_t>(k) : 0U, state);
   }
 }

@@ -33,7 +33,8 @@ __global__ void pack_signs(std::int64_t n, Input input, std::uint32_t* words, Si
   const std::int64_t groups = (n + 3) / 4, stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const int lane = static_cast<int>(threadIdx.x % 32);
   double below = 0, others = 0, number = 0;
-  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x - lane; first < groups; first += stride) {
+  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x - lane; first < groups;
+       first += stride) {
     const std::int64_t g = first + lane;
     const Pack<float> a = input(g, n);
     std::uint32_t word = 0;
@@ -64,7 +65,9 @@ __global__ void finish_means(const SignSums* sums, std::int64_t n, float* means)
 }
 
 /// Mean |x|. A NaN is among the others, and the sum stays NaN.
-__global__ void finish_mean(const SignSums* sums, std::int64_t n, float* mean) { *mean = static_cast<float>((sums->others - sums->below) / static_cast<double>(n)); }
+__global__ void finish_mean(const SignSums* sums, std::int64_t n, float* mean) {
+  *mean = static_cast<float>((sums->others - sums->below) / static_cast<double>(n));
+}
 
 struct LeaveResidual {
   const float* mean;
@@ -102,7 +105,8 @@ template <bool kSums, class Input>
 void pack(const DeviceCall& c, const Input& input, std::uint32_t* words) {
   if (kSums) cudaMemsetAsync(c.scratch, 0, sizeof(SignSums), c.stream);
   const std::int64_t groups = ceil_div(c.n, 4);
-  pack_signs<kSums><<<kSums ? reduction_blocks(groups) : blocks_for(groups), kThreads, 0, c.stream>>>(c.n, input, words, c.scratch_at<SignSums>());
+  pack_signs<kSums><<<kSums ? reduction_blocks(groups) : blocks_for(groups), kThreads, 0, c.stream>>>(
+      c.n, input, words, c.scratch_at<SignSums>());
 }
 
 void sign_pack(const DeviceCall& c) { pack<false>(c, Plain{c.at<float>(0)}, c.at<std::uint32_t>(1)); }
@@ -121,7 +125,8 @@ void ef_sign(const DeviceCall& c) {
 }
 void majority_vote(const DeviceCall& c) {
   const std::int64_t count = ceil_div(c.n, 32);
-  sweep<<<blocks_for(count), kThreads, 0, c.stream>>>(count, Vote{c.at<std::uint32_t>(0), c.at<std::uint32_t>(1), count, static_cast<int>(c.parameters[0])});
+  sweep<<<blocks_for(count), kThreads, 0, c.stream>>>(
+      count, Vote{c.at<std::uint32_t>(0), c.at<std::uint32_t>(1), count, static_cast<int>(c.parameters[0])});
 }
 
 template <bool kAdd>

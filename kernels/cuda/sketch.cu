@@ -72,7 +72,8 @@ __global__ void sum_segments(const float* x, const std::uint8_t* codes, std::int
 
 __global__ void finish_segments(const Segments* all, float* means) {
   const int bin = static_cast<int>(threadIdx.x);
-  means[bin] = all->numbers[bin] > 0 ? static_cast<float>(all->sums[bin] / static_cast<double>(all->numbers[bin])) : 0.0F;
+  means[bin] =
+      all->numbers[bin] > 0 ? static_cast<float>(all->sums[bin] / static_cast<double>(all->numbers[bin])) : 0.0F;
 }
 
 struct TableValue {
@@ -88,19 +89,28 @@ struct TableValue {
 
 std::size_t sort_scratch(const DeviceCall& c) {
   std::size_t bytes = 0;
-  require_cuda(cub::DeviceRadixSort::SortKeys(nullptr, bytes, static_cast<const float*>(nullptr), static_cast<float*>(nullptr), static_cast<std::uint32_t>(c.n)), "asking for the scratch of a sort");
+  require_cuda(cub::DeviceRadixSort::SortKeys(nullptr, bytes, static_cast<const float*>(nullptr),
+                                              static_cast<float*>(nullptr), static_cast<std::uint32_t>(c.n)),
+               "asking for the scratch of a sort");
   return bytes;
 }
 
 void radix_sort(const DeviceCall& c) {
   std::size_t bytes = sort_scratch(c);
-  require_cuda(cub::DeviceRadixSort::SortKeys(c.scratch, bytes, static_cast<const float*>(c.at<float>(0)), c.at<float>(1), static_cast<std::uint32_t>(c.n), 0, 32, c.stream), "sorting");
+  require_cuda(cub::DeviceRadixSort::SortKeys(c.scratch, bytes, static_cast<const float*>(c.at<float>(0)),
+                                              c.at<float>(1), static_cast<std::uint32_t>(c.n), 0, 32, c.stream),
+               "sorting");
 }
 
-void quantile_edges(const DeviceCall& c) { sweep<<<1, kThreads, 0, c.stream>>>(c.parameters[0] - 1, PickEdges{c.at<float>(0), c.at<float>(1), c.n, c.parameters[0]}); }
+void quantile_edges(const DeviceCall& c) {
+  sweep<<<1, kThreads, 0, c.stream>>>(c.parameters[0] - 1,
+                                      PickEdges{c.at<float>(0), c.at<float>(1), c.n, c.parameters[0]});
+}
 
 unsigned table_blocks(std::int64_t n) { return blocks_for(ceil_div(n, 4), 2048); }
-void bins(const DeviceCall& c) { find_bins<<<table_blocks(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, c.at<float>(1), c.at<std::uint8_t>(2)); }
+void bins(const DeviceCall& c) {
+  find_bins<<<table_blocks(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, c.at<float>(1), c.at<std::uint8_t>(2));
+}
 
 std::size_t segment_scratch(const DeviceCall&) { return sizeof(Segments); }
 void segment_means(const DeviceCall& c) {

@@ -13,7 +13,9 @@ struct Exponentials {
 };
 
 /// The sum relative to a largest that is no smaller. A sum that is NaN stays so.
-__device__ float relative_to(const Exponentials& a, float most) { return a.most == most ? a.sum : a.sum * expf(a.most - most); }
+__device__ float relative_to(const Exponentials& a, float most) {
+  return a.most == most ? a.sum : a.sum * expf(a.most - most);
+}
 
 struct CombineExponentials {
   __device__ Exponentials operator()(const Exponentials& a, const Exponentials& b) const {
@@ -23,7 +25,8 @@ struct CombineExponentials {
 };
 
 template <class T, int kGroup, int V>
-__global__ void row_losses(std::int64_t rows, std::int64_t classes, const T* logits, const std::uint32_t* labels, float* losses, float* log_sums) {
+__global__ void row_losses(std::int64_t rows, std::int64_t classes, const T* logits, const std::uint32_t* labels,
+                           float* losses, float* log_sums) {
   const RowShare<kGroup> share;
   for (std::int64_t r = share.first; r < rows; r += share.step) {
     const T* row = logits + r * classes;
@@ -44,7 +47,8 @@ __global__ void row_losses(std::int64_t rows, std::int64_t classes, const T* log
 }
 
 template <class T, int kGroup, int V>
-__global__ void row_gradients(std::int64_t rows, std::int64_t classes, const T* logits, const std::uint32_t* labels, const float* log_sums, T* dx) {
+__global__ void row_gradients(std::int64_t rows, std::int64_t classes, const T* logits, const std::uint32_t* labels,
+                              const float* log_sums, T* dx) {
   const RowShare<kGroup> share;
   const auto count = static_cast<float>(rows);
   for (std::int64_t r = share.first; r < rows; r += share.step) {
@@ -61,7 +65,8 @@ template <class T>
 void forward(const DeviceCall& c) {
   const std::int64_t classes = c.parameters[0], rows = c.n * c.parameters[1];
   over_rows<T>(rows, classes, [&](auto group, auto vector, unsigned blocks) {
-    row_losses<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, classes, c.at<T>(0), c.at<std::uint32_t>(1), c.at<float>(2), c.at<float>(3));
+    row_losses<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(
+        rows, classes, c.at<T>(0), c.at<std::uint32_t>(1), c.at<float>(2), c.at<float>(3));
   });
 }
 
@@ -69,7 +74,8 @@ template <class T>
 void data_gradient(const DeviceCall& c) {
   const std::int64_t classes = c.parameters[0], rows = c.n * c.parameters[1];
   over_rows<T>(rows, classes, [&](auto group, auto vector, unsigned blocks) {
-    row_gradients<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(rows, classes, c.at<T>(0), c.at<std::uint32_t>(1), c.at<float>(2), c.at<T>(3));
+    row_gradients<T, decltype(group)::value, decltype(vector)::value><<<blocks, kThreads, 0, c.stream>>>(
+        rows, classes, c.at<T>(0), c.at<std::uint32_t>(1), c.at<float>(2), c.at<T>(3));
   });
 }
 

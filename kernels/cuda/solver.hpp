@@ -16,7 +16,8 @@ class CusolverError : public LibraryError {
 
 /// @throws CusolverError naming `what` unless `status` is success
 inline void require_cusolver(cusolverStatus_t status, const char* what) {
-  if (status != CUSOLVER_STATUS_SUCCESS) throw CusolverError(std::string(what) + ": cuSOLVER status " + std::to_string(static_cast<int>(status)));
+  if (status != CUSOLVER_STATUS_SUCCESS)
+    throw CusolverError(std::string(what) + ": cuSOLVER status " + std::to_string(static_cast<int>(status)));
 }
 
 /// A handle, and the parameters of Jacobi's method. Making one takes milliseconds.

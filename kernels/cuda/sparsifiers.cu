@@ -38,30 +38,38 @@ void over_kept(const DeviceCall& c, const Op& op) {
   sweep<<<blocks_for(k), kThreads, 0, c.stream>>>(k, op);
 }
 
-void random_indices(const DeviceCall& c) { over_kept(c, DrawIndices{c.at<std::uint32_t>(0), static_cast<std::uint64_t>(c.n), c.seed}); }
+void random_indices(const DeviceCall& c) {
+  over_kept(c, DrawIndices{c.at<std::uint32_t>(0), static_cast<std::uint64_t>(c.n), c.seed});
+}
 void gather(const DeviceCall& c) { over_kept(c, Gather{c.at<float>(0), c.at<std::uint32_t>(1), c.at<float>(2)}); }
 template <bool kAdd>
 void scatter(const DeviceCall& c) {
   over_kept(c, Scatter{c.at<std::uint32_t>(0), c.at<float>(1), c.at<float>(2), kAdd});
 }
 
-void count_threshold(const DeviceCall& c) { count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, AboveThreshold{}, c.at<Count>(1)); }
+void count_threshold(const DeviceCall& c) {
+  count_tiles<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, AboveThreshold{}, c.at<Count>(1));
+}
 
 void compact_threshold(const DeviceCall& c) {
   Count* offsets = c.scratch_at<Count>();
   scan(c, c.at<Count>(1), tiles_of(c.n), offsets);
-  write_kept<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, AboveThreshold{}, offsets, PutValueAndIndex{c.at<float>(2), c.at<std::uint32_t>(3)}, c.at<std::uint32_t>(4));
+  write_kept<<<tiles_of(c.n), kThreads, 0, c.stream>>>(c.at<float>(0), c.n, AboveThreshold{}, offsets,
+                                                       PutValueAndIndex{c.at<float>(2), c.at<std::uint32_t>(3)},
+                                                       c.at<std::uint32_t>(4));
 }
 
 void select_compact(const DeviceCall& c) {
-  select_and_compact(c, Elements{c.at<float>(0)}, c.at<float>(0), kept_of(c.n), PutValueAndIndex{c.at<float>(1), c.at<std::uint32_t>(2)});
+  select_and_compact(c, Elements{c.at<float>(0)}, c.at<float>(0), kept_of(c.n),
+                     PutValueAndIndex{c.at<float>(1), c.at<std::uint32_t>(2)});
 }
 
 /// Message by message: an index may be in several, and sums keep their order.
 void scatter_sum(const DeviceCall& c) {
   const std::int64_t k = kept_of(c.n);
   cudaMemsetAsync(c.at<float>(2), 0, sizeof(float) * static_cast<std::size_t>(c.n), c.stream);
-  for (std::int64_t m = 0; m < c.parameters[0]; ++m) over_kept(c, Scatter{c.at<std::uint32_t>(0) + m * k, c.at<float>(1) + m * k, c.at<float>(2), true});
+  for (std::int64_t m = 0; m < c.parameters[0]; ++m)
+    over_kept(c, Scatter{c.at<std::uint32_t>(0) + m * k, c.at<float>(1) + m * k, c.at<float>(2), true});
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ struct LaterBegin {
 };
 
 /// Counts a tile's message (runs null) or writes it at the tile's offset. One block a tile.
-__global__ void code_runs(const std::uint8_t* codes, std::int64_t count, Count* counts, const Count* offsets, std::uint8_t* runs, std::uint32_t* total) {
+__global__ void code_runs(const std::uint8_t* codes, std::int64_t count, Count* counts, const Count* offsets,
+                          std::uint8_t* runs, std::uint32_t* total) {
   __shared__ std::uint8_t bytes[kTile];
   __shared__ typename cub::BlockScan<int, kThreads>::TempStorage begin_storage;
   __shared__ typename cub::BlockScan<std::uint32_t, kThreads>::TempStorage sum_storage;
@@ -88,9 +89,12 @@ __global__ void code_runs(const std::uint8_t* codes, std::int64_t count, Count* 
 }
 
 /// Counts what a tile of the message stands for (codes null) or writes it where it is not zero. One block a tile.
-__global__ void expand_runs(const std::uint8_t* runs, const std::uint32_t* total, Count* counts, const Count* offsets, std::uint8_t* codes, std::int64_t count) {
+__global__ void expand_runs(const std::uint8_t* runs, const std::uint32_t* total, Count* counts, const Count* offsets,
+                            std::uint8_t* codes, std::int64_t count) {
   __shared__ typename cub::BlockScan<std::uint32_t, kThreads>::TempStorage storage;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kTile + static_cast<std::int64_t>(threadIdx.x) * kBytes, end = *total;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kTile +
+                             static_cast<std::int64_t>(threadIdx.x) * kBytes,
+                     end = *total;
   std::uint8_t bytes[kBytes];
   std::uint32_t length = 0, place = 0, sum = 0;
   for (int i = 0; i < kBytes; ++i) {
@@ -116,7 +120,8 @@ struct TernaryValue {
     const float scale = kSparsity * *largest;
     Pack<float> b{};
     for (int k = 0; k < 4; ++k)
-      if (const std::int64_t i = 4 * g + k; i < n) b.v[k] = three_lc_decode(codes[i / 5], static_cast<int>(i % 5), scale);
+      if (const std::int64_t i = 4 * g + k; i < n)
+        b.v[k] = three_lc_decode(codes[i / 5], static_cast<int>(i % 5), scale);
     return b;
   }
 };
@@ -135,10 +140,13 @@ void zero_runs(const DeviceCall& c) {
   Count *counts = c.scratch_at<Count>(), *offsets = counts + tiles;
   code_runs<<<tiles, kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), count, counts, nullptr, nullptr, nullptr);
   scan(c, counts, tiles, offsets);
-  code_runs<<<tiles, kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), count, nullptr, offsets, c.at<std::uint8_t>(1), c.at<std::uint32_t>(2));
+  code_runs<<<tiles, kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), count, nullptr, offsets, c.at<std::uint8_t>(1),
+                                              c.at<std::uint32_t>(2));
 }
 
-std::size_t decode_scratch(const DeviceCall& c) { return run_scratch(c) + static_cast<std::size_t>(quartic_count(c.n)); }
+std::size_t decode_scratch(const DeviceCall& c) {
+  return run_scratch(c) + static_cast<std::size_t>(quartic_count(c.n));
+}
 template <bool kAdd>
 void decode_runs(const DeviceCall& c) {
   const std::int64_t count = quartic_count(c.n);
@@ -146,9 +154,11 @@ void decode_runs(const DeviceCall& c) {
   Count *counts = c.scratch_at<Count>(), *offsets = counts + tiles;
   auto* codes = c.scratch_at<std::uint8_t>(run_scratch(c));
   cudaMemsetAsync(codes, kZeroByte, static_cast<std::size_t>(count), c.stream);
-  expand_runs<<<tiles, kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), c.at<std::uint32_t>(1), counts, nullptr, nullptr, count);
+  expand_runs<<<tiles, kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), c.at<std::uint32_t>(1), counts, nullptr, nullptr,
+                                                count);
   scan(c, counts, tiles, offsets);
-  expand_runs<<<tiles, kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), c.at<std::uint32_t>(1), nullptr, offsets, codes, count);
+  expand_runs<<<tiles, kThreads, 0, c.stream>>>(c.at<std::uint8_t>(0), c.at<std::uint32_t>(1), nullptr, offsets, codes,
+                                                count);
   decode(c, TernaryValue{codes, c.at<float>(2)}, c.at<float>(3), kAdd);
 }
 

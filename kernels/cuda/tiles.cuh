@@ -20,7 +20,8 @@ inline constexpr int kRounds = 4;
 static_assert(kTile == kThreads * kRounds * 4, "a tile is a block's");
 
 __device__ inline std::int64_t tile_group(int round) {
-  return static_cast<std::int64_t>(blockIdx.x) * (kTile / 4) + (threadIdx.x / 32) * (32 * kRounds) + static_cast<unsigned>(round) * 32 + threadIdx.x % 32;
+  return static_cast<std::int64_t>(blockIdx.x) * (kTile / 4) + (threadIdx.x / 32) * (32 * kRounds) +
+         static_cast<unsigned>(round) * 32 + threadIdx.x % 32;
 }
 
 /// Where each thread's marked elements stand among the tile's, in index order.
@@ -30,7 +31,9 @@ struct TileRanks {
   std::uint32_t total;           ///< marked elements of the tile
 
   __device__ bool marked(int round, int k) const { return ((flags >> (4 * round + k)) & 1U) != 0; }
-  __device__ std::uint32_t rank(int round, int k) const { return first[round] + static_cast<std::uint32_t>(__popc((flags >> (4 * round)) & ((1U << k) - 1))); }
+  __device__ std::uint32_t rank(int round, int k) const {
+    return first[round] + static_cast<std::uint32_t>(__popc((flags >> (4 * round)) & ((1U << k) - 1)));
+  }
 };
 
 /// All threads of the block must call it.
@@ -39,7 +42,8 @@ __device__ inline TileRanks rank_marked(std::uint32_t flags) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   // The four rounds' counts in a byte each: a warp's are at most 128.
   std::uint32_t counts = 0;
-  for (int round = 0; round < kRounds; ++round) counts |= static_cast<std::uint32_t>(__popc((flags >> (4 * round)) & 0xfU)) << (8 * round);
+  for (int round = 0; round < kRounds; ++round)
+    counts |= static_cast<std::uint32_t>(__popc((flags >> (4 * round)) & 0xfU)) << (8 * round);
   std::uint32_t sums = counts;
   for (unsigned offset = 1; offset < 32; offset *= 2) {
     const std::uint32_t below = __shfl_up_sync(kAllLanes, sums, offset);
@@ -81,10 +85,12 @@ struct TileElements {
   }
 };
 
-/// What a thread marks by: the kernel's argument, or, where an overload makes it of numbers in the device's memory, these loaded
-/// once.
+/// What a thread marks by: the kernel's argument, or, where an overload makes it of numbers in the device's memory,
+/// these loaded once.
 template <class Keep>
-__device__ const Keep& loaded(const Keep& keep) { return keep; }
+__device__ const Keep& loaded(const Keep& keep) {
+  return keep;
+}
 
 template <class Keep>
 __global__ void count_tiles(const float* x, std::int64_t n, Keep keep, Count* counts) {
@@ -97,7 +103,8 @@ __global__ void count_tiles(const float* x, std::int64_t n, Keep keep, Count* co
 /// Exclusive sums of the tiles' counts, by one block of kScanThreads.
 template <int kScanThreads>
 __global__ void __launch_bounds__(kScanThreads) scan_tiles(const Count* counts, std::int64_t tiles, Count* offsets) {
-  using Scan = cub::BlockScan<Count, kScanThreads, cub::BLOCK_SCAN_WARP_SCANS>;  // raking needs more registers than there are
+  using Scan =
+      cub::BlockScan<Count, kScanThreads, cub::BLOCK_SCAN_WARP_SCANS>;  // raking needs more registers than there are
   constexpr int kItems = 8;
   __shared__ typename Scan::TempStorage storage;
   Count before = 0;
@@ -116,14 +123,16 @@ __global__ void __launch_bounds__(kScanThreads) scan_tiles(const Count* counts, 
 
 /// put(place, index, value) for each element kept; the last block writes the total.
 template <class Keep, class Put>
-__global__ void write_kept(const float* x, std::int64_t n, Keep keep, const Count* offsets, Put put, std::uint32_t* total) {
+__global__ void write_kept(const float* x, std::int64_t n, Keep keep, const Count* offsets, Put put,
+                           std::uint32_t* total) {
   TileElements mine;
   mine.read(x, n);
   const TileRanks ranks = rank_marked(mine.flags(n, loaded(keep)));
   const Count before = offsets[blockIdx.x];
   for (int round = 0; round < kRounds; ++round)
     for (int k = 0; k < 4; ++k)
-      if (ranks.marked(round, k)) put(before + ranks.rank(round, k), static_cast<std::uint32_t>(4 * tile_group(round) + k), mine.x[round].v[k]);
+      if (ranks.marked(round, k))
+        put(before + ranks.rank(round, k), static_cast<std::uint32_t>(4 * tile_group(round) + k), mine.x[round].v[k]);
   if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) *total = static_cast<std::uint32_t>(before + ranks.total);
 }
 
@@ -138,7 +147,9 @@ struct PutValueAndIndex {
 
 inline unsigned tiles_of(std::int64_t n) { return static_cast<unsigned>(ceil_div(n, kTile)); }
 
-inline void scan(const DeviceCall& c, const Count* counts, std::int64_t tiles, Count* offsets) { scan_tiles<1024><<<1, 1024, 0, c.stream>>>(counts, tiles, offsets); }
+inline void scan(const DeviceCall& c, const Count* counts, std::int64_t tiles, Count* offsets) {
+  scan_tiles<1024><<<1, 1024, 0, c.stream>>>(counts, tiles, offsets);
+}
 
 /// Scratch for the offsets of n elements' tiles.
 inline std::size_t offset_scratch(const DeviceCall& c) { return sizeof(Count) * tiles_of(c.n); }

@@ -60,19 +60,24 @@ static __global__ void count_candidates(Candidates in, std::int64_t tiles, const
 
 /// One warp a tile: the candidates above the key, and the first of those that tie with it.
 template <class Put>
-__global__ void write_selected(Candidates in, std::int64_t tiles, const std::uint32_t* state, const Count* offsets, Put put) {
+__global__ void write_selected(Candidates in, std::int64_t tiles, const std::uint32_t* state, const Count* offsets,
+                               Put put) {
   const std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
   if (tile >= tiles) return;
   const unsigned lane = threadIdx.x % 32, lower = (1U << lane) - 1;
   const std::uint32_t first = in.firsts[tile], number = in.numbers[tile], wanted = state[0], ties = state[1];
-  std::uint32_t above = static_cast<std::uint32_t>(offsets[tile]), tied = static_cast<std::uint32_t>(offsets[tile] >> 32);
+  std::uint32_t above = static_cast<std::uint32_t>(offsets[tile]),
+                tied = static_cast<std::uint32_t>(offsets[tile] >> 32);
   for (std::uint32_t base = 0; base < number; base += 32) {
     const bool mine = base + lane < number;
     const float value = mine ? in.values[first + base + lane] : 0.0F;
     const std::uint32_t key = magnitude_bits(value);
-    const unsigned larger = __ballot_sync(kAllLanes, mine && key > wanted), equal = __ballot_sync(kAllLanes, mine && key == wanted);
-    const std::uint32_t my_above = above + static_cast<std::uint32_t>(__popc(larger & lower)), my_tied = tied + static_cast<std::uint32_t>(__popc(equal & lower));
-    if (mine && (key > wanted || (key == wanted && my_tied < ties))) put(my_above + (my_tied < ties ? my_tied : ties), in.indices[first + base + lane], value);
+    const unsigned larger = __ballot_sync(kAllLanes, mine && key > wanted),
+                   equal = __ballot_sync(kAllLanes, mine && key == wanted);
+    const std::uint32_t my_above = above + static_cast<std::uint32_t>(__popc(larger & lower)),
+                        my_tied = tied + static_cast<std::uint32_t>(__popc(equal & lower));
+    if (mine && (key > wanted || (key == wanted && my_tied < ties)))
+      put(my_above + (my_tied < ties ? my_tied : ties), in.indices[first + base + lane], value);
     above += static_cast<std::uint32_t>(__popc(larger));
     tied += static_cast<std::uint32_t>(__popc(equal));
   }
@@ -81,7 +86,8 @@ __global__ void write_selected(Candidates in, std::int64_t tiles, const std::uin
 struct TopKScratch {
   static constexpr std::size_t kBins = 2048 + 1024 + 1024;
   static std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-  std::size_t counts, offsets, firsts, numbers, values, indices, total;  ///< where each begins; bins, total and state first
+  std::size_t counts, offsets, firsts, numbers, values, indices,
+      total;  ///< where each begins; bins, total and state first
 
   explicit TopKScratch(std::int64_t n) {
     const std::size_t tiles = tiles_of(n);
@@ -102,7 +108,8 @@ template <class Input, class Put>
 void select_and_compact(const DeviceCall& c, const Input& input, const float* x, std::int64_t k, const Put& put) {
   const TopKScratch at(c.n);
   std::uint32_t *bins = c.scratch_at<std::uint32_t>(), *found = bins + TopKScratch::kBins, *state = found + 1;
-  const Candidates candidates{c.scratch_at<std::uint32_t>(at.firsts), c.scratch_at<std::uint32_t>(at.numbers), c.scratch_at<float>(at.values), c.scratch_at<std::uint32_t>(at.indices), found};
+  const Candidates candidates{c.scratch_at<std::uint32_t>(at.firsts), c.scratch_at<std::uint32_t>(at.numbers),
+                              c.scratch_at<float>(at.values), c.scratch_at<std::uint32_t>(at.indices), found};
   Count *counts = c.scratch_at<Count>(at.counts), *offsets = c.scratch_at<Count>(at.offsets);
   const std::int64_t tiles = tiles_of(c.n);
   const auto blocks = static_cast<unsigned>(ceil_div(tiles, kWarps));
@@ -114,7 +121,8 @@ void select_and_compact(const DeviceCall& c, const Input& input, const float* x,
   // Candidates are few, but how few only the device knows.
   bins += 2048;
   for (const int shift : {10, 0}) {
-    count_digits<10, 4><<<blocks_for(ceil_div(c.n, 64), 512), kThreads, 0, c.stream>>>(Elements{candidates.values}, 0, found, shift, state, bins);
+    count_digits<10, 4><<<blocks_for(ceil_div(c.n, 64), 512), kThreads, 0, c.stream>>>(Elements{candidates.values}, 0,
+                                                                                       found, shift, state, bins);
     choose_digit<10><<<1, kThreads, 0, c.stream>>>(bins, shift, 0, state);
     bins += 1024;
   }

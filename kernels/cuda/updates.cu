@@ -46,7 +46,8 @@ struct Adam {
   AdamBias bias;
   __device__ void operator()(std::int64_t first) const {
     const Values<4> g = load_values<4>(gradient, first, n);
-    Values<4> w = load_values<4>(weight, first, n), m = load_values<4>(first_moment, first, n), v = load_values<4>(second_moment, first, n);
+    Values<4> w = load_values<4>(weight, first, n), m = load_values<4>(first_moment, first, n),
+              v = load_values<4>(second_moment, first, n);
     for (int k = 0; k < 4; ++k) adam(g.v[k], w.v[k], m.v[k], v.v[k], bias);
     store_values<4>(weight, first, n, w);
     store_values<4>(first_moment, first, n, m);
@@ -71,7 +72,9 @@ void sgd_momentum_update(const DeviceCall& c) {
 }
 template <class T>
 void adam_update(const DeviceCall& c) {
-  sweep_vectors<4>(c, c.n, Adam<T>{c.at<T>(0), c.at<float>(1), c.at<float>(2), c.at<float>(3), copy_at<T>(c, 4), c.n, adam_bias(c.parameters[0])});
+  sweep_vectors<4>(c, c.n,
+                   Adam<T>{c.at<T>(0), c.at<float>(1), c.at<float>(2), c.at<float>(3), copy_at<T>(c, 4), c.n,
+                           adam_bias(c.parameters[0])});
 }
 
 }  // namespace

@@ -9,9 +9,13 @@ Schedule all_reduce(int p, const CollectiveParameters&) {
   return {p, 1, 2 * depth, [p, depth](int r) {
             Round round;
             if (r < depth)
-              for_each_edge_at(p, depth - r, [&](int child, int parent) { round.push_back({child, parent, {0, 1}, true}); });
+              for_each_edge_at(p, depth - r, [&](int child, int parent) {
+                round.push_back({child, parent, {0, 1}, true});
+              });
             else
-              for_each_edge_at(p, r - depth + 1, [&](int child, int parent) { round.push_back({parent, child, {0, 1}, false}); });
+              for_each_edge_at(p, r - depth + 1, [&](int child, int parent) {
+                round.push_back({parent, child, {0, 1}, false});
+              });
             return round;
           }};
 }

@@ -15,25 +15,57 @@ namespace {
 using enum Operation;
 
 constexpr CollectiveAlgorithm kAlgorithms[] = {
-    {all_reduce, Algorithm::ring, "2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ + S", "Patarasu and Yuan 2009", ring::all_reduce, ring::all_reduce_cost},
-    {all_reduce, Algorithm::multi_ring, "2(p-1)α + 2(p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_reduce, multi_ring::all_reduce_cost},
-    {all_reduce, Algorithm::recursive_doubling, "lg q·(α + nβ + nγ) + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", recursive_doubling::all_reduce, recursive_doubling::all_reduce_cost},
-    {all_reduce, Algorithm::halving_doubling, "2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005", halving_doubling::all_reduce, halving_doubling::all_reduce_cost},
-    {all_reduce, Algorithm::binary_tree, "2Dα + 2Lnβ + Lnγ + S, D = floor(lg p), L = 2D - [p a power of two]", "textbook; derived in binary_tree.cpp", binary_tree::all_reduce, binary_tree::all_reduce_cost},
-    {all_reduce, Algorithm::double_binary_tree, "2Rα + 2Lσβ + Lσγ + S, σ = n/2s, R = floor(lg p) + s - 1, L = 2R - [p a power of two], for p = 2 L = R", "Sanders et al. 2009; derived in double_binary_tree.cpp", double_binary_tree::all_reduce, double_binary_tree::all_reduce_cost},
-    {all_reduce, Algorithm::reduce_broadcast, "2ceil(lg p)(α + nβ) + ceil(lg p)·nγ + S", "textbook", binomial_tree::reduce_broadcast, binomial_tree::reduce_broadcast_cost},
-    {all_reduce, Algorithm::hierarchical, "2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the all-reduce between p/g groups, for ring 2(p/g-1)(α + n/p·β + n/2p·γ), + S", "derived in hierarchical.cpp; Thakur 2005 and Sanders et al. 2009 between groups", hierarchical::all_reduce, hierarchical::all_reduce_cost},
+    {all_reduce, Algorithm::ring, "2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ + S", "Patarasu and Yuan 2009", ring::all_reduce,
+     ring::all_reduce_cost},
+    {all_reduce, Algorithm::multi_ring,
+     "2(p-1)α + 2(p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
+     "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_reduce, multi_ring::all_reduce_cost},
+    {all_reduce, Algorithm::recursive_doubling, "lg q·(α + nβ + nγ) + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more",
+     "Thakur 2005", recursive_doubling::all_reduce, recursive_doubling::all_reduce_cost},
+    {all_reduce, Algorithm::halving_doubling,
+     "2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more", "Thakur 2005",
+     halving_doubling::all_reduce, halving_doubling::all_reduce_cost},
+    {all_reduce, Algorithm::binary_tree, "2Dα + 2Lnβ + Lnγ + S, D = floor(lg p), L = 2D - [p a power of two]",
+     "textbook; derived in binary_tree.cpp", binary_tree::all_reduce, binary_tree::all_reduce_cost},
+    {all_reduce, Algorithm::double_binary_tree,
+     "2Rα + 2Lσβ + Lσγ + S, σ = n/2s, R = floor(lg p) + s - 1, L = 2R - [p a power of two], for p = 2 L = R",
+     "Sanders et al. 2009; derived in double_binary_tree.cpp", double_binary_tree::all_reduce,
+     double_binary_tree::all_reduce_cost},
+    {all_reduce, Algorithm::reduce_broadcast, "2ceil(lg p)(α + nβ) + ceil(lg p)·nγ + S", "textbook",
+     binomial_tree::reduce_broadcast, binomial_tree::reduce_broadcast_cost},
+    {all_reduce, Algorithm::hierarchical,
+     "2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the all-reduce between p/g groups, for ring 2(p/g-1)(α + n/p·β + n/2p·γ), + S",
+     "derived in hierarchical.cpp; Thakur 2005 and Sanders et al. 2009 between groups", hierarchical::all_reduce,
+     hierarchical::all_reduce_cost},
     {all_gather, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", ring::all_gather, ring::all_gather_cost},
-    {all_gather, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
-    {all_gather, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·nβ + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005", recursive_doubling::all_gather, recursive_doubling::all_gather_cost},
-    {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather, bruck::all_gather_cost},
-    {all_gather, Algorithm::hierarchical, "(g-1)(α' + n/g·β') + T(n/g) of the all-gather between p/g groups, for ring (p/g-1)(α + n/p·β), + S", "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::all_gather, hierarchical::all_gather_cost},
-    {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
-    {reduce_scatter, Algorithm::multi_ring, "(p-1)α + (p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside", "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
-    {reduce_scatter, Algorithm::recursive_doubling, "lg p·α + (p-1)/p·n(β + γ) + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005 (recursive halving)", recursive_doubling::reduce_scatter, recursive_doubling::reduce_scatter_cost},
-    {reduce_scatter, Algorithm::hierarchical, "(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the reduce-scatter between p/g groups, for ring (p/g-1)(α + n/p·β + n/p·γ), + S", "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::reduce_scatter, hierarchical::reduce_scatter_cost},
-    {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast, binomial_tree::broadcast_cost},
-    {all_to_all, Algorithm::pairwise, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", pairwise::all_to_all, pairwise::all_to_all_cost},
+    {all_gather, Algorithm::multi_ring,
+     "(p-1)α + (p-1)/p·nβ* + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
+     "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
+    {all_gather, Algorithm::recursive_doubling,
+     "lg p·α + (p-1)/p·nβ + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005",
+     recursive_doubling::all_gather, recursive_doubling::all_gather_cost},
+    {all_gather, Algorithm::bruck, "ceil(lg p)·α + (p-1)/p·nβ + S", "Bruck et al. 1997", bruck::all_gather,
+     bruck::all_gather_cost},
+    {all_gather, Algorithm::hierarchical,
+     "(g-1)(α' + n/g·β') + T(n/g) of the all-gather between p/g groups, for ring (p/g-1)(α + n/p·β), + S",
+     "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::all_gather,
+     hierarchical::all_gather_cost},
+    {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter,
+     ring::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::multi_ring,
+     "(p-1)α + (p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
+     "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::recursive_doubling,
+     "lg p·α + (p-1)/p·n(β + γ) + S, p a power of two; otherwise see recursive_doubling.cpp",
+     "Thakur 2005 (recursive halving)", recursive_doubling::reduce_scatter, recursive_doubling::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::hierarchical,
+     "(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the reduce-scatter between p/g groups, for ring (p/g-1)(α + n/p·β + n/p·γ), + S",
+     "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::reduce_scatter,
+     hierarchical::reduce_scatter_cost},
+    {broadcast, Algorithm::binomial_tree, "ceil(lg p)(α + nβ) + S", "Thakur 2005", binomial_tree::broadcast,
+     binomial_tree::broadcast_cost},
+    {all_to_all, Algorithm::pairwise, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", pairwise::all_to_all,
+     pairwise::all_to_all_cost},
 };
 
 /// s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, b the seconds per byte of a round (β + h + γ/2):
@@ -43,14 +75,16 @@ int best_segments(Bytes n, int p, const Prices& prices) {
   constexpr int kMost = 4096;
   const double inner_levels = std::max(0.0, heap_depth(p) - 1 - (lone_deepest(p) ? 0.5 : 0.0));
   const Seconds transfer = n * (far.beta + prices.host + prices.gamma / 2.0);
-  const double ideal = far.alpha.si() > 0 ? std::sqrt(inner_levels * (transfer / far.alpha)) : (inner_levels > 0 ? kMost : 1);
+  const double ideal =
+      far.alpha.si() > 0 ? std::sqrt(inner_levels * (transfer / far.alpha)) : (inner_levels > 0 ? kMost : 1);
   const int low = static_cast<int>(std::clamp(std::floor(ideal), 1.0, static_cast<double>(kMost)));
   const int high = std::min(low + 1, kMost);
   const auto cost = [&](int s) { return price(double_binary_tree::all_reduce_cost(n, p, {1, s}), prices).total(); };
   return cost(high) < cost(low) ? high : low;
 }
 
-constexpr Algorithm kAllReducesBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling, Algorithm::double_binary_tree};
+constexpr Algorithm kAllReducesBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling,
+                                            Algorithm::double_binary_tree};
 constexpr Algorithm kGathersBetween[] = {Algorithm::ring, Algorithm::recursive_doubling};
 
 /// The calls among which a choice leaves it to us to choose, of one communicator.
@@ -65,7 +99,9 @@ struct Candidates {
 
   /// @param trees  side by side, of blocks of their own
   [[nodiscard]] int segments(Bytes bytes, int participants, int trees = 1) const {
-    return choice.pipeline_segments.value ? *choice.pipeline_segments.value : std::min(best_segments(bytes, participants, prices), std::max(1, kMostBlocks / 2 / trees));
+    return choice.pipeline_segments.value
+               ? *choice.pipeline_segments.value
+               : std::min(best_segments(bytes, participants, prices), std::max(1, kMostBlocks / 2 / trees));
   }
 
   /// Of hierarchical.
@@ -75,12 +111,17 @@ struct Candidates {
   }
 
   /// Of multi-ring: its group is all workers where the topology has no machines.
-  [[nodiscard]] int ring_group() const { return std::min(p, choice.group_size.value.value_or(machines.workers > 1 ? machines.workers : p)); }
-  [[nodiscard]] int rings() const { return choice.rings.value.value_or(machines.workers < p ? std::min(machines.nics, ring_group()) : 1); }
+  [[nodiscard]] int ring_group() const {
+    return std::min(p, choice.group_size.value.value_or(machines.workers > 1 ? machines.workers : p));
+  }
+  [[nodiscard]] int rings() const {
+    return choice.rings.value.value_or(machines.workers < p ? std::min(machines.nics, ring_group()) : 1);
+  }
 
   /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
   [[nodiscard]] bool is_worth_a_try(const CollectiveAlgorithm& entry) const {
-    if (entry.algorithm == Algorithm::multi_ring) return rings() > 1 && rings() <= ring_group() && rings() <= kMostBlocks / p;
+    if (entry.algorithm == Algorithm::multi_ring)
+      return rings() > 1 && rings() <= ring_group() && rings() <= kMostBlocks / p;
     const int g = group_size();
     return entry.algorithm != Algorithm::hierarchical || (g > 1 && g < p && p % g == 0);
   }
@@ -94,8 +135,11 @@ struct Candidates {
       parameters.group_size = ring_group();
       parameters.rings = rings();
       parameters.nics = machines.nics;
-      if (parameters.rings > parameters.group_size) throw std::invalid_argument(fmt::format("{} rings in groups of {} participants", parameters.rings, parameters.group_size));
-      if (parameters.rings > 1 && parameters.rings > kMostBlocks / p) throw std::invalid_argument(fmt::format("{} rings of {} participants", parameters.rings, p));
+      if (parameters.rings > parameters.group_size)
+        throw std::invalid_argument(
+            fmt::format("{} rings in groups of {} participants", parameters.rings, parameters.group_size));
+      if (parameters.rings > 1 && parameters.rings > kMostBlocks / p)
+        throw std::invalid_argument(fmt::format("{} rings of {} participants", parameters.rings, p));
     }
     return {call};
   }
@@ -112,13 +156,15 @@ struct Candidates {
       call.parameters.segments = between == Algorithm::double_binary_tree ? segments(n / g, p / g, g) : 1;
       if (call.parameters.segments > kMostBlocks / 2 / g) {
         if (choice.between_groups == Algorithm::automatic) continue;
-        throw std::invalid_argument(fmt::format("{} segments in groups of {} participants", call.parameters.segments, g));
+        throw std::invalid_argument(
+            fmt::format("{} segments in groups of {} participants", call.parameters.segments, g));
       }
       all.push_back(call);
       if (p == g) break;  // nothing is between groups
     }
     if (all.empty() && choice.algorithm == Algorithm::hierarchical)
-      throw std::invalid_argument(fmt::format("{} between groups does not {}", name_of(choice.between_groups), name_of(call.algorithm->operation)));
+      throw std::invalid_argument(fmt::format("{} between groups does not {}", name_of(choice.between_groups),
+                                              name_of(call.algorithm->operation)));
     return all;
   }
 };
@@ -139,13 +185,16 @@ std::span<const Algorithm> algorithms_between(Operation operation) {
 }
 
 bool carries_out(Algorithm algorithm, Operation operation) {
-  return std::any_of(std::begin(kAlgorithms), std::end(kAlgorithms), [&](const CollectiveAlgorithm& entry) { return entry.operation == operation && entry.algorithm == algorithm; });
+  return std::any_of(std::begin(kAlgorithms), std::end(kAlgorithms), [&](const CollectiveAlgorithm& entry) {
+    return entry.operation == operation && entry.algorithm == algorithm;
+  });
 }
 
 CollectiveChoice fitted(CollectiveChoice choice, Operation operation) {
   const auto between = algorithms_between(operation);
   if (!carries_out(choice.algorithm, operation)) choice.algorithm = Algorithm::automatic;
-  if (std::find(between.begin(), between.end(), choice.between_groups) == between.end()) choice.between_groups = Algorithm::automatic;
+  if (std::find(between.begin(), between.end(), choice.between_groups) == between.end())
+    choice.between_groups = Algorithm::automatic;
   return choice;
 }
 
@@ -160,7 +209,9 @@ Schedule schedule_of(const CollectiveCall& call, int p) {
   Schedule all = call.algorithm->schedule(among.size(p), call.parameters);
   if (among.is_one()) return all;
   all.participants = p;
-  all.round = [one = all.round, among, count = among.count(p)](int r) { return in_each(one(r), among, count, [](int, Slice slice) { return slice; }); };
+  all.round = [one = all.round, among, count = among.count(p)](int r) {
+    return in_each(one(r), among, count, [](int, Slice slice) { return slice; });
+  };
   return all;
 }
 
@@ -171,8 +222,10 @@ CostTerms cost_of(const CollectiveCall& call, int p) {
   return terms;
 }
 
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const Communicators& among, const CallTime& time_of) {
-  const Candidates candidates{choice, n, among.size(p), prices, machines_seen(among, p, machines), among, placement(among, p, machines)};
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
+                      const Machines& machines, const Communicators& among, const CallTime& time_of) {
+  const Candidates candidates{
+      choice, n, among.size(p), prices, machines_seen(among, p, machines), among, placement(among, p, machines)};
   std::vector<CollectiveCall> all;
   if (choice.algorithm != Algorithm::automatic) {
     all = candidates.of(find_algorithm(operation, choice.algorithm));

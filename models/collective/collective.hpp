@@ -18,11 +18,11 @@ namespace stepcast {
 
 /// Algorithm parameters with every "auto" decided.
 struct CollectiveParameters {
-  int group_size = 1;  ///< participants per group; hierarchical: a divisor of p
-  int segments = 1;    ///< double-binary-tree, alone or between groups: segments of each half
-  bool group_fits = true;  ///< hierarchical: each group lies within one machine or rack
-  int rings = 1;           ///< multi-ring: how many, at most one for each participant of a group
-  int nics = 1;            ///< multi-ring: of a machine
+  int group_size = 1;                          ///< participants per group; hierarchical: a divisor of p
+  int segments = 1;                            ///< double-binary-tree, alone or between groups: segments of each half
+  bool group_fits = true;                      ///< hierarchical: each group lies within one machine or rack
+  int rings = 1;                               ///< multi-ring: how many, at most one for each participant of a group
+  int nics = 1;                                ///< multi-ring: of a machine
   Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
 
   auto operator<=>(const CollectiveParameters&) const = default;
@@ -46,16 +46,19 @@ bool carries_out(Algorithm algorithm, Operation operation);
 /// @throws std::invalid_argument when no entry matches ("auto" is never an entry)
 const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm);
 
-/// Blocks of a schedule, whose numbers are ints: c·p of c rings, 2s·g of groups of g with trees of s segments between them.
+/// Blocks of a schedule, whose numbers are ints: c·p of c rings, 2s·g of groups of g with trees of s segments between
+/// them.
 inline constexpr int kMostBlocks = 1 << 30;
 
-/// What `between_groups` can be, in order of preference where prices are equal; none of an operation that is never hierarchical.
+/// What `between_groups` can be, in order of preference where prices are equal; none of an operation that is never
+/// hierarchical.
 std::span<const Algorithm> algorithms_between(Operation operation);
 
 /// The choice as far as it carries out the operation; what does not is left to us.
 CollectiveChoice fitted(CollectiveChoice choice, Operation operation);
 
-/// One collective of `bytes` among p participants, or in each communicator of theirs at once, decided down to its parameters.
+/// One collective of `bytes` among p participants, or in each communicator of theirs at once, decided down to its
+/// parameters.
 struct CollectiveCall {
   const CollectiveAlgorithm* algorithm = nullptr;
   CollectiveParameters parameters;
@@ -69,21 +72,25 @@ struct CollectiveCall {
 using CallKey = std::tuple<const CollectiveAlgorithm*, CollectiveParameters, Communicators>;
 inline CallKey key_of(const CollectiveCall& call) { return {call.algorithm, call.parameters, call.among}; }
 
-/// The rounds of a call among p ranks: those of one communicator, carried out in all of them. A block is one of each buffer's.
+/// The rounds of a call among p ranks: those of one communicator, carried out in all of them. A block is one of each
+/// buffer's.
 Schedule schedule_of(const CollectiveCall& call, int p);
-/// Its closed form. All communicators start together and each has links of its own, but those out of machines, which the paths'
-/// prices share out.
+/// Its closed form. All communicators start together and each has links of its own, but those out of machines, which
+/// the paths' prices share out.
 CostTerms cost_of(const CollectiveCall& call, int p);
 
 /// What a call takes, where that is not its closed form.
 using CallTime = std::function<Seconds(const CollectiveCall&)>;
 
-/// Decides "auto": the algorithm of the lowest time among all that fit a communicator of p ranks, and the parameters by the closed forms.
+/// Decides "auto": the algorithm of the lowest time among all that fit a communicator of p ranks, and the parameters by
+/// the closed forms.
 /// @param n        bytes of one communicator's buffer
 /// @param time_of  empty: the closed form
-/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide its members, a group has
+/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide its
+/// members, a group has
 ///         fewer participants than there are rings, or a schedule would have more than kMostBlocks
-CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices, const Machines& machines, const Communicators& among = {}, const CallTime& time_of = {});
+CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
+                      const Machines& machines, const Communicators& among = {}, const CallTime& time_of = {});
 
 /// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:
 /// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations likewise.

@@ -1,4 +1,5 @@
-// Collectives of some of the ranks: p ranks divided among communicators that all carry out the same one at the same time.
+// Collectives of some of the ranks: p ranks divided among communicators that all carry out the same one at the same
+// time.
 #pragma once
 
 #include <compare>
@@ -7,8 +8,8 @@
 
 namespace stepcast {
 
-/// Communicators of `members` ranks each, `stride` apart. Of groups of g consecutive ranks, {g, 1} are the groups, and {p/g, g} the
-/// ranks of one position in all of them.
+/// Communicators of `members` ranks each, `stride` apart. Of groups of g consecutive ranks, {g, 1} are the groups, and
+/// {p/g, g} the ranks of one position in all of them.
 /// @pre members·stride divides the number of ranks
 struct Communicators {
   int members = 0;  ///< of each; 0: all ranks are one communicator
@@ -18,7 +19,9 @@ struct Communicators {
   /// Members of each, of p ranks in all.
   [[nodiscard]] int size(int p) const { return is_one() ? p : members; }
   [[nodiscard]] int count(int p) const { return p / size(p); }
-  [[nodiscard]] int rank(int communicator, int member) const { return is_one() ? member : communicator / stride * (members * stride) + communicator % stride + member * stride; }
+  [[nodiscard]] int rank(int communicator, int member) const {
+    return is_one() ? member : communicator / stride * (members * stride) + communicator % stride + member * stride;
+  }
   [[nodiscard]] int of(int rank) const { return is_one() ? 0 : rank / (members * stride) * stride + rank % stride; }
 
   auto operator<=>(const Communicators&) const = default;
@@ -48,13 +51,15 @@ Placement placement(const Communicators& among, int p, const Machines& machines)
 /// Those machines as one communicator's members see them: how many of them, one after the other, are on each.
 Machines machines_seen(const Communicators& among, int p, const Machines& machines);
 
-/// A round of one collective, carried out in each of `count` communicators: by number c on what slice(c, s) makes of a slice s.
+/// A round of one collective, carried out in each of `count` communicators: by number c on what slice(c, s) makes of a
+/// slice s.
 template <class SliceOf>
 Round in_each(const Round& one, const Communicators& among, int count, const SliceOf& slice) {
   Round round;
   round.reserve(one.size() * static_cast<std::size_t>(count));
   for (const Message& m : one)
-    for (int c = 0; c < count; ++c) round.push_back({among.rank(c, m.from), among.rank(c, m.to), slice(c, m.slice), m.reduce});
+    for (int c = 0; c < count; ++c)
+      round.push_back({among.rank(c, m.from), among.rank(c, m.to), slice(c, m.slice), m.reduce});
   return round;
 }
 

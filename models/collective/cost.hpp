@@ -73,10 +73,13 @@ struct PricedCost {
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   PricedCost cost;
   if (terms.empty()) return cost;
-  const SecondsPerByte neighbour = prices.path[static_cast<int>(Path::neighbour)].beta, inner = prices.path[static_cast<int>(Path::inner)].beta;
+  const SecondsPerByte neighbour = prices.path[static_cast<int>(Path::neighbour)].beta,
+                       inner = prices.path[static_cast<int>(Path::inner)].beta;
   for (int i = 0; i < kPaths; ++i) {
     cost.latency += prices.path[i].alpha * terms.messages[i];
-    cost.bandwidth += terms.wire[i] * (i == static_cast<int>(Path::neighbour) ? std::max(neighbour * terms.busiest_nic, std::min(neighbour, inner)) : prices.path[i].beta);
+    cost.bandwidth += terms.wire[i] * (i == static_cast<int>(Path::neighbour)
+                                           ? std::max(neighbour * terms.busiest_nic, std::min(neighbour, inner))
+                                           : prices.path[i].beta);
   }
   cost.bandwidth += terms.copied * prices.host;
   cost.reduction = terms.reduced * prices.gamma;

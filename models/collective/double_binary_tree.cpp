@@ -14,7 +14,8 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const int depth = heap_depth(p), s = parameters.segments;
   if (p == 1) return {1, 2, 0, [](int) { return Round{}; }};
   const int phase = depth + s - 1;
-  return {p, 2 * s, 2 * phase, [p, depth, s, phase](int r) {
+  return {p, 2 * s, 2 * phase,
+          [p, depth, s, phase](int r) {
             Round round;
             const bool up = r < phase;
             const int t = up ? r : r - phase;

@@ -1,19 +1,19 @@
-// Two levels: inside groups of g consecutive ranks, and between the ranks of one position in all G = p/g groups, at every
-// position at the same time. What runs between the groups is an algorithm of its own over G participants.
+// Two levels: inside groups of g consecutive ranks, and between the ranks of one position in all G = p/g groups, at
+// every position at the same time. What runs between the groups is an algorithm of its own over G participants.
 //
 //   all-reduce      ring reduce-scatter inside, an all-reduce of each share between, ring all-gather inside
 //   all-gather      between first, of what a position's ranks have, then ring all-gather inside of what each position gathered
 //   reduce-scatter  ring reduce-scatter inside, so that each position has a g-th of its group's sum, then between
 //
-// All-reduce: the buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A rank at
-// position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The others have a block
-// for each rank, and blocks of a position are g apart.
+// All-reduce: the buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A
+// rank at position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The
+// others have a block for each rank, and blocks of a position are g apart.
 //
-// With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most out and as
-// much in, spread over all of them. The rest differs: NCCL's channels each have a chain inside the machine, from and to the worker
-// that is in the tree, in one pipeline with it, of reduction and broadcast side by side; here the rounds inside come before and
-// after, and the broadcast after the reduction. So long pipelines are as fast as NCCL's over NICs, and no faster inside than in
-// series.
+// With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most
+// out and as much in, spread over all of them. The rest differs: NCCL's channels each have a chain inside the machine,
+// from and to the worker that is in the tree, in one pipeline with it, of reduction and broadcast side by side; here
+// the rounds inside come before and after, and the broadcast after the reduction. So long pipelines are as fast as
+// NCCL's over NICs, and no faster inside than in series.
 #include "models/collective/collective.hpp"
 
 namespace stepcast::hierarchical {
@@ -38,10 +38,12 @@ auto blocks_of_position(int g, int groups) {
   return [g, groups](int l) { return Slice{l, groups, g}; };
 }
 
-const CollectiveAlgorithm& algorithm_between(Operation operation, const CollectiveParameters& parameters) { return find_algorithm(operation, parameters.between_groups); }
+const CollectiveAlgorithm& algorithm_between(Operation operation, const CollectiveParameters& parameters) {
+  return find_algorithm(operation, parameters.between_groups);
+}
 
-/// times·(g-1)(α' + n/g·β') inside groups (α and β between them when a group spans machines), and what the algorithm between
-/// takes of n/g, with the α and β of g messages out of each group at once.
+/// times·(g-1)(α' + n/g·β') inside groups (α and β between them when a group spans machines), and what the algorithm
+/// between takes of n/g, with the α and β of g messages out of each group at once.
 CostTerms cost(Operation operation, double times, Bytes n, int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
   const CostTerms between = algorithm_between(operation, parameters).cost(n / g, p / g, parameters);
@@ -61,8 +63,11 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const Schedule between = algorithm_between(Operation::all_reduce, parameters).schedule(p / g, parameters);
   const auto share = [blocks = between.blocks](int number) { return Slice{number * blocks, blocks}; };
   // No slice between goes beyond the last block.
-  const auto of_share = [g, blocks = between.blocks](int l, Slice slice) { return Slice{(l + 1) % g * blocks + slice.first, slice.count}; };
-  return {p, g * between.blocks, 2 * (g - 1) + between.rounds, [=](int r) {
+  const auto of_share = [g, blocks = between.blocks](int l, Slice slice) {
+    return Slice{(l + 1) % g * blocks + slice.first, slice.count};
+  };
+  return {p, g * between.blocks, 2 * (g - 1) + between.rounds,
+          [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, share);
             r -= g - 1;
             if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, of_share);
@@ -76,14 +81,17 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
 }
 
 /// 2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g)
-CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) { return cost(Operation::all_reduce, 2, n, p, parameters); }
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+  return cost(Operation::all_reduce, 2, n, p, parameters);
+}
 
 Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
   const Schedule between = algorithm_between(Operation::all_gather, parameters).schedule(p / g, parameters);
   const auto of_position = blocks_of_position(g, p / g);
   const auto own = [g](int l, Slice slice) { return Slice{slice.first * g + l, slice.count, g}; };
-  return {p, p, between.rounds + g - 1, [=](int r) {
+  return {p, p, between.rounds + g - 1,
+          [=](int r) {
             if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, own);
             return inside(p, g, -(r - between.rounds), false, of_position);
           },
@@ -91,11 +99,13 @@ Schedule all_gather(int p, const CollectiveParameters& parameters) {
 }
 
 /// (g-1)(α' + n/g·β') + T(n/g)
-CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters) { return cost(Operation::all_gather, 1, n, p, parameters); }
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+  return cost(Operation::all_gather, 1, n, p, parameters);
+}
 
-/// Rank i ends with share i + 1, as a ring's: position l has the blocks of position l + 1 after the rounds inside. Between, the
-/// rank of group k ends with the block that the algorithm numbers k + 1, which has to be group k's; but group k + 1's of position 0,
-/// which belongs after the last position.
+/// Rank i ends with share i + 1, as a ring's: position l has the blocks of position l + 1 after the rounds inside.
+/// Between, the rank of group k ends with the block that the algorithm numbers k + 1, which has to be group k's; but
+/// group k + 1's of position 0, which belongs after the last position.
 Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size, groups = p / g;
   const Schedule between = algorithm_between(Operation::reduce_scatter, parameters).schedule(groups, parameters);
@@ -104,7 +114,8 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
     const bool last = l == g - 1;
     return Slice{modulo(slice.first - (last ? 0 : 1), groups) * g + (last ? 0 : l + 1), slice.count, g};
   };
-  return {p, p, g - 1 + between.rounds, [=](int r) {
+  return {p, p, g - 1 + between.rounds,
+          [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, of_position);
             return in_each(between.round(r - (g - 1)), between_groups(g, p), g, own);
           },
@@ -112,6 +123,8 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
 }
 
 /// (g-1)(α' + n/g·(β' + γ)) + T(n/g)
-CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) { return cost(Operation::reduce_scatter, 1, n, p, parameters); }
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+  return cost(Operation::reduce_scatter, 1, n, p, parameters);
+}
 
 }  // namespace stepcast::hierarchical

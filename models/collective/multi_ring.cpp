@@ -1,12 +1,14 @@
-// Several rings over the same ranks, 1/c of the buffer on each, as NCCL lays one through each NIC (Jeaugey, "Massively scale
-// your deep learning training with NCCL 2.4", 2019). To the links of ranks they are one ring: p-1 rounds of reduce-scatter and
-// p-1 of all-gather, c blocks of n/(c·p) from each rank to the c that come after it.
+// Several rings over the same ranks, 1/c of the buffer on each, as NCCL lays one through each NIC (Jeaugey, "Massively
+// scale your deep learning training with NCCL 2.4", 2019). To the links of ranks they are one ring: p-1 rounds of
+// reduce-scatter and p-1 of all-gather, c blocks of n/(c·p) from each rank to the c that come after it.
 //
-// Groups of g consecutive ranks, the last may be smaller, are machines. Ring j goes through each from worker j + 1 on, around to
-// worker j, where it leaves. So on k <= g NICs that serve workers in turn, k rings leave by one NIC each and enter by one each,
-// which the other way round, entering at worker j and leaving at j - 1, they only do where k divides g.
+// Groups of g consecutive ranks, the last may be smaller, are machines. Ring j goes through each from worker j + 1 on,
+// around to worker j, where it leaves. So on k <= g NICs that serve workers in turn, k rings leave by one NIC each and
+// enter by one each, which the other way round, entering at worker j and leaving at j - 1, they only do where k divides
+// g.
 //
-// What is left of a ring stays: after the reduce-scatter rank i holds the sum of share i + 1, which has a block of each ring.
+// What is left of a ring stays: after the reduce-scatter rank i holds the sum of share i + 1, which has a block of each
+// ring.
 #include <algorithm>
 
 #include "models/collective/collective.hpp"
@@ -16,7 +18,8 @@ namespace {
 
 class Rings {
  public:
-  Rings(int p, const CollectiveParameters& parameters) : p_(p), rings_(parameters.rings), size_(parameters.group_size) {}
+  Rings(int p, const CollectiveParameters& parameters)
+      : p_(p), rings_(parameters.rings), size_(parameters.group_size) {}
 
   [[nodiscard]] int blocks() const { return rings_ * p_; }
 
@@ -55,21 +58,28 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   return {p, rings.blocks(), p - 1, [rings](int r) { return rings.shift(r + 1, 1, true); }, [](int) { return 0; }};
 }
 
-CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) { return over_nics(ring::reduce_scatter_cost(n, p, parameters), parameters); }
+CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+  return over_nics(ring::reduce_scatter_cost(n, p, parameters), parameters);
+}
 
 Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const Rings rings(p, parameters);
   return {p, rings.blocks(), p - 1, [rings](int r) { return rings.shift(r, 0, false); }, [](int) { return 0; }};
 }
 
-CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters) { return over_nics(ring::all_gather_cost(n, p, parameters), parameters); }
+CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+  return over_nics(ring::all_gather_cost(n, p, parameters), parameters);
+}
 
 Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const Rings rings(p, parameters);
-  return {p, rings.blocks(), 2 * (p - 1), [p, rings](int r) { return r < p - 1 ? rings.shift(r + 1, 1, true) : rings.shift(r - (p - 1), 1, false); },
+  return {p, rings.blocks(), 2 * (p - 1),
+          [p, rings](int r) { return r < p - 1 ? rings.shift(r + 1, 1, true) : rings.shift(r - (p - 1), 1, false); },
           [p](int r) { return r < p - 1 ? 0 : p - 1; }};
 }
 
-CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) { return over_nics(ring::all_reduce_cost(n, p, parameters), parameters); }
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
+  return over_nics(ring::all_reduce_cost(n, p, parameters), parameters);
+}
 
 }  // namespace stepcast::multi_ring

@@ -5,13 +5,17 @@
 namespace stepcast::pairwise {
 
 Schedule all_to_all(int p, const CollectiveParameters&) {
-  return {p, p, p - 1, [p](int r) {
+  return {p,
+          p,
+          p - 1,
+          [p](int r) {
             Round round;
             round.reserve(static_cast<std::size_t>(p));
             for (int i = 0; i < p; ++i) round.push_back({i, (i + r + 1) % p, {(i + r + 1) % p, 1}, false});
             return round;
           },
-          {}, true};
+          {},
+          true};
 }
 
 CostTerms all_to_all_cost(Bytes n, int p, const CollectiveParameters&) {

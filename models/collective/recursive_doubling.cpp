@@ -40,21 +40,22 @@ CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
 Schedule all_gather(int p, const CollectiveParameters&) {
   const PowerOfTwoFold fold(p);
   const int lead = fold.needed() ? 1 : 0;
-  return {p, p, fold.levels() + 2 * lead, [fold, lead, p](int r) {
-            Round round;
-            if (r < lead) {
-              for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c + 1, 2 * c, {2 * c + 1, 1}, false});
-            } else if (r < lead + fold.levels()) {
-              const int size = 1 << (r - lead);
-              for (int c = 0; c < fold.core(); ++c) {
-                const int group = c / size * size;
-                round.push_back({fold.rank(c), fold.rank(c ^ size), {fold.first(group), fold.covered(group, size)}, false});
-              }
-            } else {  // all but the block that the folded rank gave itself
-              for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {(2 * c + 2) % p, p - 1}, false});
-            }
-            return round;
-          }};
+  return {
+      p, p, fold.levels() + 2 * lead, [fold, lead, p](int r) {
+        Round round;
+        if (r < lead) {
+          for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c + 1, 2 * c, {2 * c + 1, 1}, false});
+        } else if (r < lead + fold.levels()) {
+          const int size = 1 << (r - lead);
+          for (int c = 0; c < fold.core(); ++c) {
+            const int group = c / size * size;
+            round.push_back({fold.rank(c), fold.rank(c ^ size), {fold.first(group), fold.covered(group, size)}, false});
+          }
+        } else {  // all but the block that the folded rank gave itself
+          for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {(2 * c + 2) % p, p - 1}, false});
+        }
+        return round;
+      }};
 }
 
 /// Powers of two: lg p·α + (p-1)mβ. Otherwise α + mβ to fold in; in round k the largest message is that of
@@ -69,8 +70,8 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
   return terms;
 }
 
-/// The all-gather backwards (recursive halving, Thakur 2005): what handed a block on to a rank is where that rank's sum of it
-/// comes back. Rank r ends with block (r + 1) mod p, as a ring's.
+/// The all-gather backwards (recursive halving, Thakur 2005): what handed a block on to a rank is where that rank's sum
+/// of it comes back. Rank r ends with block (r + 1) mod p, as a ring's.
 Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   const Schedule gather = all_gather(p, parameters);
   return {p, p, gather.rounds, [gather, p](int r) {

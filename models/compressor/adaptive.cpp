@@ -30,7 +30,8 @@ CodecPlan plan(const Adaptive& x, const Tensor& tensor) {
   stage.encode.push_back(compact);
   stage.messages = {{"means, count and indices", Primitive::all_gather_unequal, wire, 4_B}};
   plan.decode = sparse_decode(wire, count, tensor, x.packing);
-  plan.assumed = fmt::format("{} times ratio·d elements sent, thresholds found in {} sweeps for either sign", x.selected, x.search_sweeps);
+  plan.assumed = fmt::format("{} times ratio·d elements sent, thresholds found in {} sweeps for either sign",
+                             x.selected, x.search_sweeps);
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;
 }

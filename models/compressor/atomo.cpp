@@ -11,10 +11,12 @@ CodecPlan plan(const Atomo& x, const Tensor& tensor) {
   if (!tensor.is_matrix()) return uncompressed(tensor);
   const std::int64_t n = tensor.rows(), m = tensor.columns(), s = std::min<std::int64_t>({x.rank, n, m});
   const double a = static_cast<double>(std::max(n, m)), b = static_cast<double>(std::min(n, m));
-  const Bytes element = size_of(tensor.dtype), dense = tensor.dense(), wire = static_cast<double>(s * (n + m + 1)) * element;
+  const Bytes element = size_of(tensor.dtype), dense = tensor.dense(),
+              wire = static_cast<double>(s * (n + m + 1)) * element;
   CodecPlan plan;
-  plan.stages = {{{{"svd", dense, (a * b + b + b * b) * element, Flops(14 * a * b * b + 8 * b * b * b)}, {"gather", wire, wire}},
-                  {{"singular triplets", Primitive::all_gather_unequal, wire, 4_B}}}};
+  plan.stages = {
+      {{{"svd", dense, (a * b + b + b * b) * element, Flops(14 * a * b * b + 8 * b * b * b)}, {"gather", wire, wire}},
+       {{"singular triplets", Primitive::all_gather_unequal, wire, 4_B}}}};
   const Pass product = matrix_product("matrix-product", n, s, m, element);
   Pass accumulate = product;  // the sum is read as well
   accumulate.read += dense;

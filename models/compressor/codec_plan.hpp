@@ -67,8 +67,8 @@ struct CodecPlan {
   std::vector<Stage> stages;
   Decode decode;
   std::vector<Pass> remember;  ///< error feedback after encoding: decodes the own message, writes the residual
-  bool recodable = false;  ///< a hop of a ring may decode, sum and encode a slice again at the same size
-  std::string assumed;     ///< what of the payload depends on the data and was assumed; empty: exact
+  bool recodable = false;      ///< a hop of a ring may decode, sum and encode a slice again at the same size
+  std::string assumed;         ///< what of the payload depends on the data and was assumed; empty: exact
 
   /// Whether AllReduce may carry every message.
   [[nodiscard]] bool summable() const;

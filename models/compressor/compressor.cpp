@@ -20,21 +20,32 @@ constexpr CompressorEntry kCompressors[] = {
     {"1-bit", quantization, "ceil(d/8) + 8", "d + 8", "Seide et al. 2014, Interspeech; GRACE onebit.py"},
     {"signsgd", quantization, "ceil(d/8)", "d", "Bernstein et al. 2018, arXiv 1802.04434; GRACE signsgd.py"},
     {"signum", quantization, "ceil(d/8)", "d", "Bernstein et al. 2019, arXiv 1810.05291; GRACE signum.py"},
-    {"ef-signsgd", quantization, "ceil(d/8) + 4", "d + 4", "Karimireddy et al. 2019, arXiv 1901.09847; GRACE efsignsgd.py"},
-    {"qsgd", quantization, "ceil(d·ceil(lg(2s+1))/8) + 4·ceil(d/b)", "(s < 128 ? 1 : 2)·d + 4·ceil(d/b); b = d but in dist", "Alistarh et al. 2017, arXiv 1610.02132; GRACE qsgd.py"},
+    {"ef-signsgd", quantization, "ceil(d/8) + 4", "d + 4",
+     "Karimireddy et al. 2019, arXiv 1901.09847; GRACE efsignsgd.py"},
+    {"qsgd", quantization, "ceil(d·ceil(lg(2s+1))/8) + 4·ceil(d/b)",
+     "(s < 128 ? 1 : 2)·d + 4·ceil(d/b); b = d but in dist", "Alistarh et al. 2017, arXiv 1610.02132; GRACE qsgd.py"},
     {"terngrad", quantization, "ceil(d/4) + 4", "d + 4", "Wen et al. 2017, arXiv 1705.07878; GRACE terngrad.py"},
     {"natural", quantization, "d", "d", "Horváth et al. 2019, arXiv 1905.10988; GRACE natural.py"},
-    {"inceptionn", quantization, "4·n32 + 2·n16 + n8 + ceil(d/4)", "4·n32 + 2·n16 + n8 + floor(d/4) + 1", "Li et al. 2018, MICRO; GRACE inceptionn.py"},
-    {"random-k", sparsification, "4k, k = max(1, floor(ratio·d))", "4k", "Stich et al. 2018, arXiv 1809.07599; GRACE randomk.py"},
-    {"top-k", sparsification, "8k, k = max(1, floor(ratio·d))", "8k; torch 12k", "Aji and Heafield 2017, arXiv 1704.05021; GRACE topk.py"},
-    {"threshold", sparsification, "8·nnz, nnz = density·d", "8·nnz; torch 12·nnz", "Dutta et al. 2020, arXiv 1911.08250; GRACE threshold.py"},
-    {"dgc", sparsification, "8·nnz, nnz = selected·k", "8·nnz; torch and dist 12·nnz", "Lin et al. 2018, arXiv 1712.01887; GRACE dgc.py"},
+    {"inceptionn", quantization, "4·n32 + 2·n16 + n8 + ceil(d/4)", "4·n32 + 2·n16 + n8 + floor(d/4) + 1",
+     "Li et al. 2018, MICRO; GRACE inceptionn.py"},
+    {"random-k", sparsification, "4k, k = max(1, floor(ratio·d))", "4k",
+     "Stich et al. 2018, arXiv 1809.07599; GRACE randomk.py"},
+    {"top-k", sparsification, "8k, k = max(1, floor(ratio·d))", "8k; torch 12k",
+     "Aji and Heafield 2017, arXiv 1704.05021; GRACE topk.py"},
+    {"threshold", sparsification, "8·nnz, nnz = density·d", "8·nnz; torch 12·nnz",
+     "Dutta et al. 2020, arXiv 1911.08250; GRACE threshold.py"},
+    {"dgc", sparsification, "8·nnz, nnz = selected·k", "8·nnz; torch and dist 12·nnz",
+     "Lin et al. 2018, arXiv 1712.01887; GRACE dgc.py"},
     {"wangni", sparsification, "8·nnz, nnz = density·d", "", "Wangni et al. 2018, arXiv 1710.09854"},
-    {"adaptive", hybrid, "4·(3 + nnz), nnz = selected·ratio·d", "4·(3 + nnz)", "Dryden et al. 2016, MLHPC; GRACE adaq.py"},
-    {"sketchml", hybrid, "ceil(d·ceil(lg q)/8) + 4q", "(q < 256 ? 1 : 2)·d + 4q", "Jiang et al. 2018, SIGMOD; GRACE sketch.py"},
+    {"adaptive", hybrid, "4·(3 + nnz), nnz = selected·ratio·d", "4·(3 + nnz)",
+     "Dryden et al. 2016, MLHPC; GRACE adaq.py"},
+    {"sketchml", hybrid, "ceil(d·ceil(lg q)/8) + 4q", "(q < 256 ? 1 : 2)·d + 4q",
+     "Jiang et al. 2018, SIGMOD; GRACE sketch.py"},
     {"3lc", hybrid, "ceil(ceil(d/5)/gain) + 4", "", "Lim et al. 2019, arXiv 1802.07389"},
-    {"qsparse-local-sgd", hybrid, "4k + ceil(k·ceil(lg(2s+1))/8) + 4, one step in H", "", "Basu et al. 2019, arXiv 1906.02367"},
-    {"powersgd", low_rank, "4rn, then 4rm, r = min(rank, n, m); 1-D: 4d", "4rn, then 4rm; 1-D: 4d", "Vogels et al. 2019, arXiv 1905.13727; GRACE powersgd.py"},
+    {"qsparse-local-sgd", hybrid, "4k + ceil(k·ceil(lg(2s+1))/8) + 4, one step in H", "",
+     "Basu et al. 2019, arXiv 1906.02367"},
+    {"powersgd", low_rank, "4rn, then 4rm, r = min(rank, n, m); 1-D: 4d", "4rn, then 4rm; 1-D: 4d",
+     "Vogels et al. 2019, arXiv 1905.13727; GRACE powersgd.py"},
     {"atomo", low_rank, "4s(n + m + 1), s = min(rank, n, m); 1-D: 4d", "", "Wang et al. 2018, arXiv 1806.04090"},
     {"gradiveq", low_rank, "4·dimension·ceil(d/slice), if less than 4d", "", "Yu et al. 2018, arXiv 1811.03617"},
 };
@@ -71,14 +82,18 @@ struct RuleChecker {
   void operator()(const auto&) const {}
   void operator()(const Qsgd& x) const {
     if (x.bucket && x.packing == Packing::grace && x.framework != Framework::dist)
-      faults.push_back({"bucket", fmt::format("{} with packing grace and framework {}", *x.bucket, stepcast::name_of(x.framework)), "null, since there is one norm per tensor there; or framework dist, or packing ideal"});
+      faults.push_back(
+          {"bucket", fmt::format("{} with packing grace and framework {}", *x.bucket, stepcast::name_of(x.framework)),
+           "null, since there is one norm per tensor there; or framework dist, or packing ideal"});
   }
   void operator()(const Inceptionn& x) const {
     if (const double sum = x.share_32 + x.share_16 + x.share_8; sum > 1)
-      faults.push_back({"share_8", fmt::format("{}, so that shares add up to {}", x.share_8, sum), "shares that add up to at most 1"});
+      faults.push_back({"share_8", fmt::format("{}, so that shares add up to {}", x.share_8, sum),
+                        "shares that add up to at most 1"});
   }
   void operator()(const GradiVeq& x) const {
-    if (x.dimension >= x.slice) faults.push_back({"dimension", fmt::format("{}", x.dimension), fmt::format("less than slice ({})", x.slice)});
+    if (x.dimension >= x.slice)
+      faults.push_back({"dimension", fmt::format("{}", x.dimension), fmt::format("less than slice ({})", x.slice)});
   }
   void operator()(const PowerSgd& x) const { rank(x.rank); }
   void operator()(const Atomo& x) const { rank(x.rank); }
@@ -86,8 +101,11 @@ struct RuleChecker {
   void rank(int rank) const {
     std::int64_t largest = 0;
     for (const Tensor& tensor : tensors)
-      if (tensor.is_matrix() && tensor.elements() > 0) largest = std::max(largest, std::min(tensor.rows(), tensor.columns()));
-    if (largest > 0 && rank > largest) faults.push_back({"rank", fmt::format("{}", rank), fmt::format("at most {}, the largest min(n, m) of all matrices", largest)});
+      if (tensor.is_matrix() && tensor.elements() > 0)
+        largest = std::max(largest, std::min(tensor.rows(), tensor.columns()));
+    if (largest > 0 && rank > largest)
+      faults.push_back(
+          {"rank", fmt::format("{}", rank), fmt::format("at most {}, the largest min(n, m) of all matrices", largest)});
   }
 };
 
@@ -106,7 +124,9 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
     append(group.stages[s].encode, plan.stages[s].encode);
     for (const Payload& message : plan.stages[s].messages) {
       auto& messages = group.stages[s].messages;
-      const auto same = std::find_if(messages.begin(), messages.end(), [&](const Payload& m) { return m.what == message.what && m.primitive == message.primitive; });
+      const auto same = std::find_if(messages.begin(), messages.end(), [&](const Payload& m) {
+        return m.what == message.what && m.primitive == message.primitive;
+      });
       if (same == messages.end()) {
         messages.push_back(message);
       } else {
@@ -160,13 +180,15 @@ CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group)
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype) {
   const CodecPlan plan = make_plan(compressor, Tensor{{64, 64}, dtype});
   const bool one = plan.stages.size() == 1 && plan.stages.front().messages.size() == 1;
-  return {plan.summable(), plan.recodable, one && plan.stages.front().messages.front().primitive == Primitive::all_gather, plan.stages.size()};
+  return {plan.summable(), plan.recodable,
+          one && plan.stages.front().messages.front().primitive == Primitive::all_gather, plan.stages.size()};
 }
 
 std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice) {
   const CodecPlan plan = make_plan(compressor, slice);
   if (!plan.recodable)
-    throw std::invalid_argument(fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
+    throw std::invalid_argument(
+        fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
   std::vector<Pass> passes = plan.decode.further;
   if (passes.empty()) {  // summable codes are made dense here all the same
     passes = plan.decode.first;
@@ -176,18 +198,24 @@ std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice) 
   return passes;
 }
 
-std::string to_string(const CompressorFault& fault) { return fmt::format("{} is {}, allowed is {}", fault.field.empty() ? "a tensor" : fault.field, fault.found, fault.allowed); }
+std::string to_string(const CompressorFault& fault) {
+  return fmt::format("{} is {}, allowed is {}", fault.field.empty() ? "a tensor" : fault.field, fault.found,
+                     fault.allowed);
+}
 
 std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors) {
   std::vector<CompressorFault> faults;
-  std::visit([&]<class X>(X x) {
-    LimitChecker limits{faults};
-    X::describe(limits, x);
-  }, compressor);
+  std::visit(
+      [&]<class X>(X x) {
+        LimitChecker limits{faults};
+        X::describe(limits, x);
+      },
+      compressor);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& shape = tensors[i].shape;
     if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n < 1; }))
-      faults.push_back({"", fmt::format("tensor {} of shape [{}]", i, fmt::join(shape, ", ")), "one or more dimensions, each of at least 1"});
+      faults.push_back({"", fmt::format("tensor {} of shape [{}]", i, fmt::join(shape, ", ")),
+                        "one or more dimensions, each of at least 1"});
   }
   std::visit(RuleChecker{tensors, faults}, compressor);
   return faults;

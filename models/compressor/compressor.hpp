@@ -22,11 +22,9 @@
 
 namespace stepcast {
 
-using Compressor = std::variant<NoCompressor, RatioCompressor,
-                                   Fp16, EightBit, OneBit, SignSgd, Signum, EfSignSgd, Qsgd, TernGrad, Natural, Inceptionn,
-                                   RandomK, TopK, Threshold, Dgc, Wangni,
-                                   Adaptive, SketchMl, ThreeLc, QsparseLocalSgd,
-                                   PowerSgd, Atomo, GradiVeq>;
+using Compressor = std::variant<NoCompressor, RatioCompressor, Fp16, EightBit, OneBit, SignSgd, Signum, EfSignSgd, Qsgd,
+                                TernGrad, Natural, Inceptionn, RandomK, TopK, Threshold, Dgc, Wangni, Adaptive,
+                                SketchMl, ThreeLc, QsparseLocalSgd, PowerSgd, Atomo, GradiVeq>;
 
 /// The survey's four classes, and none.
 enum class CompressorClass { none, quantization, sparsification, hybrid, low_rank };
@@ -36,8 +34,8 @@ std::string_view name_of(CompressorClass c);
 struct CompressorEntry {
   std::string_view kind;
   CompressorClass of;
-  const char* ideal;   ///< bytes of one worker's messages for d elements of e = 4 bytes, packed
-  const char* grace;   ///< the same with packing grace; "" where GRACE does not have the method, or sends the same
+  const char* ideal;  ///< bytes of one worker's messages for d elements of e = 4 bytes, packed
+  const char* grace;  ///< the same with packing grace; "" where GRACE does not have the method, or sends the same
   const char* source;
 };
 

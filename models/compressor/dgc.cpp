@@ -9,10 +9,13 @@
 namespace stepcast {
 
 CodecPlan plan(const Dgc& x, const Tensor& tensor) {
-  const std::int64_t count = std::min(tensor.elements(), static_cast<std::int64_t>(std::llround(static_cast<double>(kept(x.ratio, tensor)) * x.selected)));
+  const std::int64_t count =
+      std::min(tensor.elements(),
+               static_cast<std::int64_t>(std::llround(static_cast<double>(kept(x.ratio, tensor)) * x.selected)));
   // Only tensorflow narrows the indices of dgc.py to int32.
   const bool wide = x.packing == Packing::grace && x.framework != Framework::tensorflow;
-  const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + (wide ? 8_B : index_width(tensor)));
+  const Bytes dense = tensor.dense(),
+              wire = static_cast<double>(count) * (size_of(tensor.dtype) + (wide ? 8_B : index_width(tensor)));
   const double sample = std::max(1.0, std::floor(0.01 * static_cast<double>(tensor.elements())));
   CodecPlan plan;
   // u ← μu + g, v ← v + u: reads g, u, v, writes u, v.

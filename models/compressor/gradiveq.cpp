@@ -8,7 +8,8 @@ CodecPlan plan(const GradiVeq& x, const Tensor& tensor) {
   const Bytes element = size_of(tensor.dtype), wire = static_cast<double>(slices * x.dimension) * element;
   if (wire >= tensor.dense()) return uncompressed(tensor);
   CodecPlan plan;
-  plan.stages = {{{matrix_product("matrix-product", slices, x.slice, x.dimension, element)}, {{"projections", Primitive::all_reduce, wire}}}};
+  plan.stages = {{{matrix_product("matrix-product", slices, x.slice, x.dimension, element)},
+                  {{"projections", Primitive::all_reduce, wire}}}};
   plan.decode.first = {matrix_product("matrix-product", slices, x.dimension, x.slice, element)};
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

@@ -56,11 +56,13 @@ struct SketchMl {
 /// that a message is never shorter than what was shown. Error feedback is part of the method. Not in GRACE.
 struct ThreeLc {
   static constexpr std::string_view kind = "3lc";
-  static constexpr std::string_view meaning = "ternary values, five to a byte, zero runs shortened, with error feedback";
+  static constexpr std::string_view meaning =
+      "ternary values, five to a byte, zero runs shortened, with error feedback";
   double run_length_gain = 1.0;
   template <class V>
   static void describe(V& v, ThreeLc& x) {
-    v.optional("run_length_gain", x.run_length_gain, "assumed bytes before over bytes after shortening runs of zeros", between(1, 14));
+    v.optional("run_length_gain", x.run_length_gain, "assumed bytes before over bytes after shortening runs of zeros",
+               between(1, 14));
   }
   bool operator==(const ThreeLc&) const = default;
 };

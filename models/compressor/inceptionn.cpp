@@ -7,16 +7,19 @@ namespace stepcast {
 
 CodecPlan plan(const Inceptionn& x, const Tensor& tensor) {
   const std::int64_t d = tensor.elements();
-  const double n32 = static_cast<double>(expected_count(x.share_32, tensor)), n16 = static_cast<double>(expected_count(x.share_16, tensor)),
+  const double n32 = static_cast<double>(expected_count(x.share_32, tensor)),
+               n16 = static_cast<double>(expected_count(x.share_16, tensor)),
                n8 = static_cast<double>(expected_count(x.share_8, tensor));
   const Bytes tags = x.packing == Packing::grace ? Bytes(static_cast<double>(d / 4 + 1)) : packed_bits(d, 2);
   const Bytes dense = tensor.dense(), values(4 * n32 + 2 * n16 + n8), wire = values + tags;
   CodecPlan plan;
   // One sweep finds the tags, another puts the values of each width in order.
-  plan.stages = {{{sweep("tag-exponents", dense, tags, tensor, 6), sweep("compact-by-tag", dense + tags, values, tensor, 6)},
-                  {{"values and tags", Primitive::all_gather_unequal, wire, 16_B}}}};
+  plan.stages = {
+      {{sweep("tag-exponents", dense, tags, tensor, 6), sweep("compact-by-tag", dense + tags, values, tensor, 6)},
+       {{"values and tags", Primitive::all_gather_unequal, wire, 16_B}}}};
   plan.decode = dense_decode(wire, tensor, 12, x.packing);
-  plan.assumed = fmt::format("shares of elements at 32, 16 and 8 bits: {}, {} and {}", x.share_32, x.share_16, x.share_8);
+  plan.assumed =
+      fmt::format("shares of elements at 32, 16 and 8 bits: {}, {} and {}", x.share_32, x.share_16, x.share_8);
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;
 }

@@ -36,7 +36,8 @@ struct Atomo {
   int rank = 3;
   template <class V>
   static void describe(V& v, Atomo& x) {
-    v.optional("rank", x.rank, "sparsity budget: expected number of triplets, cut to min(n, m) of each tensor", at_least(1));
+    v.optional("rank", x.rank, "sparsity budget: expected number of triplets, cut to min(n, m) of each tensor",
+               at_least(1));
   }
   bool operator==(const Atomo&) const = default;
 };

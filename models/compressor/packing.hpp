@@ -11,7 +11,9 @@ template <>
 struct Choices<Packing> {
   static constexpr std::array table = {
       Choice<Packing>{"ideal", Packing::ideal, "codes packed bit by bit; decoding adds straight into the sum"},
-      Choice<Packing>{"grace", Packing::grace, "as the survey's implementation sends it (a sign costs a byte, its index widths), decoding each message densely before it is added"},
+      Choice<Packing>{
+          "grace", Packing::grace,
+          "as the survey's implementation sends it (a sign costs a byte, its index widths), decoding each message densely before it is added"},
   };
 };
 
@@ -42,7 +44,8 @@ void describe_feedback(V& v, X& x) {
 }
 template <class V, class X>
 void describe_ratio(V& v, X& x) {
-  v.optional("ratio", x.ratio, "share of a tensor's elements that is kept: k = max(1, floor(ratio·d))", Limits{0.0, true, 1.0});
+  v.optional("ratio", x.ratio, "share of a tensor's elements that is kept: k = max(1, floor(ratio·d))",
+             Limits{0.0, true, 1.0});
 }
 
 }  // namespace stepcast

@@ -8,10 +8,13 @@ namespace stepcast {
 
 Bytes packed_bits(std::int64_t count, int width) { return Bytes(static_cast<double>((count * width + 7) / 8)); }
 
-int code_width(std::int64_t values) { return values <= 1 ? 1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(values - 1))); }
+int code_width(std::int64_t values) {
+  return values <= 1 ? 1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(values - 1)));
+}
 
 std::int64_t kept(double ratio, const Tensor& tensor) {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(static_cast<double>(tensor.elements()) * ratio)));
+  return std::max<std::int64_t>(1,
+                                static_cast<std::int64_t>(std::floor(static_cast<double>(tensor.elements()) * ratio)));
 }
 
 std::int64_t expected_count(double density, const Tensor& tensor) {
@@ -20,11 +23,14 @@ std::int64_t expected_count(double density, const Tensor& tensor) {
 }
 
 Bytes index_width(const Tensor& tensor, Packing packing, Framework framework) {
-  const bool wide = (packing == Packing::grace && framework == Framework::torch) || tensor.elements() > std::int64_t{1} << 32;
+  const bool wide = (packing == Packing::grace && framework == Framework::torch) || tensor.elements() > std::int64_t{1}
+                                                                                                            << 32;
   return wide ? 8_B : 4_B;
 }
 
-Bytes size_width(Packing packing, Framework framework) { return packing == Packing::grace && framework != Framework::tensorflow ? 8_B : 4_B; }
+Bytes size_width(Packing packing, Framework framework) {
+  return packing == Packing::grace && framework != Framework::tensorflow ? 8_B : 4_B;
+}
 
 Pass sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, double per_element) {
   return {std::move(kernel), read, written, Flops(per_element * static_cast<double>(tensor.elements()))};
@@ -46,7 +52,8 @@ Pass radix_sort(const Tensor& tensor) {
 
 Pass matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int64_t c, Bytes element) {
   const double rows = static_cast<double>(a), inner = static_cast<double>(b), columns = static_cast<double>(c);
-  return {std::move(kernel), (rows * inner + inner * columns) * element, rows * columns * element, Flops(2 * rows * inner * columns)};
+  return {std::move(kernel), (rows * inner + inner * columns) * element, rows * columns * element,
+          Flops(2 * rows * inner * columns)};
 }
 
 Pass orthogonalise(std::int64_t n, std::int64_t r, Bytes element) {
@@ -60,10 +67,8 @@ Decode dense_decode(Bytes wire, const Tensor& tensor, double per_element, Packin
   const Bytes dense = tensor.dense();
   Decode decode;
   decode.first = {sweep("decode", wire, dense, tensor, per_element)};
-  if (packing == Packing::grace)
-    decode.further = {decode.first[0], sweep("add", 2.0 * dense, dense, tensor, 1)};
-  else
-    decode.further = {sweep("decode-add", wire + dense, dense, tensor, per_element + 1)};
+  if (packing == Packing::grace) decode.further = {decode.first[0], sweep("add", 2.0 * dense, dense, tensor, 1)};
+  else decode.further = {sweep("decode-add", wire + dense, dense, tensor, per_element + 1)};
   return decode;
 }
 
@@ -74,8 +79,7 @@ Decode sparse_decode(Bytes wire, std::int64_t k, const Tensor& tensor, Packing p
   decode.first = {sweep("fill", {}, dense, tensor, 0), {"scatter", wire, values}};
   if (packing == Packing::grace)
     decode.further = {decode.first[0], decode.first[1], sweep("add", 2.0 * dense, dense, tensor, 1)};
-  else
-    decode.further = {{"scatter-add", wire + values, values, Flops(static_cast<double>(k))}};
+  else decode.further = {{"scatter-add", wire + values, values, Flops(static_cast<double>(k))}};
   return decode;
 }
 

@@ -15,8 +15,8 @@ int code_width(std::int64_t values);
 std::int64_t kept(double ratio, const Tensor& tensor);
 /// round(density·d): the expected number where the data decide.
 std::int64_t expected_count(double density, const Tensor& tensor);
-/// Bytes of an index on the wire: 4; 8 in GRACE for PyTorch on Horovod, whose indices are int64, and where the tensor has more
-/// elements than 32 bits can tell apart.
+/// Bytes of an index on the wire: 4; 8 in GRACE for PyTorch on Horovod, whose indices are int64, and where the tensor
+/// has more elements than 32 bits can tell apart.
 Bytes index_width(const Tensor& tensor, Packing packing = Packing::ideal, Framework framework = Framework::tensorflow);
 /// Bytes of one tensor's size where sizes are exchanged: int32 in TensorFlow, int64 in PyTorch, 4 ideally.
 Bytes size_width(Packing packing, Framework framework);
@@ -27,9 +27,9 @@ Pass sweep(std::string kernel, Bytes read, Bytes written, const Tensor& tensor, 
 /// The k-th largest of `count` keys of 4 bytes by radix select: four sweeps, one per digit of 8 bits.
 Pass radix_select(double count);
 /// The k of largest magnitude, `written` as values and indices: two sweeps over all elements, the first to count their
-/// leading bits, the second to keep those that may be among the k. What is left is done on these few in the cache and not
-/// counted; of normal elements and k = d/100 they are 1.2 % of d (kernels/cuda/top_k.cuh), 24 bytes for each of which
-/// would be 4 % more.
+/// leading bits, the second to keep those that may be among the k. What is left is done on these few in the cache and
+/// not counted; of normal elements and k = d/100 they are 1.2 % of d (kernels/cuda/top_k.cuh), 24 bytes for each of
+/// which would be 4 % more.
 Pass select_compact(const Tensor& tensor, Bytes written);
 /// A sort of d keys by radix sort: four sweeps that read and write all keys.
 Pass radix_sort(const Tensor& tensor);

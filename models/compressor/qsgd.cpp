@@ -12,8 +12,9 @@ CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
   const Bytes dense = tensor.dense(), wire = packed_bits(d, bits) + norms;
   CodecPlan plan;
   // Quantizing: magnitude, scale, floor, random number, compare, add, sign.
-  plan.stages = {{{sweep("norm", dense, norms, tensor, 2), sweep("quantize", dense + norms, wire, tensor, 6 + kRandomFlops)},
-                  {{"levels and norms", Primitive::all_gather, wire}}}};
+  plan.stages = {
+      {{sweep("norm", dense, norms, tensor, 2), sweep("quantize", dense + norms, wire, tensor, 6 + kRandomFlops)},
+       {{"levels and norms", Primitive::all_gather, wire}}}};
   plan.decode = dense_decode(wire, tensor, 2, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);

@@ -10,9 +10,11 @@ CodecPlan plan(const RandomK& x, const Tensor& tensor) {
   CodecPlan plan;
   auto& stage = plan.stages.emplace_back();
   if (x.packing == Packing::grace && x.framework == Framework::torch)  // randperm(d): a sort of d random int64 keys
-    stage.encode = {{"random-permutation", {}, 8.0 * Bytes(static_cast<double>(tensor.elements())), Flops(kRandomFlops * static_cast<double>(tensor.elements()))}};
-  else
-    stage.encode = {{"random-indices", {}, indices, Flops(kRandomFlops * count)}};
+    stage.encode = {{"random-permutation",
+                     {},
+                     8.0 * Bytes(static_cast<double>(tensor.elements())),
+                     Flops(kRandomFlops * static_cast<double>(tensor.elements()))}};
+  else stage.encode = {{"random-indices", {}, indices, Flops(kRandomFlops * count)}};
   stage.encode.push_back({"gather", indices + wire, wire});
   stage.messages = {{"values", Primitive::all_reduce, wire}};
   plan.decode.first = {sweep("fill", {}, dense, tensor, 0), {"scatter", indices + wire, wire}};

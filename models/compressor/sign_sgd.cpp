@@ -15,12 +15,15 @@ CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const
   return plan;
 }
 
-Bytes signs(Packing packing, const Tensor& tensor) { return packed_bits(tensor.elements(), packing == Packing::grace ? 8 : 1); }
+Bytes signs(Packing packing, const Tensor& tensor) {
+  return packed_bits(tensor.elements(), packing == Packing::grace ? 8 : 1);
+}
 
 }  // namespace
 
 CodecPlan plan(const SignSgd& x, const Tensor& tensor) {
-  return majority_vote(sweep("sign-pack", tensor.dense(), signs(x.packing, tensor), tensor, 1), x.packing, x.error_feedback, tensor);
+  return majority_vote(sweep("sign-pack", tensor.dense(), signs(x.packing, tensor), tensor, 1), x.packing,
+                       x.error_feedback, tensor);
 }
 
 CodecPlan plan(const Signum& x, const Tensor& tensor) {

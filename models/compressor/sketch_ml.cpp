@@ -5,10 +5,12 @@ namespace stepcast {
 
 CodecPlan plan(const SketchMl& x, const Tensor& tensor) {
   const int bits = x.packing == Packing::grace ? (x.quantiles < 256 ? 8 : 16) : code_width(x.quantiles);
-  const Bytes dense = tensor.dense(), codes = packed_bits(tensor.elements(), bits), means(4.0 * x.quantiles), wire = codes + means;
+  const Bytes dense = tensor.dense(), codes = packed_bits(tensor.elements(), bits), means(4.0 * x.quantiles),
+              wire = codes + means;
   CodecPlan plan;
   // Sort; search each element among the q edges; sum and count of each quantile.
-  plan.stages = {{{radix_sort(tensor), sweep("find-bins", dense + means, codes, tensor, code_width(x.quantiles)), sweep("segment-means", dense + codes, means, tensor, 2)},
+  plan.stages = {{{radix_sort(tensor), sweep("find-bins", dense + means, codes, tensor, code_width(x.quantiles)),
+                   sweep("segment-means", dense + codes, means, tensor, 2)},
                   {{"quantiles and means", Primitive::all_gather, wire}}}};
   plan.decode = dense_decode(wire, tensor, 1, x.packing);
   if (x.error_feedback) add_error_feedback(plan, tensor);

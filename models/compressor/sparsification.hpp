@@ -71,11 +71,11 @@ struct Threshold {
 };
 
 /// Deep Gradient Compression, Lin et al. 2018: top-k by a threshold estimated from a sample of 1 % and corrected in
-/// sweeps over all d until between 0.8 and 1.25 k (tensorflow) or 0.7 and 1.3 k (torch) elements pass it; with
-/// momentum correction, which keeps two vectors of d elements. (e + index)·nnz bytes and an exchange of sizes;
-/// nnz = selected·k, k = max(1, floor(ratio·d)), and the number of sweeps depend on the data. Recorded for ResNet-50 at ratio 0.01:
-/// selected = 2,060,054.4/2,044,264 = 1.008. GRACE: dgc.py, memory/dgc.py; at most 10 sweeps (torch), 20
-/// (tensorflow); the number assumed here is ours.
+/// sweeps over all d until between 0.8 and 1.25 k (tensorflow) or 0.7 and 1.3 k (torch) elements pass it; with momentum
+/// correction, which keeps two vectors of d elements. (e + index)·nnz bytes and an exchange of sizes; nnz = selected·k,
+/// k = max(1, floor(ratio·d)), and the number of sweeps depend on the data. Recorded for ResNet-50 at ratio 0.01:
+/// selected = 2,060,054.4/2,044,264 = 1.008. GRACE: dgc.py, memory/dgc.py; at most 10 sweeps (torch), 20 (tensorflow);
+/// the number assumed here is ours.
 struct Dgc {
   static constexpr std::string_view kind = "dgc";
   static constexpr std::string_view meaning = "deep gradient compression: sampled threshold, momentum correction";

@@ -18,7 +18,9 @@ struct Tensor {
   Dtype dtype = Dtype::fp32;
 
   /// d, the number of elements.
-  [[nodiscard]] std::int64_t elements() const { return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()); }
+  [[nodiscard]] std::int64_t elements() const {
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  }
   [[nodiscard]] bool is_matrix() const { return shape.size() >= 2; }
   [[nodiscard]] std::int64_t rows() const { return shape.front(); }
   [[nodiscard]] std::int64_t columns() const { return elements() / shape.front(); }

@@ -11,7 +11,9 @@ CodecPlan plan(const ThreeLc& x, const Tensor& tensor) {
   const Bytes dense = tensor.dense(), quartic(static_cast<double>((tensor.elements() + 4) / 5));
   const Bytes runs(std::ceil(quartic.si() / x.run_length_gain)), wire = runs + 4_B;
   CodecPlan plan;
-  plan.stages = {{{sweep("max-abs", dense, 4_B, tensor, 2), sweep("quantize", dense, quartic, tensor, 5), {"zero-runs", quartic, runs, Flops(2 * quartic.si())}},
+  plan.stages = {{{sweep("max-abs", dense, 4_B, tensor, 2),
+                   sweep("quantize", dense, quartic, tensor, 5),
+                   {"zero-runs", quartic, runs, Flops(2 * quartic.si())}},
                   {{"ternary codes and scale", Primitive::all_gather_unequal, wire, 4_B}}}};
   plan.decode = dense_decode(wire, tensor, 3, Packing::ideal);
   plan.assumed = fmt::format("runs of zeros shorten messages by {}, alike on all workers", x.run_length_gain);

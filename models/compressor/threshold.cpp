@@ -7,7 +7,8 @@ namespace stepcast {
 
 CodecPlan plan(const Threshold& x, const Tensor& tensor) {
   const std::int64_t count = expected_count(x.density, tensor);
-  const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(tensor, x.packing, x.framework));
+  const Bytes dense = tensor.dense(),
+              wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(tensor, x.packing, x.framework));
   CodecPlan plan;
   // Compaction counts first, to know where each block writes.
   plan.stages = {{{sweep("count", dense, {}, tensor, 2), sweep("compact", dense, wire, tensor, 2)},

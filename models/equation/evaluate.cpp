@@ -24,21 +24,25 @@ struct WorkerClass {
 std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   std::vector<WorkerClass> classes;
   for (const WorkerKind& kind : worker_kinds(cluster)) {
-    const auto same = std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == kind.speed; });
+    const auto same =
+        std::find_if(classes.begin(), classes.end(), [&](const WorkerClass& c) { return c.speed == kind.speed; });
     if (same != classes.end()) same->count += kind.count;
     else classes.push_back({kind.count, kind.speed});
   }
   return classes;
 }
 
-/// Nothing of tasks that do not communicate. S belongs to collectives only. What is encoded again in each reducing round takes that long instead of γ.
+/// Nothing of tasks that do not communicate. S belongs to collectives only. What is encoded again in each reducing
+/// round takes that long instead of γ.
 PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     PricedCost cost = prices(collective->call);
-    if (collective->call.recode > Seconds{}) cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
+    if (collective->call.recode > Seconds{})
+      cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
     return cost;
   }
-  if (const auto* shards = std::get_if<ShardWork>(&work)) return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
+  if (const auto* shards = std::get_if<ShardWork>(&work))
+    return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
   if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return prices.neighbours(neighbours->bytes);
   return {};  // computing, and what refuse_asynchronous is for
 }
@@ -46,7 +50,8 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
 /// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
 class Unfolded {
  public:
-  Unfolded(const StepGraph& graph, const ClusterPrices& prices) : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
+  Unfolded(const StepGraph& graph, const ClusterPrices& prices)
+      : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       first_[i] = static_cast<int>(timed.duration.size());
       const Work& work = graph.tasks[i].work;
@@ -67,13 +72,19 @@ class Unfolded {
   }
 
   [[nodiscard]] const std::vector<WorkerClass>& classes() const { return classes_; }
-  [[nodiscard]] int vertex(std::size_t task, std::size_t cls) const { return first_[task] + (per_class(task) ? static_cast<int>(cls) : 0); }
-  [[nodiscard]] std::size_t task_of(int vertex) const { return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), vertex) - first_.begin()) - 1; }
+  [[nodiscard]] int vertex(std::size_t task, std::size_t cls) const {
+    return first_[task] + (per_class(task) ? static_cast<int>(cls) : 0);
+  }
+  [[nodiscard]] std::size_t task_of(int vertex) const {
+    return static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), vertex) - first_.begin()) - 1;
+  }
 
   TimedEventGraph timed;
 
  private:
-  [[nodiscard]] bool per_class(std::size_t task) const { return std::holds_alternative<ComputeWork>(graph_.tasks[task].work); }
+  [[nodiscard]] bool per_class(std::size_t task) const {
+    return std::holds_alternative<ComputeWork>(graph_.tasks[task].work);
+  }
 
   void connect(TaskId before, TaskId after, int lag) {
     const auto b = static_cast<std::size_t>(before), a = static_cast<std::size_t>(after);
@@ -99,7 +110,8 @@ class Unfolded {
 
 void refuse_asynchronous(const StepGraph& graph) {
   if (graph.asynchronous)
-    throw ModelError("equations cannot tell the step time of asynchronous parameter servers: the order of pushes depends on time; use --evaluator replay");
+    throw ModelError(
+        "equations cannot tell the step time of asynchronous parameter servers: the order of pushes depends on time; use --evaluator replay");
 }
 
 }  // namespace
@@ -107,20 +119,25 @@ void refuse_asynchronous(const StepGraph& graph) {
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   const int workers = prices.cluster().workers;
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) return cost_of(collective->call, workers);
-  if (const auto* shards = std::get_if<ShardWork>(&work)) return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
-  if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return neighbour_exchange_cost(neighbours->bytes, workers);
+  if (const auto* shards = std::get_if<ShardWork>(&work))
+    return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
+  if (const auto* neighbours = std::get_if<NeighbourWork>(&work))
+    return neighbour_exchange_cost(neighbours->bytes, workers);
   if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // one worker's own message, were it alone
     CostTerms terms;
     terms.add(Path::shard, 1, transfer->bytes);
     // The worker on a shard's own host sends nothing.
-    if (transfer->exchange == ShardExchange::push) terms.sent = transfer->bytes * (graph.shards_co_located ? (workers - 1.0) / workers : 1.0);
+    if (transfer->exchange == ShardExchange::push)
+      terms.sent = transfer->bytes * (graph.shards_co_located ? (workers - 1.0) / workers : 1.0);
     return terms;
   }
   return {};
 }
 
 PricedCost communication_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
-  if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work) || std::holds_alternative<ShardCopy>(work)) refuse_asynchronous(graph);
+  if (std::holds_alternative<ShardTransfer>(work) || std::holds_alternative<ShardServe>(work) ||
+      std::holds_alternative<ShardCopy>(work))
+    refuse_asynchronous(graph);
   return exchange_price(work, graph, prices);
 }
 
@@ -136,10 +153,14 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
   forecast.critical_steps = cycle.lag;
   for (const int v : cycle.vertices) {
     const std::string& name = graph.tasks[unfolded.task_of(v)].name;
-    if (unfolded.timed.duration[static_cast<std::size_t>(v)] > 0.0 && (forecast.critical.empty() || forecast.critical.back() != name)) forecast.critical.push_back(name);
+    if (unfolded.timed.duration[static_cast<std::size_t>(v)] > 0.0 &&
+        (forecast.critical.empty() || forecast.critical.back() != name))
+      forecast.critical.push_back(name);
   }
   const std::vector<double> first = solver.first_step();
-  for (std::size_t v = 0; v < first.size(); ++v) forecast.first_step = std::max(forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
+  for (std::size_t v = 0; v < first.size(); ++v)
+    forecast.first_step = std::max(
+        forecast.first_step, Seconds(first[v] + unfolded.timed.duration[v]) / static_cast<double>(graph.local_steps));
 
   const auto start = solver.periodic_starts(cycle);
   const std::vector<WorkerKind> kinds = worker_kinds(prices.cluster());
@@ -157,11 +178,14 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
     for (const WorkerKind& kind : kinds)
       if (kinds.size() > 1 && kind.speed == speed) forecast.kinds.push_back({kind.first, kind.count, one});
   }
-  std::sort(forecast.kinds.begin(), forecast.kinds.end(), [](const KindBreakdown& a, const KindBreakdown& b) { return a.first < b.first; });
+  std::sort(forecast.kinds.begin(), forecast.kinds.end(),
+            [](const KindBreakdown& a, const KindBreakdown& b) { return a.first < b.first; });
   return forecast;
 }
 
-StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) { return evaluate(graph, ClusterPrices(cluster)); }
+StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {
+  return evaluate(graph, ClusterPrices(cluster));
+}
 
 CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices) {
   refuse_asynchronous(graph);
@@ -180,9 +204,12 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       const Task& task = graph.tasks[i];
       // A push has a stream at each end; the worker's stands for both.
-      if (task.worker_stream != static_cast<StreamId>(s) && (task.worker_stream != kNoStream || task.server_stream != static_cast<StreamId>(s))) continue;
+      if (task.worker_stream != static_cast<StreamId>(s) &&
+          (task.worker_stream != kNoStream || task.server_stream != static_cast<StreamId>(s)))
+        continue;
       double longest = 0.0;
-      for (std::size_t c = 0; c < unfolded.classes().size(); ++c) longest = std::max(longest, unfolded.timed.duration[static_cast<std::size_t>(unfolded.vertex(i, c))]);
+      for (std::size_t c = 0; c < unfolded.classes().size(); ++c)
+        longest = std::max(longest, unfolded.timed.duration[static_cast<std::size_t>(unfolded.vertex(i, c))]);
       busy += longest;
     }
     if (busy > 0) critical.loads.push_back({graph.streams[s].name, Seconds(busy / graph.local_steps)});

@@ -19,7 +19,9 @@ struct Precision {
   static double epsilon() { return -1e-13; }
 };
 
-using Weight = boost::property<boost::edge_weight_t, double, boost::property<boost::edge_weight2_t, double, boost::property<boost::edge_index_t, int>>>;
+using Weight =
+    boost::property<boost::edge_weight_t, double,
+                    boost::property<boost::edge_weight2_t, double, boost::property<boost::edge_index_t, int>>>;
 using Reduced = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Weight>;
 
 }  // namespace
@@ -41,7 +43,8 @@ TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph)
     if (waits[v] == 0) order_.push_back(static_cast<int>(v));
   for (std::size_t i = 0; i < order_.size(); ++i)
     for (int e = head[static_cast<std::size_t>(order_[i])]; e >= 0; e = next[static_cast<std::size_t>(e)])
-      if (--waits[static_cast<std::size_t>(graph.edges[static_cast<std::size_t>(e)].to)] == 0) order_.push_back(graph.edges[static_cast<std::size_t>(e)].to);
+      if (--waits[static_cast<std::size_t>(graph.edges[static_cast<std::size_t>(e)].to)] == 0)
+        order_.push_back(graph.edges[static_cast<std::size_t>(e)].to);
   if (order_.size() != n) throw std::logic_error("a step graph's dependencies inside one step form a cycle");
 }
 
@@ -57,7 +60,9 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   if (entries.empty()) return {};
-  const auto entry_index = [&](int vertex) { return static_cast<std::size_t>(std::lower_bound(entries.begin(), entries.end(), vertex) - entries.begin()); };
+  const auto entry_index = [&](int vertex) {
+    return static_cast<std::size_t>(std::lower_bound(entries.begin(), entries.end(), vertex) - entries.begin());
+  };
 
   struct Way {
     std::size_t entry;
@@ -92,9 +97,12 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
   Reduced reduced(entries.size());
   const double scale = longest > 0 ? 1.0 / longest : 1.0;
   for (std::size_t w = 0; w < ways.size(); ++w)
-    boost::add_edge(ways[w].entry, entry_index(ways[w].back->to), Weight(ways[w].length * scale, {static_cast<double>(ways[w].back->lag), static_cast<int>(w)}), reduced);
+    boost::add_edge(ways[w].entry, entry_index(ways[w].back->to),
+                    Weight(ways[w].length * scale, {static_cast<double>(ways[w].back->lag), static_cast<int>(w)}),
+                    reduced);
   std::vector<Reduced::edge_descriptor> edges;
-  boost::maximum_cycle_ratio(reduced, get(boost::vertex_index, reduced), get(boost::edge_weight, reduced), get(boost::edge_weight2, reduced), &edges, Precision());
+  boost::maximum_cycle_ratio(reduced, get(boost::vertex_index, reduced), get(boost::edge_weight, reduced),
+                             get(boost::edge_weight2, reduced), &edges, Precision());
 
   CriticalCycle cycle;
   double time = 0.0;
@@ -103,7 +111,9 @@ CriticalCycle TimedEventSolver::critical_cycle() const {
     time += way.length;
     cycle.lag += way.back->lag;
     std::vector<int> path;
-    for (int v = way.back->from; v >= 0; v = v == entries[way.entry] ? -1 : previous[way.entry][static_cast<std::size_t>(v)]) path.push_back(v);
+    for (int v = way.back->from; v >= 0;
+         v = v == entries[way.entry] ? -1 : previous[way.entry][static_cast<std::size_t>(v)])
+      path.push_back(v);
     cycle.vertices.insert(cycle.vertices.end(), path.rbegin(), path.rend());
   }
   if (cycle.lag > 0) cycle.period = time / cycle.lag;
@@ -142,7 +152,9 @@ std::vector<double> TimedEventSolver::first_step() const {
   for (const int v : order_)
     for (const Arc& arc : incoming_[static_cast<std::size_t>(v)]) {
       const auto from = static_cast<std::size_t>(arc.from);
-      if (arc.lag == 0) start[static_cast<std::size_t>(v)] = std::max(start[static_cast<std::size_t>(v)], start[from] + graph_.duration[from]);
+      if (arc.lag == 0)
+        start[static_cast<std::size_t>(v)] =
+            std::max(start[static_cast<std::size_t>(v)], start[from] + graph_.duration[from]);
     }
   return start;
 }

@@ -37,7 +37,8 @@ class FatTreeRoutes {
     const std::vector<int> target = digits(to);
     std::size_t level = 0;
     // D-mod-k: the destination chooses the parents. SimGrid leaves parallel cables out of the division.
-    while (level == 0 || !std::equal(here.begin() + static_cast<std::ptrdiff_t>(level), here.end(), target.begin() + static_cast<std::ptrdiff_t>(level))) {
+    while (level == 0 || !std::equal(here.begin() + static_cast<std::ptrdiff_t>(level), here.end(),
+                                     target.begin() + static_cast<std::ptrdiff_t>(level))) {
       int port = to;
       for (std::size_t i = 0; i < level; ++i) port /= t_.up[i];
       port %= ports_up(level);
@@ -89,14 +90,16 @@ class FatTreeRoutes {
 class TorusRoutes {
  public:
   explicit TorusRoutes(const Torus& t) {
-    std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions_), [](int size) { return size > 1; });
+    std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions_),
+                 [](int size) { return size > 1; });
   }
 
   void operator()(int from, int to, Route& route) const {
     int stride = 1, here = from;
     for (std::size_t d = 0; d < dimensions_.size(); ++d) {
       const int size = dimensions_[d], source = from / stride % size, target = to / stride % size;
-      const bool up = (target > source && target <= source + size / 2) || (source > size / 2 && (source + size / 2) % size >= target);
+      const bool up = (target > source && target <= source + size / 2) ||
+                      (source > size / 2 && (source + size / 2) % size >= target);
       for (int at = source; at != target;) {
         const int next = (at + (up ? 1 : size - 1)) % size;
         const int next_host = here + (next - at) * stride;
@@ -109,7 +112,9 @@ class TorusRoutes {
   }
 
  private:
-  [[nodiscard]] int cable(int host, std::size_t dimension) const { return host * static_cast<int>(dimensions_.size()) + static_cast<int>(dimension); }
+  [[nodiscard]] int cable(int host, std::size_t dimension) const {
+    return host * static_cast<int>(dimensions_.size()) + static_cast<int>(dimension);
+  }
   std::vector<int> dimensions_;
 };
 
@@ -132,7 +137,9 @@ class DragonflyRoutes {
     route.push_back(forth(from));
     int here = source;
     const auto along_chassis = [&](int router) { route.push_back(host_links() + here * t_.routers + router); };
-    const auto between_chassis = [&](int chassis) { route.push_back(host_links() + chassis_links() + here * t_.chassis + chassis); };
+    const auto between_chassis = [&](int chassis) {
+      route.push_back(host_links() + chassis_links() + here * t_.chassis + chassis);
+    };
     if (group != target_group) {
       if (here % t_.routers != target_group) {
         along_chassis(target_group);
@@ -167,9 +174,13 @@ struct Fabric::Maker {
   const Cluster& cluster;
   int hosts;
 
-  void add_cables(int count, BytesPerSecond bandwidth, Seconds latency) const { fabric.links_.insert(fabric.links_.end(), static_cast<std::size_t>(count) * 2, OneWay{bandwidth, latency}); }
+  void add_cables(int count, BytesPerSecond bandwidth, Seconds latency) const {
+    fabric.links_.insert(fabric.links_.end(), static_cast<std::size_t>(count) * 2, OneWay{bandwidth, latency});
+  }
   /// A link of the fabric is the cluster's, or as many of them side by side.
-  [[nodiscard]] OneWay link(int cables = 1) const { return {cluster.link.bandwidth * cables, cluster.link.latency / 2.0}; }
+  [[nodiscard]] OneWay link(int cables = 1) const {
+    return {cluster.link.bandwidth * cables, cluster.link.latency / 2.0};
+  }
 
   void add_host_cables() const {
     const HostSpecs specs(cluster);
@@ -190,7 +201,8 @@ struct Fabric::Maker {
 
   void operator()(const Racks& t) const {
     add_host_cables();
-    add_cables((hosts - 1) / t.hosts_per_rack + 1, cluster.link.bandwidth * (t.hosts_per_rack / t.oversubscription), t.uplink_latency / 2.0);
+    add_cables((hosts - 1) / t.hosts_per_rack + 1, cluster.link.bandwidth * (t.hosts_per_rack / t.oversubscription),
+               t.uplink_latency / 2.0);
     fabric.branch_ = [m = t.hosts_per_rack](int host) { return host / m; };
     fabric.append_ = [first = hosts, m = t.hosts_per_rack](int from, int to, Route& route) {
       route.push_back(forth(from));
@@ -203,13 +215,18 @@ struct Fabric::Maker {
   }
 
   void operator()(const Nodes& t) const {
-    const int workers = cluster.workers, g = t.gpus_per_node, machines = (workers - 1) / g + 1, nics = std::min(t.nics, workers);
+    const int workers = cluster.workers, g = t.gpus_per_node, machines = (workers - 1) / g + 1,
+              nics = std::min(t.nics, workers);
     add_cables(workers, t.inner.bandwidth, t.inner.latency / 2.0);
     add_cables(hosts - workers, BytesPerSecond(kFreeBandwidth), {});
-    add_cables(machines * nics + (hosts - workers), cluster.link.bandwidth, cluster.link.latency / 2.0);  // a dedicated shard's machine has one
+    add_cables(machines * nics + (hosts - workers), cluster.link.bandwidth,
+               cluster.link.latency / 2.0);  // a dedicated shard's machine has one
     const auto machine = [=](int rank) { return rank < workers ? rank / g : machines + (rank - workers); };
-    const auto nic = [=, first = hosts](int rank) { return first + (rank < workers ? rank / g * nics + rank % g % nics : machines * nics + (rank - workers)); };
-    const int all = machines + (hosts - workers), per_rack = t.racks ? t.racks->nodes_per_rack : all, first_uplink = hosts + machines * nics + (hosts - workers);
+    const auto nic = [=, first = hosts](int rank) {
+      return first + (rank < workers ? rank / g * nics + rank % g % nics : machines * nics + (rank - workers));
+    };
+    const int all = machines + (hosts - workers), per_rack = t.racks ? t.racks->nodes_per_rack : all,
+              first_uplink = hosts + machines * nics + (hosts - workers);
     if (t.racks) add_cables((all - 1) / per_rack + 1, rack_uplink(cluster, t), t.racks->uplink_latency / 2.0);
     fabric.branch_ = nic;
     fabric.append_ = [=](int from, int to, Route& route) {
@@ -237,15 +254,19 @@ struct Fabric::Maker {
 
   void operator()(const Dragonfly& t) const {
     const DragonflyRoutes routes(t);
-    const int chassis = routes.host_links(), group = chassis + routes.chassis_links(), outer = group + routes.group_links();
-    const auto link_at = [=, host_link = link(), chassis_link = link(t.router_links), group_link = link(t.chassis_links), outer_link = link(t.group_links)](int place) {
+    const int chassis = routes.host_links(), group = chassis + routes.chassis_links(),
+              outer = group + routes.group_links();
+    const auto link_at = [=, host_link = link(), chassis_link = link(t.router_links),
+                          group_link = link(t.chassis_links), outer_link = link(t.group_links)](int place) {
       return place < chassis ? host_link : place < group ? chassis_link : place < outer ? group_link : outer_link;
     };
     fabric.link_at_ = link_at;
     fabric.append_ = routes;
   }
 
-  void operator()(const SimGridXml&) const { throw std::logic_error("only SimGrid knows the routes of a platform file"); }
+  void operator()(const SimGridXml&) const {
+    throw std::logic_error("only SimGrid knows the routes of a platform file");
+  }
 };
 
 void Fabric::number(Route& route, std::size_t from) const {
@@ -256,6 +277,8 @@ void Fabric::number(Route& route, std::size_t from) const {
   }
 }
 
-Fabric::Fabric(const Cluster& cluster, int dedicated_shards) { std::visit(Maker{*this, cluster, cluster.workers + dedicated_shards}, cluster.topology); }
+Fabric::Fabric(const Cluster& cluster, int dedicated_shards) {
+  std::visit(Maker{*this, cluster, cluster.workers + dedicated_shards}, cluster.topology);
+}
 
 }  // namespace stepcast

@@ -6,8 +6,8 @@
 // each direction. The routes are those of the platform that build_platform makes (tests/sim/fabric_test.cpp asks
 // SimGrid for each of them), without the links that are never contended.
 //
-// A dragonfly of 16,384 routers in a chassis has 268 million links of which 16 workers use a few dozen. So the links of fat
-// trees, tori and dragonflies are numbered as routes first take them, and cost nothing before.
+// A dragonfly of 16,384 routers in a chassis has 268 million links of which 16 workers use a few dozen. So the links of
+// fat trees, tori and dragonflies are numbered as routes first take them, and cost nothing before.
 #pragma once
 
 #include <functional>
@@ -48,10 +48,11 @@ class Fabric {
   void number(Route& route, std::size_t from) const;
 
   mutable std::vector<OneWay> links_;
-  std::function<void(int, int, Route&)> append_;  ///< by place in the topology where link_at_ tells what is there, by number elsewhere
+  std::function<void(int, int, Route&)>
+      append_;  ///< by place in the topology where link_at_ tells what is there, by number elsewhere
   std::function<OneWay(int)> link_at_;
-  mutable std::unordered_map<int, int> number_;   ///< by place
-  std::function<int(int)> branch_;  ///< empty: every host is its own
+  mutable std::unordered_map<int, int> number_;  ///< by place
+  std::function<int(int)> branch_;               ///< empty: every host is its own
 };
 
 }  // namespace stepcast

@@ -8,14 +8,19 @@ int natural_group(const Cluster& cluster) {
   return 1;
 }
 
-const char* group_name(const Cluster& cluster) { return std::holds_alternative<Racks>(cluster.topology) ? "rack" : "machine"; }
+const char* group_name(const Cluster& cluster) {
+  return std::holds_alternative<Racks>(cluster.topology) ? "rack" : "machine";
+}
 
 Machines machines(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   return {natural_group(cluster), nodes ? nodes->nics : 1};
 }
 
-BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes) { return cluster.link.bandwidth * (static_cast<double>(nodes.nics) * nodes.racks->nodes_per_rack / nodes.racks->oversubscription); }
+BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes) {
+  return cluster.link.bandwidth *
+         (static_cast<double>(nodes.nics) * nodes.racks->nodes_per_rack / nodes.racks->oversubscription);
+}
 
 const Nodes* nodes_in_racks(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
@@ -24,11 +29,13 @@ const Nodes* nodes_in_racks(const Cluster& cluster) {
 
 bool uplinks_matter(const Cluster& cluster, int machines) {
   const Nodes* nodes = nodes_in_racks(cluster);
-  return nodes && ((machines > nodes->racks->nodes_per_rack && nodes->racks->oversubscription > 1) || nodes->racks->uplink_latency > Seconds{});
+  return nodes && ((machines > nodes->racks->nodes_per_rack && nodes->racks->oversubscription > 1) ||
+                   nodes->racks->uplink_latency > Seconds{});
 }
 
 bool has_inner_hops(const Cluster& cluster) {
-  return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) || std::holds_alternative<Dragonfly>(cluster.topology);
+  return std::holds_alternative<FatTree>(cluster.topology) || std::holds_alternative<Torus>(cluster.topology) ||
+         std::holds_alternative<Dragonfly>(cluster.topology);
 }
 
 }  // namespace stepcast

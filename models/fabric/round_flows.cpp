@@ -19,13 +19,14 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric) {
   };
   std::vector<Load> loads;  // by link
   std::vector<double> latencies;
-  Fabric::Route hops;                  // of all routes, one after the other
-  std::vector<std::size_t> ends{0};    // of each route
+  Fabric::Route hops;                // of all routes, one after the other
+  std::vector<std::size_t> ends{0};  // of each route
   for (const Message& message : round) {
     fabric.append_route(message.from, message.to, hops);
     loads.resize(fabric.links().size());
     double latency = 0.0;
-    for (std::size_t h = ends.back(); h < hops.size(); ++h) latency += fabric.links()[static_cast<std::size_t>(hops[h])].latency.si();
+    for (std::size_t h = ends.back(); h < hops.size(); ++h)
+      latency += fabric.links()[static_cast<std::size_t>(hops[h])].latency.si();
     for (std::size_t h = ends.back(); h < hops.size(); ++h) {
       Load& load = loads[static_cast<std::size_t>(hops[h])];
       ++load.flows;
@@ -40,8 +41,10 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric) {
   for (std::size_t link = 0; link < loads.size(); ++link)
     if (loads[link].flows > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
   for (std::size_t link = 0; link < loads.size(); ++link)
-    if (loads[link].flows > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding)) first_ = std::max(first_, loads[link].first);
-  const bool alike = std::all_of(round.begin(), round.end(), [&](const Message& m) { return m.slice.count == round.front().slice.count; });
+    if (loads[link].flows > 0 && loads[link].blocks / bandwidth(link) >= load_ * (1 - kRounding))
+      first_ = std::max(first_, loads[link].first);
+  const bool alike = std::all_of(round.begin(), round.end(),
+                                 [&](const Message& m) { return m.slice.count == round.front().slice.count; });
   is_closed_ = alike && first_ >= latency_ * (1 - kRounding);
   is_exact_ = is_closed_ || round.size() <= kMostFollowed;
   is_closed_ |= !is_exact_;
@@ -51,7 +54,8 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric) {
   constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> number(loads.size(), kUnknown);
   for (std::size_t i = 0; i < round.size(); ++i) {
-    Flow flow{latencies[i], static_cast<double>(round[i].slice.count), static_cast<std::uint32_t>(links_of_flows_.size()), 0};
+    Flow flow{latencies[i], static_cast<double>(round[i].slice.count),
+              static_cast<std::uint32_t>(links_of_flows_.size()), 0};
     double own = std::numeric_limits<double>::infinity();
     for (std::size_t h = ends[i]; h < ends[i + 1]; ++h) {
       const auto link = static_cast<std::size_t>(hops[h]);
@@ -88,11 +92,13 @@ class RoundFlows::Sharing {
     for (const std::size_t f : open) for_each_link(f, [&](std::size_t link) { ++flows_[link]; });
     while (!open.empty()) {
       double least = std::numeric_limits<double>::infinity();
-      for (const std::size_t f : open) for_each_link(f, [&](std::size_t link) { least = std::min(least, left_[link] / flows_[link]); });
+      for (const std::size_t f : open)
+        for_each_link(f, [&](std::size_t link) { least = std::min(least, left_[link] / flows_[link]); });
       // All flows on the fullest links get their share of them for good.
       const auto filled = std::partition(open.begin(), open.end(), [&](std::size_t f) {
         bool full = false;
-        for_each_link(f, [&](std::size_t link) { full = full || left_[link] <= least * flows_[link] * (1 + kRounding); });
+        for_each_link(f,
+                      [&](std::size_t link) { full = full || left_[link] <= least * flows_[link] * (1 + kRounding); });
         return !full;
       });
       for (auto f = filled; f != open.end(); ++f) {
@@ -109,7 +115,8 @@ class RoundFlows::Sharing {
  private:
   template <class F>
   void for_each_link(std::size_t flow, F&& f) const {
-    for (std::uint32_t i = round_.flows_[flow].first_link; i < round_.flows_[flow].last_link; ++i) f(round_.links_of_flows_[i]);
+    for (std::uint32_t i = round_.flows_[flow].first_link; i < round_.flows_[flow].last_link; ++i)
+      f(round_.links_of_flows_[i]);
   }
 
   const RoundFlows& round_;

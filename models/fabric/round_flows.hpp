@@ -9,17 +9,17 @@
 
 namespace stepcast {
 
-/// The messages of a round as flows. Each starts after the latency of its route; all that run share the links by max-min
-/// fairness; the round ends with the last of them.
+/// The messages of a round as flows. Each starts after the latency of its route; all that run share the links by
+/// max-min fairness; the round ends with the last of them.
 ///
 /// Where all messages are equally large and the most loaded link has only such of the longest latency, the round lasts
 ///
 ///     α + max over links of (bytes on it / its bandwidth):
 ///
-/// a max-min fair flow is never slower than the fair share of the most loaded link, and there none is faster. Other rounds
-/// of up to kMostFollowed messages are followed from one start or end of a message to the next, which is no closed form but
-/// as exact. Larger ones get the same formula: of equally large messages no less than they take, and no more than the
-/// latencies of two routes may differ too much.
+/// a max-min fair flow is never slower than the fair share of the most loaded link, and there none is faster. Other
+/// rounds of up to kMostFollowed messages are followed from one start or end of a message to the next, which is no
+/// closed form but as exact. Larger ones get the same formula: of equally large messages no less than they take, and no
+/// more than the latencies of two routes may differ too much.
 ///
 /// Memory: of a round that is followed, about 50 bytes for each message and 4 for each link that it shares.
 class RoundFlows {

@@ -8,7 +8,8 @@
 namespace stepcast {
 namespace {
 
-constexpr std::array kOrder = {Phase::forward, Phase::backward, Phase::update, Phase::encode, Phase::decode, Phase::exchange};
+constexpr std::array kOrder = {Phase::forward, Phase::backward, Phase::update,
+                               Phase::encode,  Phase::decode,   Phase::exchange};
 
 struct Edge {
   double time;

@@ -13,13 +13,15 @@ namespace stepcast {
 /// counts wherever it runs, communication only while the GPU has nothing to compute, and waiting is the rest
 /// (for other workers, or for a server's work).
 ///
-/// The equations know one time for a communication task, and charge it to all workers as communication. So a worker who has
-/// his part of it done sooner, beside a server's shard or by a faster link, waits there by the replay and communicates by the
-/// equations; the sum of both parts is the same where the step is.
+/// The equations know one time for a communication task, and charge it to all workers as communication. So a worker who
+/// has his part of it done sooner, beside a server's shard or by a faster link, waits there by the replay and
+/// communicates by the equations; the sum of both parts is the same where the step is.
 struct Breakdown {
   Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, waiting{};
 
-  [[nodiscard]] Seconds total() const { return forward + backward + update + encode + decode + exposed_communication + waiting; }
+  [[nodiscard]] Seconds total() const {
+    return forward + backward + update + encode + decode + exposed_communication + waiting;
+  }
 };
 
 /// What workers of one kind (models/part/worker_kinds.hpp) spend a step on, their mean.
@@ -35,16 +37,19 @@ struct Distribution {
 };
 
 struct StepForecast {
-  Seconds first_step{};  ///< from the start until every task of step 0 is done; local SGD: mean of the steps before the first exchange ends
-  Seconds step{};        ///< steady-state time per step
-  Breakdown breakdown;   ///< mean over workers, of one steady-state step
-  std::vector<KindBreakdown> kinds;      ///< the same of each kind, where there are several; their mean over workers is `breakdown`
-  std::string steady_state;              ///< how the evaluator knows that the state is steady
-  std::vector<std::string> critical;     ///< equations: tasks of the critical cycle, in order
-  int critical_steps = 0;                ///< equations: steps the critical cycle spans
-  int steps = 0;                         ///< replay: steps simulated
-  double drift = 0.0;                    ///< replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first, relatively
-  std::string fidelity;                  ///< replay: "folded" and to how much, or "full" and why
+  Seconds
+      first_step{};  ///< from the start until every task of step 0 is done; local SGD: mean of the steps before the first exchange ends
+  Seconds step{};       ///< steady-state time per step
+  Breakdown breakdown;  ///< mean over workers, of one steady-state step
+  std::vector<KindBreakdown>
+      kinds;                 ///< the same of each kind, where there are several; their mean over workers is `breakdown`
+  std::string steady_state;  ///< how the evaluator knows that the state is steady
+  std::vector<std::string> critical;  ///< equations: tasks of the critical cycle, in order
+  int critical_steps = 0;             ///< equations: steps the critical cycle spans
+  int steps = 0;                      ///< replay: steps simulated
+  double drift =
+      0.0;  ///< replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first, relatively
+  std::string fidelity;                      ///< replay: "folded" and to how much, or "full" and why
   std::optional<Distribution> distribution;  ///< replay with jitter
 };
 

@@ -28,12 +28,17 @@ class AxisFinder {
   AxisFinder(const Json& object, std::string pointer) : object_(object), pointer_(std::move(pointer)) {}
 
   template <class T>
-  void required(const char* name, T&, const char*, Limits = {}) { visit<T>(name); }
+  void required(const char* name, T&, const char*, Limits = {}) {
+    visit<T>(name);
+  }
   template <class T>
-  void optional(const char* name, T&, const char*, Limits = {}) { visit<T>(name); }
+  void optional(const char* name, T&, const char*, Limits = {}) {
+    visit<T>(name);
+  }
 
   [[nodiscard]] std::vector<std::string> axes() && {
-    std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.position < b.position; });
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Found& a, const Found& b) { return a.position < b.position; });
     std::vector<std::string> pointers;
     for (Found& found : found_) pointers.push_back(std::move(found.pointer));
     return pointers;
@@ -45,7 +50,8 @@ class AxisFinder {
     const auto found = object_.find(name);
     if (found == object_.end()) return;
     const auto position = std::distance(object_.begin(), found);
-    for (std::string& axis : find_axes<T>(*found, pointer_to(pointer_, name))) found_.push_back({position, std::move(axis)});
+    for (std::string& axis : find_axes<T>(*found, pointer_to(pointer_, name)))
+      found_.push_back({position, std::move(axis)});
   }
 
   struct Found {

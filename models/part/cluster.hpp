@@ -18,8 +18,8 @@
 
 namespace stepcast {
 
-/// What takes no time, such as the inside of a machine between a dedicated shard and its NIC, is a link of this rate, in B/s;
-/// no link of a scenario is within a thousandth of it.
+/// What takes no time, such as the inside of a machine between a dedicated shard and its NIC, is a link of this rate,
+/// in B/s; no link of a scenario is within a thousandth of it.
 inline constexpr double kFreeBandwidth = 1e18;
 inline constexpr Limits bandwidth_limits{0.0, true, 1e15};
 
@@ -54,14 +54,15 @@ struct NodeRacks {
   template <class V>
   static void describe(V& v, NodeRacks& x) {
     v.required("nodes_per_rack", x.nodes_per_rack, "machines under one leaf switch", at_least(1));
-    v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it", at_least(1));
+    v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it",
+               at_least(1));
     v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", non_negative);
   }
   bool operator==(const NodeRacks&) const = default;
 };
 
-/// Machines of several GPUs. Workers are ranked machine by machine; each GPU has an inner link into its
-/// machine's switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch, or to their rack's. GPU i
+/// Machines of several GPUs. Workers are ranked machine by machine; each GPU has an inner link into its machine's
+/// switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch, or to their rack's. GPU i
 /// uses NIC i mod nics. A dedicated parameter server is a machine of its own, after those of the workers.
 struct Nodes {
   static constexpr std::string_view kind = "nodes";
@@ -76,7 +77,9 @@ struct Nodes {
     v.required("gpus_per_node", x.gpus_per_node, "workers on one machine", at_least(1));
     v.required("inner", x.inner, "link between the GPUs of one machine (NVLink, PCIe)");
     v.optional("nics", x.nics, "network interfaces of one machine", at_least(1));
-    v.optional("racks", x.racks, "racks that the machines stand in, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
+    v.optional(
+        "racks", x.racks,
+        "racks that the machines stand in, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
   }
   bool operator==(const Nodes&) const = default;
 };
@@ -92,7 +95,8 @@ struct Racks {
   template <class V>
   static void describe(V& v, Racks& x) {
     v.required("hosts_per_rack", x.hosts_per_rack, "workers under one top-of-rack switch", at_least(1));
-    v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it", at_least(1));
+    v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it",
+               at_least(1));
     v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", non_negative);
   }
   bool operator==(const Racks&) const = default;
@@ -196,8 +200,8 @@ struct Choices<JitterDistribution> {
   };
 };
 
-/// Random factor on a worker's compute times, mean 1, drawn anew for every worker and micro-batch: once a step, or for each of
-/// the passes that a step accumulates, whose sum then varies less.
+/// Random factor on a worker's compute times, mean 1, drawn anew for every worker and micro-batch: once a step, or for
+/// each of the passes that a step accumulates, whose sum then varies less.
 struct Jitter {
   JitterDistribution distribution = JitterDistribution::none;
   double cv = 0.0;
@@ -232,10 +236,14 @@ struct TcpTransport {
 
   template <class V>
   static void describe(V& v, TcpTransport& x) {
-    v.optional("latency_factor", x.latency_factor, "multiplies every latency; 13.01 is SimGrid's calibration of a LAN, 1 keeps what is distance", positive);
+    v.optional("latency_factor", x.latency_factor,
+               "multiplies every latency; 13.01 is SimGrid's calibration of a LAN, 1 keeps what is distance", positive);
     v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies every bandwidth", between(1e-6, 1));
     v.optional("cross_traffic", x.cross_traffic, "acknowledgements take 5 % of the reverse direction");
-    v.optional("window", x.window, "largest TCP window, which caps a flow at bandwidth_factor·window/(2·latency), the latency without its factor; 0B: no limit", non_negative);
+    v.optional(
+        "window", x.window,
+        "largest TCP window, which caps a flow at bandwidth_factor·window/(2·latency), the latency without its factor; 0B: no limit",
+        non_negative);
   }
   bool operator==(const TcpTransport&) const = default;
 };
@@ -245,9 +253,9 @@ using Transport = std::variant<IdealTransport, TcpTransport>;
 /// What a benchmark says of the links over a range of sizes, with 95 % confidence intervals (stepcast-calibrate link).
 /// For the reader of the file: simulations take `link`, which holds over all sizes.
 struct LinkFit {
-  std::string source;     ///< file and program
-  std::string benchmark;  ///< "all-reduce by ring, 8 ranks", "point to point"
-  Bytes from{}, to{};     ///< of the buffer, n
+  std::string source;                                ///< file and program
+  std::string benchmark;                             ///< "all-reduce by ring, 8 ranks", "point to point"
+  Bytes from{}, to{};                                ///< of the buffer, n
   Seconds latency{}, latency_low{}, latency_high{};  ///< α
   std::optional<BytesPerSecond> bandwidth{}, bandwidth_low{}, bandwidth_high{};  ///< 1/β; empty: without bound
 
@@ -275,7 +283,8 @@ struct HourlyPrices {
   template <class V>
   static void describe(V& v, HourlyPrices& x) {
     v.required("worker", x.worker, "of an hour of one worker, in whatever currency", non_negative);
-    v.optional("server", x.server, "of an hour of one dedicated parameter server, in the same; null: a worker's", non_negative);
+    v.optional("server", x.server, "of an hour of one dedicated parameter server, in the same; null: a worker's",
+               non_negative);
   }
   bool operator==(const HourlyPrices&) const = default;
 };
@@ -307,9 +316,12 @@ struct Cluster {
     v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
     v.optional("groups", x.groups, "workers that differ from the rest");
-    v.optional("jitter", x.jitter, "random factor on compute times, drawn anew for every worker and pass of forward and backward");
-    v.optional("prices", x.prices, "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
-    v.optional("fits", x.fits, "measurements that the link's numbers come from; for the reader, no simulation takes them");
+    v.optional("jitter", x.jitter,
+               "random factor on compute times, drawn anew for every worker and pass of forward and backward");
+    v.optional("prices", x.prices,
+               "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
+    v.optional("fits", x.fits,
+               "measurements that the link's numbers come from; for the reader, no simulation takes them");
   }
   bool operator==(const Cluster&) const = default;
 };

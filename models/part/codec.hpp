@@ -14,8 +14,10 @@ enum class GpuSharing { serial, fair };
 template <>
 struct Choices<GpuSharing> {
   static constexpr std::array table = {
-      Choice<GpuSharing>{"serial", GpuSharing::serial, "one after the other: an encode kernel holds up back-propagation until it ends"},
-      Choice<GpuSharing>{"fair", GpuSharing::fair, "side by side on streams of their own, each at half speed (replay only)"},
+      Choice<GpuSharing>{"serial", GpuSharing::serial,
+                         "one after the other: an encode kernel holds up back-propagation until it ends"},
+      Choice<GpuSharing>{"fair", GpuSharing::fair,
+                         "side by side on streams of their own, each at half speed (replay only)"},
   };
 };
 

@@ -10,8 +10,8 @@
 
 namespace stepcast {
 
-/// Whether the field that `path` leads to from `value` holds what it holds in `by_default`: in a choice between kinds, what
-/// it holds where that kind is written without it. True where the path leads to no field.
+/// Whether the field that `path` leads to from `value` holds what it holds in `by_default`: in a choice between kinds,
+/// what it holds where that kind is written without it. True where the path leads to no field.
 template <class T>
 bool holds_default(const T& value, const T& by_default, std::span<const std::string_view> path);
 
@@ -29,7 +29,9 @@ struct MemberFinder {
       if (field == name) found = &member;
   }
   template <class F>
-  void optional(const char* field, F& member, const char* meaning, Limits = {}) { required(field, member, meaning); }
+  void optional(const char* field, F& member, const char* meaning, Limits = {}) {
+    required(field, member, meaning);
+  }
 };
 
 /// Follows a path into one of the members.
@@ -47,7 +49,9 @@ struct DefaultComparer {
     same = holds_default(member, *finder.found, path.subspan(1));
   }
   template <class F>
-  void optional(const char* field, F& member, const char* meaning, Limits = {}) { required(field, member, meaning); }
+  void optional(const char* field, F& member, const char* meaning, Limits = {}) {
+    required(field, member, meaning);
+  }
 };
 
 }  // namespace detail
@@ -56,10 +60,12 @@ template <class T>
 bool holds_default(const T& value, const T& by_default, std::span<const std::string_view> path) {
   if (path.empty()) return value == by_default;
   if constexpr (IsVariant<T>::value) {
-    return std::visit([&]<class Part>(const Part& part) {
-      const auto* other = std::get_if<Part>(&by_default);
-      return holds_default(part, other ? *other : Part{}, path);
-    }, value);
+    return std::visit(
+        [&]<class Part>(const Part& part) {
+          const auto* other = std::get_if<Part>(&by_default);
+          return holds_default(part, other ? *other : Part{}, path);
+        },
+        value);
   } else if constexpr (IsOptional<T>::value) {
     return !value || holds_default(*value, by_default.value_or(typename T::value_type{}), path);
   } else if constexpr (Described<T>) {

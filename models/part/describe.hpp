@@ -40,7 +40,9 @@ constexpr Limits between(double min, double max) { return {min, false, max}; }
 /// Numbers with a fraction, and quantities in SI, are 0 or of a size between these: beyond them, products and
 /// quotients of a few would leave the range of double.
 inline constexpr double kSmallest = 1e-30, kLargest = 1e30;
-inline bool is_sane(double value) { return value == 0 || (std::abs(value) >= kSmallest && std::abs(value) <= kLargest); }
+inline bool is_sane(double value) {
+  return value == 0 || (std::abs(value) >= kSmallest && std::abs(value) <= kLargest);
+}
 
 /// "of at least 1", "above 0", "from 1 to 8"; "" without limits.
 std::string to_string(const Limits& limits);
@@ -64,7 +66,9 @@ template <class E>
 struct Choices;  // static constexpr std::array<Choice<E>, n> table;
 
 template <class E>
-concept Named = requires { Choices<E>::table; };
+concept Named = requires {
+  Choices<E>::table;
+};
 
 template <Named E>
 constexpr std::string_view name_of(E value) {
@@ -82,7 +86,9 @@ struct NullVisitor {
 };
 
 template <class T>
-concept Described = requires(NullVisitor& v, T& x) { T::describe(v, x); };
+concept Described = requires(NullVisitor& v, T& x) {
+  T::describe(v, x);
+};
 
 template <class T>
 struct IsQuantity : std::false_type {};
@@ -120,7 +126,8 @@ void for_each_part(const std::variant<Parts...>*, F&& f) {
 template <class T>
 std::vector<std::string> kinds_of() {
   std::vector<std::string> kinds;
-  for_each_part(static_cast<const T*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) { kinds.emplace_back(Part::kind); });
+  for_each_part(static_cast<const T*>(nullptr),
+                [&]<class Part>(std::in_place_type_t<Part>) { kinds.emplace_back(Part::kind); });
   return kinds;
 }
 

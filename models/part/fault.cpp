@@ -35,7 +35,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string to_string(const Fault& fault) {
   const bool option = fault.file.starts_with("--");
   std::string text = fault.file + ": ";
-  if (!fault.pointer.empty() || !option) text += fmt::format("{}: ", fault.pointer.empty() ? "(whole document)" : fault.pointer);
+  if (!fault.pointer.empty() || !option)
+    text += fmt::format("{}: ", fault.pointer.empty() ? "(whole document)" : fault.pointer);
   text += "found " + fault.found;
   if (!fault.allowed.empty()) text += "; allowed: " + fault.allowed;
   if (!fault.remedy.empty()) text += "; " + fault.remedy;
@@ -48,7 +49,8 @@ std::string shorten(std::string_view text, std::size_t bytes) {
   return std::string(text.substr(0, bytes)) + "...";
 }
 
-ScenarioError::ScenarioError(std::vector<Fault> faults) : std::runtime_error(join(faults)), faults_(std::move(faults)) {}
+ScenarioError::ScenarioError(std::vector<Fault> faults)
+    : std::runtime_error(join(faults)), faults_(std::move(faults)) {}
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   const std::string_view probe = name.substr(0, 64);

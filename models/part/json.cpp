@@ -24,26 +24,26 @@ class Watch {
         begin_value();
         levels_.push_back({event == Event::array_start, {}, 0, {}});
         if (static_cast<int>(levels_.size()) > kMaxDepth)
-          refuse(pointer(levels_.size() - 1), fmt::format("nesting deeper than {} levels", kMaxDepth), fmt::format("at most {} levels", kMaxDepth));
+          refuse(pointer(levels_.size() - 1), fmt::format("nesting deeper than {} levels", kMaxDepth),
+                 fmt::format("at most {} levels", kMaxDepth));
         break;
       case Event::object_end:
-      case Event::array_end:
-        levels_.pop_back();
-        break;
+      case Event::array_end: levels_.pop_back(); break;
       case Event::key: {
         Level& level = levels_.back();
         level.key = parsed.get<std::string>();
         if (level.key.size() > kMaxKeyBytes)
-          refuse(pointer(levels_.size() - 1), fmt::format("a key of {} bytes", level.key.size()), fmt::format("keys of at most {} bytes", kMaxKeyBytes));
+          refuse(pointer(levels_.size() - 1), fmt::format("a key of {} bytes", level.key.size()),
+                 fmt::format("keys of at most {} bytes", kMaxKeyBytes));
         if (level.keys.size() >= kMaxKeys)
-          refuse(pointer(levels_.size() - 1), fmt::format("an object of more than {} keys", kMaxKeys), fmt::format("at most {} keys", kMaxKeys));
+          refuse(pointer(levels_.size() - 1), fmt::format("an object of more than {} keys", kMaxKeys),
+                 fmt::format("at most {} keys", kMaxKeys));
         if (!level.keys.insert(level.key).second && faults_.size() < kMaxFaults)
-          faults_.push_back({file_, pointer(levels_.size()), "the key a second time", "each key once", "remove one of the two"});
+          faults_.push_back(
+              {file_, pointer(levels_.size()), "the key a second time", "each key once", "remove one of the two"});
         break;
       }
-      case Event::value:
-        begin_value();
-        break;
+      case Event::value: begin_value(); break;
     }
     return true;
   }
@@ -91,26 +91,30 @@ class Watch {
 std::string without_tag(const char* what) {
   std::string text(what);
   if (const auto tag = text.find("] "); tag != std::string::npos) text.erase(0, tag + 2);
-  if (const auto place = text.find(": "); text.starts_with("parse error at") && place != std::string::npos) text.erase(0, place + 2);
+  if (const auto place = text.find(": "); text.starts_with("parse error at") && place != std::string::npos)
+    text.erase(0, place + 2);
   return text;
 }
 
 /// Text as it may be shown: valid UTF-8 without control characters and the spaces around it.
 std::string readable(std::string_view text) {
   auto shown = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-  std::replace_if(shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   const auto first = shown.find_first_not_of(' ');
   return first == std::string::npos ? "" : shown.substr(first, shown.find_last_not_of(' ') - first + 1);
 }
 
-/// Where the parser stopped: after `read` bytes, the last of them what it could not take. A comma with nothing after it is told
-/// from what stands there instead.
+/// Where the parser stopped: after `read` bytes, the last of them what it could not take. A comma with nothing after it
+/// is told from what stands there instead.
 Fault malformed(std::string_view text, std::size_t read, const std::string& file, const char* what) {
   constexpr std::string_view kSpaces = " \t\r\n";
   std::size_t at = std::min(read > 0 ? read - 1 : 0, text.size());
   if (at == text.size()) at = text.find_last_not_of(kSpaces) + 1;  // npos + 1 is 0
   std::string remedy;
-  if (const auto before = text.substr(0, at).find_last_not_of(kSpaces); before != std::string_view::npos && text[before] == ',' && at < text.size() && (text[at] == '}' || text[at] == ']')) {
+  if (const auto before = text.substr(0, at).find_last_not_of(kSpaces); before != std::string_view::npos &&
+                                                                        text[before] == ',' && at < text.size() &&
+                                                                        (text[at] == '}' || text[at] == ']')) {
     remedy = fmt::format("remove the comma before the \"{}\"", text[at]);
     at = before;
   }
@@ -121,12 +125,17 @@ Fault malformed(std::string_view text, std::size_t read, const std::string& file
   constexpr std::size_t kShown = 72;
   const std::size_t column = at - begin, from = line.size() > kShown && column > kShown / 2 ? column - kShown / 2 : 0;
   const std::string shown = readable(line.substr(from, kShown));
-  return {file, fmt::format("line {}, column {}", number, column + 1), fmt::format("malformed JSON ({}){}", shorten(without_tag(what), 300), shown.empty() ? "" : fmt::format(" in {}{}{}", from > 0 ? "..." : "", shown, from + kShown < line.size() ? "..." : "")), "one JSON document", remedy};
+  return {file, fmt::format("line {}, column {}", number, column + 1),
+          fmt::format("malformed JSON ({}){}", shorten(without_tag(what), 300),
+                      shown.empty() ? ""
+                                    : fmt::format(" in {}{}{}", from > 0 ? "..." : "", shown,
+                                                  from + kShown < line.size() ? "..." : "")),
+          "one JSON document", remedy};
 }
 
 Fault too_large(const std::string& file) {
-  return {file, "", fmt::format("more than {} MiB", kMaxFileBytes >> 20), fmt::format("at most {} MiB", kMaxFileBytes >> 20),
-          "a scenario is a few kilobytes: is this the right file?"};
+  return {file, "", fmt::format("more than {} MiB", kMaxFileBytes >> 20),
+          fmt::format("at most {} MiB", kMaxFileBytes >> 20), "a scenario is a few kilobytes: is this the right file?"};
 }
 
 }  // namespace
@@ -142,7 +151,11 @@ Json parse_json(std::string_view text, const std::string& file) {
   } catch (const Json::parse_error& error) {
     throw ScenarioError({malformed(text, error.byte, file, error.what())});
   } catch (const Json::exception& error) {
-    throw ScenarioError({{file, watch.here(), "malformed JSON (" + shorten(without_tag(error.what()), 300) + ")", "one JSON document", {}}});
+    throw ScenarioError({{file,
+                          watch.here(),
+                          "malformed JSON (" + shorten(without_tag(error.what()), 300) + ")",
+                          "one JSON document",
+                          {}}});
   }
 }
 

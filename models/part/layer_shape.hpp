@@ -95,8 +95,10 @@ enum class LstmTensors { gates, fused, joint };
 template <>
 struct Choices<LstmTensors> {
   static constexpr std::array table = {
-      Choice<LstmTensors>{"gates", LstmTensors::gates, "an input matrix, a hidden matrix and a bias for each gate (Pufferfish)"},
-      Choice<LstmTensors>{"fused", LstmTensors::fused, "weight_ih, weight_hh, bias_ih, bias_hh for all gates (PyTorch, cuDNN)"},
+      Choice<LstmTensors>{"gates", LstmTensors::gates,
+                          "an input matrix, a hidden matrix and a bias for each gate (Pufferfish)"},
+      Choice<LstmTensors>{"fused", LstmTensors::fused,
+                          "weight_ih, weight_hh, bias_ih, bias_hh for all gates (PyTorch, cuDNN)"},
       Choice<LstmTensors>{"joint", LstmTensors::joint, "one kernel for input and hidden, one bias (TensorFlow)"},
   };
 };
@@ -121,8 +123,8 @@ struct Lstm {
   bool operator==(const Lstm&) const = default;
 };
 
-/// softmax(QKᵀ/√d) V for each head; the projections are linear layers of their own. Fused (FlashAttention: Dao et al. 2022;
-/// Dao 2023) its scores never reach memory, and backward computes them again.
+/// softmax(QKᵀ/√d) V for each head; the projections are linear layers of their own. Fused (FlashAttention: Dao et al.
+/// 2022; Dao 2023) its scores never reach memory, and backward computes them again.
 struct Attention {
   static constexpr std::string_view kind = "attention";
   static constexpr std::string_view meaning = "scores, softmax and weighted values; the projections are linear layers";
@@ -136,9 +138,14 @@ struct Attention {
     v.required("d", x.d, "width of all heads together", kSize);
     v.required("sequence", x.sequence, "query positions of one sample", kSize);
     v.optional("memory", x.memory, "key positions; null: as many as query positions", kSize);
-    v.optional("kv_heads", x.kv_heads, "heads of keys and values, each shared by as many query heads (grouped-query attention); null: `heads`", kSize);
-    v.optional("fused", x.fused, "one kernel whose scores stay on the chip (FlashAttention); false: they are kept in memory");
-    v.optional("causal", x.causal, "with `fused`: half of the scores are computed; otherwise all are, and masked, so that it changes nothing");
+    v.optional("kv_heads", x.kv_heads,
+               "heads of keys and values, each shared by as many query heads (grouped-query attention); null: `heads`",
+               kSize);
+    v.optional("fused", x.fused,
+               "one kernel whose scores stay on the chip (FlashAttention); false: they are kept in memory");
+    v.optional(
+        "causal", x.causal,
+        "with `fused`: half of the scores are computed; otherwise all are, and masked, so that it changes nothing");
   }
   bool operator==(const Attention&) const = default;
 };
@@ -155,7 +162,8 @@ struct Embedding {
     v.required("entries", x.entries, "rows of the table", between(1, 1e9));
     v.required("width", x.width, "elements of a row", kSize);
     v.optional("rows", x.rows, "look-ups of one sample", kSize);
-    v.optional("exchanged", x.exchanged, "whether its gradient is sent as a dense tensor; false leaves it out of the gradients");
+    v.optional("exchanged", x.exchanged,
+               "whether its gradient is sent as a dense tensor; false leaves it out of the gradients");
   }
   bool operator==(const Embedding&) const = default;
 };
@@ -187,7 +195,9 @@ struct LayerNorm {
     v.required("width", x.width, "elements of a row, each with a weight and, with `bias`, a bias", kSize);
     v.optional("rows", x.rows, "rows of one sample", kSize);
     v.optional("bias", x.bias, "whether each element has a bias beside its weight; RMSNorm has none");
-    v.optional("composed", x.composed, "without bias: by simple operations in fp32 with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
+    v.optional(
+        "composed", x.composed,
+        "without bias: by simple operations in fp32 with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
   }
   bool operator==(const LayerNorm&) const = default;
 };
@@ -259,7 +269,9 @@ struct Add {
   Count elements = 1;
 
   template <class V>
-  static void describe(V& v, Add& x) { v.required("elements", x.elements, "elements of one sample's sum", kElements); }
+  static void describe(V& v, Add& x) {
+    v.required("elements", x.elements, "elements of one sample's sum", kElements);
+  }
   bool operator==(const Add&) const = default;
 };
 
@@ -270,7 +282,9 @@ struct Multiply {
   Count elements = 1;
 
   template <class V>
-  static void describe(V& v, Multiply& x) { v.required("elements", x.elements, "elements of one sample's product", kElements); }
+  static void describe(V& v, Multiply& x) {
+    v.required("elements", x.elements, "elements of one sample's product", kElements);
+  }
   bool operator==(const Multiply&) const = default;
 };
 
@@ -285,7 +299,9 @@ struct Rotary {
   static void describe(V& v, Rotary& x) {
     v.required("elements", x.elements, "elements of one sample's queries and keys", kElements);
     v.required("passed", x.passed, "elements of its values, which are handed on", kElements);
-    v.optional("composed", x.composed, "by simple operations with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
+    v.optional(
+        "composed", x.composed,
+        "by simple operations with a kernel each, as Hugging Face's Llama has it where nothing compiles it; false: one kernel");
   }
   bool operator==(const Rotary&) const = default;
 };
@@ -297,7 +313,9 @@ struct Concat {
   Count elements = 1;
 
   template <class V>
-  static void describe(V& v, Concat& x) { v.required("elements", x.elements, "elements of one sample's result", kElements); }
+  static void describe(V& v, Concat& x) {
+    v.required("elements", x.elements, "elements of one sample's result", kElements);
+  }
   bool operator==(const Concat&) const = default;
 };
 
@@ -312,11 +330,14 @@ struct SoftmaxLoss {
   static void describe(V& v, SoftmaxLoss& x) {
     v.required("classes", x.classes, "classes of a row", kSize);
     v.optional("rows", x.rows, "rows of one sample", between(1, 1e9));
-    v.optional("fused", x.fused, "computed with the product before it, some rows at a time, so that the scores of all rows are never there at once (Wijmans et al. 2024); it changes the memory alone");
+    v.optional(
+        "fused", x.fused,
+        "computed with the product before it, some rows at a time, so that the scores of all rows are never there at once (Wijmans et al. 2024); it changes the memory alone");
   }
   bool operator==(const SoftmaxLoss&) const = default;
 };
 
-using LayerShape = std::variant<Conv2d, ConvTranspose2d, Linear, Lstm, Attention, Embedding, BatchNorm, LayerNorm, Activation, Pool, Add, Multiply, Rotary, Concat, SoftmaxLoss>;
+using LayerShape = std::variant<Conv2d, ConvTranspose2d, Linear, Lstm, Attention, Embedding, BatchNorm, LayerNorm,
+                                Activation, Pool, Add, Multiply, Rotary, Concat, SoftmaxLoss>;
 
 }  // namespace stepcast

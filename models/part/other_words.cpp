@@ -107,13 +107,16 @@ std::optional<NameHere> name_here(std::string_view word, const std::vector<std::
   for (const std::string& name : names)
     if (plain(name) == wanted) return NameHere{name, "", true};
   for (const OtherWord& other : kWords)
-    if (other.word == wanted && std::find(names.begin(), names.end(), other.among) != names.end()) return NameHere{std::string(other.name), std::string(other.field)};
+    if (other.word == wanted && std::find(names.begin(), names.end(), other.among) != names.end())
+      return NameHere{std::string(other.name), std::string(other.field)};
   return {};
 }
 
 std::string part_meant(std::string_view word, const std::vector<std::string>& kinds) {
   const NameHere here = name_here(word, kinds).value_or(NameHere{nearest(word, kinds), "", true});
-  return here.name.empty() ? "" : fmt::format("{{\"kind\": \"{}\"{}{}}}", here.name, here.field.empty() ? "" : ", ", here.field);
+  return here.name.empty()
+             ? ""
+             : fmt::format("{{\"kind\": \"{}\"{}{}}}", here.name, here.field.empty() ? "" : ", ", here.field);
 }
 
 }  // namespace stepcast

@@ -10,17 +10,17 @@ namespace stepcast {
 
 /// A thing by its name here.
 struct NameHere {
-  std::string name;   ///< "" where there is no such thing here
-  std::string field;  ///< that belongs to it, as JSON: "\"stage\": \"parameters\""; may be empty
+  std::string name;          ///< "" where there is no such thing here
+  std::string field;         ///< that belongs to it, as JSON: "\"stage\": \"parameters\""; may be empty
   bool is_spelling = false;  ///< the word is that name, spelt otherwise
 };
 
-/// What `word` is called among `names`: the name that is alike but for case, "-", "_" and spaces, or else the one that the
-/// table of other tools' words has. Nothing where neither knows it.
+/// What `word` is called among `names`: the name that is alike but for case, "-", "_" and spaces, or else the one that
+/// the table of other tools' words has. Nothing where neither knows it.
 std::optional<NameHere> name_here(std::string_view word, const std::vector<std::string>& names);
 
-/// The part, as JSON, that `word` seems to mean where one of these kinds is wanted: known by name_here, or else spelt much the
-/// same; "" where it seems to mean none.
+/// The part, as JSON, that `word` seems to mean where one of these kinds is wanted: known by name_here, or else spelt
+/// much the same; "" where it seems to mean none.
 std::string part_meant(std::string_view word, const std::vector<std::string>& kinds);
 
 }  // namespace stepcast

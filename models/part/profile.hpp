@@ -21,7 +21,8 @@ template <>
 struct Choices<Evidence> {
   static constexpr std::array table = {
       Choice<Evidence>{"measured", Evidence::measured, "measured on the device"},
-      Choice<Evidence>{"transferred", Evidence::transferred, "predicted from another device's measurement and the two datasheets"},
+      Choice<Evidence>{"transferred", Evidence::transferred,
+                       "predicted from another device's measurement and the two datasheets"},
       Choice<Evidence>{"datasheet", Evidence::datasheet, "the manufacturer's figure"},
       Choice<Evidence>{"recalled", Evidence::recalled, "from memory, not read again"},
       Choice<Evidence>{"assumed", Evidence::assumed, "our assumption"},
@@ -30,7 +31,8 @@ struct Choices<Evidence> {
 
 /// An entry's spread s: its time lies between 1/(1 + s) and 1 + s times the one that is stated or follows from it.
 inline constexpr Limits kSpread = between(0, 100);
-inline constexpr const char* kSpreadMeaning = "s: the time lies within a factor 1 + s of the one stated; null: not known";
+inline constexpr const char* kSpreadMeaning =
+    "s: the time lies within a factor 1 + s of the one stated; null: not known";
 
 /// The highest arithmetic rate with operands of one type.
 struct PeakRate {
@@ -108,7 +110,8 @@ struct WinogradGain {
 
   template <class V>
   static void describe(V& v, WinogradGain& x) {
-    v.required("value", x.value, "multiplications by definition over those done: 1 without, 2.25 for F(2x2, 3x3)", between(1, 9));
+    v.required("value", x.value, "multiplications by definition over those done: 1 without, 2.25 for F(2x2, 3x3)",
+               between(1, 9));
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the number stands, or why it was assumed");
   }
@@ -119,8 +122,10 @@ struct WinogradGain {
 template <class V, class Entry>
 void describe_sampling(V& v, Entry& x) {
   v.optional("spread", x.spread, kSpreadMeaning, kSpread);
-  v.optional("iqr", x.iqr, "distance of the quartiles of single times over their median; null: not known", non_negative);
-  v.optional("start_spread", x.start_spread, "largest less least of the medians of process starts, over the median; null: not known", non_negative);
+  v.optional("iqr", x.iqr, "distance of the quartiles of single times over their median; null: not known",
+             non_negative);
+  v.optional("start_spread", x.start_spread,
+             "largest less least of the medians of process starts, over the median; null: not known", non_negative);
   v.optional("samples", x.samples, "times that the entry rests on; null: not known", at_least(1));
   v.optional("discarded", x.discarded, "times left out because the clock had dropped; null: not known", non_negative);
 }
@@ -143,7 +148,8 @@ struct LayerEntry {
     v.required("dtype", x.dtype, "type of the operands");
     v.optional("forward", x.forward, "forward time; null: by the roofline", positive);
     v.optional("data_gradient", x.data_gradient, "time of the input's gradient; null: by the roofline", positive);
-    v.optional("weight_gradient", x.weight_gradient, "time of the parameters' gradients; null: by the roofline", positive);
+    v.optional("weight_gradient", x.weight_gradient, "time of the parameters' gradients; null: by the roofline",
+               positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the times stand");
     describe_sampling(v, x);
@@ -238,9 +244,10 @@ struct FitErrors {
   bool operator==(const FitErrors&) const = default;
 };
 
-/// Rates of one of a compressor's kernels, or of an optimizer's update of one tensor. Its time is linear in the bytes from (0, launch) by the knots, and after the
-/// last of them grows at `bandwidth`: without knots, launch + bytes/bandwidth. Arithmetic: with a peak of its own,
-/// flops/peak are added; without, the part after `launch` is at least flops over the device's peak.
+/// Rates of one of a compressor's kernels, or of an optimizer's update of one tensor. Its time is linear in the bytes
+/// from (0, launch) by the knots, and after the last of them grows at `bandwidth`: without knots, launch +
+/// bytes/bandwidth. Arithmetic: with a peak of its own, flops/peak are added; without, the part after `launch` is at
+/// least flops over the device's peak.
 struct KernelEntry {
   std::string name;
   Seconds launch{};
@@ -256,10 +263,12 @@ struct KernelEntry {
 
   template <class V>
   static void describe(V& v, KernelEntry& x) {
-    v.required("name", x.name, "the kernel, as compressors call it, or an update and its type, such as sgd_momentum-update/bf16");
+    v.required("name", x.name,
+               "the kernel, as compressors call it, or an update and its type, such as sgd_momentum-update/bf16");
     v.required("launch", x.launch, "time it takes whatever it does", non_negative);
     v.required("bandwidth", x.bandwidth, "bytes read and written per second, large tensors", positive);
-    v.optional("peak", x.peak, "operations per second, their time added; null: the device's, the longer time taken", positive);
+    v.optional("peak", x.peak, "operations per second, their time added; null: the device's, the longer time taken",
+               positive);
     v.required("evidence", x.evidence, "kind of source");
     v.required("source", x.source, "where the numbers stand");
     v.optional("knots", x.knots, "where the time bends, in order of bytes; empty: one straight line");
@@ -308,12 +317,16 @@ struct MeasuredDevice {
     v.required("compute_capability", x.compute_capability, "such as 9.0");
     v.required("driver", x.driver, "highest CUDA version that the driver knows");
     v.required("toolkit", x.toolkit, "version of the CUDA runtime");
-    v.optional("sm_clock", x.sm_clock, "median clock of the processors while it was measured; null: not known", positive);
+    v.optional("sm_clock", x.sm_clock, "median clock of the processors while it was measured; null: not known",
+               positive);
     v.optional("memory_clock", x.memory_clock, "highest clock of the memory; null: not known", positive);
     v.required("flags", x.flags, "how the kernels were compiled and called");
     v.required("git", x.git, "state of stepcast's sources");
     v.required("date", x.date, "first day of the measurement, YYYY-MM-DD");
-    v.optional("event_overhead", x.event_overhead, "what the events around a sample added to it, and no time of the profile holds; null: nothing was taken off", positive);
+    v.optional(
+        "event_overhead", x.event_overhead,
+        "what the events around a sample added to it, and no time of the profile holds; null: nothing was taken off",
+        positive);
   }
   bool operator==(const MeasuredDevice&) const = default;
 };
@@ -344,23 +357,29 @@ struct DeviceProfile {
 
   template <class V>
   static void describe(V& v, DeviceProfile& x) {
-    v.optional("schema_version", x.schema_version, "of this format; a reader refuses what is newer than itself", between(1, kProfileVersion));
+    v.optional("schema_version", x.schema_version, "of this format; a reader refuses what is newer than itself",
+               between(1, kProfileVersion));
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "which device, in which form");
     v.optional("device", x.device, "on what it was measured; null: not measured");
     v.required("peaks", x.peaks, "highest arithmetic rate of each type");
-    v.optional("memory", x.memory, "how much of it the device has; null: not known, and nothing is said to be too large for it");
+    v.optional("memory", x.memory,
+               "how much of it the device has; null: not known, and nothing is said to be too large for it");
     v.required("memory_bandwidth", x.memory_bandwidth, "rate of the device's memory");
     v.required("launch_overhead", x.launch_overhead, "time a kernel takes whatever it does");
-    v.optional("clock", x.clock, "highest clock of the processors; what a kernel's fixed time goes with from one device to another");
+    v.optional("clock", x.clock,
+               "highest clock of the processors; what a kernel's fixed time goes with from one device to another");
     v.required("compute_efficiency", x.compute_efficiency, "share of the peak that large kernels reach");
-    v.optional("attention_efficiency", x.attention_efficiency, "share of the peak that fused attention reaches, whose scores stay on the chip (FlashAttention); null: compute_efficiency");
+    v.optional(
+        "attention_efficiency", x.attention_efficiency,
+        "share of the peak that fused attention reaches, whose scores stay on the chip (FlashAttention); null: compute_efficiency");
     v.required("memory_efficiency", x.memory_efficiency, "share of the memory bandwidth that large kernels reach");
     v.required("bend", x.bend, "how sharply the roofline bends");
     v.optional("winograd", x.winograd, "arithmetic that 3x3 convolutions save");
     v.optional("layers", x.layers, "layers whose times are known; all others are priced by the roofline");
     v.optional("range", x.range, "kernels that the roofline was fitted on, one range a type; empty: not fitted");
-    v.optional("roofline_spread", x.roofline_spread, "how far the roofline is from layers that were measured, one a type; empty: not known");
+    v.optional("roofline_spread", x.roofline_spread,
+               "how far the roofline is from layers that were measured, one a type; empty: not known");
     v.optional("kernels", x.kernels, "kernels of compressors and of updates whose rates are known");
     v.optional("checks", x.checks, "steps that were also measured whole, which no forecast uses");
   }
@@ -369,13 +388,15 @@ struct DeviceProfile {
 
 /// The profile's peak of a type; null without one.
 inline const PeakRate* find_peak(const DeviceProfile& profile, Dtype dtype) {
-  const auto found = std::find_if(profile.peaks.begin(), profile.peaks.end(), [&](const PeakRate& peak) { return peak.dtype == dtype; });
+  const auto found = std::find_if(profile.peaks.begin(), profile.peaks.end(),
+                                  [&](const PeakRate& peak) { return peak.dtype == dtype; });
   return found == profile.peaks.end() ? nullptr : &*found;
 }
 
 /// The profile's entry for a kernel; null without one.
 inline const KernelEntry* find_kernel(const DeviceProfile& profile, std::string_view name) {
-  const auto found = std::find_if(profile.kernels.begin(), profile.kernels.end(), [&](const KernelEntry& kernel) { return kernel.name == name; });
+  const auto found = std::find_if(profile.kernels.begin(), profile.kernels.end(),
+                                  [&](const KernelEntry& kernel) { return kernel.name == name; });
   return found == profile.kernels.end() ? nullptr : &*found;
 }
 

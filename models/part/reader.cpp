@@ -10,7 +10,8 @@
 namespace stepcast {
 
 std::string to_string(const Limits& limits) {
-  if (limits.min && limits.max && limits.exclusive) return fmt::format("above {:g} and at most {:g}", *limits.min, *limits.max);
+  if (limits.min && limits.max && limits.exclusive)
+    return fmt::format("above {:g} and at most {:g}", *limits.min, *limits.max);
   if (limits.min && limits.max) return fmt::format("from {} to {}", *limits.min, *limits.max);
   if (limits.min) return fmt::format("{} {}", limits.exclusive ? "above" : "of at least", *limits.min);
   if (limits.max) return fmt::format("of at most {}", *limits.max);
@@ -36,12 +37,11 @@ std::string remedy_of(const std::string& word, const std::vector<std::string>& n
 
 namespace detail {
 
-std::string list_names(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
+std::string list_names(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names) {
-  return {"", pointer, describe_value(found), list_names(names), found.is_string() ? remedy_of(found.get_ref<const std::string&>(), names) : ""};
+  return {"", pointer, describe_value(found), list_names(names),
+          found.is_string() ? remedy_of(found.get_ref<const std::string&>(), names) : ""};
 }
 
 std::string unquoted(const Json& json) {
@@ -50,9 +50,12 @@ std::string unquoted(const Json& json) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number)) return "";
-  const std::string_view read(text.data(), static_cast<std::size_t>(end - text.data())), rest = std::string_view(text).substr(read.size());
+  const std::string_view read(text.data(), static_cast<std::size_t>(end - text.data())),
+      rest = std::string_view(text).substr(read.size());
   // "64" and "64 workers" mean 64; what goes on otherwise ("2..4", "2,4", "1,000") means several numbers or another.
-  if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' && std::isalpha(static_cast<unsigned char>(rest.front())) == 0) return "write one number, or a list such as [2, 4]";
+  if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' &&
+      std::isalpha(static_cast<unsigned char>(rest.front())) == 0)
+    return "write one number, or a list such as [2, 4]";
   double factor = 1;
   if (rest == "%" || rest == " %") factor = 0.01;
   else if (rest == "k" || rest == "K") factor = 1e3;

@@ -22,7 +22,8 @@
 namespace stepcast {
 
 template <class T>
-void read_value(const Json& json, const std::string& pointer, T& target, const Limits& limits, std::vector<Fault>& faults);
+void read_value(const Json& json, const std::string& pointer, T& target, const Limits& limits,
+                std::vector<Fault>& faults);
 
 namespace detail {
 
@@ -44,7 +45,8 @@ class ObjectReader {
     if (const auto found = object_.find(name); found != object_.end())
       read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
     else
-      faults_.push_back({"", pointer_to(pointer_, name), "nothing", fmt::format("a required value ({})", meaning), "add it"});
+      faults_.push_back(
+          {"", pointer_to(pointer_, name), "nothing", fmt::format("a required value ({})", meaning), "add it"});
   }
 
   template <class T>
@@ -82,7 +84,8 @@ std::string si_unit() {
 std::string unquoted(const Json& json);
 
 template <class T>
-void read_number(const Json& json, const std::string& pointer, T& target, const Limits& limits, std::vector<Fault>& faults) {
+void read_number(const Json& json, const std::string& pointer, T& target, const Limits& limits,
+                 std::vector<Fault>& faults) {
   constexpr bool integral = std::is_integral_v<T>;
   const std::string range = to_string(limits);
   std::string wanted = fmt::format("{}{}{}", integral ? "an integer" : "a number", range.empty() ? "" : " ", range);
@@ -100,23 +103,39 @@ void read_number(const Json& json, const std::string& pointer, T& target, const 
     if (std::abs(value) > most && !is_bounded) wanted += fmt::format(", at most {}", most);
   } else {
     fits = fits && is_sane(value);
-    if (!is_sane(value)) wanted = fmt::format("a number {}between {:g} and {:g} in size", admits(limits, 0) ? "of 0, or " : "", kSmallest, limits.max.value_or(kLargest));
+    if (!is_sane(value))
+      wanted = fmt::format("a number {}between {:g} and {:g} in size", admits(limits, 0) ? "of 0, or " : "", kSmallest,
+                           limits.max.value_or(kLargest));
   }
   if (fits) target = static_cast<T>(value);
   else faults.push_back({"", pointer, describe_value(json), wanted, ""});
 }
 
 template <class Q>
-void read_quantity(const Json& json, const std::string& pointer, Q& target, const Limits& limits, std::vector<Fault>& faults) {
-  const std::string wanted = fmt::format("a {} with its unit, such as \"{}{}\"", dimension_name<Q>(), 10, units_of<Q>().front().suffix);
+void read_quantity(const Json& json, const std::string& pointer, Q& target, const Limits& limits,
+                   std::vector<Fault>& faults) {
+  const std::string wanted =
+      fmt::format("a {} with its unit, such as \"{}{}\"", dimension_name<Q>(), 10, units_of<Q>().front().suffix);
   if (!json.is_string()) {
-    faults.push_back({"", pointer, describe_value(json), wanted, json.is_number() ? fmt::format("put the number with its unit in quotes; allowed units: {}", allowed_units<Q>()) : ""});
+    faults.push_back({"", pointer, describe_value(json), wanted,
+                      json.is_number()
+                          ? fmt::format("put the number with its unit in quotes; allowed units: {}", allowed_units<Q>())
+                          : ""});
     return;
   }
   try {
     const Q value = parse_quantity<Q>(json.get_ref<const std::string&>());
-    if (!admits(limits, value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}{}", dimension_name<Q>(), to_string(limits), limits.max ? fmt::format(" {}", si_unit<Q>()) : ""), ""});
-    else if (!is_sane(value.si())) faults.push_back({"", pointer, describe_value(json), fmt::format("a {} {}between {:g} and {:g} in {}", dimension_name<Q>(), admits(limits, 0) ? "of 0, or " : "", kSmallest, limits.max.value_or(kLargest), si_unit<Q>()), ""});
+    if (!admits(limits, value.si()))
+      faults.push_back({"", pointer, describe_value(json),
+                        fmt::format("a {} {}{}", dimension_name<Q>(), to_string(limits),
+                                    limits.max ? fmt::format(" {}", si_unit<Q>()) : ""),
+                        ""});
+    else if (!is_sane(value.si()))
+      faults.push_back(
+          {"", pointer, describe_value(json),
+           fmt::format("a {} {}between {:g} and {:g} in {}", dimension_name<Q>(), admits(limits, 0) ? "of 0, or " : "",
+                       kSmallest, limits.max.value_or(kLargest), si_unit<Q>()),
+           ""});
     else target = value;
   } catch (const UnitError& error) {
     faults.push_back({"", pointer, describe_value(json), wanted, error.why()});
@@ -128,7 +147,8 @@ void read_variant(const Json& json, const std::string& pointer, V& target, std::
   const auto kinds = kinds_of<V>();
   if (!json.is_object()) {
     const std::string meant = json.is_string() ? part_meant(json.get_ref<const std::string&>(), kinds) : "";
-    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds), meant.empty() ? "" : "write " + meant});
+    faults.push_back({"", pointer, describe_value(json), "an object with \"kind\": " + list_names(kinds),
+                      meant.empty() ? "" : "write " + meant});
     return;
   }
   const auto kind = json.find("kind");
@@ -154,7 +174,8 @@ void read_variant(const Json& json, const std::string& pointer, V& target, std::
 
 /// Reads `json` into `target`; on a fault the target keeps its default and reading goes on.
 template <class T>
-void read_value(const Json& json, const std::string& pointer, T& target, const Limits& limits, std::vector<Fault>& faults) {
+void read_value(const Json& json, const std::string& pointer, T& target, const Limits& limits,
+                std::vector<Fault>& faults) {
   if constexpr (std::is_same_v<T, bool>) {
     if (json.is_boolean()) target = json.get<bool>();
     else faults.push_back({"", pointer, describe_value(json), "true or false", ""});

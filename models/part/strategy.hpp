@@ -30,13 +30,20 @@ struct Choices<Algorithm> {
   static constexpr std::array table = {
       Choice<Algorithm>{"auto", Algorithm::automatic, "the cheapest one by the equations"},
       Choice<Algorithm>{"ring", Algorithm::ring, "p-1 neighbour messages of n/p each way: bandwidth-optimal"},
-      Choice<Algorithm>{"multi-ring", Algorithm::multi_ring, "several rings, a part of the buffer on each, one through each NIC of a machine"},
-      Choice<Algorithm>{"recursive-doubling", Algorithm::recursive_doubling, "lg p exchanges with partners at doubling distance (reduce-scatter: at halving distance): latency-optimal"},
-      Choice<Algorithm>{"halving-doubling", Algorithm::halving_doubling, "Rabenseifner: recursive halving reduce-scatter, then doubling all-gather"},
+      Choice<Algorithm>{"multi-ring", Algorithm::multi_ring,
+                        "several rings, a part of the buffer on each, one through each NIC of a machine"},
+      Choice<Algorithm>{
+          "recursive-doubling", Algorithm::recursive_doubling,
+          "lg p exchanges with partners at doubling distance (reduce-scatter: at halving distance): latency-optimal"},
+      Choice<Algorithm>{"halving-doubling", Algorithm::halving_doubling,
+                        "Rabenseifner: recursive halving reduce-scatter, then doubling all-gather"},
       Choice<Algorithm>{"binary-tree", Algorithm::binary_tree, "reduce up and broadcast down one binary tree"},
-      Choice<Algorithm>{"double-binary-tree", Algorithm::double_binary_tree, "two complementary trees, pipelined, half the data each"},
+      Choice<Algorithm>{"double-binary-tree", Algorithm::double_binary_tree,
+                        "two complementary trees, pipelined, half the data each"},
       Choice<Algorithm>{"reduce-broadcast", Algorithm::reduce_broadcast, "binomial reduce, then binomial broadcast"},
-      Choice<Algorithm>{"hierarchical", Algorithm::hierarchical, "inside groups and between them: reduce-scatter inside each group, all-reduce between groups, all-gather inside, or what of it the collective needs"},
+      Choice<Algorithm>{
+          "hierarchical", Algorithm::hierarchical,
+          "inside groups and between them: reduce-scatter inside each group, all-reduce between groups, all-gather inside, or what of it the collective needs"},
       Choice<Algorithm>{"bruck", Algorithm::bruck, "all-gather in ceil(lg p) rounds for any p"},
       Choice<Algorithm>{"pairwise", Algorithm::pairwise, "all-to-all in p-1 rounds: in round r with the ranks r away"},
       Choice<Algorithm>{"binomial-tree", Algorithm::binomial_tree, "broadcast along a binomial tree"},
@@ -67,10 +74,17 @@ struct CollectiveChoice {
   template <class V>
   static void describe(V& v, CollectiveChoice& x) {
     v.optional("algorithm", x.algorithm, "how the collective is carried out");
-    v.optional("group_size", x.group_size, "hierarchical, multi-ring: workers per group; auto: the topology's machine or rack", at_least(1));
-    v.optional("pipeline_segments", x.pipeline_segments, "double-binary-tree, alone or between groups: segments of each half; auto: the cheapest number", between(1, 65536));
-    v.optional("rings", x.rings, "multi-ring: how many, at most one for each worker of a group; auto: one for each NIC of a machine", between(1, 65536));
-    v.optional("between", x.between_groups, "hierarchical: what runs between groups: ring or recursive-doubling, of an all-reduce halving-doubling or double-binary-tree too; auto: the cheapest by the equations");
+    v.optional("group_size", x.group_size,
+               "hierarchical, multi-ring: workers per group; auto: the topology's machine or rack", at_least(1));
+    v.optional("pipeline_segments", x.pipeline_segments,
+               "double-binary-tree, alone or between groups: segments of each half; auto: the cheapest number",
+               between(1, 65536));
+    v.optional("rings", x.rings,
+               "multi-ring: how many, at most one for each worker of a group; auto: one for each NIC of a machine",
+               between(1, 65536));
+    v.optional(
+        "between", x.between_groups,
+        "hierarchical: what runs between groups: ring or recursive-doubling, of an all-reduce halving-doubling or double-binary-tree too; auto: the cheapest by the equations");
   }
   bool operator==(const CollectiveChoice&) const = default;
 };
@@ -83,7 +97,9 @@ struct Choices<Grouping> {
       Choice<Grouping>{"whole-model", Grouping::whole_model, "one message set with all gradients"},
       Choice<Grouping>{"per-tensor", Grouping::per_tensor, "one message set for each gradient tensor"},
       Choice<Grouping>{"bucketed", Grouping::bucketed, "tensors gathered into buckets of bounded size"},
-      Choice<Grouping>{"per-block", Grouping::per_block, "tensors of one block together, as FSDP is mostly used: those that follow each other and whose names are alike up to their first number"},
+      Choice<Grouping>{
+          "per-block", Grouping::per_block,
+          "tensors of one block together, as FSDP is mostly used: those that follow each other and whose names are alike up to their first number"},
   };
 };
 
@@ -98,15 +114,24 @@ struct Exchange {
   template <class V>
   static void describe(V& v, Exchange& x) {
     v.optional("grouping", x.grouping, "which gradients travel together");
-    v.optional("bucket_cap", x.bucket_cap, "bucketed: a bucket is closed by the tensor that fills it to this size (as PyTorch DDP does)", positive);
-    v.optional("first_bucket", x.first_bucket, "bucketed: cap of the first bucket, so that communication starts early; auto: 1 MiB (as PyTorch DDP has it), or bucket_cap where that is less", positive);
+    v.optional("bucket_cap", x.bucket_cap,
+               "bucketed: a bucket is closed by the tensor that fills it to this size (as PyTorch DDP does)", positive);
+    v.optional(
+        "first_bucket", x.first_bucket,
+        "bucketed: cap of the first bucket, so that communication starts early; auto: 1 MiB (as PyTorch DDP has it), or bucket_cap where that is less",
+        positive);
     v.optional("overlap", x.overlap, "exchange while back-propagation runs, not after it (whole-model never overlaps)");
-    v.optional("backward_slowdown", x.backward_slowdown, "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)", between(1, 100));
+    v.optional(
+        "backward_slowdown", x.backward_slowdown,
+        "γ_o: factor on backward time when exchanges overlap with it (1.04 to 1.1 measured by Li et al., VLDB 2020)",
+        between(1, 100));
   }
   bool operator==(const Exchange&) const = default;
 
   /// Bytes that close bucket number `bucket`, from 0.
-  [[nodiscard]] Bytes cap_of(std::size_t bucket) const { return bucket > 0 ? bucket_cap : first_bucket.value.value_or(std::min(1_MiB, bucket_cap)); }
+  [[nodiscard]] Bytes cap_of(std::size_t bucket) const {
+    return bucket > 0 ? bucket_cap : first_bucket.value.value_or(std::min(1_MiB, bucket_cap));
+  }
 };
 
 /// Which collective carries compressed gradients.
@@ -118,8 +143,12 @@ struct Choices<Carrier> {
       Choice<Carrier>{"auto", Carrier::automatic, "all-reduce where messages can be summed, otherwise all-gather"},
       Choice<Carrier>{"all-reduce", Carrier::all_reduce, "messages are summed on the way"},
       Choice<Carrier>{"all-gather", Carrier::all_gather, "every worker gets every message, decodes and adds them all"},
-      Choice<Carrier>{"all-to-all", Carrier::all_to_all, "each worker decodes and adds one part of all messages, encodes the sum again, with its error, and all-gathers it"},
-      Choice<Carrier>{"in-collective", Carrier::in_collective, "inside a ring all-reduce: every hop decodes, adds and encodes again, each with its error (Pipe-SGD)"},
+      Choice<Carrier>{
+          "all-to-all", Carrier::all_to_all,
+          "each worker decodes and adds one part of all messages, encodes the sum again, with its error, and all-gathers it"},
+      Choice<Carrier>{
+          "in-collective", Carrier::in_collective,
+          "inside a ring all-reduce: every hop decodes, adds and encodes again, each with its error (Pipe-SGD)"},
   };
 };
 
@@ -146,7 +175,8 @@ template <>
 struct Choices<ServerPlacement> {
   static constexpr std::array table = {
       Choice<ServerPlacement>{"dedicated", ServerPlacement::dedicated, "each shard on a host of its own"},
-      Choice<ServerPlacement>{"co-located", ServerPlacement::co_located, "beside workers, one a worker at most, spread over machines and racks"},
+      Choice<ServerPlacement>{"co-located", ServerPlacement::co_located,
+                              "beside workers, one a worker at most, spread over machines and racks"},
   };
 };
 
@@ -157,7 +187,8 @@ struct Choices<Consistency> {
   static constexpr std::array table = {
       Choice<Consistency>{"synchronous", Consistency::synchronous, "servers update once all workers have pushed"},
       Choice<Consistency>{"asynchronous", Consistency::asynchronous, "servers update at every push; nobody waits"},
-      Choice<Consistency>{"stale-synchronous", Consistency::stale_synchronous, "asynchronous, but no worker more than `bound` steps ahead"},
+      Choice<Consistency>{"stale-synchronous", Consistency::stale_synchronous,
+                          "asynchronous, but no worker more than `bound` steps ahead"},
   };
 };
 
@@ -167,7 +198,8 @@ template <>
 struct Choices<ShardBalance> {
   static constexpr std::array table = {
       Choice<ShardBalance>{"split", ShardBalance::split, "every message is cut evenly over all shards"},
-      Choice<ShardBalance>{"greedy", ShardBalance::greedy, "whole tensors, largest first, each to the shard with the fewest bytes"},
+      Choice<ShardBalance>{"greedy", ShardBalance::greedy,
+                           "whole tensors, largest first, each to the shard with the fewest bytes"},
   };
 };
 
@@ -188,13 +220,20 @@ struct ParameterServerStrategy {
   template <class V>
   static void describe(V& v, ParameterServerStrategy& x) {
     v.optional("shards", x.shards, "M: servers the parameters are divided over", between(1, 65536));
-    v.optional("placement", x.placement, "where the shards run; co-located ones are dealt to the machines of nodes (to racks) in turn, to the first worker of each, then to the second; in a fat tree, torus or dragonfly shard j is beside worker j*p/M, rounded down, elsewhere beside worker j");
+    v.optional(
+        "placement", x.placement,
+        "where the shards run; co-located ones are dealt to the machines of nodes (to racks) in turn, to the first worker of each, then to the second; in a fat tree, torus or dragonfly shard j is beside worker j*p/M, rounded down, elsewhere beside worker j");
     v.optional("consistency", x.consistency, "who waits for whom");
-    v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest", between(0, 1000000));
+    v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest",
+               between(0, 1000000));
     v.optional("balance", x.balance, "how parameters are divided over the shards");
-    v.optional("server_reduction_cost", x.server_reduction_cost, "server's time to add one received byte; null: cluster.reduction_cost", non_negative);
-    v.optional("server_update_factor", x.server_update_factor, "update time on one server that held all parameters, over the workload's update time", non_negative);
-    v.optional("two_way", x.two_way, "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise servers update and parameters come back as they are");
+    v.optional("server_reduction_cost", x.server_reduction_cost,
+               "server's time to add one received byte; null: cluster.reduction_cost", non_negative);
+    v.optional("server_update_factor", x.server_update_factor,
+               "update time on one server that held all parameters, over the workload's update time", non_negative);
+    v.optional(
+        "two_way", x.two_way,
+        "servers compress the sums they send back, and workers update (DoubleSqueeze, Tang et al. 2019); otherwise servers update and parameters come back as they are");
     v.optional("exchange", x.exchange, "which gradients travel together, and when");
   }
   bool operator==(const ParameterServerStrategy&) const = default;
@@ -214,7 +253,9 @@ struct PipelinedStrategy {
   template <class V>
   static void describe(V& v, PipelinedStrategy& x) {
     v.optional("width", x.width, "K: iterations in flight; 1 is synchronous", between(1, 1024));
-    v.optional("segments", x.segments, "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it", between(1, 1024));
+    v.optional("segments", x.segments,
+               "L: pieces of the gradient exchanged one after the other, each as soon as back-propagation has it",
+               between(1, 1024));
     v.optional("warmup_steps", x.warmup_steps, "first steps that are synchronous (width 1)", between(0, 100000));
     v.optional("collective", x.collective, "the collective that carries gradients");
     v.optional("carrier", x.carrier, "which collective that is, when gradients are compressed");
@@ -227,9 +268,14 @@ enum class ShardingStage { optimizer_state, gradients, parameters };
 template <>
 struct Choices<ShardingStage> {
   static constexpr std::array table = {
-      Choice<ShardingStage>{"optimizer-state", ShardingStage::optimizer_state, "each worker updates its share of the parameters, which are gathered before the next step (ZeRO-1 and ZeRO-2)"},
-      Choice<ShardingStage>{"gradients", ShardingStage::gradients, "the same, but gathered unit by unit during the forward pass (FSDP's SHARD_GRAD_OP)"},
-      Choice<ShardingStage>{"parameters", ShardingStage::parameters, "gathered unit by unit, let go, and gathered again for the backward pass (ZeRO-3, FSDP's FULL_SHARD)"},
+      Choice<ShardingStage>{
+          "optimizer-state", ShardingStage::optimizer_state,
+          "each worker updates its share of the parameters, which are gathered before the next step (ZeRO-1 and ZeRO-2)"},
+      Choice<ShardingStage>{"gradients", ShardingStage::gradients,
+                            "the same, but gathered unit by unit during the forward pass (FSDP's SHARD_GRAD_OP)"},
+      Choice<ShardingStage>{
+          "parameters", ShardingStage::parameters,
+          "gathered unit by unit, let go, and gathered again for the backward pass (ZeRO-3, FSDP's FULL_SHARD)"},
   };
 };
 
@@ -239,14 +285,17 @@ enum class ReduceAfter { last_pass, every_pass };
 template <>
 struct Choices<ReduceAfter> {
   static constexpr std::array table = {
-      Choice<ReduceAfter>{"last-pass", ReduceAfter::last_pass, "once a step: until then each worker adds up gradients of the whole model (FSDP's no_sync)"},
-      Choice<ReduceAfter>{"every-pass", ReduceAfter::every_pass, "after each pass, so that a worker adds up its share alone (FSDP without no_sync, ZeRO-2 and -3): less memory, as many times the bytes"},
+      Choice<ReduceAfter>{"last-pass", ReduceAfter::last_pass,
+                          "once a step: until then each worker adds up gradients of the whole model (FSDP's no_sync)"},
+      Choice<ReduceAfter>{
+          "every-pass", ReduceAfter::every_pass,
+          "after each pass, so that a worker adds up its share alone (FSDP without no_sync, ZeRO-2 and -3): less memory, as many times the bytes"},
   };
 };
 
-/// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD, each worker
-/// holding a p-th of the state that `stage` names. With groups of g workers, each of which holds all of it, a g-th (hybrid
-/// sharding, Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB 2022).
+/// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD, each
+/// worker holding a p-th of the state that `stage` names. With groups of g workers, each of which holds all of it, a
+/// g-th (hybrid sharding, Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB 2022).
 struct ShardedStrategy {
   static constexpr std::string_view kind = "sharded";
   static constexpr std::string_view meaning = "ZeRO, FSDP: gradients reduce-scattered, parameters all-gathered";
@@ -262,23 +311,35 @@ struct ShardedStrategy {
   /// g: workers that hold a copy of the model together.
   [[nodiscard]] int group(int workers) const { return group_size.value_or(workers); }
   /// Bytes of a gradient as it is reduced over those of one of the workload's type.
-  [[nodiscard]] double reduced_over(Dtype dtype) const { return size_of(reduce_dtype.value_or(dtype)) / size_of(dtype); }
+  [[nodiscard]] double reduced_over(Dtype dtype) const {
+    return size_of(reduce_dtype.value_or(dtype)) / size_of(dtype);
+  }
 
   template <class V>
   static void describe(V& v, ShardedStrategy& x) {
     v.optional("stage", x.stage, "what workers hold a share of, and when they gather the parameters");
-    v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes", between(0, 1024));
-    v.optional("group_size", x.group_size, "g: workers that the state is shared out among, consecutive ranks, such as those of a machine (FSDP's HYBRID_SHARD); each such group holds all of the model; null: all workers", at_least(1));
+    v.optional("prefetch", x.prefetch, "stage parameters: units gathered ahead of the one that computes",
+               between(0, 1024));
+    v.optional(
+        "group_size", x.group_size,
+        "g: workers that the state is shared out among, consecutive ranks, such as those of a machine (FSDP's HYBRID_SHARD); each such group holds all of the model; null: all workers",
+        at_least(1));
     v.optional("collective", x.collective, "the algorithm of its all-gathers and reduce-scatters");
-    v.optional("all_reduce", x.all_reduce, "with group_size: the algorithm of the all-reduces among the workers of all groups that hold the same share");
-    v.optional("exchange", x.exchange, "which parameters make a unit (backward order), and whether units travel during computation");
+    v.optional(
+        "all_reduce", x.all_reduce,
+        "with group_size: the algorithm of the all-reduces among the workers of all groups that hold the same share");
+    v.optional("exchange", x.exchange,
+               "which parameters make a unit (backward order), and whether units travel during computation");
     v.optional("reduce_after", x.reduce_after, "with accumulation: the passes whose gradients are reduced");
-    v.optional("reduce_dtype", x.reduce_dtype, "type in which gradients are reduced and kept, where not the workload's dtype, in which parameters are gathered (reduce_dtype of FSDP's mixed precision)");
+    v.optional(
+        "reduce_dtype", x.reduce_dtype,
+        "type in which gradients are reduced and kept, where not the workload's dtype, in which parameters are gathered (reduce_dtype of FSDP's mixed precision)");
   }
   bool operator==(const ShardedStrategy&) const = default;
 };
 
-/// Local SGD (Stich, ICLR 2019; Lin et al., ICLR 2020): workers train on their own for H steps, then average their parameters.
+/// Local SGD (Stich, ICLR 2019; Lin et al., ICLR 2020): workers train on their own for H steps, then average their
+/// parameters.
 struct LocalSgdStrategy {
   static constexpr std::string_view kind = "local-sgd";
   static constexpr std::string_view meaning = "local SGD: parameters averaged every H steps";
@@ -291,12 +352,18 @@ struct LocalSgdStrategy {
 
   template <class V>
   static void describe(V& v, LocalSgdStrategy& x) {
-    v.optional("steps", x.steps, "H: steps from one averaging to the next; 1 averages after every step", between(1, 10000));
-    v.optional("grouping", x.grouping, "which parameters travel together; all are ready at once, when the last of the H updates ends");
-    v.optional("bucket_cap", x.bucket_cap, "bucketed: a bucket is closed by the tensor that fills it to this size", positive);
+    v.optional("steps", x.steps, "H: steps from one averaging to the next; 1 averages after every step",
+               between(1, 10000));
+    v.optional("grouping", x.grouping,
+               "which parameters travel together; all are ready at once, when the last of the H updates ends");
+    v.optional("bucket_cap", x.bucket_cap, "bucketed: a bucket is closed by the tensor that fills it to this size",
+               positive);
     v.optional("collective", x.collective, "the collective that averages parameters");
     v.optional("carrier", x.carrier, "which collective that is, when what the H steps changed is compressed");
-    v.optional("outer_update_factor", x.outer_update_factor, "time of an outer optimizer's update of the averaged parameters (SlowMo, DiLoCo) over the workload's update time; 0: none", non_negative);
+    v.optional(
+        "outer_update_factor", x.outer_update_factor,
+        "time of an outer optimizer's update of the averaged parameters (SlowMo, DiLoCo) over the workload's update time; 0: none",
+        non_negative);
   }
   bool operator==(const LocalSgdStrategy&) const = default;
 };
@@ -332,6 +399,7 @@ struct CollectiveBenchmark {
   bool operator==(const CollectiveBenchmark&) const = default;
 };
 
-using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, LocalSgdStrategy, ShardedStrategy, GossipStrategy, CollectiveBenchmark>;
+using Strategy = std::variant<AllReduceStrategy, ParameterServerStrategy, PipelinedStrategy, LocalSgdStrategy,
+                              ShardedStrategy, GossipStrategy, CollectiveBenchmark>;
 
 }  // namespace stepcast

@@ -24,7 +24,10 @@ inline std::vector<WorkerKind> worker_kinds(const Cluster& cluster) {
   if (plain > 0) kinds.push_back({0, plain, 1.0, cluster.link});
   int first = plain;
   for (const WorkerGroup& group : cluster.groups) {
-    kinds.push_back({first, group.count, group.speed, {group.bandwidth.value_or(cluster.link.bandwidth), group.latency.value_or(cluster.link.latency)}});
+    kinds.push_back({first,
+                     group.count,
+                     group.speed,
+                     {group.bandwidth.value_or(cluster.link.bandwidth), group.latency.value_or(cluster.link.latency)}});
     first += group.count;
   }
   return kinds;
@@ -33,10 +36,12 @@ inline std::vector<WorkerKind> worker_kinds(const Cluster& cluster) {
 /// Whether all workers compute at one speed.
 inline bool workers_are_alike(const Cluster& cluster) {
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);
-  return std::all_of(kinds.begin(), kinds.end(), [&](const WorkerKind& kind) { return kind.speed == kinds.front().speed; });
+  return std::all_of(kinds.begin(), kinds.end(),
+                     [&](const WorkerKind& kind) { return kind.speed == kinds.front().speed; });
 }
 
-/// Of all workers together: a synchronous step's compute time is 1/slowest, and they do `sum` times the work of one of speed 1.
+/// Of all workers together: a synchronous step's compute time is 1/slowest, and they do `sum` times the work of one of
+/// speed 1.
 struct WorkerSpeeds {
   double slowest = 1.0, sum = 0.0;
 };

@@ -33,7 +33,9 @@ template <>
 struct Choices<Recomputation> {
   static constexpr std::array table = {
       Choice<Recomputation>{"none", Recomputation::none, "nothing: all that backward reads is kept"},
-      Choice<Recomputation>{"blocks", Recomputation::blocks, "each block, of whose activations only what enters it is kept: its forward runs once more when backward reaches it"},
+      Choice<Recomputation>{
+          "blocks", Recomputation::blocks,
+          "each block, of whose activations only what enters it is kept: its forward runs once more when backward reaches it"},
   };
 };
 
@@ -158,25 +160,46 @@ struct WorkloadTable {
     v.optional("description", x.description, "what it is");
     v.optional("source", x.source, "where times or shapes come from: measured (by whom, on what), assumed, datasheet");
     v.required("batch", x.batch, "samples per worker and pass", at_least(1));
-    v.optional("accumulation", x.accumulation, "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update", between(1, kMostAccumulation));
-    v.optional("global_batch", x.global_batch, "samples of all workers in a step, whose number must divide them: a worker's share is then the least number of equal passes, `accumulation` of them or more, of at most `batch` samples each; null: every worker has `accumulation` passes of `batch`", between(1, 1e12));
+    v.optional(
+        "accumulation", x.accumulation,
+        "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update",
+        between(1, kMostAccumulation));
+    v.optional(
+        "global_batch", x.global_batch,
+        "samples of all workers in a step, whose number must divide them: a worker's share is then the least number of equal passes, `accumulation` of them or more, of at most `batch` samples each; null: every worker has `accumulation` passes of `batch`",
+        between(1, 1e12));
     v.optional("sample", x.sample, "what one sample is, for throughput: image, token, sentence");
     v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
-    v.optional("compute_dtype", x.compute_dtype, "with shapes: type of the operands of forward and backward, where it is narrower than `dtype`, in which parameters, gradients, their exchange and the update stay (automatic mixed precision; casts are not priced, nor what PyTorch's autocast leaves in fp32, as norms and losses); null: `dtype`");
-    v.optional("recomputation", x.recomputation, "with shapes: what of forward is computed again for backward, to save memory. A block's layers follow each other and have names alike up to the first part between dots that is a number, as `grouping` per-block has it");
-    v.optional("recomputed_share", x.recomputed_share, "share of the blocks that are computed again, spread evenly: with 0.5 every second one (selective checkpointing of layers)", Limits{0.0, true, 1.0});
-    v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table", at_least(1));
+    v.optional(
+        "compute_dtype", x.compute_dtype,
+        "with shapes: type of the operands of forward and backward, where it is narrower than `dtype`, in which parameters, gradients, their exchange and the update stay (automatic mixed precision; casts are not priced, nor what PyTorch's autocast leaves in fp32, as norms and losses); null: `dtype`");
+    v.optional(
+        "recomputation", x.recomputation,
+        "with shapes: what of forward is computed again for backward, to save memory. A block's layers follow each other and have names alike up to the first part between dots that is a number, as `grouping` per-block has it");
+    v.optional(
+        "recomputed_share", x.recomputed_share,
+        "share of the blocks that are computed again, spread evenly: with 0.5 every second one (selective checkpointing of layers)",
+        Limits{0.0, true, 1.0});
+    v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table",
+               at_least(1));
     v.optional("forward", x.forward, "forward time of the whole network", non_negative);
     v.optional("backward", x.backward, "backward time of the whole network", non_negative);
     v.optional("backward_spread", x.backward_spread, "how a backward total is spread over the gradients");
-    v.optional("update", x.update, "time of the optimizer update; with shapes it follows from optimizer and profile", non_negative);
-    v.optional("optimizer", x.optimizer, "what the update does: the state it keeps, in the memory column for tables with times too, and with shapes its time");
+    v.optional("update", x.update, "time of the optimizer update; with shapes it follows from optimizer and profile",
+               non_negative);
+    v.optional(
+        "optimizer", x.optimizer,
+        "what the update does: the state it keeps, in the memory column for tables with times too, and with shapes its time");
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");
-    v.optional("timed_batch", x.timed_batch, "with times: the batch they are for; null: `batch`. Filled in where a scenario changes a table's batch", at_least(1));
-    v.optional("timed_dtype", x.timed_dtype, "with times: the dtype they are for; null: `dtype`. Filled in where a scenario changes a table's dtype");
-    v.optional("transformer", x.transformer, "a transformer by its sizes, instead of layers: their shapes follow from these");
+    v.optional("timed_batch", x.timed_batch,
+               "with times: the batch they are for; null: `batch`. Filled in where a scenario changes a table's batch",
+               at_least(1));
+    v.optional("timed_dtype", x.timed_dtype,
+               "with times: the dtype they are for; null: `dtype`. Filled in where a scenario changes a table's dtype");
+    v.optional("transformer", x.transformer,
+               "a transformer by its sizes, instead of layers: their shapes follow from these");
     v.optional("layers", x.layers, "layers in forward order, with times or with shapes");
     v.optional("gradients", x.gradients, "gradient tensors in the order back-propagation finishes them");
   }
@@ -184,7 +207,9 @@ struct WorkloadTable {
 };
 
 /// Whether the table gives shapes instead of times.
-inline bool gives_shapes(const WorkloadTable& table) { return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value()); }
+inline bool gives_shapes(const WorkloadTable& table) {
+  return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value());
+}
 
 /// The type of forward's and backward's operands.
 inline Dtype compute_dtype_of(const WorkloadTable& table) { return table.compute_dtype.value_or(table.dtype); }

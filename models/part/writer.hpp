@@ -17,9 +17,13 @@ class ObjectWriter {
  public:
   explicit ObjectWriter(Json& object) : object_(object) {}
   template <class T>
-  void required(const char* name, T& value, const char*, Limits = {}) { object_[name] = write_value(value); }
+  void required(const char* name, T& value, const char*, Limits = {}) {
+    object_[name] = write_value(value);
+  }
   template <class T>
-  void optional(const char* name, T& value, const char*, Limits = {}) { object_[name] = write_value(value); }
+  void optional(const char* name, T& value, const char*, Limits = {}) {
+    object_[name] = write_value(value);
+  }
 
  private:
   Json& object_;
@@ -42,13 +46,15 @@ Json write_value(const T& value) {
     for (const auto& element : value) list.push_back(write_value(element));
     return list;
   } else if constexpr (IsVariant<T>::value) {
-    return std::visit([](const auto& part) {
-      Json object = Json::object();
-      object["kind"] = part.kind;
-      const Json fields = write_value(part);
-      for (const auto& [key, field] : fields.items()) object[key] = field;
-      return object;
-    }, value);
+    return std::visit(
+        [](const auto& part) {
+          Json object = Json::object();
+          object["kind"] = part.kind;
+          const Json fields = write_value(part);
+          for (const auto& [key, field] : fields.items()) object[key] = field;
+          return object;
+        },
+        value);
   } else if constexpr (Described<T>) {
     Json object = Json::object();
     detail::ObjectWriter writer(object);

@@ -15,7 +15,8 @@ namespace {
 class Row {
  public:
   /// @param ways  of a whole branch
-  Row(const Cluster& cluster, int size, int ways, BytesPerSecond bandwidth) : p_(cluster.workers), size_(size), ways_(ways), bandwidth_(bandwidth) {}
+  Row(const Cluster& cluster, int size, int ways, BytesPerSecond bandwidth)
+      : p_(cluster.workers), size_(size), ways_(ways), bandwidth_(bandwidth) {}
 
   /// @param hosts  in the row, workers first
   std::vector<Branch> operator()(int hosts, const std::map<int, std::vector<int>>& shards_of) {
@@ -55,7 +56,9 @@ std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located
   std::map<int, std::vector<int>> shards_of;
   if (co_located || racks)
     for (int j = 0; j < shards; ++j) shards_of[shard_host(cluster, shards, co_located, j) / size].push_back(j);
-  if (racks) return Row(cluster, size, 1, cluster.link.bandwidth * (size / racks->oversubscription))(cluster.workers + (co_located ? 0 : shards), shards_of);
+  if (racks)
+    return Row(cluster, size, 1, cluster.link.bandwidth * (size / racks->oversubscription))(
+        cluster.workers + (co_located ? 0 : shards), shards_of);
   std::vector<Branch> all = Row(cluster, size, nodes->nics, cluster.link.bandwidth)(cluster.workers, shards_of);
   // A dedicated shard is a machine of its own.
   for (int j = 0; !co_located && j < shards; ++j) all.push_back({1, 0, 1, cluster.link.bandwidth, {j}});
@@ -65,10 +68,12 @@ std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located
 std::vector<Branch> rack_branches(const Cluster& cluster, int shards, bool co_located) {
   const Nodes* nodes = nodes_in_racks(cluster);
   if (!nodes) return {};
-  const int g = nodes->gpus_per_node, p = cluster.workers, machines = (p - 1) / g + 1, all = machines + (co_located ? 0 : shards);
+  const int g = nodes->gpus_per_node, p = cluster.workers, machines = (p - 1) / g + 1,
+            all = machines + (co_located ? 0 : shards);
   const int per_rack = std::min(nodes->racks->nodes_per_rack, all);
   std::map<int, std::vector<int>> shards_of;
-  for (int j = 0; j < shards; ++j) shards_of[(co_located ? shard_host(cluster, shards, co_located, j) / g : machines + j) / per_rack].push_back(j);
+  for (int j = 0; j < shards; ++j)
+    shards_of[(co_located ? shard_host(cluster, shards, co_located, j) / g : machines + j) / per_rack].push_back(j);
   // A machine has g ranks in the row, a dedicated shard's too; of workers on part of one machine that is all there is.
   return Row(cluster, std::min(g, p) * per_rack, 1, rack_uplink(cluster, *nodes))(std::min(g, p) * all, shards_of);
 }

@@ -10,22 +10,22 @@ namespace stepcast {
 
 /// Workers and shards behind ways out that they share: a machine's NICs, a rack's uplink.
 struct Branch {
-  int count = 1;               ///< of branches that are alike, where none has shards
-  int workers = 0;             ///< of one branch
-  int ways = 1;                ///< in use, of equal bandwidth: its i-th worker has the i mod ways-th, as has the i-th shard
+  int count = 1;    ///< of branches that are alike, where none has shards
+  int workers = 0;  ///< of one branch
+  int ways = 1;     ///< in use, of equal bandwidth: its i-th worker has the i mod ways-th, as has the i-th shard
   BytesPerSecond bandwidth{};  ///< of one way, in each direction
   std::vector<int> shards{};   ///< their numbers
 };
 
-/// The branches of the cluster, with `shards` shards on their hosts (shard_placement.hpp). None where nothing but hosts' own
-/// links is shared, or where ways differ by destination.
+/// The branches of the cluster, with `shards` shards on their hosts (shard_placement.hpp). None where nothing but
+/// hosts' own links is shared, or where ways differ by destination.
 std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located);
 
 /// The racks of machines as branches, whose only way is their uplink. None where there are none.
 std::vector<Branch> rack_branches(const Cluster& cluster, int shards, bool co_located);
 
-/// Time that the busiest way needs for what p workers push to shards, shard_bytes[j] each, or pull from them. What stays in a
-/// branch takes no way:
+/// Time that the busiest way needs for what p workers push to shards, shard_bytes[j] each, or pull from them. What
+/// stays in a branch takes no way:
 ///
 ///     out   workers of the way · (n - shards of the branch)
 ///     in    shards of the way · (p - workers of the branch)

@@ -18,7 +18,9 @@ bool routes_are_priced(const Cluster& cluster, Operation operation) {
 ClusterPrices::PricedRound ClusterPrices::priced(const Round& round) const {
   PricedRound found;
   // Rounds that differ in how much all their messages carry are one, scaled.
-  if (std::all_of(round.begin(), round.end(), [&](const Message& m) { return m.slice.count == round.front().slice.count; })) found.blocks = round.front().slice.count;
+  if (std::all_of(round.begin(), round.end(),
+                  [&](const Message& m) { return m.slice.count == round.front().slice.count; }))
+    found.blocks = round.front().slice.count;
   if (found.blocks == 0) found.blocks = 1;
   Round scaled = round;
   std::vector<std::array<int, 3>> messages;
@@ -60,7 +62,8 @@ PricedCost ClusterPrices::operator()(const CollectiveCall& call) const {
   cost.latency = Seconds{};
   cost.bandwidth = terms.copied * paths_.host;
   for (const PricedRound& round : all.rounds) {
-    const RoundFlows::Duration one = round.flows->duration(call.bytes * (static_cast<double>(round.blocks) / all.blocks));
+    const RoundFlows::Duration one =
+        round.flows->duration(call.bytes * (static_cast<double>(round.blocks) / all.blocks));
     cost.latency += one.latency * round.times;
     cost.bandwidth += one.bandwidth * round.times;
   }
@@ -71,12 +74,14 @@ PricedCost ClusterPrices::operator()(const CollectiveCall& call) const {
 bool ClusterPrices::is_exact(const CollectiveCall& call) const {
   if (cost_of(call, cluster_.workers).empty()) return true;
   const PricedRounds& all = rounds_of(call);
-  return std::all_of(all.rounds.begin(), all.rounds.end(), [](const PricedRound& round) { return round.flows->is_exact(); });
+  return std::all_of(all.rounds.begin(), all.rounds.end(),
+                     [](const PricedRound& round) { return round.flows->is_exact(); });
 }
 
 bool ClusterPrices::neighbours_are_routed() const {
   constexpr int kMost = 65536;  // workers, for whose messages RoundFlows takes 10 MB
-  return !is_plain_star(cluster_) && !std::holds_alternative<SimGridXml>(cluster_.topology) && cluster_.workers > 1 && cluster_.workers <= kMost;
+  return !is_plain_star(cluster_) && !std::holds_alternative<SimGridXml>(cluster_.topology) && cluster_.workers > 1 &&
+         cluster_.workers <= kMost;
 }
 
 const RoundFlows& ClusterPrices::neighbour_flows() const {
@@ -114,21 +119,24 @@ Seconds ClusterPrices::least(const CollectiveCall& call) const {
   if (terms.empty()) return {};
   Seconds sum = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
   const PricedRounds& all = rounds_of(call);
-  for (const PricedRound& round : all.rounds) sum += round.flows->least(call.bytes * (static_cast<double>(round.blocks) / all.blocks)) * round.times;
+  for (const PricedRound& round : all.rounds)
+    sum += round.flows->least(call.bytes * (static_cast<double>(round.blocks) / all.blocks)) * round.times;
   return sum;
 }
 
-CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes, const Communicators& among) const {
+CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
+                                     const Communicators& among) const {
   const bool by_routes = routes_are_priced(cluster_, operation);
   Seconds best(std::numeric_limits<double>::infinity());
-  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among, [&](const CollectiveCall& call) {
-    // Following rounds takes long; those of a call that cannot be the best are not worth it.
-    if (by_routes)
-      if (const Seconds at_least = least(call); at_least >= best) return at_least;
-    const Seconds time = (*this)(call).total();
-    best = std::min(best, time);
-    return time;
-  });
+  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
+                          [&](const CollectiveCall& call) {
+                            // Following rounds takes long; those of a call that cannot be the best are not worth it.
+                            if (by_routes)
+                              if (const Seconds at_least = least(call); at_least >= best) return at_least;
+                            const Seconds time = (*this)(call).total();
+                            best = std::min(best, time);
+                            return time;
+                          });
 }
 
 }  // namespace stepcast

@@ -22,7 +22,8 @@ struct LongestRoute {
   double operator()(const SimGridXml&) const { return 2; }
   double operator()(const FatTree& t) const { return 2.0 * static_cast<double>(t.down.size()); }
   double operator()(const Torus& t) const {
-    return std::accumulate(t.dimensions.begin(), t.dimensions.end(), 0.0, [](double sum, int d) { return sum + d / 2; });
+    return std::accumulate(t.dimensions.begin(), t.dimensions.end(), 0.0,
+                           [](double sum, int d) { return sum + d / 2; });
   }
   double operator()(const Dragonfly& t) const {
     const double local = (t.routers > 1 ? 1 : 0) + (t.chassis > 1 ? 1 : 0);
@@ -79,12 +80,15 @@ Prices collective_prices(const Cluster& cluster) {
     }
   } else {
     const Seconds alpha = cluster.link.latency / 2.0 * std::visit(LongestRoute{cluster}, cluster.topology);
-    if (!std::holds_alternative<Star>(cluster.topology)) neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
+    if (!std::holds_alternative<Star>(cluster.topology))
+      neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
   }
   return prices;
 }
 
-bool prices_are_exact(const Cluster& cluster) { return is_plain_star(cluster) && std::holds_alternative<IdealTransport>(cluster.transport); }
+bool prices_are_exact(const Cluster& cluster) {
+  return is_plain_star(cluster) && std::holds_alternative<IdealTransport>(cluster.transport);
+}
 
 PathPrice worst_link(const Cluster& cluster) {
   BytesPerSecond bandwidth(std::numeric_limits<double>::infinity());
@@ -103,6 +107,8 @@ bool links_are_alike(const Cluster& cluster) {
   return std::all_of(kinds.begin(), kinds.end(), [&](const WorkerKind& kind) { return kind.link == cluster.link; });
 }
 
-bool is_plain_star(const Cluster& cluster) { return std::holds_alternative<Star>(cluster.topology) && links_are_alike(cluster); }
+bool is_plain_star(const Cluster& cluster) {
+  return std::holds_alternative<Star>(cluster.topology) && links_are_alike(cluster);
+}
 
 }  // namespace stepcast

@@ -5,7 +5,8 @@
 namespace stepcast {
 
 const ClusterPrices& RecentPrices::of(const Cluster& cluster) {
-  const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const ClusterPrices& prices) { return prices.cluster() == cluster; });
+  const auto known = std::find_if(recent_.begin(), recent_.end(),
+                                  [&](const ClusterPrices& prices) { return prices.cluster() == cluster; });
   if (known != recent_.end()) {
     recent_.splice(recent_.begin(), recent_, known);
   } else {

@@ -5,8 +5,8 @@
 
 namespace stepcast {
 
-/// Rank of the host of shard j, of `shards`. Dedicated ones follow the p workers: p + j. Co-located ones are spread over what
-/// workers share ways out of, as real systems have a server process on every machine:
+/// Rank of the host of shard j, of `shards`. Dedicated ones follow the p workers: p + j. Co-located ones are spread
+/// over what workers share ways out of, as real systems have a server process on every machine:
 ///
 ///     nodes, racks                   dealt to the machines (racks) in turn, to the first worker of each, then to the
 ///                                    second and so on, as long as it has workers without one: their numbers differ by

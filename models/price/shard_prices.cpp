@@ -14,23 +14,31 @@ namespace {
 /// Sums of the same numbers in another order are one number.
 bool reaches(Seconds time, Seconds other) { return time >= other * (1 - 1e-12); }
 
-/// Whether each worker with shards elsewhere, and each shard, has a message on a way that is busy for `busiest`: of equal
-/// shards, a byte from each worker to each.
+/// Whether each worker with shards elsewhere, and each shard, has a message on a way that is busy for `busiest`: of
+/// equal shards, a byte from each worker to each.
 bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards, Seconds busiest) {
   const auto own = [](const Branch& branch) { return static_cast<int>(branch.shards.size()); };
   // Of `count` on the branch's ways, dealt in turn: the first way has the most.
-  const auto of_way = [](const Branch& branch, int count, int way) { return static_cast<double>((count + branch.ways - 1 - way) / branch.ways); };
-  const auto out_is_busy = [&](const Branch& branch, int way) { return reaches(Bytes(of_way(branch, branch.workers, way) * (shards - own(branch))) / branch.bandwidth, busiest); };
-  const auto in_is_busy = [&](const Branch& branch, int way) { return reaches(Bytes(of_way(branch, own(branch), way) * (p - branch.workers)) / branch.bandwidth, busiest); };
+  const auto of_way = [](const Branch& branch, int count, int way) {
+    return static_cast<double>((count + branch.ways - 1 - way) / branch.ways);
+  };
+  const auto out_is_busy = [&](const Branch& branch, int way) {
+    return reaches(Bytes(of_way(branch, branch.workers, way) * (shards - own(branch))) / branch.bandwidth, busiest);
+  };
+  const auto in_is_busy = [&](const Branch& branch, int way) {
+    return reaches(Bytes(of_way(branch, own(branch), way) * (p - branch.workers)) / branch.bandwidth, busiest);
+  };
   long busy_out = 0, busy_in = 0;  // branches with such a way
   for (const Branch& branch : all) {
     if (out_is_busy(branch, 0)) busy_out += branch.count;
     if (in_is_busy(branch, 0)) busy_in += branch.count;
   }
   return std::all_of(all.begin(), all.end(), [&](const Branch& branch) {
-    const bool sends = branch.workers > 0 && own(branch) < shards, receives = own(branch) > 0;
-    const bool to_busy = busy_in > (in_is_busy(branch, 0) ? 1 : 0), from_busy = busy_out > (out_is_busy(branch, 0) ? 1 : 0);
-    return (!sends || to_busy || out_is_busy(branch, branch.ways - 1)) && (!receives || from_busy || in_is_busy(branch, std::min(own(branch), branch.ways) - 1));
+    const bool sends = branch.workers > 0 && own(branch)<shards, receives = own(branch)> 0;
+    const bool to_busy = busy_in > (in_is_busy(branch, 0) ? 1 : 0),
+               from_busy = busy_out > (out_is_busy(branch, 0) ? 1 : 0);
+    return (!sends || to_busy || out_is_busy(branch, branch.ways - 1)) &&
+           (!receives || from_busy || in_is_busy(branch, std::min(own(branch), branch.ways) - 1));
   });
 }
 
@@ -43,23 +51,29 @@ CostTerms ShardPrices::terms(std::span<const Bytes> shard_bytes, bool co_located
   const auto* racks = std::get_if<Racks>(&cluster_.topology);
   if (terms.empty()) return terms;
   Bytes& wire = terms.wire[static_cast<int>(Path::shard)];
-  const auto move_to = [&](Path path) { std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(path)]); };
+  const auto move_to = [&](Path path) {
+    std::swap(terms.messages[static_cast<int>(Path::shard)], terms.messages[static_cast<int>(path)]);
+  };
   const SecondsPerByte beta = worst_link(cluster_).beta;
   if (!links_are_alike(cluster_)) wire = busiest_host(shard_bytes, cluster_, co_located) / beta;
   if (!nodes && !racks) return terms;
 
-  // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that inside it.
+  // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that
+  // inside it.
   if (co_located) move_to(Path::far);
   else if (racks && p + static_cast<int>(shard_bytes.size()) <= racks->hosts_per_rack) move_to(Path::inner);
   if (nodes) {
-    const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+    const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}),
+                largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
     const double inside = 1.0 / (beta * nodes->inner.bandwidth);  // an inner link's time for a byte, in those of a NIC
     // No worker sends more to others than a co-located shard receives: total - s_i <= (p - 1) · largest.
     if (co_located) wire = largest * (p - 1) * inside;
     else wire = std::max(wire, total * inside);
   }
   const auto [all, is_new] = branches_.try_emplace({shard_bytes.size(), co_located});
-  if (is_new) all->second = {branches(cluster_, static_cast<int>(shard_bytes.size()), co_located), rack_branches(cluster_, static_cast<int>(shard_bytes.size()), co_located)};
+  if (is_new)
+    all->second = {branches(cluster_, static_cast<int>(shard_bytes.size()), co_located),
+                   rack_branches(cluster_, static_cast<int>(shard_bytes.size()), co_located)};
   for (const std::vector<Branch>& level : all->second) wire = std::max(wire, busiest_way(shard_bytes, level, p) / beta);
   return terms;
 }
@@ -69,7 +83,8 @@ const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co
   if (!is_new) return known->second.get();
   const int p = cluster_.workers;
   constexpr int kSomeBuckets = 2;  // what is exact of several is exact of one
-  if (!shards_can_be_followed(cluster_, shards) || shard_terms_are_exact(cluster_, shards, co_located, kSomeBuckets)) return nullptr;
+  if (!shards_can_be_followed(cluster_, shards) || shard_terms_are_exact(cluster_, shards, co_located, kSomeBuckets))
+    return nullptr;
   Round round;
   for (int worker = 0; worker < p; ++worker)
     for (int j = 0; j < shards; ++j) {
@@ -78,16 +93,20 @@ const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co
       if (exchange == ShardExchange::push) round.push_back({worker, shard, {0, 1}});
       else round.push_back({shard, worker, {0, 1}});
     }
-  if (!round.empty()) known->second = std::make_unique<const RoundFlows>(round, Fabric(cluster_, co_located ? 0 : shards));
+  if (!round.empty())
+    known->second = std::make_unique<const RoundFlows>(round, Fabric(cluster_, co_located ? 0 : shards));
   return known->second.get();
 }
 
-PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> shard_bytes, bool co_located, const Prices& paths) const {
+PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> shard_bytes, bool co_located,
+                              const Prices& paths) const {
   const CostTerms all = terms(shard_bytes, co_located);
   PricedCost cost = stepcast::price(all, paths);
   cost.setup = Seconds{};  // S is a collective's
-  const bool alike = std::all_of(shard_bytes.begin(), shard_bytes.end(), [&](Bytes bytes) { return bytes == shard_bytes.front(); });
-  const RoundFlows* followed = all.empty() || !alike ? nullptr : flows(exchange, static_cast<int>(shard_bytes.size()), co_located);
+  const bool alike =
+      std::all_of(shard_bytes.begin(), shard_bytes.end(), [&](Bytes bytes) { return bytes == shard_bytes.front(); });
+  const RoundFlows* followed =
+      all.empty() || !alike ? nullptr : flows(exchange, static_cast<int>(shard_bytes.size()), co_located);
   if (!followed) return cost;
   const RoundFlows::Duration time = followed->duration(shard_bytes.front());
   cost.latency = time.latency;
@@ -106,7 +125,9 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const auto* racks = std::get_if<Racks>(&cluster.topology);
   const int machines = nodes ? (p - 1) / nodes->gpus_per_node + 1 + (co_located ? 0 : shards) : 0;
-  if ((!nodes && !racks) || uplinks_matter(cluster, machines) || !links_are_alike(cluster) || !std::holds_alternative<IdealTransport>(cluster.transport)) return false;
+  if ((!nodes && !racks) || uplinks_matter(cluster, machines) || !links_are_alike(cluster) ||
+      !std::holds_alternative<IdealTransport>(cluster.transport))
+    return false;
 
   const std::vector<Branch> all = branches(cluster, shards, co_located);
   const auto some = [&](auto&& is) { return std::any_of(all.begin(), all.end(), is); };
@@ -114,10 +135,13 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   const BytesPerSecond host = nodes ? nodes->inner.bandwidth : cluster.link.bandwidth;
   const Seconds hosts = Bytes(co_located ? p - 1 : nodes ? shards : std::max(p, shards)) / host;
   const bool some_stay = some([&](const Branch& b) { return !b.shards.empty() && b.workers > (co_located ? 1 : 0); });
-  const bool latencies_are_alike = !some_stay || ways == Seconds{} || (nodes ? cluster.link.latency : racks->uplink_latency) == Seconds{};
-  // Whether pushes and pulls may meet: dedicated shards' do in the uplink of a rack with workers and some of the shards, those
-  // of several co-located shards on hosts' links, if anybody is ahead of the others.
-  const bool meet = co_located ? shards > 1 : some([&](const Branch& b) { return b.workers > 0 && !b.shards.empty() && static_cast<int>(b.shards.size()) < shards; });
+  const bool latencies_are_alike =
+      !some_stay || ways == Seconds{} || (nodes ? cluster.link.latency : racks->uplink_latency) == Seconds{};
+  // Whether pushes and pulls may meet: dedicated shards' do in the uplink of a rack with workers and some of the
+  // shards, those of several co-located shards on hosts' links, if anybody is ahead of the others.
+  const bool meet = co_located ? shards > 1 : some([&](const Branch& b) {
+    return b.workers > 0 && !b.shards.empty() && static_cast<int>(b.shards.size()) < shards;
+  });
   const bool in_turn = co_located || buckets == 1;
   // Hosts' links are equally busy: nobody is ahead.
   if (latencies_are_alike && reaches(hosts, ways) && (in_turn || !meet)) return true;
@@ -126,15 +150,19 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
 
 Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located) {
   const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
-  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}), largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
+  const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}),
+              largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
   std::map<int, Bytes> own;  // by rank, of the workers with a shard beside them
-  for (int j = 0; co_located && j < shards; ++j) own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
+  for (int j = 0; co_located && j < shards; ++j)
+    own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
   // Dedicated shards have the plain link.
   Seconds busiest = co_located ? Seconds{} : largest * p / cluster.link.bandwidth;
   for (const WorkerKind& kind : worker_kinds(cluster)) {
     int with_shard = 0;
-    for (auto host = own.lower_bound(kind.first); host != own.end() && host->first < kind.first + kind.count; ++host, ++with_shard)
-      busiest = std::max({busiest, (total - host->second) / kind.link.bandwidth, host->second * (p - 1) / kind.link.bandwidth});
+    for (auto host = own.lower_bound(kind.first); host != own.end() && host->first < kind.first + kind.count;
+         ++host, ++with_shard)
+      busiest = std::max(
+          {busiest, (total - host->second) / kind.link.bandwidth, host->second * (p - 1) / kind.link.bandwidth});
     if (with_shard < kind.count) busiest = std::max(busiest, total / kind.link.bandwidth);
   }
   return busiest;

@@ -1,8 +1,8 @@
 // A study's points as alternatives that compete in situations.
 //
-// Of the axes some tell alternatives apart (the compressor, the strategy), the others the situation (the workload, the number of
-// workers). A point without a coordinate on an axis of situations, since its variant sets that field itself, stands in all
-// situations that agree with it on the others.
+// Of the axes some tell alternatives apart (the compressor, the strategy), the others the situation (the workload, the
+// number of workers). A point without a coordinate on an axis of situations, since its variant sets that field itself,
+// stands in all situations that agree with it on the others.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,19 @@ struct Contest {
 
 struct Arrangement {
   std::vector<std::string> situation_axes, alternative_axes;
-  std::vector<std::vector<Coordinate>> situations, alternatives;  ///< in the study's order; one situation without coordinates where there is no such axis
+  std::vector<std::vector<Coordinate>> situations,
+      alternatives;  ///< in the study's order; one situation without coordinates where there is no such axis
   std::vector<Contest> contests;
 };
 
-/// The axes that tell alternatives apart where nobody says: the variants, and those of strategy, compressor, codec and the
-/// workload's variant.
+/// The axes that tell alternatives apart where nobody says: the variants, and those of strategy, compressor, codec and
+/// the workload's variant.
 std::vector<std::string> usual_alternatives(const Study& study);
 
 /// @param points       of the study; each combination of coordinates once
 /// @param alternative_axes  names of axes; the study's others are of situations, but for `left_out`
-Arrangement arrange(const Study& study, const std::vector<StudyPoint>& points, const std::vector<std::string>& alternative_axes, const std::string& left_out);
+Arrangement arrange(const Study& study, const std::vector<StudyPoint>& points,
+                    const std::vector<std::string>& alternative_axes, const std::string& left_out);
 
 /// The first alternative with all these coordinates.
 /// @param choices  "AXIS=VALUE", an axis by name

@@ -10,7 +10,8 @@ namespace stepcast {
 namespace {
 
 Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
-  if (scenario.codec.device) scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
+  if (scenario.codec.device)
+    scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
   if (scenario.workload && scenario.workload->profile) {
     WorkloadTable table = *scenario.workload;
     table.profile = at_side(*table.profile, side, compute_dtype_of(table));
@@ -22,12 +23,14 @@ Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
 }  // namespace
 
 bool has_spread(const Scenario& scenario) {
-  return (scenario.codec.device && has_spread(*scenario.codec.device)) || (scenario.workload && scenario.workload->profile && has_spread(*scenario.workload->profile));
+  return (scenario.codec.device && has_spread(*scenario.codec.device)) ||
+         (scenario.workload && scenario.workload->profile && has_spread(*scenario.workload->profile));
 }
 
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
   const ClusterPrices prices(scenario.cluster);  // of which profiles know nothing
-  return {shown * (step_at(scenario, Side::fast, prices) / stated), shown * (step_at(scenario, Side::slow, prices) / stated)};
+  return {shown * (step_at(scenario, Side::fast, prices) / stated),
+          shown * (step_at(scenario, Side::slow, prices) / stated)};
 }
 
 }  // namespace stepcast

@@ -16,7 +16,9 @@ struct NearestOf {
   Nearest operator()(const Torus& t) const { return {0.5, 2.0 * static_cast<double>(t.dimensions.size())}; }
   Nearest operator()(const FatTree& t) const { return {1.0, static_cast<double>(t.up.front()) * t.parallel.front()}; }
   template <class T>
-  Nearest operator()(const T&) const { return {}; }
+  Nearest operator()(const T&) const {
+    return {};
+  }
 };
 
 }  // namespace
@@ -32,7 +34,8 @@ PathPrice best_link(const Cluster& cluster) {
     best.alpha = std::min(best.alpha, latency);
     best.beta = std::min(best.beta, inverse(bandwidth));
   };
-  for (const WorkerGroup& group : cluster.groups) offer(group.latency.value_or(cluster.link.latency), group.bandwidth.value_or(cluster.link.bandwidth));
+  for (const WorkerGroup& group : cluster.groups)
+    offer(group.latency.value_or(cluster.link.latency), group.bandwidth.value_or(cluster.link.bandwidth));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) offer(nodes->inner.latency, nodes->inner.bandwidth);
   const Nearest nearest = std::visit(NearestOf{}, cluster.topology);
   best.alpha *= nearest.alpha;

@@ -18,7 +18,8 @@ Seconds codec_time(const StepGraph& graph) {
   Seconds sum{};
   for (const Task& task : graph.tasks) {
     const auto* compute = std::get_if<ComputeWork>(&task.work);
-    if (compute && (task.phase == Phase::encode || task.phase == Phase::decode)) sum += compute->duration * (1.0 / graph.local_steps);
+    if (compute && (task.phase == Phase::encode || task.phase == Phase::decode))
+      sum += compute->duration * (1.0 / graph.local_steps);
   }
   return sum;
 }
@@ -27,19 +28,23 @@ Seconds codec_time(const StepGraph& graph) {
 Seconds recode_time(const StepGraph& graph, int p) {
   Seconds sum{};
   for (const Task& task : graph.tasks)
-    if (const auto* work = std::get_if<CollectiveWork>(&task.work)) sum += work->call.recode * ((p - 1.0) * (1.0 / graph.local_steps));
+    if (const auto* work = std::get_if<CollectiveWork>(&task.work))
+      sum += work->call.recode * ((p - 1.0) * (1.0 / graph.local_steps));
   return sum;
 }
 
-/// What the busiest shard does for one step of every worker, one thing after the other. Its host copies nothing for the worker
-/// beside it, which may do nearly all asynchronous steps.
+/// What the busiest shard does for one step of every worker, one thing after the other. Its host copies nothing for the
+/// worker beside it, which may do nearly all asynchronous steps.
 Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   std::vector<Seconds> busy(static_cast<std::size_t>(graph.shards));
-  const double p = cluster.workers, remote = !graph.shards_co_located ? p : graph.asynchronous && !graph.staleness ? 0 : p - 1;
+  const double p = cluster.workers, remote = !graph.shards_co_located                 ? p
+                                             : graph.asynchronous && !graph.staleness ? 0
+                                                                                      : p - 1;
   for (const Task& task : graph.tasks) {
     if (const auto* serve = std::get_if<ServeWork>(&task.work))
       for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];
-    if (const auto* serve = std::get_if<ShardServe>(&task.work)) busy[static_cast<std::size_t>(serve->shard)] += serve->time * p + serve->copied * cluster.host_cost * remote;
+    if (const auto* serve = std::get_if<ShardServe>(&task.work))
+      busy[static_cast<std::size_t>(serve->shard)] += serve->time * p + serve->copied * cluster.host_cost * remote;
   }
   return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
 }
@@ -64,11 +69,13 @@ struct Load {
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.
     if (traffic.co_located && (p == 1 || traffic.asynchronous)) return terms;
     const double flows = traffic.co_located ? p - 1 : p, shards = traffic.shards;
-    // Over a dedicated server's full-duplex link pushes and pulls run in opposite directions, and may overlap completely.
+    // Over a dedicated server's full-duplex link pushes and pulls run in opposite directions, and may overlap
+    // completely.
     const Bytes n = std::max(traffic.push, traffic.pull);
     const Bytes worker = traffic.co_located ? n * (1.0 - 1.0 / shards) : n;
     // A co-located shard's host sends what its worker pushes and what its shard is pulled for by the same link.
-    const Bytes host = traffic.co_located ? traffic.push * (1.0 - 1.0 / shards) + traffic.pull * (flows / shards) : std::max(worker, n * (flows / shards));
+    const Bytes host = traffic.co_located ? traffic.push * (1.0 - 1.0 / shards) + traffic.pull * (flows / shards)
+                                          : std::max(worker, n * (flows / shards));
     terms.add(Path::shard, 0, traffic.asynchronous ? n * (flows / shards) : host);
     terms.copied = traffic.asynchronous ? Bytes{} : worker;
     return terms;
@@ -76,9 +83,12 @@ struct Load {
 };
 
 Seconds update_of_worker(const Scenario& scenario, Seconds update) {
-  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy)) return update * (1.0 + local->outer_update_factor / local->steps);
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return server->two_way ? update : Seconds{};
-  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy)) return update / sharded->group(scenario.cluster.workers);
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
+    return update * (1.0 + local->outer_update_factor / local->steps);
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    return server->two_way ? update : Seconds{};
+  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy))
+    return update / sharded->group(scenario.cluster.workers);
   return update;
 }
 
@@ -92,18 +102,22 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   const bool asynchronous = servers && servers->asynchronous;
 
   Bound bound;
-  // Servers do the update instead of the worker, or each worker does its share. Workers that need not wait for the slowest add
-  // their rates.
+  // Servers do the update instead of the worker, or each worker does its share. Workers that need not wait for the
+  // slowest add their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
-  const Seconds compute = !trains ? Seconds{} : workload.passes() + codec_time(graph) + update_of_worker(scenario, workload.update);
+  const Seconds compute =
+      !trains ? Seconds{} : workload.passes() + codec_time(graph) + update_of_worker(scenario, workload.update);
   bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
 
   const CostTerms load = std::visit(Load{cluster.workers}, traffic);
   const Seconds recode = recode_time(graph, cluster.workers);
-  bound.reduction = servers ? busiest_shard(graph, cluster) : recode > Seconds{} ? recode : load.reduced * cluster.reduction_cost;
+  bound.reduction = servers              ? busiest_shard(graph, cluster)
+                    : recode > Seconds{} ? recode
+                                         : load.reduced * cluster.reduction_cost;
   bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
   if (bound.communication) {
-    const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)), copies = load.copied * cluster.host_cost;
+    const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)),
+                  copies = load.copied * cluster.host_cost;
     bound.latency = latency_bound(traffic, cluster) / static_cast<double>(graph.local_steps);
     // A collective's hosts copy after each round; a server's copies overlap with other messages.
     bound.bandwidth = servers ? std::max(wire, copies) : wire + copies;

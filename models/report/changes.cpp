@@ -23,7 +23,8 @@ namespace {
 /// "/cluster/topology/inner/bandwidth" -> "topology inner bandwidth"
 std::string words_of(std::string pointer) {
   pointer.erase(0, std::string("/cluster/").size());
-  std::replace_if(pointer.begin(), pointer.end(), [](char c) { return c == '/' || c == '_'; }, ' ');
+  std::replace_if(
+      pointer.begin(), pointer.end(), [](char c) { return c == '/' || c == '_'; }, ' ');
   return pointer;
 }
 
@@ -56,9 +57,13 @@ class TwiceAsGood {
   TwiceAsGood(std::string pointer, std::vector<Change>& changes) : pointer_(std::move(pointer)), changes_(changes) {}
 
   template <class T>
-  void required(const char* name, T& value, const char*, Limits = {}) { look(pointer_to(pointer_, name), name, value); }
+  void required(const char* name, T& value, const char*, Limits = {}) {
+    look(pointer_to(pointer_, name), name, value);
+  }
   template <class T>
-  void optional(const char* name, T& value, const char*, Limits = {}) { look(pointer_to(pointer_, name), name, value); }
+  void optional(const char* name, T& value, const char*, Limits = {}) {
+    look(pointer_to(pointer_, name), name, value);
+  }
 
  private:
   template <class T>
@@ -81,7 +86,8 @@ class TwiceAsGood {
       for (int& count : cables) count *= 2;
       add(pointer, "twice as many cables", cables);
     } else if constexpr (std::is_same_v<T, double>) {
-      if (name == "oversubscription" && value > 1) add(pointer, fmt::format("{:.3g}", std::max(1.0, value / 2)), std::max(1.0, value / 2));
+      if (name == "oversubscription" && value > 1)
+        add(pointer, fmt::format("{:.3g}", std::max(1.0, value / 2)), std::max(1.0, value / 2));
     }
   }
 
@@ -120,7 +126,9 @@ class Changes {
   }
 
  private:
-  void add(ChangeOf of, std::string what, const std::string& pointer, Json value) { changes_.push_back({of, std::move(what), {{pointer, std::move(value)}}}); }
+  void add(ChangeOf of, std::string what, const std::string& pointer, Json value) {
+    changes_.push_back({of, std::move(what), {{pointer, std::move(value)}}});
+  }
 
   void cluster() {
     Cluster numbers = s_.cluster;
@@ -128,11 +136,14 @@ class Changes {
     TwiceAsGood visitor("/cluster", changes_);
     Cluster::describe(visitor, numbers);
     // A platform file has links of its own.
-    if (std::holds_alternative<SimGridXml>(s_.cluster.topology)) std::erase_if(changes_, [](const Change& change) { return change.set.front().first.starts_with("/cluster/link/"); });
+    if (std::holds_alternative<SimGridXml>(s_.cluster.topology))
+      std::erase_if(changes_,
+                    [](const Change& change) { return change.set.front().first.starts_with("/cluster/link/"); });
 
     if (!std::holds_alternative<CollectiveBenchmark>(s_.strategy)) {
       std::vector<WorkerGroup> twice;
-      if (const std::vector<WorkerKind> kinds = worker_kinds(s_.cluster); kinds.size() > s_.cluster.groups.size()) twice.push_back({.count = kinds.front().count});
+      if (const std::vector<WorkerKind> kinds = worker_kinds(s_.cluster); kinds.size() > s_.cluster.groups.size())
+        twice.push_back({.count = kinds.front().count});
       twice.insert(twice.end(), s_.cluster.groups.begin(), s_.cluster.groups.end());
       Json groups = Json::array();
       for (WorkerGroup& group : twice) {
@@ -141,10 +152,14 @@ class Changes {
       }
       add(ChangeOf::cluster, "workers compute twice as fast", "/cluster/groups", groups);
     }
-    if (worker_kinds(s_.cluster).size() > 1) add(ChangeOf::cluster, "all workers alike", "/cluster/groups", Json::array());
+    if (worker_kinds(s_.cluster).size() > 1)
+      add(ChangeOf::cluster, "all workers alike", "/cluster/groups", Json::array());
     // Without randomness there is nothing to repeat.
-    if (s_.cluster.jitter.cv > 0) changes_.push_back({ChangeOf::cluster, "no jitter", {{"/cluster/jitter", Json::object()}, {"/evaluation/runs", 1}}});
-    add(ChangeOf::cluster, fmt::format("{} workers", 2L * s_.cluster.workers), "/cluster/workers", 2L * s_.cluster.workers);
+    if (s_.cluster.jitter.cv > 0)
+      changes_.push_back(
+          {ChangeOf::cluster, "no jitter", {{"/cluster/jitter", Json::object()}, {"/evaluation/runs", 1}}});
+    add(ChangeOf::cluster, fmt::format("{} workers", 2L * s_.cluster.workers), "/cluster/workers",
+        2L * s_.cluster.workers);
   }
 
   void exchange_of(const AllReduceStrategy& x) {
@@ -153,13 +168,18 @@ class Changes {
     cheapest(x.collective);
     servers(x.exchange);
     if (std::holds_alternative<NoCompressor>(s_.compressor)) {
-      strategy(ChangeOf::execution, "gradients and optimizer state sharded", ShardedStrategy{.stage = ShardingStage::gradients});
-      if (const auto group = machine_group()) strategy(ChangeOf::execution, fmt::format("gradients and optimizer state sharded inside each {}", group_name(s_.cluster)), ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
+      strategy(ChangeOf::execution, "gradients and optimizer state sharded",
+               ShardedStrategy{.stage = ShardingStage::gradients});
+      if (const auto group = machine_group())
+        strategy(ChangeOf::execution,
+                 fmt::format("gradients and optimizer state sharded inside each {}", group_name(s_.cluster)),
+                 ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
     }
   }
   void exchange_of(const ParameterServerStrategy& x) {
     groupings(x.exchange);
-    if (x.shards > 1 && x.balance == ShardBalance::greedy) add(ChangeOf::execution, "shards of one size", "/strategy/balance", "split");
+    if (x.shards > 1 && x.balance == ShardBalance::greedy)
+      add(ChangeOf::execution, "shards of one size", "/strategy/balance", "split");
     add(ChangeOf::execution, fmt::format("{} shards", 2 * x.shards), "/strategy/shards", 2 * x.shards);
     if (x.placement == ServerPlacement::dedicated || x.shards < s_.cluster.workers) {
       ParameterServerStrategy everywhere = x;
@@ -169,7 +189,8 @@ class Changes {
     }
     // Asynchronous servers take gradients at other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
-    strategy(synchronous ? ChangeOf::execution : ChangeOf::training, "all-reduce", AllReduceStrategy{.exchange = x.exchange});
+    strategy(synchronous ? ChangeOf::execution : ChangeOf::training, "all-reduce",
+             AllReduceStrategy{.exchange = x.exchange});
     if (!synchronous) return;
     add(ChangeOf::training, "asynchronous servers", "/strategy/consistency", name_of(Consistency::asynchronous));
   }
@@ -180,72 +201,101 @@ class Changes {
     if (x.segments > 1) add(ChangeOf::execution, "one segment", "/strategy/segments", 1);
     add(ChangeOf::training, fmt::format("width {}", x.width + 1), "/strategy/width", x.width + 1);
     if (x.width > 1) add(ChangeOf::training, "width 1, synchronous", "/strategy/width", 1);
-    strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
+    strategy(ChangeOf::training, "synchronous all-reduce in buckets",
+             AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const ShardedStrategy& x) {
     groupings(x.exchange);
     cheapest(x.collective);
     for (const auto& choice : Choices<ShardingStage>::table)
-      if (choice.value != x.stage) add(ChangeOf::execution, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
-    if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group) add(ChangeOf::execution, fmt::format("state sharded inside each {}", group_name(s_.cluster)), "/strategy/group_size", *group);
+      if (choice.value != x.stage)
+        add(ChangeOf::execution, fmt::format("stage {}", choice.name), "/strategy/stage", choice.name);
+    if (const auto group = machine_group(); group && x.group(s_.cluster.workers) != *group)
+      add(ChangeOf::execution, fmt::format("state sharded inside each {}", group_name(s_.cluster)),
+          "/strategy/group_size", *group);
     if (const Nodes* nodes = nodes_in_racks(s_.cluster)) {
       const std::int64_t rack = std::int64_t{nodes->gpus_per_node} * nodes->racks->nodes_per_rack;
-      if (rack < s_.cluster.workers && s_.cluster.workers % rack == 0 && x.group(s_.cluster.workers) != rack) add(ChangeOf::execution, "state sharded inside each rack", "/strategy/group_size", rack);
+      if (rack < s_.cluster.workers && s_.cluster.workers % rack == 0 && x.group(s_.cluster.workers) != rack)
+        add(ChangeOf::execution, "state sharded inside each rack", "/strategy/group_size", rack);
     }
-    if (x.group(s_.cluster.workers) < s_.cluster.workers) add(ChangeOf::execution, "state sharded over all workers", "/strategy/group_size", nullptr);
-    if (x.all_reduce != CollectiveChoice{}) add(ChangeOf::execution, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
-    if (x.stage == ShardingStage::parameters) add(ChangeOf::execution, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch", 2 * x.prefetch + 1);
+    if (x.group(s_.cluster.workers) < s_.cluster.workers)
+      add(ChangeOf::execution, "state sharded over all workers", "/strategy/group_size", nullptr);
+    if (x.all_reduce != CollectiveChoice{})
+      add(ChangeOf::execution, "the cheapest all-reduce between groups", "/strategy/all_reduce", Json::object());
+    if (x.stage == ShardingStage::parameters)
+      add(ChangeOf::execution, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch",
+          2 * x.prefetch + 1);
     if (s_.workload->accumulation > 1) {
       const bool every = x.reduce_after == ReduceAfter::every_pass;
-      add(ChangeOf::execution, every ? "gradients reduced after the last pass alone" : "gradients reduced after every pass", "/strategy/reduce_after", name_of(every ? ReduceAfter::last_pass : ReduceAfter::every_pass));
+      add(ChangeOf::execution,
+          every ? "gradients reduced after the last pass alone" : "gradients reduced after every pass",
+          "/strategy/reduce_after", name_of(every ? ReduceAfter::last_pass : ReduceAfter::every_pass));
     }
-    if (x.reduced_over(s_.workload->dtype) > 1) add(ChangeOf::training, fmt::format("gradients reduced in {}", name_of(s_.workload->dtype)), "/strategy/reduce_dtype", nullptr);
-    strategy(ChangeOf::execution, "all-reduce, with all state on every worker", AllReduceStrategy{.exchange = x.exchange});
+    if (x.reduced_over(s_.workload->dtype) > 1)
+      add(ChangeOf::training, fmt::format("gradients reduced in {}", name_of(s_.workload->dtype)),
+          "/strategy/reduce_dtype", nullptr);
+    strategy(ChangeOf::execution, "all-reduce, with all state on every worker",
+             AllReduceStrategy{.exchange = x.exchange});
   }
   void exchange_of(const LocalSgdStrategy& x) {
     for (const auto& choice : Choices<Grouping>::table)
-      if (choice.value != x.grouping) add(ChangeOf::execution, std::string(choice.name), "/strategy/grouping", choice.name);
+      if (choice.value != x.grouping)
+        add(ChangeOf::execution, std::string(choice.name), "/strategy/grouping", choice.name);
     cheapest(x.collective);
     carriers(x.carrier);
     add(ChangeOf::training, fmt::format("averaged every {} steps", 2 * x.steps), "/strategy/steps", 2 * x.steps);
-    strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
+    strategy(ChangeOf::training, "synchronous all-reduce in buckets",
+             AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const GossipStrategy& x) {
     if (!x.overlap) add(ChangeOf::execution, "overlap with the gradient's computation", "/strategy/overlap", true);
-    strategy(ChangeOf::training, "synchronous all-reduce in buckets", AllReduceStrategy{.exchange = {.grouping = Grouping::bucketed}});
+    strategy(ChangeOf::training, "synchronous all-reduce in buckets",
+             AllReduceStrategy{.exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const CollectiveBenchmark& x) {
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {
       if (entry.operation != x.operation || entry.algorithm == x.collective.algorithm) continue;
       if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // one ring, over again
-      add(ChangeOf::execution, std::string(name_of(entry.algorithm)), "/strategy/collective", {{"algorithm", name_of(entry.algorithm)}});
+      add(ChangeOf::execution, std::string(name_of(entry.algorithm)), "/strategy/collective",
+          {{"algorithm", name_of(entry.algorithm)}});
     }
     if (x.collective.algorithm == Algorithm::hierarchical && x.collective.between_groups != Algorithm::automatic)
       for (const Algorithm between : algorithms_between(x.operation))
-        if (between != x.collective.between_groups) add(ChangeOf::execution, fmt::format("{} between groups", name_of(between)), "/strategy/collective/between", name_of(between));
+        if (between != x.collective.between_groups)
+          add(ChangeOf::execution, fmt::format("{} between groups", name_of(between)), "/strategy/collective/between",
+              name_of(between));
     cheapest(x.collective);
   }
 
   void groupings(const Exchange& x) {
     for (const auto& choice : Choices<Grouping>::table)
-      if (choice.value != x.grouping) add(ChangeOf::execution, std::string(choice.name), "/strategy/exchange/grouping", choice.name);
+      if (choice.value != x.grouping)
+        add(ChangeOf::execution, std::string(choice.name), "/strategy/exchange/grouping", choice.name);
     if (x.grouping == Grouping::bucketed)
       for (const double factor : {4.0, 0.25}) {
         const Bytes cap = x.bucket_cap * factor;
-        Change change{ChangeOf::execution, fmt::format("buckets of {}", human_text(cap)), {{"/strategy/exchange/bucket_cap", exact_text(cap)}}};
-        if (x.first_bucket.value && *x.first_bucket.value > cap) change.set.emplace_back("/strategy/exchange/first_bucket", exact_text(cap));
+        Change change{ChangeOf::execution,
+                      fmt::format("buckets of {}", human_text(cap)),
+                      {{"/strategy/exchange/bucket_cap", exact_text(cap)}}};
+        if (x.first_bucket.value && *x.first_bucket.value > cap)
+          change.set.emplace_back("/strategy/exchange/first_bucket", exact_text(cap));
         changes_.push_back(std::move(change));
       }
-    if (!x.overlap && x.grouping != Grouping::whole_model) add(ChangeOf::execution, "overlap with back-propagation", "/strategy/exchange/overlap", true);
+    if (!x.overlap && x.grouping != Grouping::whole_model)
+      add(ChangeOf::execution, "overlap with back-propagation", "/strategy/exchange/overlap", true);
   }
 
   void cheapest(const CollectiveChoice& x) {
-    if (x != CollectiveChoice{}) add(ChangeOf::execution, "the cheapest algorithm", "/strategy/collective", Json::object());
+    if (x != CollectiveChoice{})
+      add(ChangeOf::execution, "the cheapest algorithm", "/strategy/collective", Json::object());
   }
 
   void servers(const Exchange& x) {
-    strategy(ChangeOf::execution, "a server shard on every worker", ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
-    strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers), ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
+    strategy(
+        ChangeOf::execution, "a server shard on every worker",
+        ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
+    strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers),
+             ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
   }
 
   /// The workers of a machine or rack, where there are several and all of one size.
@@ -258,7 +308,9 @@ class Changes {
   void passes(const WorkloadTable& w) {
     if (!gives_shapes(w)) return;
     const auto offer = [&](int batch, int accumulation) {
-      Change change{ChangeOf::execution, fmt::format("{} pass{} of {}", accumulation, accumulation == 1 ? "" : "es", batch), {{"/workload/batch", batch}}};
+      Change change{ChangeOf::execution,
+                    fmt::format("{} pass{} of {}", accumulation, accumulation == 1 ? "" : "es", batch),
+                    {{"/workload/batch", batch}}};
       if (!w.global_batch) change.set.emplace_back("/workload/accumulation", accumulation);
       changes_.push_back(std::move(change));
     };
@@ -269,19 +321,26 @@ class Changes {
   void recomputation(const WorkloadTable& w) {
     if (!gives_shapes(w) || blocks_of(list_gradients(w).layers).empty()) return;
     const bool again = w.recomputation != Recomputation::none;
-    if (again) add(ChangeOf::execution, "all activations kept", "/workload/recomputation", name_of(Recomputation::none));
+    if (again)
+      add(ChangeOf::execution, "all activations kept", "/workload/recomputation", name_of(Recomputation::none));
     for (const double share : {1.0, kHalf})
-      if (!again || w.recomputed_share != share) changes_.push_back({ChangeOf::execution, fmt::format("{}'s activations computed again", share < 1 ? "every second block" : "each block"), computed_again(w, share)});
+      if (!again || w.recomputed_share != share)
+        changes_.push_back(
+            {ChangeOf::execution,
+             fmt::format("{}'s activations computed again", share < 1 ? "every second block" : "each block"),
+             computed_again(w, share)});
   }
 
   [[nodiscard]] Dtype dtype() const { return s_.workload ? s_.workload->dtype : Dtype::fp32; }
 
   /// Carriers that encode sums again, as other training does, and auto, which does not.
   void carriers(Carrier now) {
-    if (std::holds_alternative<NoCompressor>(s_.compressor) || std::holds_alternative<RatioCompressor>(s_.compressor)) return;
+    if (std::holds_alternative<NoCompressor>(s_.compressor) || std::holds_alternative<RatioCompressor>(s_.compressor))
+      return;
     const CompressorTraits traits = traits_of(s_.compressor, dtype());
     const auto offer = [&](Carrier carrier, bool fits) {
-      if (fits && carrier != now) add(ChangeOf::training, fmt::format("carrier {}", name_of(carrier)), "/strategy/carrier", name_of(carrier));
+      if (fits && carrier != now)
+        add(ChangeOf::training, fmt::format("carrier {}", name_of(carrier)), "/strategy/carrier", name_of(carrier));
     };
     offer(Carrier::automatic, now == Carrier::all_to_all || now == Carrier::in_collective);
     offer(Carrier::all_to_all, traits.recodable && traits.one_gathered_message);
@@ -294,7 +353,8 @@ class Changes {
     if (const auto* all_reduce = std::get_if<AllReduceStrategy>(&s_.strategy)) choice = &all_reduce->collective;
     if (const auto* pipelined = std::get_if<PipelinedStrategy>(&s_.strategy)) choice = &pipelined->collective;
     if (const auto* local = std::get_if<LocalSgdStrategy>(&s_.strategy)) choice = &local->collective;
-    if (!choice || choice->algorithm == Algorithm::automatic || fitted(*choice, Operation::all_gather) == *choice) return false;
+    if (!choice || choice->algorithm == Algorithm::automatic || fitted(*choice, Operation::all_gather) == *choice)
+      return false;
     return !traits_of(compressor, dtype()).summable;
   }
 
@@ -307,32 +367,46 @@ class Changes {
     for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
       // A ratio of what, nobody says.
       if (Part::kind == RatioCompressor::kind || std::holds_alternative<Part>(s_.compressor)) return;
-      Change change{ChangeOf::training, Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind), {{"/compressor", {{"kind", Part::kind}}}}};
+      Change change{ChangeOf::training,
+                    Part::kind == NoCompressor::kind ? "no compressor" : std::string(Part::kind),
+                    {{"/compressor", {{"kind", Part::kind}}}}};
       if (needs_another_algorithm(Part{})) {
         change.what += ", algorithm auto";
         change.set.emplace_back("/strategy/collective/algorithm", name_of(Algorithm::automatic));
       }
       changes_.push_back(std::move(change));
     });
-    if (!std::holds_alternative<PipelinedStrategy>(s_.strategy)) strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{});
-    if (!std::holds_alternative<LocalSgdStrategy>(s_.strategy)) strategy(ChangeOf::training, fmt::format("local SGD, averaged every {} steps", LocalSgdStrategy{}.steps), LocalSgdStrategy{});
+    if (!std::holds_alternative<PipelinedStrategy>(s_.strategy))
+      strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{});
+    if (!std::holds_alternative<LocalSgdStrategy>(s_.strategy))
+      strategy(ChangeOf::training, fmt::format("local SGD, averaged every {} steps", LocalSgdStrategy{}.steps),
+               LocalSgdStrategy{});
     if (!std::holds_alternative<GossipStrategy>(s_.strategy)) strategy(ChangeOf::training, "gossip", GossipStrategy{});
     const WorkloadTable& w = *s_.workload;
-    if (w.global_batch) add(ChangeOf::training, fmt::format("global batch of {}", 2 * *w.global_batch), "/workload/global_batch", 2 * *w.global_batch);
-    else add(ChangeOf::training, fmt::format("accumulation of {}", 2 * w.accumulation), "/workload/accumulation", 2 * w.accumulation);
+    if (w.global_batch)
+      add(ChangeOf::training, fmt::format("global batch of {}", 2 * *w.global_batch), "/workload/global_batch",
+          2 * *w.global_batch);
+    else
+      add(ChangeOf::training, fmt::format("accumulation of {}", 2 * w.accumulation), "/workload/accumulation",
+          2 * w.accumulation);
     // A table of times keeps them whatever its batch, dtype or variant are said to be.
     if (!gives_shapes(w)) return;
     if (w.variant) add(ChangeOf::training, "the network as it stands", "/workload/variant", nullptr);
     for (const WorkloadVariant& variant : w.variants)
-      if (!w.variant || variant.name != w.variant->name) add(ChangeOf::training, "variant " + variant.name, "/workload/variant", variant.name);
+      if (!w.variant || variant.name != w.variant->name)
+        add(ChangeOf::training, "variant " + variant.name, "/workload/variant", variant.name);
     for (const PeakRate& peak : w.profile ? w.profile->peaks : std::vector<PeakRate>{}) {
       if (w.compute_dtype) {
-        if (peak.dtype != *w.compute_dtype && size_of(peak.dtype) <= size_of(w.dtype)) add(ChangeOf::training, fmt::format("operands in {}", name_of(peak.dtype)), "/workload/compute_dtype", name_of(peak.dtype));
+        if (peak.dtype != *w.compute_dtype && size_of(peak.dtype) <= size_of(w.dtype))
+          add(ChangeOf::training, fmt::format("operands in {}", name_of(peak.dtype)), "/workload/compute_dtype",
+              name_of(peak.dtype));
       } else if (peak.dtype != w.dtype) {
-        add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype", name_of(peak.dtype));
+        add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype",
+            name_of(peak.dtype));
       }
     }
-    if (!w.global_batch) add(ChangeOf::training, fmt::format("batch of {}", 2L * w.batch), "/workload/batch", 2L * w.batch);
+    if (!w.global_batch)
+      add(ChangeOf::training, fmt::format("batch of {}", 2L * w.batch), "/workload/batch", 2L * w.batch);
   }
 
   const Scenario& s_;
@@ -353,16 +427,22 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
   };
   std::vector<Step> passes{{}}, kept{{}}, states{{}};  // the first of each: as it is
   for (int parts = 2; w.batch % parts == 0 && w.accumulation <= kMostAccumulation / parts; parts *= 2) {
-    Step& step = passes.emplace_back(Step{fmt::format("{} passes of {}", w.accumulation * parts, w.batch / parts), {{"/workload/batch", w.batch / parts}}});
+    Step& step = passes.emplace_back(Step{fmt::format("{} passes of {}", w.accumulation * parts, w.batch / parts),
+                                          {{"/workload/batch", w.batch / parts}}});
     if (!w.global_batch) step.set.emplace_back("/workload/accumulation", w.accumulation * parts);
   }
   if (w.recomputation == Recomputation::none && !blocks_of(list_gradients(w).layers).empty())
-    for (const double share : {kHalf, 1.0}) kept.push_back({share < 1 ? "every second block computed again" : "blocks computed again", computed_again(w, share)});
-  if (std::holds_alternative<AllReduceStrategy>(scenario.strategy) && std::holds_alternative<NoCompressor>(scenario.compressor))
+    for (const double share : {kHalf, 1.0})
+      kept.push_back(
+          {share < 1 ? "every second block computed again" : "blocks computed again", computed_again(w, share)});
+  if (std::holds_alternative<AllReduceStrategy>(scenario.strategy) &&
+      std::holds_alternative<NoCompressor>(scenario.compressor))
     for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) {
       ShardedStrategy sharded;
       sharded.stage = stage;
-      states.push_back({stage == ShardingStage::gradients ? "gradients and optimizer state sharded" : "all state sharded", {{"/strategy", without_defaults(write_value(Strategy(sharded)), write_value(ShardedStrategy{}))}}});
+      states.push_back(
+          {stage == ShardingStage::gradients ? "gradients and optimizer state sharded" : "all state sharded",
+           {{"/strategy", without_defaults(write_value(Strategy(sharded)), write_value(ShardedStrategy{}))}}});
     }
   // One of them alone is among changes_of, but for passes of a quarter of the batch and less, and all state sharded.
   for (const Step& state : states)
@@ -375,7 +455,8 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
           what.push_back(step->what);
           change.set.insert(change.set.end(), step->set.begin(), step->set.end());
         }
-        const bool is_new = what.size() > 1 || (&pass > &passes[1] && what.size() == 1) || (what.size() == 1 && &state == &states.back() && states.size() > 1);
+        const bool is_new = what.size() > 1 || (&pass > &passes[1] && what.size() == 1) ||
+                            (what.size() == 1 && &state == &states.back() && states.size() > 1);
         if (!is_new) continue;
         change.what = fmt::format("{}", fmt::join(what, ", "));
         changes.push_back(std::move(change));

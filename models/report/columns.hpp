@@ -16,7 +16,7 @@ namespace stepcast {
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
 struct Column {
-  std::string name;     ///< in files, with its unit: "step_time_s"
+  std::string name;  ///< in files, with its unit: "step_time_s"
   std::string meaning;
   std::function<Cell(const PointReport&)> cell;
 };

@@ -14,14 +14,17 @@ namespace {
 /// "1x" of equals only.
 std::string speedup_text(double speedup) {
   std::string text = fmt::format("{:.4g}", speedup);
-  for (int digits = 5; text == "1" && speedup != 1.0 && digits < 11; ++digits) text = fmt::format("{:.{}g}", speedup, digits);
+  for (int digits = 5; text == "1" && speedup != 1.0 && digits < 11; ++digits)
+    text = fmt::format("{:.{}g}", speedup, digits);
   return text + "x";
 }
 
 std::string headline(const Crossovers& c) {
-  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", c.name, c.figure->title, c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
+  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", c.name, c.figure->title,
+                                 c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
   text += fmt::format("compared with {}\n", label(c.arrangement.alternatives[c.reference]));
-  text += "pays: where it is faster than that; most: its largest speedup over that; fastest: where it is, of equals the first\n";
+  text +=
+      "pays: where it is faster than that; most: its largest speedup over that; fastest: where it is, of equals the first\n";
   return text + search_text(c.range, c.grid);
 }
 
@@ -38,7 +41,8 @@ std::string to_text(const Crossovers& c) {
       const bool is_reference = situation.alternatives[i] == c.reference;
       std::vector<std::string> row;
       for (const std::string& axis : c.arrangement.situation_axes) row.push_back(value_on(situation.coordinates, axis));
-      for (const std::string& axis : c.arrangement.alternative_axes) row.push_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
+      for (const std::string& axis : c.arrangement.alternative_axes)
+        row.push_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
       const CrossoverSearch::Most most = situation.search.most(i);
       row.push_back(is_reference ? "is the reference" : stretches_text(c.range, situation.search.pays(i), "never"));
       // The reference has no worth where it does not fit its device.
@@ -56,17 +60,22 @@ std::string to_csv(const Crossovers& c) {
   std::vector<std::string> names(c.arrangement.situation_axes);
   names.insert(names.end(), c.arrangement.alternative_axes.begin(), c.arrangement.alternative_axes.end());
   const std::string unit(c.range.unit ? c.range.unit->suffix : "");
-  names.insert(names.end(), {"holds", c.axis + "_from" + unit, c.axis + "_to" + unit, "speedup_at_from", "speedup_at_to"});
+  names.insert(names.end(),
+               {"holds", c.axis + "_from" + unit, c.axis + "_to" + unit, "speedup_at_from", "speedup_at_to"});
   std::string text = csv_header(names);
   for (const SituationCrossovers& situation : c.situations)
     for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
       Row row;
-      for (const std::string& axis : c.arrangement.situation_axes) row.emplace_back(value_on(situation.coordinates, axis));
-      for (const std::string& axis : c.arrangement.alternative_axes) row.emplace_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
+      for (const std::string& axis : c.arrangement.situation_axes)
+        row.emplace_back(value_on(situation.coordinates, axis));
+      for (const std::string& axis : c.arrangement.alternative_axes)
+        row.emplace_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
       const auto add = [&](const char* what, const std::vector<Stretch>& all) {
         for (const Stretch& one : all) {
           Row whole(row);
-          for (Cell cell : {Cell(std::string(what)), value_cell(c.range, one.from), value_cell(c.range, one.to), Cell(one.speedup_from), Cell(one.speedup_to)}) whole.push_back(std::move(cell));
+          for (Cell cell : {Cell(std::string(what)), value_cell(c.range, one.from), value_cell(c.range, one.to),
+                            Cell(one.speedup_from), Cell(one.speedup_to)})
+            whole.push_back(std::move(cell));
           text += csv_row(whole);
         }
       };
@@ -80,7 +89,11 @@ Json crossover_document(const Crossovers& c, const Json& manifest) {
   const auto value = [&](double x) { return value_json(c.range, x); };
   const auto stretches = [&](const std::vector<Stretch>& all) {
     Json json = Json::array();
-    for (const Stretch& one : all) json.push_back({{"from", value(one.from)}, {"to", value(one.to)}, {"speedup_at_from", one.speedup_from}, {"speedup_at_to", one.speedup_to}});
+    for (const Stretch& one : all)
+      json.push_back({{"from", value(one.from)},
+                      {"to", value(one.to)},
+                      {"speedup_at_from", one.speedup_from},
+                      {"speedup_at_to", one.speedup_to}});
     return json;
   };
   Json json = Json::object();
@@ -97,10 +110,14 @@ Json crossover_document(const Crossovers& c, const Json& manifest) {
       const CrossoverSearch::Most most = situation.search.most(i);
       Json worths = Json::array();
       for (const auto& [x, worth] : situation.search.worths(i)) worths.push_back(Json::array({value(x), worth}));
-      alternatives.push_back({{"coordinates", coordinates_json(c.arrangement.alternatives[situation.alternatives[i]])}, {"pays", stretches(situation.search.pays(i))}, {"fastest", stretches(situation.search.fastest(i))},
-                              {"most", {{"speedup", most.speedup}, {"at", value(most.value)}}}, {"worths", std::move(worths)}});
+      alternatives.push_back({{"coordinates", coordinates_json(c.arrangement.alternatives[situation.alternatives[i]])},
+                              {"pays", stretches(situation.search.pays(i))},
+                              {"fastest", stretches(situation.search.fastest(i))},
+                              {"most", {{"speedup", most.speedup}, {"at", value(most.value)}}},
+                              {"worths", std::move(worths)}});
     }
-    json["situations"].push_back({{"coordinates", coordinates_json(situation.coordinates)}, {"alternatives", std::move(alternatives)}});
+    json["situations"].push_back(
+        {{"coordinates", coordinates_json(situation.coordinates)}, {"alternatives", std::move(alternatives)}});
   }
   json["notes"] = c.notes;
   json["manifest"] = manifest;

@@ -17,7 +17,8 @@ inline constexpr int kCrossoverSchemaVersion = 1;
 /// One situation's answer.
 struct SituationCrossovers {
   std::vector<Coordinate> coordinates;
-  std::vector<std::size_t> alternatives;  ///< those that it has, of all, in order; the search knows them by their place here
+  std::vector<std::size_t>
+      alternatives;  ///< those that it has, of all, in order; the search knows them by their place here
   CrossoverSearch search;
 };
 
@@ -25,9 +26,9 @@ struct Crossovers {
   std::string name;
   std::string axis, pointer;  ///< the field
   AxisRange range;
-  std::size_t grid = 0;       ///< values of it
+  std::size_t grid = 0;                               ///< values of it
   const Figure* figure = &find_figure("throughput");  ///< one that choose_figure chooses
-  bool replayed = false;      ///< by the replay, not by the equations
+  bool replayed = false;                              ///< by the replay, not by the equations
   Arrangement arrangement;
   std::size_t reference = 0;  ///< of the arrangement's alternatives
   std::vector<SituationCrossovers> situations;

@@ -13,7 +13,8 @@ double log_ratio(double a, double b) { return compare_worths(a, b) == 0 ? 0.0 : 
 
 /// Whether no alternative has any worth there.
 bool is_worth_nothing(const std::vector<std::optional<double>>& worths) {
-  return std::all_of(worths.begin(), worths.end(), [](const std::optional<double>& worth) { return worth && *worth == 0; });
+  return std::all_of(worths.begin(), worths.end(),
+                     [](const std::optional<double>& worth) { return worth && *worth == 0; });
 }
 
 }  // namespace
@@ -26,9 +27,11 @@ int compare_worths(double a, double b) {
 
 double worth_ratio(double a, double b) { return compare_worths(a, b) == 0 ? 1.0 : a / b; }
 
-CrossoverSearch::CrossoverSearch(const AxisRange& range, std::vector<double> grid, std::size_t alternatives, std::size_t reference)
+CrossoverSearch::CrossoverSearch(const AxisRange& range, std::vector<double> grid, std::size_t alternatives,
+                                 std::size_t reference)
     : range_(range), grid_(std::move(grid)), alternatives_(alternatives), reference_(reference), step_(0) {
-  for (std::size_t i = 1; i < grid_.size(); ++i) step_ = std::max(step_, range_.coordinate(grid_[i]) - range_.coordinate(grid_[i - 1]));
+  for (std::size_t i = 1; i < grid_.size(); ++i)
+    step_ = std::max(step_, range_.coordinate(grid_[i]) - range_.coordinate(grid_[i - 1]));
 }
 
 bool CrossoverSearch::is_narrow(double a, double b, double width) const {
@@ -38,17 +41,19 @@ bool CrossoverSearch::is_narrow(double a, double b, double width) const {
 
 /// Halfway; of a discrete range the value before.
 double CrossoverSearch::middle(double a, double b) const {
-  if (range_.is_discrete()) return range_.after(std::floor((std::round(range_.steps_to(a)) + std::round(range_.steps_to(b))) / 2));
+  if (range_.is_discrete())
+    return range_.after(std::floor((std::round(range_.steps_to(a)) + std::round(range_.steps_to(b))) / 2));
   return range_.value_at((range_.coordinate(a) + range_.coordinate(b)) / 2);
 }
 
-/// Values strictly between a and b that close in on where the logarithm of a ratio of worths, given at both, is zero. It bends
-/// little over a step of the grid, so its chord meets zero near the place: by at most about the square of the bracket's width,
-/// which is the distance of the two values about it. A bracket that has not halved in each round so far, since there is a jump or
-/// a kink, is quartered.
+/// Values strictly between a and b that close in on where the logarithm of a ratio of worths, given at both, is zero.
+/// It bends little over a step of the grid, so its chord meets zero near the place: by at most about the square of the
+/// bracket's width, which is the distance of the two values about it. A bracket that has not halved in each round so
+/// far, since there is a jump or a kink, is quartered.
 std::vector<double> CrossoverSearch::values_within(double a, double b, double at_a, double at_b) const {
   const double low = range_.coordinate(a), high = range_.coordinate(b), width = high - low;
-  const bool smooth = std::isfinite(at_a) && std::isfinite(at_b) && at_a * at_b < 0 && width <= step_ * std::pow(0.5, rounds_) * (1 + 1e-12);
+  const bool smooth = std::isfinite(at_a) && std::isfinite(at_b) && at_a * at_b < 0 &&
+                      width <= step_ * std::pow(0.5, rounds_) * (1 + 1e-12);
   std::vector<double> coordinates;
   if (smooth) {
     const double zero = low + width * at_a / (at_a - at_b);
@@ -91,7 +96,8 @@ void CrossoverSearch::close_in_on_pay(std::size_t alternative, std::vector<Reque
   for (const auto& here : known_) {
     if (!here.second[alternative] || !here.second[reference_]) continue;
     if (before && !is_narrow(before->first, here.first)) {
-      const double at_a = log_ratio(*before->second[alternative], *before->second[reference_]), at_b = log_ratio(*here.second[alternative], *here.second[reference_]);
+      const double at_a = log_ratio(*before->second[alternative], *before->second[reference_]),
+                   at_b = log_ratio(*here.second[alternative], *here.second[reference_]);
       if ((at_a > 0) != (at_b > 0))
         for (const double value : values_within(before->first, here.first, at_a, at_b)) {
           requests.push_back({alternative, value});
@@ -102,8 +108,8 @@ void CrossoverSearch::close_in_on_pay(std::size_t alternative, std::vector<Reque
   }
 }
 
-/// The two that are the fastest on either side change places somewhere between; there a third one may be faster than both, which
-/// is looked for once their own place is found.
+/// The two that are the fastest on either side change places somewhere between; there a third one may be faster than
+/// both, which is looked for once their own place is found.
 void CrossoverSearch::close_in_on_fastest(std::vector<Request>& requests) const {
   const auto all_at = [&](double value) {
     for (std::size_t i = 0; i < alternatives_; ++i) requests.push_back({i, value});
@@ -153,8 +159,9 @@ double CrossoverSearch::beside_end(double end) const {
   return first ? end + distance : end - distance;
 }
 
-/// The middle of both sides of the largest speedup known, where it is one. A peak is often a kink, where two tasks take equally
-/// long, so nothing better than halving is safe. At an end of the range it is the peak if it is larger than the speedup beside it.
+/// The middle of both sides of the largest speedup known, where it is one. A peak is often a kink, where two tasks take
+/// equally long, so nothing better than halving is safe. At an end of the range it is the peak if it is larger than the
+/// speedup beside it.
 void CrossoverSearch::close_in_on_most(std::size_t alternative, std::vector<Request>& requests) const {
   const Most peak = most(alternative);
   if (!(peak.speedup > 1) || !std::isfinite(peak.speedup)) return;
@@ -219,7 +226,9 @@ std::vector<Stretch> CrossoverSearch::stretches(std::size_t alternative, State&&
   for (const auto& [value, worths] : known_) {
     const std::optional<bool> here = holds(worths);
     if (!here) continue;
-    if (*here && !held) all.push_back({before && !range_.is_discrete() ? middle(*before, value) : value, value, speedup_at(value, alternative), 1.0});
+    if (*here && !held)
+      all.push_back({before && !range_.is_discrete() ? middle(*before, value) : value, value,
+                     speedup_at(value, alternative), 1.0});
     if (!*here && held) all.back().to = range_.is_discrete() ? *before : middle(*before, value);
     if (*here) {
       all.back().to = value;
@@ -250,7 +259,8 @@ CrossoverSearch::Most CrossoverSearch::most(std::size_t alternative) const {
   std::optional<Most> most;
   for (const auto& [value, worths] : known_)
     if (worths[alternative] && worths[reference_])
-      if (const double speedup = speedup_at(value, alternative); !most || compare_worths(speedup, most->speedup) > 0) most = {speedup, value};
+      if (const double speedup = speedup_at(value, alternative); !most || compare_worths(speedup, most->speedup) > 0)
+        most = {speedup, value};
   return most.value_or(Most{});
 }
 

@@ -1,11 +1,11 @@
 // Where, along one field, does the ranking of alternatives change?
 //
-// Each alternative has a worth at each value of the field, more being better. One of them is the reference. Two things are told
-// along the field: where each alternative pays, being worth more than the reference, and which one is the fastest. Both are
-// known on a grid first. Between neighbours where one of them differs the change is closed in on until the two are within
-// kCrossoverWidth of each other, or follow each other in a discrete range. So what is found has both its sides evaluated;
-// what changes and changes back between two values of the grid is not seen. An alternative's largest speedup is closed in on from
-// the grid's, to within kPeakWidth.
+// Each alternative has a worth at each value of the field, more being better. One of them is the reference. Two things
+// are told along the field: where each alternative pays, being worth more than the reference, and which one is the
+// fastest. Both are known on a grid first. Between neighbours where one of them differs the change is closed in on
+// until the two are within kCrossoverWidth of each other, or follow each other in a discrete range. So what is found
+// has both its sides evaluated; what changes and changes back between two values of the grid is not seen. An
+// alternative's largest speedup is closed in on from the grid's, to within kPeakWidth.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,12 @@ namespace stepcast {
 
 /// Worths nearer to each other than this, relatively, are equal; of equals the first is the fastest, and none pays.
 inline constexpr double kSameWorth = 1e-9;
-/// How near both sides of a change are, relatively; where the range begins at zero, not nearer than a millionth of this of its end.
+/// How near both sides of a change are, relatively; where the range begins at zero, not nearer than a millionth of this
+/// of its end.
 inline constexpr double kCrossoverWidth = 1e-4;
 
-/// How near the values on both sides of the largest speedup are, likewise; at a kink that is how near the speedup itself is.
+/// How near the values on both sides of the largest speedup are, likewise; at a kink that is how near the speedup
+/// itself is.
 inline constexpr double kPeakWidth = 1e-3;
 
 /// -1, 0 or 1 as a is worth less than b, as much, or more.
@@ -30,9 +32,9 @@ int compare_worths(double a, double b);
 /// a over b; 1 of equals.
 double worth_ratio(double a, double b);
 
-/// Values from `from` to `to` over which something holds, and the reference's worth that an alternative has at the two outermost
-/// values that were evaluated there. An end that is no end of the whole range is a change: the middle of its two sides, or the
-/// last value of a discrete range.
+/// Values from `from` to `to` over which something holds, and the reference's worth that an alternative has at the two
+/// outermost values that were evaluated there. An end that is no end of the whole range is a change: the middle of its
+/// two sides, or the last value of a discrete range.
 struct Stretch {
   double from = 0.0, to = 0.0;
   double speedup_from = 1.0, speedup_to = 1.0;
@@ -78,7 +80,8 @@ class CrossoverSearch {
   [[nodiscard]] bool is_narrow(double a, double b, double width = kCrossoverWidth) const;
   [[nodiscard]] double middle(double a, double b) const;
   [[nodiscard]] double beside_end(double end) const;
-  [[nodiscard]] std::vector<double> values_within(double a, double b, double worth_ratio_at_a, double worth_ratio_at_b) const;
+  [[nodiscard]] std::vector<double> values_within(double a, double b, double worth_ratio_at_a,
+                                                  double worth_ratio_at_b) const;
   [[nodiscard]] std::optional<std::size_t> fastest_at(const std::vector<std::optional<double>>& worths) const;
   [[nodiscard]] double speedup_at(double value, std::size_t alternative) const;
   template <class State>
@@ -90,7 +93,7 @@ class CrossoverSearch {
   AxisRange range_;
   std::vector<double> grid_;
   std::size_t alternatives_, reference_;
-  double step_;  ///< of the grid, in coordinates: the widest
+  double step_;     ///< of the grid, in coordinates: the widest
   int rounds_ = 0;  ///< answered, the grid's left out
   Known known_;
 };

@@ -17,12 +17,13 @@ inline constexpr int kExplanationSchemaVersion = 1;
 /// What came of a change.
 struct ChangedStep {
   Change change;
-  Seconds step{};           ///< with the change
-  double speedup = 1.0;     ///< throughput with it over throughput without; of a collective alone, step without over step with it
-  std::string estimate{};   ///< not empty: `step` is of equations that may be off there, and why
-  std::string refusal{};    ///< not empty: it cannot be combined with the rest of the scenario, and why
+  Seconds step{};  ///< with the change
+  double speedup =
+      1.0;  ///< throughput with it over throughput without; of a collective alone, step without over step with it
+  std::string estimate{};         ///< not empty: `step` is of equations that may be off there, and why
+  std::string refusal{};          ///< not empty: it cannot be combined with the rest of the scenario, and why
   std::optional<Bytes> memory{};  ///< that a worker needs with the change, where that is known
-  bool lacks_memory = false;  ///< a worker's memory is more than the device has, as the point's own is
+  bool lacks_memory = false;      ///< a worker's memory is more than the device has, as the point's own is
 };
 
 struct Explanation {

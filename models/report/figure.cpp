@@ -23,32 +23,53 @@ double read_number(std::string_view text) {
   throw std::invalid_argument(fmt::format("\"{}\" is not a number{}", text, remedy));
 }
 template <class Q>
-double read_quantity(std::string_view text) { return parse_quantity<Q>(text).si(); }
+double read_quantity(std::string_view text) {
+  return parse_quantity<Q>(text).si();
+}
 template <class Q>
-std::string quantity_text(double si) { return human_text(Q(si)); }
+std::string quantity_text(double si) {
+  return human_text(Q(si));
+}
 std::string long_time_text(double seconds) { return run_text(Seconds(seconds)); }
 std::string price_text(double price) { return fmt::format("{:.4g}", price); }
 std::string times_text(double value) { return fmt::format("{:.4g}x", value); }
 
 std::optional<double> if_positive(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 template <class Q>
-std::optional<double> si(const std::optional<Q>& value) { return value ? std::optional(value->si()) : std::nullopt; }
+std::optional<double> si(const std::optional<Q>& value) {
+  return value ? std::optional(value->si()) : std::nullopt;
+}
 
 using P = const PointReport&;
 constexpr std::array kFigures = {
-    Figure{"throughput", "throughput", "throughput_samples_per_s", "throughput_samples_per_s", true, read_number, [](double f) { return fmt::format("{:.4g}/s", f); }, [](P p) { return if_positive(p.samples_per_second); }},
-    Figure{"step", "step time", "step_time_s", "steps_per_s", false, read_quantity<Seconds>, quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().step.si()); }},
+    Figure{"throughput", "throughput", "throughput_samples_per_s", "throughput_samples_per_s", true, read_number,
+           [](double f) { return fmt::format("{:.4g}/s", f); }, [](P p) { return if_positive(p.samples_per_second); }},
+    Figure{"step", "step time", "step_time_s", "steps_per_s", false, read_quantity<Seconds>, quantity_text<Seconds>,
+           [](P p) { return std::optional(p.answers.shown().step.si()); }},
     Figure{"speedup", "speedup", "speedup", "", true, read_number, times_text, [](P p) { return p.speedup; }},
-    Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent, [](P p) { return p.scaling_efficiency; }},
-    Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>, quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
-    Figure{"memory", "memory of a worker", "memory_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory && p.memory->activations ? std::optional(p.memory->total().si()) : std::nullopt; }, true},
-    Figure{"state", "model state of a worker", "model_state_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>, [](P p) { return p.memory ? std::optional(p.memory->model().si()) : std::nullopt; }, true},
-    Figure{"cost", "cost of a million samples", "cost_per_million_samples", "million_samples_per_cost", false, read_number, price_text, [](P p) { return p.cost_per_million; }},
-    Figure{"algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.algbw); }},
-    Figure{"busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>, [](P p) { return si(p.busbw); }},
-    Figure{"run", "time of the whole run", "run_time_s", "runs_per_s", false, read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? std::optional(p.run->time.si()) : std::nullopt; }},
-    Figure{"run-cost", "cost of the whole run", "run_cost", "runs_per_cost", false, read_number, price_text, [](P p) { return p.run ? p.run->cost : std::nullopt; }},
-    Figure{"target", "time to the run's target", "time_to_target_s", "runs_to_target_per_s", false, read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? si(p.run->to_target) : std::nullopt; }},
+    Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent,
+           [](P p) { return p.scaling_efficiency; }},
+    Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>,
+           quantity_text<Seconds>,
+           [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
+    Figure{"memory", "memory of a worker", "memory_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>,
+           [](P p) { return p.memory && p.memory->activations ? std::optional(p.memory->total().si()) : std::nullopt; },
+           true},
+    Figure{"state", "model state of a worker", "model_state_per_worker_B", "", false, read_quantity<Bytes>,
+           quantity_text<Bytes>, [](P p) { return p.memory ? std::optional(p.memory->model().si()) : std::nullopt; },
+           true},
+    Figure{"cost", "cost of a million samples", "cost_per_million_samples", "million_samples_per_cost", false,
+           read_number, price_text, [](P p) { return p.cost_per_million; }},
+    Figure{"algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>,
+           [](P p) { return si(p.algbw); }},
+    Figure{"busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>,
+           [](P p) { return si(p.busbw); }},
+    Figure{"run", "time of the whole run", "run_time_s", "runs_per_s", false, read_quantity<Seconds>, long_time_text,
+           [](P p) { return p.run ? std::optional(p.run->time.si()) : std::nullopt; }},
+    Figure{"run-cost", "cost of the whole run", "run_cost", "runs_per_cost", false, read_number, price_text,
+           [](P p) { return p.run ? p.run->cost : std::nullopt; }},
+    Figure{"target", "time to the run's target", "time_to_target_s", "runs_to_target_per_s", false,
+           read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? si(p.run->to_target) : std::nullopt; }},
 };
 
 }  // namespace
@@ -56,18 +77,22 @@ constexpr std::array kFigures = {
 std::span<const Figure> figures() { return kFigures; }
 
 const Figure& find_figure(std::string_view name) {
-  const auto found = std::find_if(kFigures.begin(), kFigures.end(), [&](const Figure& one) { return one.name == name; });
+  const auto found =
+      std::find_if(kFigures.begin(), kFigures.end(), [&](const Figure& one) { return one.name == name; });
   if (found != kFigures.end()) return *found;
   std::vector<std::string> names;
   for (const Figure& one : kFigures) names.emplace_back(one.name);
   const std::string near = nearest(std::string(name), names);
-  throw std::invalid_argument(fmt::format("\"{}\" is no figure of a point; allowed: {}{}", name, fmt::join(names, ", "), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+  throw std::invalid_argument(fmt::format("\"{}\" is no figure of a point; allowed: {}{}", name, fmt::join(names, ", "),
+                                          near.empty() ? "" : fmt::format("; did you mean {}?", near)));
 }
 
 const Figure& choose_figure(const std::vector<PointReport>& points) {
   for (const char* name : {"target", "run", "throughput"}) {
     const Figure& figure = find_figure(name);
-    if (std::all_of(points.begin(), points.end(), [&](const PointReport& point) { return figure.of(point).has_value(); })) return figure;
+    if (std::all_of(points.begin(), points.end(),
+                    [&](const PointReport& point) { return figure.of(point).has_value(); }))
+      return figure;
   }
   return find_figure("step");
 }

@@ -12,15 +12,15 @@
 namespace stepcast {
 
 struct Figure {
-  std::string_view name;       ///< on the command line: "step"
-  std::string_view title;      ///< "step time"
-  std::string_view column;     ///< of the report, with its unit: "step_time_s"
-  std::string_view worth;      ///< of what crossover compares by: what worth_of is, in JSON; else empty
+  std::string_view name;    ///< on the command line: "step"
+  std::string_view title;   ///< "step time"
+  std::string_view column;  ///< of the report, with its unit: "step_time_s"
+  std::string_view worth;   ///< of what crossover compares by: what worth_of is, in JSON; else empty
   bool more_is_better = true;
-  double (*read)(std::string_view);   ///< text to SI; throws std::invalid_argument or UnitError
-  std::string (*text)(double);        ///< "12.5 ms"
+  double (*read)(std::string_view);                 ///< text to SI; throws std::invalid_argument or UnitError
+  std::string (*text)(double);                      ///< "12.5 ms"
   std::optional<double> (*of)(const PointReport&);  ///< nothing where a point has no such figure
-  bool of_memory = false;             ///< and so of points, too, that do not fit their device
+  bool of_memory = false;                           ///< and so of points, too, that do not fit their device
 };
 
 std::span<const Figure> figures();
@@ -28,13 +28,14 @@ std::span<const Figure> figures();
 /// @throws std::invalid_argument for a name that is none, saying which there are
 const Figure& find_figure(std::string_view name);
 
-/// Time to the run's target where every point knows when that is reached, else the run's time where every point is a run, else
-/// throughput where every point trains, else step time.
+/// Time to the run's target where every point knows when that is reached, else the run's time where every point is a
+/// run, else throughput where every point trains, else step time.
 const Figure& choose_figure(const std::vector<PointReport>& points);
 
 /// A figure's value as a worth, of which more is better: itself, or one over it.
 double worth_of(const Figure& figure, double value);
-/// 0, the least there is, of a point that has no such figure, and unless memory is asked of one that its device has not enough of.
+/// 0, the least there is, of a point that has no such figure, and unless memory is asked of one that its device has not
+/// enough of.
 double worth_of(const Figure& figure, const PointReport& point);
 /// The value that has this worth.
 double value_of(const Figure& figure, double worth);

@@ -28,7 +28,8 @@ std::string note_lines(const std::vector<std::string>& notes) {
     std::size_t& count = alike[without_numbers(note)];
     if (count == 0) continue;  // said by the first of them
     const bool many = count > kMostAlike;
-    text += fmt::format("note: {}{}\n", note, many ? fmt::format(" (and {} notes more that differ in numbers alone)", count - 1) : "");
+    text += fmt::format("note: {}{}\n", note,
+                        many ? fmt::format(" (and {} notes more that differ in numbers alone)", count - 1) : "");
     if (many) count = 0;
   }
   return text;

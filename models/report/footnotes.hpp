@@ -9,7 +9,8 @@ namespace stepcast {
 /// The note without digits and points: notes that differ in numbers alone say the same.
 std::string without_numbers(std::string note);
 
-/// "note: ...", a line each and each once. Of more than three that differ in numbers alone the first, and how many more there are.
+/// "note: ...", a line each and each once. Of more than three that differ in numbers alone the first, and how many more
+/// there are.
 std::string note_lines(const std::vector<std::string>& notes);
 
 }  // namespace stepcast

@@ -10,11 +10,14 @@ namespace {
 constexpr std::size_t kLevel = 0, kWorth = 1;  // the crossover's alternatives
 
 /// A level that what equals `worth` is above.
-double just_below(double worth) { return std::isfinite(worth) ? worth * (1 - 2 * kSameWorth) : std::numeric_limits<double>::max(); }
+double just_below(double worth) {
+  return std::isfinite(worth) ? worth * (1 - 2 * kSameWorth) : std::numeric_limits<double>::max();
+}
 
 }  // namespace
 
-GoalSearch::GoalSearch(const AxisRange& range, std::vector<double> grid, std::optional<double> wanted) : range_(range), grid_(std::move(grid)), wanted_(wanted) {}
+GoalSearch::GoalSearch(const AxisRange& range, std::vector<double> grid, std::optional<double> wanted)
+    : range_(range), grid_(std::move(grid)), wanted_(wanted) {}
 
 std::vector<double> GoalSearch::requests() const {
   if (stage_ == Stage::grid) return grid_;
@@ -84,7 +87,8 @@ void GoalSearch::proceed() {
 
 std::vector<Reach> GoalSearch::above_level() const {
   std::vector<Reach> all;
-  for (const Stretch& one : search_->pays(kWorth)) all.push_back({one.from, one.to, one.speedup_from * level_, one.speedup_to * level_});
+  for (const Stretch& one : search_->pays(kWorth))
+    all.push_back({one.from, one.to, one.speedup_from * level_, one.speedup_to * level_});
   return all;
 }
 

@@ -1,9 +1,9 @@
 // Where, along one field, is a worth the largest, and where is it large enough?
 //
-// Three questions one after the other, each closed in on like a crossover (crossover_search.hpp): against a worth that is the same
-// everywhere. The first finds the largest worth, the second where the worth is within kNearBest of it, the third where it is at
-// least the one that is asked for. Each starts from every value that is known by then; where one comes upon a larger worth than the
-// first did, all begin again.
+// Three questions one after the other, each closed in on like a crossover (crossover_search.hpp): against a worth that
+// is the same everywhere. The first finds the largest worth, the second where the worth is within kNearBest of it, the
+// third where it is at least the one that is asked for. Each starts from every value that is known by then; where one
+// comes upon a larger worth than the first did, all begin again.
 #pragma once
 
 #include <map>
@@ -17,8 +17,8 @@ namespace stepcast {
 /// So much less than the largest worth is as good, to most who choose a value.
 inline constexpr double kNearBest = 0.01;
 
-/// Values from `from` to `to` over which a worth is large enough, and the worths at the two outermost values that were evaluated
-/// there; the ends are those of a Stretch.
+/// Values from `from` to `to` over which a worth is large enough, and the worths at the two outermost values that were
+/// evaluated there; the ends are those of a Stretch.
 struct Reach {
   double from = 0.0, to = 0.0;
   double worth_from = 0.0, worth_to = 0.0;

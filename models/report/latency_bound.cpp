@@ -9,10 +9,12 @@
 namespace stepcast {
 namespace {
 
-/// What it takes from some worker to some other, over however many workers in between, and if links are alike from some worker
-/// of a machine or rack to any of another. Nothing where only a fabric's longest route is known, which no worker may need.
+/// What it takes from some worker to some other, over however many workers in between, and if links are alike from some
+/// worker of a machine or rack to any of another. Nothing where only a fabric's longest route is known, which no worker
+/// may need.
 Seconds farthest(const Cluster& cluster) {
-  const bool known = std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology);
+  const bool known = std::holds_alternative<Star>(cluster.topology) ||
+                     std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology);
   if (!known || cluster.workers == 1) return {};
   return collective_prices(cluster).path[static_cast<int>(Path::far)].alpha * latency_factor(cluster);
 }
@@ -45,14 +47,18 @@ struct Latency {
     }
     return sum;
   }
-  Seconds operator()(const NeighbourTraffic&) const { return cluster.workers == 1 ? Seconds{} : out_of_groups(cluster); }
+  Seconds operator()(const NeighbourTraffic&) const {
+    return cluster.workers == 1 ? Seconds{} : out_of_groups(cluster);
+  }
   Seconds operator()(const ServerTraffic& traffic) const {
     if (traffic.co_located && (cluster.workers == 1 || traffic.asynchronous)) return {};
     if (traffic.co_located) return 2.0 * out_of_groups(cluster);
     // Dedicated shards may be in a rack with all workers, and near to some in a fabric.
-    const bool all_alike_far = std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Nodes>(cluster.topology);
+    const bool all_alike_far =
+        std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Nodes>(cluster.topology);
     const Seconds best = best_link(cluster).alpha;
-    const Seconds shard = collective_prices(in_one_rack(cluster)).path[static_cast<int>(Path::shard)].alpha * latency_factor(cluster);
+    const Seconds shard =
+        collective_prices(in_one_rack(cluster)).path[static_cast<int>(Path::shard)].alpha * latency_factor(cluster);
     return 2.0 * (all_alike_far && !traffic.asynchronous ? std::max(best, shard) : best);
   }
 };

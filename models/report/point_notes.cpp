@@ -15,21 +15,27 @@ namespace {
 /// Whether nothing but queues tells some workers of asynchronous servers apart.
 bool may_stay_in_step(const StepGraph& graph, const Cluster& cluster) {
   const std::vector<WorkerKind> kinds = worker_kinds(cluster);
-  return graph.asynchronous && cluster.jitter.cv == 0 && std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
+  return graph.asynchronous && cluster.jitter.cv == 0 &&
+         std::any_of(kinds.begin(), kinds.end(), [](const WorkerKind& kind) { return kind.count > 1; });
 }
 
 /// Whether the study has points that differ in this field.
 bool goes_over(const StudyPoint& point, std::string_view field) {
-  return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == field || c.axis.ends_with(fmt::format("/{}", field)); });
+  return std::any_of(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) {
+    return c.axis == field || c.axis.ends_with(fmt::format("/{}", field));
+  });
 }
 
 /// Notes where the steps that a mean is of become longer or shorter.
 void add_drift(const Scenario& scenario, const StepForecast& replay, std::vector<std::string>& notes) {
   constexpr double kSteady = 0.02;
   if (std::abs(replay.drift) <= kSteady) return;
-  const std::string halves = fmt::format("the second half's steps take {:.0f} % {} than the first half's", 100 * std::abs(replay.drift), replay.drift > 0 ? "more" : "less");
-  notes.push_back(scenario.cluster.jitter.cv > 0 ? fmt::format("by chance or not steady yet, {}; more /evaluation/max_steps or /evaluation/runs", halves)
-                                                 : fmt::format("not steady yet: {}; more /evaluation/max_steps", halves));
+  const std::string halves = fmt::format("the second half's steps take {:.0f} % {} than the first half's",
+                                         100 * std::abs(replay.drift), replay.drift > 0 ? "more" : "less");
+  notes.push_back(
+      scenario.cluster.jitter.cv > 0
+          ? fmt::format("by chance or not steady yet, {}; more /evaluation/max_steps or /evaluation/runs", halves)
+          : fmt::format("not steady yet: {}; more /evaluation/max_steps", halves));
 }
 
 /// Notes where batch or dtype are not those that a table's times are for.
@@ -42,11 +48,22 @@ void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
     const auto& w = scenario->workload;
     if (!trains(*scenario) || gives_shapes(*w)) continue;
     constexpr std::string_view kFollows = "only layer shapes with a profile follow it";
-    if (w->timed_batch && *w->timed_batch != w->batch) add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch, kFollows));
-    else if (!w->timed_batch && axis("batch")) add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
-    if (axis("optimizer")) add(fmt::format("the update time of {} is as given, whatever the optimizer, which changes the memory alone; {}", w->name, kFollows));
-    if (w->timed_dtype && *w->timed_dtype != w->dtype) add(fmt::format("the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, name_of(*w->timed_dtype), kFollows));
-    else if (!w->timed_dtype && axis("dtype")) add(fmt::format("the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}", w->name, kFollows));
+    if (w->timed_batch && *w->timed_batch != w->batch)
+      add(fmt::format("the times of {} are those of batch {}, whatever the batch; {}", w->name, *w->timed_batch,
+                      kFollows));
+    else if (!w->timed_batch && axis("batch"))
+      add(fmt::format("the times of {} are as given, whatever the batch; {}", w->name, kFollows));
+    if (axis("optimizer"))
+      add(fmt::format("the update time of {} is as given, whatever the optimizer, which changes the memory alone; {}",
+                      w->name, kFollows));
+    if (w->timed_dtype && *w->timed_dtype != w->dtype)
+      add(fmt::format(
+          "the compute times of {} are those of {}, whatever the dtype, which changes the gradients' bytes alone; {}",
+          w->name, name_of(*w->timed_dtype), kFollows));
+    else if (!w->timed_dtype && axis("dtype"))
+      add(fmt::format(
+          "the compute times of {} are as given, whatever the dtype, which changes the gradients' bytes alone; {}",
+          w->name, kFollows));
   }
 }
 
@@ -57,25 +74,36 @@ void add_straddling_groups(const Scenario& scenario, std::vector<std::string>& n
   const Machines all = machines(scenario.cluster);
   const int p = scenario.cluster.workers, g = sharded->group(p);
   if (placement(inside_groups(g, p), p, all) != Placement::spread) return;
-  notes.push_back(fmt::format("sharding groups of {} end in the middle of {}s of {} workers; those of a divisor or a multiple of {} would not", g, group_name(scenario.cluster), all.workers, all.workers));
+  notes.push_back(fmt::format(
+      "sharding groups of {} end in the middle of {}s of {} workers; those of a divisor or a multiple of {} would not",
+      g, group_name(scenario.cluster), all.workers, all.workers));
 }
 
-/// Notes where SimGrid's TCP effects change what a link was said to be. Its window caps a flow at bandwidth_factor times
-/// window/(2·latency), the latency without its factor.
+/// Notes where SimGrid's TCP effects change what a link was said to be. Its window caps a flow at bandwidth_factor
+/// times window/(2·latency), the latency without its factor.
 void add_tcp_effects(const Cluster& cluster, std::vector<std::string>& notes) {
   const auto* tcp = std::get_if<TcpTransport>(&cluster.transport);
-  if (!tcp || std::holds_alternative<SimGridXml>(cluster.topology) || cluster.workers < 2) return;  // a platform's links are its own
+  if (!tcp || std::holds_alternative<SimGridXml>(cluster.topology) || cluster.workers < 2)
+    return;  // a platform's links are its own
   const bool one_machine = machines(cluster).workers >= cluster.workers;
-  const Seconds latency = collective_prices(cluster).path[static_cast<std::size_t>(one_machine ? Path::inner : Path::far)].alpha;
+  const Seconds latency =
+      collective_prices(cluster).path[static_cast<std::size_t>(one_machine ? Path::inner : Path::far)].alpha;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   constexpr Seconds kMuch = 1_ms;
   if (latency * (tcp->latency_factor - 1) >= kMuch)
-    notes.push_back(fmt::format("transport tcp multiplies latencies by /cluster/transport/latency_factor, {}{}: {} become {}; set it to 1 where latency is distance", tcp->latency_factor,
-                                tcp->latency_factor == TcpTransport{}.latency_factor ? ", SimGrid's calibration of a LAN" : "", human_text(latency), human_text(latency * tcp->latency_factor)));
+    notes.push_back(fmt::format(
+        "transport tcp multiplies latencies by /cluster/transport/latency_factor, {}{}: {} become {}; set it to 1 where latency is distance",
+        tcp->latency_factor,
+        tcp->latency_factor == TcpTransport{}.latency_factor ? ", SimGrid's calibration of a LAN" : "",
+        human_text(latency), human_text(latency * tcp->latency_factor)));
   if (tcp->window == Bytes{} || latency == Seconds{}) return;
-  const BytesPerSecond link = one_machine && nodes ? nodes->inner.bandwidth : BytesPerSecond(1 / worst_link(cluster).beta.si()), cap = tcp->window / (latency * 2.0) * tcp->bandwidth_factor;
+  const BytesPerSecond link = one_machine && nodes ? nodes->inner.bandwidth
+                                                   : BytesPerSecond(1 / worst_link(cluster).beta.si()),
+                       cap = tcp->window / (latency * 2.0) * tcp->bandwidth_factor;
   if (cap < link * tcp->bandwidth_factor)
-    notes.push_back(fmt::format("transport tcp caps a flow at {}, bandwidth_factor·window/(2·latency) with /cluster/transport/window {} and {}, of the link's {}", human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link)));
+    notes.push_back(fmt::format(
+        "transport tcp caps a flow at {}, bandwidth_factor·window/(2·latency) with /cluster/transport/window {} and {}, of the link's {}",
+        human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link)));
 }
 
 }  // namespace
@@ -84,36 +112,52 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   const Scenario& scenario = point.scenario;
   const Workload& workload = own.workload;
   const StepForecast& forecast = own.answers.shown();
-  if (!report.estimate.empty()) report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
+  if (!report.estimate.empty())
+    report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
   report.notes.insert(report.notes.end(), point.notes.begin(), point.notes.end());
   add_given_times(point, report.notes);
   add_tcp_effects(scenario.cluster, report.notes);
   if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
-    // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has cv/sqrt(N).
-    const double steps = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * own.graph.draws();
-    report.notes.push_back(fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
-                                       100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
+    // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has
+    // cv/sqrt(N).
+    const double steps =
+        static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * own.graph.draws();
+    report.notes.push_back(fmt::format(
+        "with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
+        100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
   if (!report.lacks_memory.empty()) report.notes.push_back(report.lacks_memory);
   if (trains(scenario) && scenario.workload->global_batch) {
-    report.notes.push_back("passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them");
-    if (own.graph.asynchronous) report.notes.push_back("no update is of the global batch: each worker's push is one of its own share");
-    if (own.graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(scenario.strategy)) report.notes.push_back("no update is of the global batch: each worker's is of its own share");
+    report.notes.push_back(
+        "passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them");
+    if (own.graph.asynchronous)
+      report.notes.push_back("no update is of the global batch: each worker's push is one of its own share");
+    if (own.graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(scenario.strategy))
+      report.notes.push_back("no update is of the global batch: each worker's is of its own share");
   } else if (trains(scenario) && goes_over(point, "accumulation"))
     report.notes.push_back("with accumulation a step is so many passes of a batch each");
   else if (trains(scenario) && workload.accumulation > 1)
-    report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker", workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
+    report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker",
+                                       workload.accumulation, workload.accumulation, workload.batch,
+                                       workload.samples()));
   if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
-    report.notes.push_back("the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
+    report.notes.push_back(
+        "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
   add_straddling_groups(scenario, report.notes);
   if (report.scaling_efficiency.value_or(0) > 1.005 && std::holds_alternative<ShardedStrategy>(scenario.strategy))
-    report.notes.push_back("efficiency is above 100 % where workers share the update, which one worker alone does whole");
-  if (own.graph.local_steps > 1) report.notes.push_back("with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
-  if (!own.graph.assumed.empty()) report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
-  if (own.answers.replay && own.answers.replay->steady_state.starts_with("no period")) report.notes.push_back(own.answers.replay->steady_state);
+    report.notes.push_back(
+        "efficiency is above 100 % where workers share the update, which one worker alone does whole");
+  if (own.graph.local_steps > 1)
+    report.notes.push_back(
+        "with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
+  if (!own.graph.assumed.empty())
+    report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
+  if (own.answers.replay && own.answers.replay->steady_state.starts_with("no period"))
+    report.notes.push_back(own.answers.replay->steady_state);
   if (own.answers.replay) add_drift(scenario, *own.answers.replay, report.notes);
   if (may_stay_in_step(own.graph, scenario.cluster))
-    report.notes.push_back("workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
+    report.notes.push_back(
+        "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
   if (trains(scenario)) report.notes.insert(report.notes.end(), own.timing_notes.begin(), own.timing_notes.end());
 }
 

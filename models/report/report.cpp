@@ -36,7 +36,8 @@ double bus_factor(Operation operation, int p) {
 /// Which workers a call is among, where not all.
 std::string scope_of(const Communicators& among) {
   if (among.is_one()) return "";
-  return among.stride == 1 ? fmt::format(" inside groups of {}", among.members) : fmt::format(" between {} groups", among.members);
+  return among.stride == 1 ? fmt::format(" inside groups of {}", among.members)
+                           : fmt::format(" between {} groups", among.members);
 }
 
 /// Adds the call's algorithm with its parameters. Calls that differ in their segments only are one.
@@ -47,12 +48,17 @@ void add_algorithm(const CollectiveCall& call, std::map<std::string, IntRange>& 
   switch (call.algorithm->algorithm) {
     case Algorithm::hierarchical: {
       const bool tree = parameters.between_groups == Algorithm::double_binary_tree;
-      IntRange& segments = algorithms[fmt::format("{} (groups of {}, {} between{}){}", name, parameters.group_size, name_of(parameters.between_groups), tree ? ", {}" : "", scope)];
+      IntRange& segments = algorithms[fmt::format("{} (groups of {}, {} between{}){}", name, parameters.group_size,
+                                                  name_of(parameters.between_groups), tree ? ", {}" : "", scope)];
       if (tree) segments.add(parameters.segments);
       break;
     }
-    case Algorithm::double_binary_tree: algorithms[fmt::format("{} ({{}}){}", name, scope)].add(parameters.segments); break;
-    case Algorithm::multi_ring: algorithms[fmt::format("{} ({} ring{}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s", scope)]; break;
+    case Algorithm::double_binary_tree:
+      algorithms[fmt::format("{} ({{}}){}", name, scope)].add(parameters.segments);
+      break;
+    case Algorithm::multi_ring:
+      algorithms[fmt::format("{} ({} ring{}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s", scope)];
+      break;
     default: algorithms[fmt::format("{}{}", name, scope)]; break;
   }
 }
@@ -66,7 +72,9 @@ std::string text_of(const std::map<std::string, IntRange>& algorithms) {
       continue;
     }
     const auto [least, most] = *segments.ends;
-    all.push_back(fmt::format(fmt::runtime(text), least == most ? fmt::format("{} segment{}", most, most == 1 ? "" : "s") : fmt::format("{} to {} segments", least, most)));
+    all.push_back(fmt::format(fmt::runtime(text), least == most
+                                                      ? fmt::format("{} segment{}", most, most == 1 ? "" : "s")
+                                                      : fmt::format("{} to {} segments", least, most)));
   }
   return fmt::format("{}", fmt::join(all, "+"));
 }
@@ -79,31 +87,41 @@ std::string why_estimate(const ParameterServerStrategy& server, const Cluster& c
   });
   std::vector<std::string> why;
   const bool unequal = server.balance == ShardBalance::greedy && server.shards > 1;
-  const bool exact = !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes));
+  const bool exact =
+      !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes));
   if (unequal) why.push_back("as if all shards were as late as the largest");
-  if (!exact || !workers_are_alike(cluster))
-    why.push_back("as if all workers pushed at once, and no push met a pull");
-  if (graph.shards_co_located && cluster.host_cost > SecondsPerByte{} && graph.shards > 1 && graph.shards < cluster.workers) why.push_back("as if workers beside a shard copied as much as others");
+  if (!exact || !workers_are_alike(cluster)) why.push_back("as if all workers pushed at once, and no push met a pull");
+  if (graph.shards_co_located && cluster.host_cost > SecondsPerByte{} && graph.shards > 1 &&
+      graph.shards < cluster.workers)
+    why.push_back("as if workers beside a shard copied as much as others");
   const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
-  if (!exact && !followed && !prices_are_exact(cluster)) why.push_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches" : "from its busiest links and longest routes");
+  if (!exact && !followed && !prices_are_exact(cluster))
+    why.push_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches"
+                                          : "from its busiest links and longest routes");
   return fmt::format("{}", fmt::join(why, ", and "));
 }
 
 /// Why the equations' answer may not be the replay's; empty where it is.
 std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
   const Cluster& cluster = scenario.cluster;
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) return why_estimate(*server, cluster, graph);
-  if (std::holds_alternative<GossipStrategy>(scenario.strategy)) return prices.neighbours_are_exact() ? "" : "as if all workers exchanged at once";
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    return why_estimate(*server, cluster, graph);
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy))
+    return prices.neighbours_are_exact() ? "" : "as if all workers exchanged at once";
   if (prices_are_exact(cluster)) return "";
 
   bool by_paths = false, by_rounds = false;
   for (const Task& task : graph.tasks) {
     const auto* collective = std::get_if<CollectiveWork>(&task.work);
     if (!collective) continue;
-    if (routes_are_priced(cluster, collective->call.algorithm->operation)) by_rounds |= !prices.is_exact(collective->call);
+    if (routes_are_priced(cluster, collective->call.algorithm->operation))
+      by_rounds |= !prices.is_exact(collective->call);
     else by_paths = true;
   }
-  if (by_paths) return has_inner_hops(cluster) ? "without the contention of messages on its inner links, and can be several times too fast" : "from its slowest links and longest routes";
+  if (by_paths)
+    return has_inner_hops(cluster)
+               ? "without the contention of messages on its inner links, and can be several times too fast"
+               : "from its slowest links and longest routes";
   return by_rounds ? "as if all messages of a round had its longest route's latency" : "";
 }
 
@@ -133,7 +151,8 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
       all.size += neighbours->bytes;
     } else if (shards && !pull) {
       for (const Bytes bytes : shards->shard_bytes) all.size += bytes;
-    } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work); transfer && transfer->exchange == ShardExchange::push) {
+    } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work);
+               transfer && transfer->exchange == ShardExchange::push) {
       all.size += transfer->bytes;
     }
     // Of a platform file's links nothing is known here.
@@ -165,7 +184,8 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
     networks |= alike != *first;
     batches |= table->batch != first->batch;
     accumulations |= table->accumulation != first->accumulation;
-    recomputations |= std::pair(table->recomputation, table->recomputed_share) != std::pair(first->recomputation, first->recomputed_share);
+    recomputations |= std::pair(table->recomputation, table->recomputed_share) !=
+                      std::pair(first->recomputation, first->recomputed_share);
   }
   std::vector<std::string_view> own;
   if (batches) own.emplace_back("batch");
@@ -173,7 +193,9 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
   if (recomputations) own.emplace_back("recomputation");
   std::string whose;
   if (networks) whose = ", each row's own network";
-  else if (!own.empty()) whose = fmt::format(", at each row's own {}{}{}", fmt::join(own.begin(), own.end() - 1, ", "), own.size() > 1 ? " and " : "", own.back());
+  else if (!own.empty())
+    whose = fmt::format(", at each row's own {}{}{}", fmt::join(own.begin(), own.end() - 1, ", "),
+                        own.size() > 1 ? " and " : "", own.back());
   return "one worker computing alone" + whose;
 }
 
@@ -191,14 +213,17 @@ void add_bandwidths(const Scenario& scenario, const Answered& own, PointReport& 
   if (!time || *time <= Seconds{}) return;
   report.algbw = own.exchange.size / *time;
   // A bus factor belongs to one operation.
-  if (own.exchange.operations.size() == 1) report.busbw = *report.algbw * bus_factor(*own.exchange.operations.begin(), scenario.cluster.workers);
+  if (own.exchange.operations.size() == 1)
+    report.busbw = *report.algbw * bus_factor(*own.exchange.operations.begin(), scenario.cluster.workers);
 }
 
 /// Throughput and what it is compared with.
 /// @param baseline  throughput; empty: that of one worker of speed 1 computing alone
-void add_throughput(const Scenario& scenario, const Answered& own, std::optional<double> baseline, PointReport& report) {
+void add_throughput(const Scenario& scenario, const Answered& own, std::optional<double> baseline,
+                    PointReport& report) {
   report.samples_per_second = throughput(scenario, own.workload, own.answers.shown().step);
-  if (report.samples_per_second > 0) report.cost_per_million = cost_of(scenario, Seconds(1e6 / report.samples_per_second));
+  if (report.samples_per_second > 0)
+    report.cost_per_million = cost_of(scenario, Seconds(1e6 / report.samples_per_second));
   const double alone = static_cast<double>(own.workload.samples()) / own.workload.compute().si();
   if (baseline && *baseline > 0) report.speedup = report.samples_per_second / *baseline;
   if (!std::isfinite(alone)) return;
@@ -214,11 +239,16 @@ struct Fullest {
 
 /// Of the scenario, or of the phase of its run that needs most.
 Fullest fullest(const StudyPoint& point, const std::vector<Answered>& answered) {
-  const auto device_of = [](const Scenario& scenario) { return scenario.workload->profile ? &*scenario.workload->profile : nullptr; };
-  if (point.phases.empty()) return {worker_memory(point.scenario, answered.front().workload), device_of(point.scenario), ""};
+  const auto device_of = [](const Scenario& scenario) {
+    return scenario.workload->profile ? &*scenario.workload->profile : nullptr;
+  };
+  if (point.phases.empty())
+    return {worker_memory(point.scenario, answered.front().workload), device_of(point.scenario), ""};
   Fullest most;
   for (std::size_t i = 0; i < point.phases.size(); ++i)
-    if (const WorkerMemory memory = worker_memory(point.phases[i], answered[1 + i].workload); memory.total() > most.memory.total()) most = {memory, device_of(point.phases[i]), point.scenario.run->phases[i].name};
+    if (const WorkerMemory memory = worker_memory(point.phases[i], answered[1 + i].workload);
+        memory.total() > most.memory.total())
+      most = {memory, device_of(point.phases[i]), point.scenario.run->phases[i].name};
   return most;
 }
 
@@ -226,7 +256,8 @@ Fullest fullest(const StudyPoint& point, const std::vector<Answered>& answered) 
 RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, const Answered* answered) {
   std::vector<PhaseStep> steps;
   for (const Scenario& phase : phases) {
-    steps.push_back({answered->answers.shown().step, std::int64_t{phase.cluster.workers} * answered->workload.samples()});
+    steps.push_back(
+        {answered->answers.shown().step, std::int64_t{phase.cluster.workers} * answered->workload.samples()});
     ++answered;
   }
   RunReport report = make_run_report(*whole.run, steps, phases.back());
@@ -241,9 +272,11 @@ RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, con
 /// The band of the profile's spread, or a note why there is none.
 void add_band(const Scenario& scenario, const Answered& own, PointReport& report) {
   if (!has_spread(scenario)) return;
-  if (own.graph.asynchronous) return report.notes.push_back("no error band: it needs the equations, which cannot evaluate asynchronous servers");
+  if (own.graph.asynchronous)
+    return report.notes.push_back("no error band: it needs the equations, which cannot evaluate asynchronous servers");
   try {
-    const Seconds stated = own.answers.equations ? own.answers.equations->step : evaluate(own.graph, scenario.cluster).step;
+    const Seconds stated =
+        own.answers.equations ? own.answers.equations->step : evaluate(own.graph, scenario.cluster).step;
     // A band without width would read as certainty: nothing that takes time here has a spread.
     if (const Band band = band_of(scenario, stated, own.answers.shown().step); band.low < band.high) report.band = band;
   } catch (const ModelError& error) {
@@ -272,7 +305,9 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
   add_bandwidths(scenario, own, report);
   if (trains(scenario)) {
     std::optional<double> baseline;
-    if (point.baseline) baseline = throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
+    if (point.baseline)
+      baseline =
+          throughput(*point.baseline, answered[baseline_at].workload, answered[baseline_at].answers.shown().step);
     add_throughput(scenario, own, baseline, report);
     report.global_batch = scenario.workload->global_batch;
     report.batch = own.workload.batch;
@@ -282,16 +317,23 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
     report.memory = memory;
     if (device && device->memory) report.memory_share = memory.total() / device->memory->value;
     if (report.memory_share.value_or(0) > 1)
-      report.lacks_memory = fmt::format("{}model state of {}{} is more than the {} of {}", phase.empty() ? "" : fmt::format("in phase {}: ", phase), human_text(memory.model()),
-                                        memory.activations ? fmt::format(" and activations of {}", human_text(*memory.activations)) : "", human_text(device->memory->value), device->name);
+      report.lacks_memory =
+          fmt::format("{}model state of {}{} is more than the {} of {}",
+                      phase.empty() ? "" : fmt::format("in phase {}: ", phase), human_text(memory.model()),
+                      memory.activations ? fmt::format(" and activations of {}", human_text(*memory.activations)) : "",
+                      human_text(device->memory->value), device->name);
   }
   const std::vector<WorkerKind> kinds = worker_kinds(scenario.cluster);
-  for (std::size_t i = 0; i < forecast.kinds.size(); ++i) report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});
+  for (std::size_t i = 0; i < forecast.kinds.size(); ++i)
+    report.kinds.push_back({kinds[i], forecast.kinds[i].breakdown});
   report.bound = lower_bound(scenario, own.workload, own.graph);
-  report.gap = report.bound.communication && report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
+  report.gap =
+      report.bound.communication && report.bound.step > Seconds{} ? forecast.step / report.bound.step - 1.0 : 0.0;
   if (scenario.run) {
     report.run = run_of(scenario, point.phases, &answered[1]);
-    if (point.baseline && point.baseline->run) report.run->speedup = run_of(*point.baseline, point.baseline_phases, &answered[baseline_at + 1]).time / report.run->time;
+    if (point.baseline && point.baseline->run)
+      report.run->speedup =
+          run_of(*point.baseline, point.baseline_phases, &answered[baseline_at + 1]).time / report.run->time;
   }
   report.tolerance = scenario.evaluation.tolerance;
   if (own.answers.equations) report.estimate = own.exchange.estimate;

@@ -49,41 +49,43 @@ struct KindReport {
 struct PointReport {
   std::vector<Coordinate> coordinates;
   int workers = 1;
-  std::string strategy;    ///< its kind
-  std::string algorithm;   ///< of its collectives, with parameters that were decided; empty without any
+  std::string strategy;   ///< its kind
+  std::string algorithm;  ///< of its collectives, with parameters that were decided; empty without any
   Answers answers;
-  double samples_per_second = 0.0;  ///< throughput of all workers; 0 without a workload
-  std::optional<double> speedup;    ///< throughput over the baseline's
+  double samples_per_second = 0.0;           ///< throughput of all workers; 0 without a workload
+  std::optional<double> speedup;             ///< throughput over the baseline's
   std::optional<double> cost_per_million;    ///< samples, in the currency of the cluster's prices
   std::optional<double> scaling_efficiency;  ///< throughput / (p · throughput of one worker computing alone)
-  std::string compressor;           ///< its kind
-  Bytes payload{};                  ///< a worker's messages of a step as the compressor makes them; 0 where only a collective runs
-  Bytes message_size{};             ///< n: bytes that a step's collectives (or pushes) exchange
-  Bytes sent_per_worker{};          ///< bytes a worker puts on the wire in a step, mean over workers
-  std::optional<BytesPerSecond> algbw;  ///< n over the time the exchange takes on its own
-  std::optional<BytesPerSecond> busbw;  ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
+  std::string compressor;                    ///< its kind
+  Bytes payload{};       ///< a worker's messages of a step as the compressor makes them; 0 where only a collective runs
+  Bytes message_size{};  ///< n: bytes that a step's collectives (or pushes) exchange
+  Bytes sent_per_worker{};                   ///< bytes a worker puts on the wire in a step, mean over workers
+  std::optional<BytesPerSecond> algbw;       ///< n over the time the exchange takes on its own
+  std::optional<BytesPerSecond> busbw;       ///< algbw times nccl-tests' factor, 2(p-1)/p for an all-reduce
   std::optional<std::int64_t> global_batch;  ///< samples of a step that all workers share, where that is given
-  std::int64_t batch = 0;               ///< samples of a worker's pass; 0 where nothing is trained
-  int accumulation = 0;                 ///< passes of a worker in a step; 0 where nothing is trained
-  std::optional<WorkerMemory> memory;   ///< that a worker needs, where something is trained
-  bool recomputes = false;              ///< whether activations are computed again to save memory
-  std::optional<double> memory_share{}; ///< of what the device has, where that is known
-  std::string lacks_memory{};           ///< not empty: what is known of that is more than the device has, and how much it is
-  std::optional<Band> band;         ///< of the step time, where a profile knows its spread
+  std::int64_t batch = 0;                    ///< samples of a worker's pass; 0 where nothing is trained
+  int accumulation = 0;                      ///< passes of a worker in a step; 0 where nothing is trained
+  std::optional<WorkerMemory> memory;        ///< that a worker needs, where something is trained
+  bool recomputes = false;                   ///< whether activations are computed again to save memory
+  std::optional<double> memory_share{};      ///< of what the device has, where that is known
+  std::string lacks_memory{};  ///< not empty: what is known of that is more than the device has, and how much it is
+  std::optional<Band> band;    ///< of the step time, where a profile knows its spread
   Bound bound;
-  double gap = 0.0;                 ///< step time over the bound, minus 1; 0 where the bound leaves communication out
-  double tolerance = 0.0;           ///< of the difference, when both evaluators were asked
-  std::optional<RunReport> run;     ///< of the whole training, where the scenario is a run
-  std::vector<KindReport> kinds;    ///< where workers are of several kinds, each one's part in the breakdown
-  std::string estimate;             ///< why the equations' answer may not be the replay's; empty where it is, or they were not asked
-  std::vector<std::string> notes;   ///< what a reader should know before trusting the number
+  double gap = 0.0;               ///< step time over the bound, minus 1; 0 where the bound leaves communication out
+  double tolerance = 0.0;         ///< of the difference, when both evaluators were asked
+  std::optional<RunReport> run;   ///< of the whole training, where the scenario is a run
+  std::vector<KindReport> kinds;  ///< where workers are of several kinds, each one's part in the breakdown
+  std::string
+      estimate;  ///< why the equations' answer may not be the replay's; empty where it is, or they were not asked
+  std::vector<std::string> notes;  ///< what a reader should know before trusting the number
 };
 
 struct Report {
   std::string name;
   std::string description;
-  std::string baseline;           ///< what speedups are against
-  bool given_baseline = false;    ///< whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains
+  std::string baseline;  ///< what speedups are against
+  bool given_baseline =
+      false;  ///< whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains
   std::vector<std::string> axes;
   std::vector<PointReport> points;
 };
@@ -91,7 +93,9 @@ struct Report {
 /// The least and the most of some numbers; nothing of none.
 struct IntRange {
   std::optional<std::pair<int, int>> ends{};
-  void add(int number) { ends = ends ? std::pair{std::min(ends->first, number), std::max(ends->second, number)} : std::pair{number, number}; }
+  void add(int number) {
+    ends = ends ? std::pair{std::min(ends->first, number), std::max(ends->second, number)} : std::pair{number, number};
+  }
 };
 
 /// What all communication tasks of a step amount to, were they alone.
@@ -99,9 +103,10 @@ struct ExchangeSummary {
   Bytes size{};                             ///< n: bytes that its collectives (or pushes) exchange
   Bytes sent{};                             ///< by a worker, mean over workers
   std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
-  std::map<std::string, IntRange> algorithms;  ///< with parameters that were decided; "{}" stands for numbers of segments
+  std::map<std::string, IntRange>
+      algorithms;  ///< with parameters that were decided; "{}" stands for numbers of segments
   std::set<Operation> operations;
-  std::string estimate;                     ///< why the equations' answer may not be the replay's; empty where it is
+  std::string estimate;  ///< why the equations' answer may not be the replay's; empty where it is
 };
 ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
 
@@ -111,15 +116,16 @@ struct Answered {
   const StepGraph& graph;
   const Answers& answers;
   ExchangeSummary exchange;  ///< read of the point's own scenario only
-  std::span<const std::string> timing_notes{};  ///< on the workload (workload/timing_notes.hpp); read of the point's own only
+  std::span<const std::string>
+      timing_notes{};  ///< on the workload (workload/timing_notes.hpp); read of the point's own only
 };
 
 /// Assembles a point's report.
 /// @param answered  one for each of questions_of(point), in that order
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered);
 
-/// What speedups are against where no baseline is given: "one worker computing alone", and whose network, or else batch,
-/// accumulation and recomputation, where points differ in that, since then speedups do not rank them.
+/// What speedups are against where no baseline is given: "one worker computing alone", and whose network, or else
+/// batch, accumulation and recomputation, where points differ in that, since then speedups do not rank them.
 std::string default_baseline(const std::vector<StudyPoint>& points);
 
 /// Throughput of all workers, p·samples / step; 0 where nothing is trained.

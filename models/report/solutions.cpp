@@ -13,10 +13,13 @@ namespace {
 std::string near_title() { return fmt::format("within {}", percent(kNearBest)); }
 
 std::string headline(const Solutions& s) {
-  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", s.name, s.figure->title, s.replayed ? "replay" : "equations", s.axis, range_text(s.range));
+  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", s.name, s.figure->title,
+                                 s.replayed ? "replay" : "equations", s.axis, range_text(s.range));
   if (s.goal) text += fmt::format("reached: {}\n", goal_text(*s.figure, *s.goal));
-  text += fmt::format("best: the {} {}, at the first value that has it; {}: where it is that near\n", s.figure->more_is_better ? "largest" : "smallest", s.figure->title, near_title());
-  if (!s.range.is_discrete()) text += fmt::format("the best is closed in on to {:g} of the value, among the values looked at\n", kPeakWidth);
+  text += fmt::format("best: the {} {}, at the first value that has it; {}: where it is that near\n",
+                      s.figure->more_is_better ? "largest" : "smallest", s.figure->title, near_title());
+  if (!s.range.is_discrete())
+    text += fmt::format("the best is closed in on to {:g} of the value, among the values looked at\n", kPeakWidth);
   return text + search_text(s.range, s.grid);
 }
 
@@ -34,7 +37,9 @@ std::string to_text(const Solutions& s) {
     if (s.goal) row.push_back(stretches_text(s.range, point.search.reached(), "never"));
     const GoalSearch::Best best = point.search.best();
     if (best.worth == 0) row.insert(row.end(), {"-", "", "-"});
-    else row.insert(row.end(), {s.figure->text(value_of(*s.figure, best.worth)), "at " + human_value(s.range, best.value), stretches_text(s.range, point.search.near_best(), "-")});
+    else
+      row.insert(row.end(), {s.figure->text(value_of(*s.figure, best.worth)), "at " + human_value(s.range, best.value),
+                             stretches_text(s.range, point.search.near_best(), "-")});
     table.add(row);
   }
   std::string text = headline(s) + "\n" + table.text();
@@ -45,13 +50,16 @@ std::string to_text(const Solutions& s) {
 std::string to_csv(const Solutions& s) {
   std::vector<std::string> names(s.axes);
   const std::string unit(s.range.unit ? s.range.unit->suffix : ""), column(s.figure->column);
-  names.insert(names.end(), {"holds", s.axis + "_from" + unit, s.axis + "_to" + unit, column + "_at_from", column + "_at_to"});
+  names.insert(names.end(),
+               {"holds", s.axis + "_from" + unit, s.axis + "_to" + unit, column + "_at_from", column + "_at_to"});
   std::string text = csv_header(names);
   for (const PointSolution& point : s.points) {
     const auto add = [&](const char* what, const Reach& one) {
       Row row;
       for (const std::string& axis : s.axes) row.emplace_back(value_on(point.coordinates, axis));
-      for (Cell cell : {Cell(std::string(what)), value_cell(s.range, one.from), value_cell(s.range, one.to), Cell(value_of(*s.figure, one.worth_from)), Cell(value_of(*s.figure, one.worth_to))}) row.push_back(std::move(cell));
+      for (Cell cell : {Cell(std::string(what)), value_cell(s.range, one.from), value_cell(s.range, one.to),
+                        Cell(value_of(*s.figure, one.worth_from)), Cell(value_of(*s.figure, one.worth_to))})
+        row.push_back(std::move(cell));
       text += csv_row(row);
     };
     for (const Reach& one : point.search.reached()) add("reached", one);
@@ -66,7 +74,11 @@ Json solutions_document(const Solutions& s, const Json& manifest) {
   const auto value = [&](double worth) { return value_of(*s.figure, worth); };
   const auto stretches = [&](const std::vector<Reach>& all) {
     Json json = Json::array();
-    for (const Reach& one : all) json.push_back({{"from", value_json(s.range, one.from)}, {"to", value_json(s.range, one.to)}, {"figure_at_from", value(one.worth_from)}, {"figure_at_to", value(one.worth_to)}});
+    for (const Reach& one : all)
+      json.push_back({{"from", value_json(s.range, one.from)},
+                      {"to", value_json(s.range, one.to)},
+                      {"figure_at_from", value(one.worth_from)},
+                      {"figure_at_to", value(one.worth_to)}});
     return json;
   };
   Json json = Json::object();
@@ -82,8 +94,12 @@ Json solutions_document(const Solutions& s, const Json& manifest) {
   for (const PointSolution& point : s.points) {
     const GoalSearch::Best best = point.search.best();
     Json figures = Json::array();
-    for (const auto& [x, worth] : point.search.worths()) figures.push_back(Json::array({value_json(s.range, x), worth > 0 ? Json(value(worth)) : Json()}));
-    Json one = {{"coordinates", coordinates_json(point.coordinates)}, {"best", best.worth > 0 ? Json{{"at", value_json(s.range, best.value)}, {"figure", value(best.worth)}} : Json()}, {"near_best", stretches(point.search.near_best())}};
+    for (const auto& [x, worth] : point.search.worths())
+      figures.push_back(Json::array({value_json(s.range, x), worth > 0 ? Json(value(worth)) : Json()}));
+    Json one = {{"coordinates", coordinates_json(point.coordinates)},
+                {"best", best.worth > 0 ? Json{{"at", value_json(s.range, best.value)}, {"figure", value(best.worth)}}
+                                        : Json()},
+                {"near_best", stretches(point.search.near_best())}};
     if (s.goal) one["reached"] = stretches(point.search.reached());
     one["figures"] = std::move(figures);
     json["points"].push_back(std::move(one));

@@ -24,11 +24,11 @@ struct Solutions {
   std::string name;
   std::string axis, pointer;  ///< the field
   AxisRange range;
-  std::size_t grid = 0;       ///< values of it
+  std::size_t grid = 0;  ///< values of it
   const Figure* figure = nullptr;
-  std::optional<double> goal{};  ///< its value to be reached
-  bool replayed = false;         ///< by the replay, not by the equations
-  std::vector<std::string> axes; ///< the study's others
+  std::optional<double> goal{};   ///< its value to be reached
+  bool replayed = false;          ///< by the replay, not by the equations
+  std::vector<std::string> axes;  ///< the study's others
   std::vector<PointSolution> points;
   std::vector<std::string> notes;
 };

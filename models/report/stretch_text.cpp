@@ -31,22 +31,37 @@ std::string stretch_text(const AxisRange& range, double from, double to) {
 std::string range_text(const AxisRange& range) {
   std::string text = fmt::format("from {} to {}", human_value(range, range.from), human_value(range, range.to));
   if (range.spacing == Spacing::factor) text += fmt::format(" by factors of {:.4g}", range.step);
-  else if (range.is_discrete() && !(range.whole && range.step == 1)) text += " in steps of " + human_value(range, range.step);
+  else if (range.is_discrete() && !(range.whole && range.step == 1))
+    text += " in steps of " + human_value(range, range.step);
   return text;
 }
 
 std::string search_text(const AxisRange& range, std::size_t grid) {
   if (range.is_discrete() && range.steps() < static_cast<double>(grid)) return "every value was evaluated\n";
-  return fmt::format("changes are {}; two of them between neighbours of the {} values looked at first, {}\napart, are not seen: --grid N looks at more\n",
-                     range.is_discrete() ? "exact" : fmt::format("found to {:g} of the value", kCrossoverWidth), grid, grid_step_text(range, grid));
+  return fmt::format(
+      "changes are {}; two of them between neighbours of the {} values looked at first, {}\napart, are not seen: --grid N looks at more\n",
+      range.is_discrete() ? "exact" : fmt::format("found to {:g} of the value", kCrossoverWidth), grid,
+      grid_step_text(range, grid));
 }
 
-Cell value_cell(const AxisRange& range, double value) { return range.whole ? Cell(static_cast<std::int64_t>(value)) : Cell(value); }
-Json value_json(const AxisRange& range, double value) { return range.whole ? Json(static_cast<std::int64_t>(value)) : Json(value); }
+Cell value_cell(const AxisRange& range, double value) {
+  return range.whole ? Cell(static_cast<std::int64_t>(value)) : Cell(value);
+}
+Json value_json(const AxisRange& range, double value) {
+  return range.whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
 
 Json along_json(const std::string& axis, const std::string& pointer, const AxisRange& range, std::size_t grid) {
-  const Json step = range.spacing == Spacing::added ? value_json(range, range.step) : Json(), factor = range.spacing == Spacing::factor ? Json(range.step) : Json();
-  return {{"axis", axis}, {"pointer", pointer}, {"from", value_json(range, range.from)}, {"to", value_json(range, range.to)}, {"step", step}, {"factor", factor}, {"si_unit", range.unit ? Json(range.unit->suffix.substr(1)) : Json()}, {"grid", grid}};
+  const Json step = range.spacing == Spacing::added ? value_json(range, range.step) : Json(),
+             factor = range.spacing == Spacing::factor ? Json(range.step) : Json();
+  return {{"axis", axis},
+          {"pointer", pointer},
+          {"from", value_json(range, range.from)},
+          {"to", value_json(range, range.to)},
+          {"step", step},
+          {"factor", factor},
+          {"si_unit", range.unit ? Json(range.unit->suffix.substr(1)) : Json()},
+          {"grid", grid}};
 }
 
 }  // namespace stepcast

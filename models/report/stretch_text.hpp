@@ -30,7 +30,8 @@ std::string stretches_text(const AxisRange& range, const Stretches& all, std::st
 /// "from 8 to 64", or "from 8 to 64 in steps of 8", "from 2 to 64 by factors of 2".
 std::string range_text(const AxisRange& range);
 
-/// How exactly changes are found by a grid of so many values, in a sentence or two: what was evaluated, and what goes unseen.
+/// How exactly changes are found by a grid of so many values, in a sentence or two: what was evaluated, and what goes
+/// unseen.
 std::string search_text(const AxisRange& range, std::size_t grid);
 
 /// A value of the range; a whole number is one in CSV and JSON too.

@@ -14,7 +14,8 @@ class TextTable {
  public:
   /// @param left   how many of the first columns are left-aligned
   /// @param right  how many of those that follow are right-aligned; any after them are left-aligned again
-  explicit TextTable(std::size_t left, std::size_t right = std::numeric_limits<std::size_t>::max()) : left_(left), right_(right) {}
+  explicit TextTable(std::size_t left, std::size_t right = std::numeric_limits<std::size_t>::max())
+      : left_(left), right_(right) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// A line a row, no blanks at the ends of lines.
   [[nodiscard]] std::string text() const;

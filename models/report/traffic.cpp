@@ -7,7 +7,8 @@ CollectiveTraffic of_collectives(const StepGraph& graph) {
   CollectiveTraffic traffic;
   for (const Task& task : graph.tasks)
     if (const auto* work = std::get_if<CollectiveWork>(&task.work))
-      traffic.buffers[{work->call.algorithm->operation, work->call.among}] += work->call.bytes * (1.0 / graph.local_steps);
+      traffic.buffers[{work->call.algorithm->operation, work->call.among}] +=
+          work->call.bytes * (1.0 / graph.local_steps);
   return traffic;
 }
 
@@ -24,7 +25,9 @@ ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGrap
   traffic.equal_shards = strategy.balance == ShardBalance::split || strategy.shards == 1;
   traffic.co_located = strategy.placement == ServerPlacement::co_located;
   traffic.asynchronous = strategy.consistency == Consistency::asynchronous;
-  const auto add = [&](ShardExchange exchange, Bytes bytes) { (exchange == ShardExchange::push ? traffic.push : traffic.pull) += bytes; };
+  const auto add = [&](ShardExchange exchange, Bytes bytes) {
+    (exchange == ShardExchange::push ? traffic.push : traffic.pull) += bytes;
+  };
   for (const Task& task : graph.tasks) {
     if (const auto* work = std::get_if<ShardWork>(&task.work))
       for (const Bytes bytes : work->shard_bytes) add(work->exchange, bytes);

@@ -27,8 +27,8 @@ struct ServerTraffic {
   int shards = 1;
   bool equal_shards = true;
   bool co_located = false;
-  /// Whether fast workers do more steps than slow ones. With staleness bounded all do equally many in the long run: whatever each
-  /// worker, host and way must bear for one step of every worker bounds them as it does synchronous ones.
+  /// Whether fast workers do more steps than slow ones. With staleness bounded all do equally many in the long run:
+  /// whatever each worker, host and way must bear for one step of every worker bounds them as it does synchronous ones.
   bool asynchronous = false;
 };
 

@@ -38,14 +38,16 @@ RunReport make_run_report(const TrainingRun& run, const std::vector<PhaseStep>& 
     phase.steps_per_epoch = (run.samples + steps[i].samples_per_step - 1) / steps[i].samples_per_step;
     phase.step = steps[i].step;
     if (run.phases[i].before) phase.before = run.phases[i].before->time;
-    phase.time = phase.before + phase.step * (static_cast<double>(phase.epochs) * static_cast<double>(phase.steps_per_epoch));
+    phase.time =
+        phase.before + phase.step * (static_cast<double>(phase.epochs) * static_cast<double>(phase.steps_per_epoch));
     report.time += phase.time;
     report.phases.push_back(phase);
   }
   if (run.target) {
     if (const EpochsToTarget* method = find_method(*run.target, last)) {
       report.to_target = time_of(report.phases, method->epochs);
-      report.target = fmt::format("{} after {} epochs ({}: {})", run.target->metric, method->epochs, name_of(method->evidence), method->source);
+      report.target = fmt::format("{} after {} epochs ({}: {})", run.target->metric, method->epochs,
+                                  name_of(method->evidence), method->source);
       if (!report.to_target) report.target += ", which the run does not have";
     }
   }

@@ -21,8 +21,8 @@ struct PhaseReport {
   int epochs = 1;
   std::int64_t steps_per_epoch = 1;  ///< ceil(samples / samples_per_step): the last step of an epoch may be part-filled
   Seconds step{};
-  Seconds before{};                  ///< paid once
-  Seconds time{};                    ///< before + epochs · steps_per_epoch · step
+  Seconds before{};  ///< paid once
+  Seconds time{};    ///< before + epochs · steps_per_epoch · step
 };
 
 struct RunReport {

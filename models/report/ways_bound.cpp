@@ -12,8 +12,8 @@
 namespace stepcast {
 namespace {
 
-/// Each worker as a branch of its own, whose only way is its own link, where that is the first on all its routes and links may
-/// be unlike: on a star and in racks.
+/// Each worker as a branch of its own, whose only way is its own link, where that is the first on all its routes and
+/// links may be unlike: on a star and in racks.
 std::vector<Branch> hosts_as_branches(const Cluster& cluster) {
   std::vector<Branch> all;
   if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology)) return all;
@@ -21,19 +21,22 @@ std::vector<Branch> hosts_as_branches(const Cluster& cluster) {
   return all;
 }
 
-/// The cluster's hosts as branches in every way that they are: behind NICs or uplinks, behind uplinks of racks of machines, and
-/// each behind its own link.
-std::array<std::vector<Branch>, 3> levels(const Cluster& cluster) { return {branches(cluster, 0, false), rack_branches(cluster, 0, false), hosts_as_branches(cluster)}; }
+/// The cluster's hosts as branches in every way that they are: behind NICs or uplinks, behind uplinks of racks of
+/// machines, and each behind its own link.
+std::array<std::vector<Branch>, 3> levels(const Cluster& cluster) {
+  return {branches(cluster, 0, false), rack_branches(cluster, 0, false), hosts_as_branches(cluster)};
+}
 
-/// What the ways of G branches must at least carry for a collective of n bytes, whatever its algorithm. n is the buffer as its
-/// messages have it, after compression.
+/// What the ways of G branches must at least carry for a collective of n bytes, whatever its algorithm. n is the buffer
+/// as its messages have it, after compression.
 ///
-/// All-reduce: to bring each byte's sum to G branches takes 2(G-1) messages between them, G-1 to have it somewhere and G-1
-/// to have it everywhere: 2(G-1)·n over all ways together. And each branch must receive n bytes, since with its own buffers
-/// given the sum may still be any n bytes, and send n, since its own buffers may make the others' sum any n bytes: n over the
-/// narrowest branch's ways. A slow one can have it as cheap: it sends its buffer to a fast one, which answers with sums.
-/// All-gather: G-1 messages of each byte, and of p parts p-w into a branch of w workers; reduce-scatter the same backwards. A
-/// broadcast brings n to each branch but the root's, which must send it; an all-to-all sends w·(p-w)·n/p out of w workers.
+/// All-reduce: to bring each byte's sum to G branches takes 2(G-1) messages between them, G-1 to have it somewhere and
+/// G-1 to have it everywhere: 2(G-1)·n over all ways together. And each branch must receive n bytes, since with its own
+/// buffers given the sum may still be any n bytes, and send n, since its own buffers may make the others' sum any n
+/// bytes: n over the narrowest branch's ways. A slow one can have it as cheap: it sends its buffer to a fast one, which
+/// answers with sums. All-gather: G-1 messages of each byte, and of p parts p-w into a branch of w workers;
+/// reduce-scatter the same backwards. A broadcast brings n to each branch but the root's, which must send it; an
+/// all-to-all sends w·(p-w)·n/p out of w workers.
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
   BytesPerSecond together{};
   Seconds busiest{}, gathering{}, narrowest{};
@@ -57,9 +60,9 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
   return {};
 }
 
-/// The same of a collective in each of several communicators at once, with buffers of n bytes each, that the ways carry together.
-/// With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into each of several;
-/// all-gather (G-1)·n, and (m-k)/m·n into a branch, reduce-scatter the same out of it.
+/// The same of a collective in each of several communicators at once, with buffers of n bytes each, that the ways carry
+/// together. With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into
+/// each of several; all-gather (G-1)·n, and (m-k)/m·n into a branch, reduce-scatter the same out of it.
 /// @pre all ranks are one, or it is an all-reduce, all-gather or reduce-scatter
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
   if (among.is_one()) return through_ways(operation, n, all, p);
@@ -86,11 +89,12 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
     }
   double between = 0;
   for (const int branches : spread) between += branches - 1;
-  return all.empty() ? Seconds{} : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
+  return all.empty() ? Seconds{}
+                     : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
 }
 
-/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways of its
-/// first worker and its last, which may be one.
+/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways
+/// of its first worker and its last, which may be one.
 Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
   if (all.empty() || all.front().workers == p) return {};
   Seconds busiest{};
@@ -110,22 +114,26 @@ struct Ways {
     for (const auto& [kind, bytes] : traffic.buffers) {
       const auto& [operation, among] = kind;
       Seconds busiest{};
-      for (const std::vector<Branch>& level : all) busiest = std::max(busiest, through_ways(operation, bytes, level, cluster.workers, among));
+      for (const std::vector<Branch>& level : all)
+        busiest = std::max(busiest, through_ways(operation, bytes, level, cluster.workers, among));
       sum += busiest;
     }
     return sum;
   }
   Seconds operator()(const NeighbourTraffic& traffic) const {
     Seconds busiest{};
-    for (const std::vector<Branch>& level : levels(cluster)) busiest = std::max(busiest, neighbours_through_ways(traffic.sent, level, cluster.workers));
+    for (const std::vector<Branch>& level : levels(cluster))
+      busiest = std::max(busiest, neighbours_through_ways(traffic.sent, level, cluster.workers));
     return busiest;
   }
   Seconds operator()(const ServerTraffic& traffic) const {
     // Of asynchronous workers some may do all the work; how unequal shards are is not looked at.
     if (traffic.asynchronous || !traffic.equal_shards) return {};
-    const std::vector<Bytes> equal(static_cast<std::size_t>(traffic.shards), std::max(traffic.push, traffic.pull) / traffic.shards);
-    const Seconds ways = std::max(busiest_way(equal, branches(cluster, traffic.shards, traffic.co_located), cluster.workers),
-                                  busiest_way(equal, rack_branches(cluster, traffic.shards, traffic.co_located), cluster.workers));
+    const std::vector<Bytes> equal(static_cast<std::size_t>(traffic.shards),
+                                   std::max(traffic.push, traffic.pull) / traffic.shards);
+    const Seconds ways =
+        std::max(busiest_way(equal, branches(cluster, traffic.shards, traffic.co_located), cluster.workers),
+                 busiest_way(equal, rack_branches(cluster, traffic.shards, traffic.co_located), cluster.workers));
     return hosts_as_branches(cluster).empty() ? ways : std::max(ways, busiest_host(equal, cluster, traffic.co_located));
   }
 };

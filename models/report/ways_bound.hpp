@@ -6,7 +6,8 @@
 
 namespace stepcast {
 
-/// Time that those ways need for a step's traffic, however it is scheduled: the busiest of them, and all of them together.
+/// Time that those ways need for a step's traffic, however it is scheduled: the busiest of them, and all of them
+/// together.
 Seconds ways_bound(const Traffic& traffic, const Cluster& cluster);
 
 }  // namespace stepcast

@@ -24,14 +24,20 @@ Bytes optimizer_state(Optimizer optimizer, const Workload& workload) {
 
 Bytes feedback_of(const Compressor& compressor, const Workload& workload) {
   if (std::holds_alternative<Dgc>(compressor)) return workload.gradient_bytes * 2.0;
-  if (std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor)) return {};
+  if (std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor))
+    return {};
   // What leaves a tensor as it is, remembers nothing of it.
-  const bool remembers = std::any_of(workload.gradients.begin(), workload.gradients.end(), [&](const Gradient& gradient) { return !make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).remember.empty(); });
+  const bool remembers =
+      std::any_of(workload.gradients.begin(), workload.gradients.end(), [&](const Gradient& gradient) {
+        return !make_plan(compressor, Tensor{gradient.shape(), workload.dtype}).remember.empty();
+      });
   return remembers ? workload.gradient_bytes : Bytes{};
 }
 
 /// Units that are gathered and not let go yet, where they are: the one that computes and those ahead of it.
-Bytes gathered(const ShardedStrategy& x, const Workload& workload) { return largest_unit(workload, x.exchange) * (x.exchange.overlap ? x.prefetch + 1.0 : 1.0); }
+Bytes gathered(const ShardedStrategy& x, const Workload& workload) {
+  return largest_unit(workload, x.exchange) * (x.exchange.overlap ? x.prefetch + 1.0 : 1.0);
+}
 
 /// The casts of parameters that automatic mixed precision keeps: of those that are there whole.
 Bytes casts_of(const Scenario& scenario, const Workload& workload) {
@@ -39,7 +45,9 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   const Bytes computed = size_of(compute_dtype_of(table));
   if (computed >= size_of(table.dtype)) return {};
   Bytes whole = workload.gradient_bytes;
-  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy); sharded && sharded->stage == ShardingStage::parameters) whole = std::min(whole, gathered(*sharded, workload));
+  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+      sharded && sharded->stage == ShardingStage::parameters)
+    whole = std::min(whole, gathered(*sharded, workload));
   return whole * (computed / size_of(table.dtype));
 }
 
@@ -54,7 +62,8 @@ struct MemoryOf {
     return {local && local->local_steps > 1 ? n * 2.0 : n, n, s, {}, {}};
   }
   WorkerMemory operator()(const LocalSgdStrategy& x) const {
-    const bool compressed = !std::holds_alternative<NoCompressor>(scenario.compressor), outer = x.outer_update_factor > 0;
+    const bool compressed = !std::holds_alternative<NoCompressor>(scenario.compressor),
+               outer = x.outer_update_factor > 0;
     return {compressed || outer ? n * 2.0 : n, n, outer ? s + n : s, {}, {}};
   }
   WorkerMemory operator()(const PipelinedStrategy& x) const { return {n, n * x.width, s, {}, {}}; }
@@ -65,16 +74,22 @@ struct MemoryOf {
     const double g = x.group(scenario.cluster.workers);
     const auto shared = [&](Bytes all, Bytes units) { return std::min(all, all / g + units); };
     const double wider = x.reduced_over(workload.dtype);
-    const bool reduced_on_the_way = x.exchange.overlap && (workload.accumulation == 1 || x.reduce_after == ReduceAfter::every_pass);
+    const bool reduced_on_the_way =
+        x.exchange.overlap && (workload.accumulation == 1 || x.reduce_after == ReduceAfter::every_pass);
     return {x.stage == ShardingStage::parameters ? shared(n, gathered(x, workload)) : n,
-            reduced_on_the_way ? shared(n * wider, largest_unit(workload, x.exchange) * (2.0 * wider)) : n * wider, s / g, {}, {}};
+            reduced_on_the_way ? shared(n * wider, largest_unit(workload, x.exchange) * (2.0 * wider)) : n * wider,
+            s / g,
+            {},
+            {}};
   }
 };
 
 }  // namespace
 
 WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
-  WorkerMemory memory = std::visit(MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)}, scenario.strategy);
+  WorkerMemory memory = std::visit(
+      MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)},
+      scenario.strategy);
   memory.parameters += casts_of(scenario, workload);
   memory.feedback = feedback_of(scenario.compressor, workload);
   memory.activations = workload.activations;

@@ -21,7 +21,9 @@ constexpr std::size_t kMostFullRows = 48;
 
 bool has_large_gap(const PointReport& p) { return p.gap > kLargeGap - 1.0; }
 
-bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) { return std::any_of(report.points.begin(), report.points.end(), holds); }
+bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) {
+  return std::any_of(report.points.begin(), report.points.end(), holds);
+}
 
 bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
 
@@ -40,29 +42,39 @@ std::vector<TableColumn> table_columns(const Report& report) {
     if (any_of_points(report, some)) columns.push_back({title, std::move(cell)});
   };
   const auto always = [](P) { return true; };
-  const auto is_axis = [&](const char* name) { return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end(); };
+  const auto is_axis = [&](const char* name) {
+    return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end();
+  };
 
   // An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
-  add([](P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); }, is_axis("algorithm") ? "taken" : "algorithm", [](P p) { return p.algorithm.empty() ? "-" : p.algorithm; });
+  add([](P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); },
+      is_axis("algorithm") ? "taken" : "algorithm", [](P p) { return p.algorithm.empty() ? "-" : p.algorithm; });
   if (!columns.empty()) columns.front().is_text = true;
   if (!is_axis("workers")) add(always, "workers", [](P p) { return std::to_string(p.workers); });
   // What a global batch is to a worker.
-  add([](P p) { return p.global_batch.has_value(); }, "passes", [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); });
+  add([](P p) { return p.global_batch.has_value(); }, "passes",
+      [](P p) { return fmt::format("{} x {}", p.accumulation, p.batch); });
   add(always, "step", [](P p) { return human_text(p.answers.shown().step); });
-  add([](P p) { return p.band.has_value(); }, "error band", [](P p) { return p.band ? fmt::format("{} .. {}", human_text(p.band->low), human_text(p.band->high)) : "-"; });
-  add([](P p) { return p.answers.shown().distribution.has_value(); }, "p5 .. p95", [](P p) {
-    const auto& d = p.answers.shown().distribution;
-    return d ? fmt::format("{} .. {}", human_text(d->p5), human_text(d->p95)) : "-";
-  });
+  add([](P p) { return p.band.has_value(); }, "error band",
+      [](P p) { return p.band ? fmt::format("{} .. {}", human_text(p.band->low), human_text(p.band->high)) : "-"; });
+  add([](P p) { return p.answers.shown().distribution.has_value(); }, "p5 .. p95",
+      [](P p) {
+        const auto& d = p.answers.shown().distribution;
+        return d ? fmt::format("{} .. {}", human_text(d->p5), human_text(d->p95)) : "-";
+      });
   add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
-  add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M", [](P p) { return p.cost_per_million ? fmt::format("{:.4g}", *p.cost_per_million) : "-"; });
+  add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M",
+      [](P p) { return p.cost_per_million ? fmt::format("{:.4g}", *p.cost_per_million) : "-"; });
   // Why one shards, and computes again; and where a device is more than half full.
-  add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5; }, "memory", [](P p) {
-    if (!p.memory) return std::string("-");
-    return fmt::format("{}{}{}", p.memory->activations ? "" : "over ", human_text(p.memory->total()), p.lacks_memory.empty() ? "" : " !");
-  });
+  add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5; },
+      "memory",
+      [](P p) {
+        if (!p.memory) return std::string("-");
+        return fmt::format("{}{}{}", p.memory->activations ? "" : "over ", human_text(p.memory->total()),
+                           p.lacks_memory.empty() ? "" : " !");
+      });
   const auto moves_only = [](P p) { return !is_trained(p) && p.algbw.has_value(); };
   add(moves_only, "algbw", [](P p) { return p.algbw ? human_text(*p.algbw) : "-"; });
   add(moves_only, "busbw", [](P p) { return p.busbw ? human_text(*p.busbw) : "-"; });
@@ -75,15 +87,21 @@ std::vector<TableColumn> table_columns(const Report& report) {
   };
   const auto codec = [](const Breakdown& b) { return b.encode + b.decode; };
   add(is_trained, "compute", part([](const Breakdown& b) { return b.forward + b.backward + b.update; }));
-  add([](P p) { return p.answers.shown().breakdown.encode + p.answers.shown().breakdown.decode > Seconds{}; }, "codec", part(codec));
+  add([](P p) { return p.answers.shown().breakdown.encode + p.answers.shown().breakdown.decode > Seconds{}; }, "codec",
+      part(codec));
   add(always, "exposed comm", part([](const Breakdown& b) { return b.exposed_communication; }));
-  add([](P p) { return p.answers.shown().breakdown.waiting > Seconds{}; }, "waiting", part([](const Breakdown& b) { return b.waiting; }));
+  add([](P p) { return p.answers.shown().breakdown.waiting > Seconds{}; }, "waiting",
+      part([](const Breakdown& b) { return b.waiting; }));
   add(always, "bound", [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); });
-  add([](P p) { return p.answers.difference().has_value(); }, "replay-eq.", [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
+  add([](P p) { return p.answers.difference().has_value(); }, "replay-eq.",
+      [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
   add([](P p) { return p.run.has_value(); }, "run", [](P p) { return p.run ? run_text(p.run->time) : "-"; });
-  add([](P p) { return p.run && p.run->cost; }, "run cost", [](P p) { return p.run && p.run->cost ? fmt::format("{:.4g}", *p.run->cost) : "-"; });
-  add([](P p) { return p.run.has_value(); }, "run speedup", [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
-  add([](P p) { return p.run && p.run->to_target; }, "to target", [](P p) { return p.run && p.run->to_target ? run_text(*p.run->to_target) : "-"; });
+  add([](P p) { return p.run && p.run->cost; }, "run cost",
+      [](P p) { return p.run && p.run->cost ? fmt::format("{:.4g}", *p.run->cost) : "-"; });
+  add([](P p) { return p.run.has_value(); }, "run speedup",
+      [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
+  add([](P p) { return p.run && p.run->to_target; }, "to target",
+      [](P p) { return p.run && p.run->to_target ? run_text(*p.run->to_target) : "-"; });
   return columns;
 }
 
@@ -92,13 +110,16 @@ std::string footnotes(const Report& report) {
   std::string text;
   const auto flagged = std::count_if(report.points.begin(), report.points.end(), has_large_gap);
   if (flagged > 0)
-    text += fmt::format("! {} of {} points take more than {} times their lower bound\n", flagged, report.points.size(), kLargeGap);
+    text += fmt::format("! {} of {} points take more than {} times their lower bound\n", flagged, report.points.size(),
+                        kLargeGap);
   std::vector<std::string> notes;
   for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
   return text + note_lines(notes);
 }
 
-std::string link_text(const Link& link) { return fmt::format("{}, {}", human_text(link.bandwidth), human_text(link.latency)); }
+std::string link_text(const Link& link) {
+  return fmt::format("{}, {}", human_text(link.bandwidth), human_text(link.latency));
+}
 
 /// Where workers are of several kinds, what each spends the step on; empty where they are of one at all points.
 std::string to_kinds_table(const Report& report) {
@@ -130,7 +151,8 @@ std::string to_kinds_table(const Report& report) {
       const Seconds step = b.total();
       std::vector<std::string> row;
       for (const std::string& axis : report.axes) row.push_back(value_on(p.coordinates, axis));
-      row.push_back(kind.count == 1 ? std::to_string(kind.first) : fmt::format("{} to {}", kind.first, kind.first + kind.count - 1));
+      row.push_back(kind.count == 1 ? std::to_string(kind.first)
+                                    : fmt::format("{} to {}", kind.first, kind.first + kind.count - 1));
       row.push_back(std::to_string(kind.count));
       if (speed) row.push_back(fmt::format("{:.3g}", kind.speed));
       if (link) row.push_back(link_text(kind.link));
@@ -140,11 +162,15 @@ std::string to_kinds_table(const Report& report) {
       if (waiting) row.push_back(share(b.waiting, step));
       table.add(row);
     }
-  return any ? "above, where the time goes is the mean of all workers; of each kind, by number from 0, it is\n" + table.text() : "";
+  return any ? "above, where the time goes is the mean of all workers; of each kind, by number from 0, it is\n" +
+                   table.text()
+             : "";
 }
 
 /// Samples per second, by which steps of unlike many samples are compared; steps per second where nothing is trained.
-double pace_of(const PointReport& p) { return p.samples_per_second > 0 ? p.samples_per_second : 1 / p.answers.shown().step.si(); }
+double pace_of(const PointReport& p) {
+  return p.samples_per_second > 0 ? p.samples_per_second : 1 / p.answers.shown().step.si();
+}
 
 /// Step time and speedup of every variant side by side, "*" at the fastest.
 std::string to_comparison(const Report& report) {
@@ -182,30 +208,43 @@ std::string to_comparison(const Report& report) {
       }
       const PointReport& p = *found->second;
       const bool best = pace_of(p) * (1 + 1e-9) >= fastest;
-      row.push_back(fmt::format("{} {}{}", human_text(p.answers.shown().step), has_large_gap(p) ? "!" : "", best ? "*" : " "));
+      row.push_back(
+          fmt::format("{} {}{}", human_text(p.answers.shown().step), has_large_gap(p) ? "!" : "", best ? "*" : " "));
       row.push_back(p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-");
     }
     table.add(row);
   }
   std::string text;
   for (std::size_t v = 0; v < variants.size(); ++v) text += fmt::format("({}) {}\n", v + 1, variants[v]);
-  return text + "step time, * the fastest; " + fmt::format("speedup against {}\n\n", report.baseline) + table.text() + footnotes(report) +
+  return text + "step time, * the fastest; " + fmt::format("speedup against {}\n\n", report.baseline) + table.text() +
+         footnotes(report) +
          fmt::format("\n{} points; where the time goes is in --csv and --json\n", report.points.size());
 }
 
 Json kinds_json(const std::vector<KindReport>& kinds) {
   Json json = Json::array();
   for (const auto& [kind, b] : kinds)
-    json.push_back(Json{{"first_worker", kind.first}, {"workers", kind.count}, {"speed", kind.speed}, {"bandwidth_B_per_s", kind.link.bandwidth.si()}, {"latency_s", kind.link.latency.si()},
-                        {"forward_s", b.forward.si()}, {"backward_s", b.backward.si()}, {"update_s", b.update.si()}, {"encode_s", b.encode.si()}, {"decode_s", b.decode.si()},
-                        {"exposed_communication_s", b.exposed_communication.si()}, {"waiting_s", b.waiting.si()}});
+    json.push_back(Json{{"first_worker", kind.first},
+                        {"workers", kind.count},
+                        {"speed", kind.speed},
+                        {"bandwidth_B_per_s", kind.link.bandwidth.si()},
+                        {"latency_s", kind.link.latency.si()},
+                        {"forward_s", b.forward.si()},
+                        {"backward_s", b.backward.si()},
+                        {"update_s", b.update.si()},
+                        {"encode_s", b.encode.si()},
+                        {"decode_s", b.decode.si()},
+                        {"exposed_communication_s", b.exposed_communication.si()},
+                        {"waiting_s", b.waiting.si()}});
   return json;
 }
 
 }  // namespace
 
 std::string to_table(const Report& report) {
-  if (report.points.size() > kMostFullRows && std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end()) return to_comparison(report);
+  if (report.points.size() > kMostFullRows &&
+      std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end())
+    return to_comparison(report);
   const std::vector<TableColumn> columns = table_columns(report);
   TextTable table(report.axes.size() + (columns.front().is_text ? 1 : 0));
   std::vector<std::string> head(report.axes);
@@ -246,7 +285,8 @@ Json report_document(const Report& report, const Json& manifest) {
   json["axes"] = report.axes;
   json["columns"] = Json::object();
   for (const Column& column : columns) json["columns"][column.name] = column.meaning;
-  json["columns"]["worker_kinds"] = "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
+  json["columns"]["worker_kinds"] =
+      "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
   json["points"] = Json::array();
   for (const PointReport& point : report.points) {
     Json row = Json::object();

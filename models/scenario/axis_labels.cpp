@@ -20,7 +20,8 @@ std::string label_of(const Json& value) {
   }
   if (value.is_object())
     for (const char* key : {"name", "kind", "from"})
-      if (const auto found = value.find(key); found != value.end() && found->is_string()) return found->get<std::string>();
+      if (const auto found = value.find(key); found != value.end() && found->is_string())
+        return found->get<std::string>();
   return value.is_structured() ? "" : value.dump();
 }
 
@@ -31,7 +32,8 @@ std::map<std::string, std::string> leaves_of(const Json& object) {
   for (const auto& [pointer, value] : flat.items()) {
     const std::string name = pointer.substr(pointer.rfind('/') + 1);
     const bool in_list = name.find_first_not_of("0123456789") == std::string::npos;
-    if (!in_list && !value.is_structured()) leaves[pointer] = value.is_string() ? value.get<std::string>() : value.dump();
+    if (!in_list && !value.is_structured())
+      leaves[pointer] = value.is_string() ? value.get<std::string>() : value.dump();
   }
   return leaves;
 }
@@ -46,7 +48,8 @@ std::vector<std::string> differences_of(const std::vector<Json>& objects) {
   for (const auto& own : leaves) {
     std::vector<std::string> parts;
     for (const auto& leaf : own)
-      if (uses[leaf] < objects.size()) parts.push_back(fmt::format("{}={}", leaf.first.substr(leaf.first.rfind('/') + 1), leaf.second));
+      if (uses[leaf] < objects.size())
+        parts.push_back(fmt::format("{}={}", leaf.first.substr(leaf.first.rfind('/') + 1), leaf.second));
     texts.push_back(fmt::format("{}", fmt::join(parts, ", ")));
   }
   return texts;
@@ -65,9 +68,12 @@ std::vector<std::string> axis_labels(const Json& values) {
     for (const std::size_t i : places)
       if (values[i].is_object()) objects.push_back(values[i]);
       else if (values[i].is_string()) objects.push_back({{"from", values[i]}});  // what a plain reference is short for
-    const std::vector<std::string> texts = objects.size() == places.size() ? differences_of(objects) : std::vector<std::string>{};
+    const std::vector<std::string> texts =
+        objects.size() == places.size() ? differences_of(objects) : std::vector<std::string>{};
     const bool empty = label.empty() && std::find(texts.begin(), texts.end(), "") != texts.end();
-    const bool serves = !texts.empty() && !empty && std::set<std::string>(texts.begin(), texts.end()).size() == texts.size() && std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return text.size() <= kLongest; });
+    const bool serves =
+        !texts.empty() && !empty && std::set<std::string>(texts.begin(), texts.end()).size() == texts.size() &&
+        std::all_of(texts.begin(), texts.end(), [](const std::string& text) { return text.size() <= kLongest; });
     for (std::size_t k = 0; k < places.size(); ++k) {
       std::string& text = labels[places[k]];
       if (!serves) text += fmt::format("{}#{}", text.empty() ? "" : " ", places[k] + 1);

@@ -1,5 +1,5 @@
-// The values between two ends that one numeric field may take: whole numbers, real numbers, or quantities of a dimension; all
-// of them, or those in even steps.
+// The values between two ends that one numeric field may take: whole numbers, real numbers, or quantities of a
+// dimension; all of them, or those in even steps.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct AxisRange {
   bool whole = false;               ///< whole numbers only, every one of them where no spacing says otherwise
   const ValueUnit* unit = nullptr;  ///< none: bare numbers
   Spacing spacing = whole ? Spacing::added : Spacing::dense;
-  double step = 1.0;                ///< added: > 0, in SI; factor: > 1; `to` is some steps from `from`
+  double step = 1.0;  ///< added: > 0, in SI; factor: > 1; `to` is some steps from `from`
 
   /// Steps are factors where no end is zero, differences otherwise: the logarithm of the value, or the value.
   [[nodiscard]] double coordinate(double value) const;
@@ -43,13 +43,13 @@ struct AxisRange {
   [[nodiscard]] double after(double steps) const;
 };
 
-/// Reads "100Mbps..100Gbps", "2..64", "0.1..0.9". Two whole numbers allow whole numbers only. ":STEP" after them allows every
-/// STEP-th ("8..64:8", "1MiB..4MiB:1MiB"), ":xFACTOR" the first with that factor, again and again ("2..64:x2").
+/// Reads "100Mbps..100Gbps", "2..64", "0.1..0.9". Two whole numbers allow whole numbers only. ":STEP" after them allows
+/// every STEP-th ("8..64:8", "1MiB..4MiB:1MiB"), ":xFACTOR" the first with that factor, again and again ("2..64:x2").
 /// @throws std::invalid_argument that says what was found and what is allowed
 AxisRange parse_axis_range(std::string_view text);
 
-/// At most `count` values in order, both ends among them, in even steps of the coordinate. Those of a discrete range are the
-/// nearest that it has, each there once, and all of them where there are no more than `count`.
+/// At most `count` values in order, both ends among them, in even steps of the coordinate. Those of a discrete range
+/// are the nearest that it has, each there once, and all of them where there are no more than `count`.
 /// @pre count >= 2
 std::vector<double> grid_values(const AxisRange& range, std::size_t count);
 

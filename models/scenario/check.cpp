@@ -18,7 +18,8 @@ namespace {
 
 class Checker {
  public:
-  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) : s_(scenario), workload_(workload), faults_(faults) {}
+  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
+      : s_(scenario), workload_(workload), faults_(faults) {}
 
   void run() {
     const std::size_t before = faults_.size();
@@ -39,7 +40,8 @@ class Checker {
   }
 
   void workload() {
-    if (!s_.workload && !std::holds_alternative<CollectiveBenchmark>(s_.strategy)) fault("/workload", "nothing", "a workload, inline or by name", "add it, or use strategy kind \"collective\"");
+    if (!s_.workload && !std::holds_alternative<CollectiveBenchmark>(s_.strategy))
+      fault("/workload", "nothing", "a workload, inline or by name", "add it, or use strategy kind \"collective\"");
   }
 
   void topology() {
@@ -48,15 +50,19 @@ class Checker {
     std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
     const auto hosts = faults_.size() == before ? host_count(c.topology) : std::nullopt;
     if (hosts && *hosts < needed_hosts())
-      fault("/cluster/topology", fmt::format("{} hosts for {}", *hosts, hosts_wanted()), "a topology with at least that many hosts");
+      fault("/cluster/topology", fmt::format("{} hosts for {}", *hosts, hosts_wanted()),
+            "a topology with at least that many hosts");
     if (hosts && *hosts > kMaxHosts)
       fault("/cluster/topology", fmt::format("{} hosts", *hosts), fmt::format("at most {} hosts", kMaxHosts));
     else if (const auto links = hosts ? link_count(c.topology) : std::nullopt; links && *links > kMostLinks)
-      fault("/cluster/topology", fmt::format("{} links, two for a cable", *links), fmt::format("at most {} links", kMostLinks), "give it fewer switches, or fewer cables between them");
+      fault("/cluster/topology", fmt::format("{} links, two for a cable", *links),
+            fmt::format("at most {} links", kMostLinks), "give it fewer switches, or fewer cables between them");
     if (std::holds_alternative<TcpTransport>(c.transport) && s_.evaluation.evaluator != Evaluator::replay)
-      fault("/evaluation/evaluator", fmt::format("\"{}\" with transport tcp", name_of(s_.evaluation.evaluator)), "\"replay\", since the equations know no TCP effects");
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with transport tcp", name_of(s_.evaluation.evaluator)),
+            "\"replay\", since the equations know no TCP effects");
     if (std::holds_alternative<SimGridXml>(c.topology) && s_.evaluation.evaluator != Evaluator::replay)
-      fault("/evaluation/evaluator", fmt::format("\"{}\" with topology simgrid-xml", name_of(s_.evaluation.evaluator)), "\"replay\", since only SimGrid knows that platform");
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with topology simgrid-xml", name_of(s_.evaluation.evaluator)),
+            "\"replay\", since only SimGrid knows that platform");
   }
 
   [[nodiscard]] long dedicated_shards() const {
@@ -66,20 +72,25 @@ class Checker {
   [[nodiscard]] long needed_hosts() const { return s_.cluster.workers + dedicated_shards(); }
   [[nodiscard]] std::string hosts_wanted() const {
     const long shards = dedicated_shards();
-    return shards ? fmt::format("{} workers and {} dedicated shards", s_.cluster.workers, shards) : fmt::format("{} workers", s_.cluster.workers);
+    return shards ? fmt::format("{} workers and {} dedicated shards", s_.cluster.workers, shards)
+                  : fmt::format("{} workers", s_.cluster.workers);
   }
 
   template <class T>
   void check_topology(const T&, const Cluster&) {}
   void check_topology(const Nodes& t, const Cluster& c) {
     if (c.workers % t.gpus_per_node != 0 && c.workers > t.gpus_per_node)
-      fault("/cluster/workers", fmt::format("{} with {} GPUs on a node", c.workers, t.gpus_per_node), "a multiple of gpus_per_node (or fewer than one node's)");
+      fault("/cluster/workers", fmt::format("{} with {} GPUs on a node", c.workers, t.gpus_per_node),
+            "a multiple of gpus_per_node (or fewer than one node's)");
     if (t.nics > t.gpus_per_node)
-      fault("/cluster/topology/nics", fmt::format("{} with {} GPUs on a node", t.nics, t.gpus_per_node), "at most one NIC per GPU");
+      fault("/cluster/topology/nics", fmt::format("{} with {} GPUs on a node", t.nics, t.gpus_per_node),
+            "at most one NIC per GPU");
   }
   void check_topology(const FatTree& t, const Cluster&) {
     if (t.down.empty() || t.down.size() != t.up.size() || t.down.size() != t.parallel.size())
-      fault("/cluster/topology", fmt::format("{}, {} and {} levels in down, up and parallel", t.down.size(), t.up.size(), t.parallel.size()), "the same number of levels, at least one, in all three");
+      fault("/cluster/topology",
+            fmt::format("{}, {} and {} levels in down, up and parallel", t.down.size(), t.up.size(), t.parallel.size()),
+            "the same number of levels, at least one, in all three");
   }
   void check_topology(const Torus& t, const Cluster&) {
     if (t.dimensions.empty()) fault("/cluster/topology/dimensions", "an empty list", "at least one dimension");
@@ -88,28 +99,37 @@ class Checker {
   void check_topology(const Dragonfly& t, const Cluster&) {
     // SimGrid leaves a group by the router of its first chassis that has the other group's number.
     if (t.groups > t.routers)
-      fault("/cluster/topology/groups", fmt::format("{} groups of {} routers in a chassis", t.groups, t.routers), "at most as many groups as routers in a chassis, each the way to one other group");
+      fault("/cluster/topology/groups", fmt::format("{} groups of {} routers in a chassis", t.groups, t.routers),
+            "at most as many groups as routers in a chassis, each the way to one other group");
   }
 
   void groups() {
     const Cluster& c = s_.cluster;
     long total = 0;
     for (const WorkerGroup& group : c.groups) total += group.count;
-    if (total > c.workers) fault("/cluster/groups", fmt::format("groups of {} workers in all", total), fmt::format("at most the cluster's {} workers", c.workers));
-    const bool own_links = std::any_of(c.groups.begin(), c.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
+    if (total > c.workers)
+      fault("/cluster/groups", fmt::format("groups of {} workers in all", total),
+            fmt::format("at most the cluster's {} workers", c.workers));
+    const bool own_links =
+        std::any_of(c.groups.begin(), c.groups.end(), [](const WorkerGroup& g) { return g.bandwidth || g.latency; });
     if (!c.groups.empty() && std::holds_alternative<SimGridXml>(c.topology))
-      fault("/cluster/groups", "groups with topology simgrid-xml", "an empty list: the platform file gives each host its speed and links");
+      fault("/cluster/groups", "groups with topology simgrid-xml",
+            "an empty list: the platform file gives each host its speed and links");
     else if (own_links && !std::holds_alternative<Star>(c.topology) && !std::holds_alternative<Racks>(c.topology))
-      fault("/cluster/groups", "a group with links of its own", "that only with topology star or racks", "give the group a speed only");
+      fault("/cluster/groups", "a group with links of its own", "that only with topology star or racks",
+            "give the group a speed only");
     if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
   }
 
-  void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) { check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_, among); }
+  void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) {
+    check_collective(choice, operation, s_.cluster, "/strategy/collective", faults_, among);
+  }
 
   void check_exchange(const Exchange& exchange, const std::string& pointer) {
     if (exchange.grouping == Grouping::bucketed && exchange.cap_of(0) > exchange.bucket_cap)
-      fault(pointer + "/first_bucket", exact_text(exchange.cap_of(0)), fmt::format("at most bucket_cap ({})", exact_text(exchange.bucket_cap)));
+      fault(pointer + "/first_bucket", exact_text(exchange.cap_of(0)),
+            fmt::format("at most bucket_cap ({})", exact_text(exchange.bucket_cap)));
   }
 
   void check_strategy(const AllReduceStrategy& x) {
@@ -121,7 +141,9 @@ class Checker {
     // The start-up of K steps in flight takes a few times K steps to die away.
     const int needed = x.warmup_steps + 4 * (x.width + 1);
     if (s_.evaluation.evaluator != Evaluator::equations && s_.evaluation.max_steps < needed)
-      fault("/evaluation/max_steps", fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width), fmt::format("at least {}, to get beyond the start", needed));
+      fault("/evaluation/max_steps",
+            fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width),
+            fmt::format("at least {}, to get beyond the start", needed));
   }
   void check_strategy(const ShardedStrategy& x) {
     sharding_group(x);
@@ -130,15 +152,24 @@ class Checker {
     constexpr int kMostPasses = 1024;
     const bool reduces = x.reduce_after == ReduceAfter::every_pass;
     if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
-      fault("/workload/accumulation", fmt::format("{} with {}", workload_->accumulation, reduces ? "gradients reduced after every pass" : "sharded parameters"), fmt::format("at most {}", kMostPasses));
+      fault("/workload/accumulation",
+            fmt::format("{} with {}", workload_->accumulation,
+                        reduces ? "gradients reduced after every pass" : "sharded parameters"),
+            fmt::format("at most {}", kMostPasses));
   }
   void sharding_group(const ShardedStrategy& x) {
     const int p = s_.cluster.workers, g = x.group(p);
-    const auto refuse = [&](std::string why, std::string remedy) { fault("/strategy/group_size", fmt::format("{} with {} worker{}{}", g, p, p == 1 ? "" : "s", why), allowed_groups(g, p), std::move(remedy)); };
+    const auto refuse = [&](std::string why, std::string remedy) {
+      fault("/strategy/group_size", fmt::format("{} with {} worker{}{}", g, p, p == 1 ? "" : "s", why),
+            allowed_groups(g, p), std::move(remedy));
+    };
     if (p % g != 0) return refuse("", "");
-    if (g == 1 && p > 1) return refuse(", which shares nothing out", "use strategy all-reduce, where all hold everything");
+    if (g == 1 && p > 1)
+      return refuse(", which shares nothing out", "use strategy all-reduce, where all hold everything");
     collective(x.collective, Operation::reduce_scatter, inside_groups(g, p));
-    if (g < p) check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_, between_groups(g, p));
+    if (g < p)
+      check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
+                       between_groups(g, p));
   }
   /// The nearest that go.
   static std::string allowed_groups(int g, int p) {
@@ -146,7 +177,8 @@ class Checker {
     int below = std::min(g, p), above = std::min(g, p);
     while (below > 1 && p % below != 0) --below;
     while (above == 1 || p % above != 0) ++above;
-    const std::string nearest = below > 1 && below != above ? fmt::format("{} or {}", below, above) : std::to_string(above);
+    const std::string nearest =
+        below > 1 && below != above ? fmt::format("{} or {}", below, above) : std::to_string(above);
     return fmt::format("null or a divisor of the number of workers above 1, such as {}", nearest);
   }
   void check_strategy(const LocalSgdStrategy& x) { collective(x.collective, Operation::all_reduce); }
@@ -155,42 +187,56 @@ class Checker {
   void check_strategy(const ParameterServerStrategy& x) {
     check_exchange(x.exchange, "/strategy/exchange");
     if (x.placement == ServerPlacement::co_located && x.shards > s_.cluster.workers)
-      fault("/strategy/shards", fmt::format("{} shards on {} workers' hosts", x.shards, s_.cluster.workers), "at most one co-located shard per worker", "use fewer shards or dedicated hosts");
+      fault("/strategy/shards", fmt::format("{} shards on {} workers' hosts", x.shards, s_.cluster.workers),
+            "at most one co-located shard per worker", "use fewer shards or dedicated hosts");
     if (x.balance == ShardBalance::greedy && workload_) {
       const std::size_t tensors = workload_->gradients.size();
       if (static_cast<std::size_t>(x.shards) > tensors)
-        fault("/strategy/shards", fmt::format("{} shards for {}", x.shards, tensors == 1 ? "1 tensor" : fmt::format("{} tensors", tensors)), "at most one shard per tensor with balance greedy", "use balance split");
+        fault("/strategy/shards",
+              fmt::format("{} shards for {}", x.shards, tensors == 1 ? "1 tensor" : fmt::format("{} tensors", tensors)),
+              "at most one shard per tensor with balance greedy", "use balance split");
     }
     if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.shards > bytes)
-      fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes), "at most one shard per gradient byte");
+      fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
+            "at most one shard per gradient byte");
     if (x.consistency != Consistency::synchronous && s_.evaluation.evaluator != Evaluator::replay)
-      fault("/evaluation/evaluator", fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)), "\"replay\": the order of pushes depends on time, which only replay can tell");
+      fault("/evaluation/evaluator",
+            fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)),
+            "\"replay\": the order of pushes depends on time, which only replay can tell");
   }
 
   void training_run() {
     if (!s_.run) return;
-    if (std::holds_alternative<CollectiveBenchmark>(s_.strategy)) fault("/run", "a run of strategy collective", "null: nothing is trained");
+    if (std::holds_alternative<CollectiveBenchmark>(s_.strategy))
+      fault("/run", "a run of strategy collective", "null: nothing is trained");
     if (s_.run->phases.empty()) fault("/run/phases", "an empty list", "at least one phase");
     std::set<std::string> names;
     for (std::size_t i = 0; i < s_.run->phases.size(); ++i) {
       const TrainingPhase& phase = s_.run->phases[i];
-      if (!phase.set.is_object()) fault(fmt::format("/run/phases/{}/set", i), describe_value(phase.set), "an object of JSON pointers and values");
-      if (!names.insert(phase.name).second) fault(fmt::format("/run/phases/{}/name", i), describe_value(phase.name) + " a second time", "each name once");
+      if (!phase.set.is_object())
+        fault(fmt::format("/run/phases/{}/set", i), describe_value(phase.set), "an object of JSON pointers and values");
+      if (!names.insert(phase.name).second)
+        fault(fmt::format("/run/phases/{}/name", i), describe_value(phase.name) + " a second time", "each name once");
     }
     if (!s_.run->target) return;
     const auto kinds = kinds_of<Compressor>();
     for (std::size_t i = 0; i < s_.run->target->methods.size(); ++i)
-      if (const std::string& kind = s_.run->target->methods[i].compressor; std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-        fault(fmt::format("/run/target/methods/{}/compressor", i), describe_value(kind), fmt::format("{}", fmt::join(kinds, ", ")));
+      if (const std::string& kind = s_.run->target->methods[i].compressor;
+          std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+        fault(fmt::format("/run/target/methods/{}/compressor", i), describe_value(kind),
+              fmt::format("{}", fmt::join(kinds, ", ")));
   }
 
   void evaluation() {
     if (s_.cluster.jitter.cv > 0 && s_.evaluation.evaluator != Evaluator::replay)
-      fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)), "\"replay\": the equations know no randomness");
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)),
+            "\"replay\": the equations know no randomness");
     if (s_.evaluation.fidelity == Fidelity::folded)
-      if (const auto refusal = folding_refusal(s_)) fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");
+      if (const auto refusal = folding_refusal(s_))
+        fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");
     if (s_.evaluation.runs > 1 && s_.cluster.jitter.distribution == JitterDistribution::none)
-      fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs), "1: every run would be the same", "add /cluster/jitter");
+      fault("/evaluation/runs", fmt::format("{} runs without jitter", s_.evaluation.runs),
+            "1: every run would be the same", "add /cluster/jitter");
   }
 
   void output() {
@@ -230,7 +276,9 @@ std::optional<long> host_count(const Topology& topology) {
     std::optional<long> operator()(const SimGridXml&) const { return {}; }
     std::optional<long> operator()(const FatTree& t) const { return saturated(product(t.down)); }
     std::optional<long> operator()(const Torus& t) const { return saturated(product(t.dimensions)); }
-    std::optional<long> operator()(const Dragonfly& t) const { return saturated(product({t.groups, t.chassis, t.routers, t.hosts})); }
+    std::optional<long> operator()(const Dragonfly& t) const {
+      return saturated(product({t.groups, t.chassis, t.routers, t.hosts}));
+    }
   } count;
   return std::visit(count, topology);
 }
@@ -250,7 +298,9 @@ std::optional<long> link_count(const Topology& topology) {
       return saturated(2 * cables);
     }
     std::optional<long> operator()(const Torus& t) const {
-      return saturated(2 * product(t.dimensions) * static_cast<double>(std::count_if(t.dimensions.begin(), t.dimensions.end(), [](int size) { return size > 1; })));
+      return saturated(2 * product(t.dimensions) *
+                       static_cast<double>(
+                           std::count_if(t.dimensions.begin(), t.dimensions.end(), [](int size) { return size > 1; })));
     }
     /// As Fabric numbers them: one for each ordered pair, of a router and itself as well.
     std::optional<long> operator()(const Dragonfly& t) const {
@@ -261,7 +311,9 @@ std::optional<long> link_count(const Topology& topology) {
   return std::visit(count, topology);
 }
 
-void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) { Checker(scenario, workload, faults).run(); }
+void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
+  Checker(scenario, workload, faults).run();
+}
 
 void check(const Scenario& scenario, std::vector<Fault>& faults) {
   const std::size_t before = faults.size();

@@ -19,19 +19,30 @@ std::string names_of(std::span<const Algorithm> algorithms, bool with_auto) {
 
 class Checker {
  public:
-  Checker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const Communicators& among, const std::string& pointer, std::vector<Fault>& faults)
-      : choice_(choice), operation_(operation), workers_(among.size(cluster.workers)), machines_(machines_seen(among, cluster.workers, machines(cluster))),
-        is_grouped_((std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)) && (among.is_one() || machines_.workers > 1)), pointer_(pointer), faults_(faults),
+  Checker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const Communicators& among,
+          const std::string& pointer, std::vector<Fault>& faults)
+      : choice_(choice),
+        operation_(operation),
+        workers_(among.size(cluster.workers)),
+        machines_(machines_seen(among, cluster.workers, machines(cluster))),
+        is_grouped_(
+            (std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)) &&
+            (among.is_one() || machines_.workers > 1)),
+        pointer_(pointer),
+        faults_(faults),
         has_prices_(!std::holds_alternative<SimGridXml>(cluster.topology)) {}
 
   void run() {
     using enum Algorithm;
     algorithm();
-    const bool has_tree = choice_.algorithm == double_binary_tree || (choice_.algorithm == hierarchical && choice_.between_groups == double_binary_tree);
-    if (!has_prices_ && has_tree && !choice_.pipeline_segments.value) fault("/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
+    const bool has_tree = choice_.algorithm == double_binary_tree ||
+                          (choice_.algorithm == hierarchical && choice_.between_groups == double_binary_tree);
+    if (!has_prices_ && has_tree && !choice_.pipeline_segments.value)
+      fault("/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
     if (choice_.algorithm == multi_ring) rings();
     if (choice_.algorithm == hierarchical) groups();
-    else if (choice_.algorithm == automatic && choice_.between_groups != automatic) between(1);  // of what it may choose
+    else if (choice_.algorithm == automatic && choice_.between_groups != automatic)
+      between(1);  // of what it may choose
   }
 
  private:
@@ -63,17 +74,23 @@ class Checker {
     const int all = workers_, workers = group() == 0 ? all : std::min(group(), all);
     const int rings = choice_.rings.value.value_or(machines_.workers < all ? std::min(machines_.nics, workers) : 1);
     if (rings > workers)
-      fault("/rings", fmt::format("{} with {} in a group", rings, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)), "at most as many rings as workers in a group, each of which ends one");
+      fault("/rings",
+            fmt::format("{} with {} in a group", rings, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)),
+            "at most as many rings as workers in a group, each of which ends one");
     else if (rings > 1 && rings > kMostBlocks / all)
-      fault("/rings", fmt::format("{} with {} workers", rings, all), fmt::format("at most {}", kMostBlocks / all), "a ring cuts its part of the buffer into a block for each worker");
+      fault("/rings", fmt::format("{} with {} workers", rings, all), fmt::format("at most {}", kMostBlocks / all),
+            "a ring cuts its part of the buffer into a block for each worker");
   }
 
   void groups() {
     between(std::clamp(group(), 1, workers_));
     // One node's workers, or fewer, are one group.
     if (!choice_.group_size.value && group() > workers_) return;
-    if (group() == 0) fault("/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers", "say how many workers make a group");
-    else if (workers_ % group() != 0) fault("/group_size", fmt::format("{} with {} workers", group(), workers_), "a divisor of the number of workers");
+    if (group() == 0)
+      fault("/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers",
+            "say how many workers make a group");
+    else if (workers_ % group() != 0)
+      fault("/group_size", fmt::format("{} with {} workers", group(), workers_), "a divisor of the number of workers");
   }
 
   void between(int group) {
@@ -82,8 +99,10 @@ class Checker {
       if (!has_prices_) refuse_auto("/between", "\"auto\" with topology simgrid-xml", names);
     } else if (fitted(choice_, operation_).between_groups != choice_.between_groups) {
       fault("/between", fmt::format("\"{}\" for {}", name_of(choice_.between_groups), name_of(operation_)), names);
-    } else if (const int most = kMostBlocks / 2 / group; choice_.between_groups == Algorithm::double_binary_tree && choice_.pipeline_segments.value.value_or(1) > most) {
-      fault("/pipeline_segments", fmt::format("{} in groups of {} workers", *choice_.pipeline_segments.value, group), fmt::format("at most {}", most));
+    } else if (const int most = kMostBlocks / 2 / group; choice_.between_groups == Algorithm::double_binary_tree &&
+                                                         choice_.pipeline_segments.value.value_or(1) > most) {
+      fault("/pipeline_segments", fmt::format("{} in groups of {} workers", *choice_.pipeline_segments.value, group),
+            fmt::format("at most {}", most));
     }
   }
 
@@ -99,10 +118,13 @@ class Checker {
 
 }  // namespace
 
-void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const std::string& pointer, std::vector<Fault>& faults, const Communicators& among) {
+void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster,
+                      const std::string& pointer, std::vector<Fault>& faults, const Communicators& among) {
   Checker(choice, operation, cluster, among, pointer, faults).run();
 }
 
-std::string names_between(Operation operation, bool with_auto) { return names_of(algorithms_between(operation), with_auto); }
+std::string names_between(Operation operation, bool with_auto) {
+  return names_of(algorithms_between(operation), with_auto);
+}
 
 }  // namespace stepcast

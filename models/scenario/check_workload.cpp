@@ -16,30 +16,53 @@ class Checker {
 
   void shapes(const WorkloadTable& w) {
     if (!w.gradients.empty()) {
-      if (w.transformer) fault("/workload/gradients", "gradients beside a transformer", "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
+      if (w.transformer)
+        fault("/workload/gradients", "gradients beside a transformer",
+              "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
       else fault("/workload/gradients", "gradients beside layers", "layers alone");
     }
-    if (w.forward) fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
-    if (w.backward) fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
-    if (!w.profile) fault("/workload/profile", w.transformer ? "nothing, and a transformer gives shapes" : "nothing, and layers give shapes", "a device profile, inline or by name", "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
-    if (w.timed_batch) fault("/workload/timed_batch", "a batch beside shapes", "null: times follow the batch", "remove it");
-    if (w.timed_dtype) fault("/workload/timed_dtype", "a dtype beside shapes", "null: times follow the dtype", "remove it");
+    if (w.forward)
+      fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
+    if (w.backward)
+      fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
+    if (!w.profile)
+      fault("/workload/profile",
+            w.transformer ? "nothing, and a transformer gives shapes" : "nothing, and layers give shapes",
+            "a device profile, inline or by name",
+            "add one, such as {\"from\": \"" + w.name + "\", \"profile\": \"v100-datasheet\"}");
+    if (w.timed_batch)
+      fault("/workload/timed_batch", "a batch beside shapes", "null: times follow the batch", "remove it");
+    if (w.timed_dtype)
+      fault("/workload/timed_dtype", "a dtype beside shapes", "null: times follow the dtype", "remove it");
     check_shapes(w, "/workload", faults_);
   }
 
   void times(const WorkloadTable& w) {
-    if (w.variant) fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
-    if (w.profile) fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
-    if (w.compute_dtype) fault("/workload/compute_dtype", fmt::format("{} beside times", name_of(*w.compute_dtype)), "null: the table gives its own times", "leave it out, or take a table with shapes, such as resnet50, and a profile");
-    if (w.recomputation != Recomputation::none) fault("/workload/recomputation", fmt::format("{} beside times", name_of(w.recomputation)), "none: the table gives its own times", "leave it out, or take a table with shapes, such as resnet50, and a profile");
+    if (w.variant)
+      fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
+    if (w.profile)
+      fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
+    if (w.compute_dtype)
+      fault("/workload/compute_dtype", fmt::format("{} beside times", name_of(*w.compute_dtype)),
+            "null: the table gives its own times",
+            "leave it out, or take a table with shapes, such as resnet50, and a profile");
+    if (w.recomputation != Recomputation::none)
+      fault("/workload/recomputation", fmt::format("{} beside times", name_of(w.recomputation)),
+            "none: the table gives its own times",
+            "leave it out, or take a table with shapes, such as resnet50, and a profile");
     if (w.layers.empty() == w.gradients.empty()) {
-      if (w.layers.empty()) fault("/workload", "neither layers nor gradients nor a transformer", "exactly one of them", "of totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one for each tensor");
+      if (w.layers.empty())
+        fault(
+            "/workload", "neither layers nor gradients nor a transformer", "exactly one of them",
+            "of totals, write \"gradients\": [{\"name\": \"all\", \"elements\": 25557032}], or better one for each tensor");
       else fault("/workload", "both layers and gradients", "exactly one of the two");
       return;
     }
-    for (std::size_t i = 0; i < w.gradients.size(); ++i) check_dims(w.gradients[i], fmt::format("/workload/gradients/{}", i));
+    for (std::size_t i = 0; i < w.gradients.size(); ++i)
+      check_dims(w.gradients[i], fmt::format("/workload/gradients/{}", i));
     for (std::size_t l = 0; l < w.layers.size(); ++l)
-      for (std::size_t i = 0; i < w.layers[l].gradients.size(); ++i) check_dims(w.layers[l].gradients[i], fmt::format("/workload/layers/{}/gradients/{}", l, i));
+      for (std::size_t i = 0; i < w.layers[l].gradients.size(); ++i)
+        check_dims(w.layers[l].gradients[i], fmt::format("/workload/layers/{}/gradients/{}", l, i));
     std::int64_t elements = 0;
     std::size_t gaps = 0;
     const auto count = [&](const GradientTensor& g) {
@@ -51,18 +74,26 @@ class Checker {
     for (const GradientTensor& g : w.gradients) count(g);
     if (elements == 0) fault("/workload/layers", "no gradient tensor in any layer", "at least one");
     if (w.parameters && *w.parameters != elements)
-      fault("/workload/parameters", fmt::format("{}, but the table holds {}", *w.parameters, elements), "the sum of all elements", "correct the claim or the table");
+      fault("/workload/parameters", fmt::format("{}, but the table holds {}", *w.parameters, elements),
+            "the sum of all elements", "correct the claim or the table");
     if (!w.layers.empty()) {
-      if (w.forward) fault("/workload/forward", "a total beside layers", "no total: layers carry their own times", "remove it");
-      if (w.backward) fault("/workload/backward", "a total beside layers", "no total: layers carry their own times", "remove it");
-      if (gaps > 0) fault("/workload/layers", "gradients with a gap inside layers", "gaps only in /workload/gradients", "give the layer's backward time instead");
+      if (w.forward)
+        fault("/workload/forward", "a total beside layers", "no total: layers carry their own times", "remove it");
+      if (w.backward)
+        fault("/workload/backward", "a total beside layers", "no total: layers carry their own times", "remove it");
+      if (gaps > 0)
+        fault("/workload/layers", "gradients with a gap inside layers", "gaps only in /workload/gradients",
+              "give the layer's backward time instead");
       return;
     }
     if (!w.forward) fault("/workload/forward", "nothing", "the forward time, beside gradients", "add it");
     if (gaps > 0 && gaps < w.gradients.size())
-      fault("/workload/gradients", fmt::format("a gap on {} of {} gradients", gaps, w.gradients.size()), "a gap on all of them or on none");
-    if (gaps > 0 && w.backward) fault("/workload/backward", "a total beside gaps", "gaps or a total, not both", "remove one of them");
-    if (gaps == 0 && !w.backward) fault("/workload/backward", "nothing", "the backward time, or a gap on every gradient", "add it");
+      fault("/workload/gradients", fmt::format("a gap on {} of {} gradients", gaps, w.gradients.size()),
+            "a gap on all of them or on none");
+    if (gaps > 0 && w.backward)
+      fault("/workload/backward", "a total beside gaps", "gaps or a total, not both", "remove one of them");
+    if (gaps == 0 && !w.backward)
+      fault("/workload/backward", "nothing", "the backward time, or a gap on every gradient", "add it");
   }
 
  private:
@@ -76,7 +107,8 @@ class Checker {
     for (const std::int64_t n : tensor.dims) product *= static_cast<double>(n);
     const bool whole = std::all_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t n) { return n > 0; });
     if (!whole || product != static_cast<double>(tensor.elements))
-      fault(pointer + "/dims", fmt::format("[{}]", fmt::join(tensor.dims, ", ")), fmt::format("dimensions whose product is {}, its elements", tensor.elements));
+      fault(pointer + "/dims", fmt::format("[{}]", fmt::join(tensor.dims, ", ")),
+            fmt::format("dimensions whose product is {}, its elements", tensor.elements));
   }
 
   std::vector<Fault>& faults_;
@@ -85,7 +117,8 @@ class Checker {
 }  // namespace
 
 void check_workload(const WorkloadTable& table, std::vector<Fault>& faults) {
-  const bool any_shape = std::any_of(table.layers.begin(), table.layers.end(), [](const Layer& layer) { return layer.shape.has_value(); });
+  const bool any_shape =
+      std::any_of(table.layers.begin(), table.layers.end(), [](const Layer& layer) { return layer.shape.has_value(); });
   if (any_shape || table.transformer) Checker(faults).shapes(table);
   else Checker(faults).times(table);
 }

@@ -14,7 +14,8 @@ namespace stepcast {
 namespace {
 
 const std::string* value_on(const StudyPoint& point, const std::string& axis) {
-  const auto found = std::find_if(point.coordinates.begin(), point.coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
+  const auto found = std::find_if(point.coordinates.begin(), point.coordinates.end(),
+                                  [&](const Coordinate& c) { return c.axis == axis; });
   return found == point.coordinates.end() ? nullptr : &found->value;
 }
 
@@ -30,7 +31,8 @@ void expect_value(const Study& study, const std::string& axis, const std::string
 
 std::string no_such_value(const std::string& axis, const std::string& value, const std::vector<std::string>& values) {
   const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
-  return fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
+  return fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "),
+                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
 }
 
 void choose_points(Study& study, const std::vector<std::string>& choices) {
@@ -48,7 +50,8 @@ void choose_points(Study& study, const std::vector<std::string>& choices) {
       return !value || !one.second.contains(*value);
     });
   });
-  if (study.points.empty()) throw std::invalid_argument(fmt::format("no point has all of {}", fmt::join(choices, ", ")));
+  if (study.points.empty())
+    throw std::invalid_argument(fmt::format("no point has all of {}", fmt::join(choices, ", ")));
 }
 
 }  // namespace stepcast

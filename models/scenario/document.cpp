@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 struct Shelf {
   std::string_view part, folder;
 };
-constexpr Shelf kShelves[] = {{"workload", "workloads"}, {"cluster", "clusters"}, {"strategy", "strategies"}, {"compressor", "compressors"}, {"profile", "profiles"}, {"scenario", ""}};
+constexpr Shelf kShelves[] = {{"workload", "workloads"},     {"cluster", "clusters"}, {"strategy", "strategies"},
+                              {"compressor", "compressors"}, {"profile", "profiles"}, {"scenario", ""}};
 constexpr std::string_view kParts[] = {"workload", "cluster", "strategy", "compressor"};
 
 std::string_view shelf_of(std::string_view part) {
@@ -35,15 +36,19 @@ std::vector<std::string> kinds_of_part(std::string_view part) {
 }
 
 bool is_index(std::string_view token) {
-  return !token.empty() && token.size() < 7 && std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !token.empty() && token.size() < 7 &&
+         std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// True for "/workload" and, in a list of workloads, "/workload/2".
 bool is_part(std::string_view pointer) {
-  const auto is_named = [](std::string_view name) { return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts); };
+  const auto is_named = [](std::string_view name) {
+    return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts);
+  };
   if (pointer.empty()) return false;
   const auto slash = pointer.find('/', 1);
-  return is_named(pointer.substr(1, slash == std::string_view::npos ? slash : slash - 1)) && (slash == std::string_view::npos || is_index(pointer.substr(slash + 1)));
+  return is_named(pointer.substr(1, slash == std::string_view::npos ? slash : slash - 1)) &&
+         (slash == std::string_view::npos || is_index(pointer.substr(slash + 1)));
 }
 
 /// Given times do not follow batch and dtype: where one is about to change in a layer table, the table keeps what its
@@ -51,11 +56,14 @@ bool is_part(std::string_view pointer) {
 void keep_timing(Json& table, std::string_view key, const Json& value) {
   if (!table.is_object() || table.contains("from")) return;
   const std::string timed = fmt::format("timed_{}", key);
-  if (!table.contains("layers") && !table.contains("gradients")) return;  // no table yet, or a transformer, whose times follow
+  if (!table.contains("layers") && !table.contains("gradients"))
+    return;  // no table yet, or a transformer, whose times follow
   Json before = key == "dtype" ? Json(name_of(WorkloadTable{}.dtype)) : Json();
   if (const auto own = table.find(std::string(key)); own != table.end()) before = *own;
   if (before.is_null() || before.is_structured() || before == value || table.contains(timed)) return;
-  if (const auto layers = table.find("layers"); layers != table.end() && layers->is_array() && !layers->empty() && layers->front().is_object() && layers->front().contains("shape")) return;
+  if (const auto layers = table.find("layers"); layers != table.end() && layers->is_array() && !layers->empty() &&
+                                                layers->front().is_object() && layers->front().contains("shape"))
+    return;
   table[timed] = std::move(before);
 }
 constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
@@ -63,7 +71,8 @@ constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
 /// Lays `over` on `base`: objects merge key by key, anything else replaces. An object whose "kind" changes
 /// replaces as a whole, since its old keys mean nothing under the new kind.
 void lay_over(Json& base, const Json& over, const std::string& pointer, const Origins& written, Origins& origins) {
-  const bool other_kind = over.is_object() && over.contains("kind") && base.is_object() && base.contains("kind") && base["kind"] != over["kind"];
+  const bool other_kind = over.is_object() && over.contains("kind") && base.is_object() && base.contains("kind") &&
+                          base["kind"] != over["kind"];
   if (!base.is_object() || !over.is_object() || other_kind) {
     base = over;
     const Fault at = written.locate({"", pointer, "", "", ""});
@@ -89,11 +98,15 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
     const Json& reference = text ? value : value["from"];
     const std::string at = text ? pointer : pointer_to(pointer, "from");
     if (!reference.is_string())
-      throw ScenarioError({document.origins.locate({"", at, describe_value(reference), "the name or path of a file", ""})});
-    const auto path = files.find(part, reference.get<std::string>(), document.origins.file_of(at), document.origins.locate({"", at, "", "", ""}).pointer);
+      throw ScenarioError(
+          {document.origins.locate({"", at, describe_value(reference), "the name or path of a file", ""})});
+    const auto path = files.find(part, reference.get<std::string>(), document.origins.file_of(at),
+                                 document.origins.locate({"", at, "", "", ""}).pointer);
     const auto real_path = fs::weakly_canonical(path, error);
     if (std::find(visited.begin(), visited.end(), real_path) != visited.end())
-      throw ScenarioError({document.origins.locate({"", at, fmt::format("a reference loop ({} leads back to itself)", path.string()), "references that end", "remove one of the references"})});
+      throw ScenarioError(
+          {document.origins.locate({"", at, fmt::format("a reference loop ({} leads back to itself)", path.string()),
+                                    "references that end", "remove one of the references"})});
     visited.push_back(real_path);
 
     Json over = Json::object();
@@ -108,7 +121,8 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
     // The file may itself be a reference: then this is laid over what that leads to.
     if (value.is_string()) value = Json::object({{"from", value}});
     if (!value.is_object())
-      throw ScenarioError({document.origins.locate({"", pointer, describe_value(value), fmt::format("a {}, since fields are laid over it", part), ""})});
+      throw ScenarioError({document.origins.locate(
+          {"", pointer, describe_value(value), fmt::format("a {}, since fields are laid over it", part), ""})});
     lay_over(value, over, pointer, written, document.origins);
   }
 }
@@ -134,7 +148,8 @@ bool is_utf8(const std::string& text) {
 }  // namespace
 
 bool is_at_or_below(std::string_view pointer, std::string_view ancestor) {
-  return pointer.substr(0, ancestor.size()) == ancestor && (pointer.size() == ancestor.size() || pointer[ancestor.size()] == '/');
+  return pointer.substr(0, ancestor.size()) == ancestor &&
+         (pointer.size() == ancestor.size() || pointer[ancestor.size()] == '/');
 }
 
 void Origins::add(std::string pointer, std::string file, std::string place) {
@@ -146,7 +161,8 @@ void Origins::move(const std::string& from, const std::string& to) {
   const Fault top = locate({"", from, "", "", ""});
   std::vector<Place> moved;
   for (const Place& place : places_)
-    if (place.pointer != from && is_at_or_below(place.pointer, from)) moved.push_back({to + place.pointer.substr(from.size()), place.file, place.place});
+    if (place.pointer != from && is_at_or_below(place.pointer, from))
+      moved.push_back({to + place.pointer.substr(from.size()), place.file, place.place});
   add(to, top.file, top.pointer);
   places_.insert(places_.end(), moved.begin(), moved.end());
 }
@@ -154,52 +170,64 @@ void Origins::move(const std::string& from, const std::string& to) {
 const Origins::Place& Origins::place_of(std::string_view pointer) const {
   const Place* best = nullptr;
   for (const Place& place : places_)
-    if (is_at_or_below(pointer, place.pointer) && (!best || place.pointer.size() >= best->pointer.size())) best = &place;
+    if (is_at_or_below(pointer, place.pointer) && (!best || place.pointer.size() >= best->pointer.size()))
+      best = &place;
   return best ? *best : places_.front();
 }
 
 Fault Origins::locate(Fault fault) const {
   const Place& place = place_of(fault.pointer);
   fault.file = place.file;
-  fault.pointer = place.place + (fault.pointer.size() > place.pointer.size() ? fault.pointer.substr(place.pointer.size()) : "");
+  fault.pointer =
+      place.place + (fault.pointer.size() > place.pointer.size() ? fault.pointer.substr(place.pointer.size()) : "");
   return fault;
 }
 
 std::string Origins::file_of(std::string_view pointer) const { return place_of(pointer).file; }
 
-std::filesystem::path PartFiles::find(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const {
+std::filesystem::path PartFiles::find(std::string_view part, const std::string& reference, const std::string& file,
+                                      const std::string& pointer) const {
   const std::string question = fmt::format("{}\n{}\n{}", part, file, reference);
   if (const auto known = found_.find(question); known != found_.end()) return known->second;
   return found_.emplace(question, search(part, reference, file, pointer)).first->second;
 }
 
-std::filesystem::path PartFiles::search(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const {
+std::filesystem::path PartFiles::search(std::string_view part, const std::string& reference, const std::string& file,
+                                        const std::string& pointer) const {
   const fs::path folder = fs::path(file).parent_path();
   std::error_code error;
   const bool usable = reference.find('\0') == std::string::npos;
   if (reference.ends_with(".json") && usable) {
     const fs::path path = (folder / reference).lexically_normal();
     if (fs::exists(path, error)) return path;
-    throw ScenarioError({{file, pointer, fmt::format("\"{}\", but there is no file {}", shorten(reference), shorten(path.string(), 200)), "an existing JSON file",
-                          file.starts_with("--") ? "paths on the command line are relative to the working folder" : "paths are relative to the file that names them"}});
+    throw ScenarioError(
+        {{file, pointer,
+          fmt::format("\"{}\", but there is no file {}", shorten(reference), shorten(path.string(), 200)),
+          "an existing JSON file",
+          file.starts_with("--") ? "paths on the command line are relative to the working folder"
+                                 : "paths are relative to the file that names them"}});
   }
   std::vector<std::string> known;
   for (const fs::path& root : {folder, folder_, library_}) {
     const fs::path shelf = root / shelf_of(part);
-    if (const fs::path path = shelf / (reference + ".json"); usable && !reference.empty() && fs::exists(path, error)) return path.lexically_normal();
+    if (const fs::path path = shelf / (reference + ".json"); usable && !reference.empty() && fs::exists(path, error))
+      return path.lexically_normal();
     for (const auto& entry : fs::directory_iterator(shelf.empty() ? "." : shelf, error))
-      if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema")) known.push_back(entry.path().stem().string());
+      if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema"))
+        known.push_back(entry.path().stem().string());
   }
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
   const auto kinds = kinds_of_part(part);
   std::string allowed = fmt::format("{}{}a path ending in .json", fmt::join(known, ", "), known.empty() ? "" : ", or ");
   if (!kinds.empty()) allowed += fmt::format(", or an object with \"kind\": {}", fmt::join(kinds, ", "));
-  const std::string near = name_here(reference, kinds) ? "" : nearest(reference, known), meant = part_meant(reference, kinds);
+  const std::string near = name_here(reference, kinds) ? "" : nearest(reference, known),
+                    meant = part_meant(reference, kinds);
   std::string remedy;
   if (!near.empty()) remedy = fmt::format("did you mean \"{}\"?", near);
   else if (!meant.empty()) remedy = fmt::format("did you mean {}?", meant);
-  throw ScenarioError({{file, pointer, fmt::format("the unknown {} \"{}\"", part, shorten(reference)), allowed, remedy}});
+  throw ScenarioError(
+      {{file, pointer, fmt::format("the unknown {} \"{}\"", part, shorten(reference)), allowed, remedy}});
 }
 
 const Json& PartFiles::read(const std::filesystem::path& path) {
@@ -236,7 +264,8 @@ Override parse_override(const std::string& text) {
 
 void apply(const Override& change, Document& document) {
   const auto fault = [&](const std::string& found) {
-    return ScenarioError({{change.file, change.place, found, "the JSON pointer of a field, such as /cluster/workers", ""}});
+    return ScenarioError(
+        {{change.file, change.place, found, "the JSON pointer of a field, such as /cluster/workers", ""}});
   };
   if (change.pointer.empty()) throw fault("an empty pointer");
   if (document.workload && is_at_or_below(change.pointer, "/workload")) {
@@ -261,7 +290,8 @@ void apply(const Override& change, Document& document) {
       } else if (value->is_object() || value->is_null()) {
         value = &(*value)[*token];
       } else {
-        throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here.empty() ? "the document" : here, describe_value(*value)));
+        throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here.empty() ? "the document" : here,
+                                describe_value(*value)));
       }
       here = pointer_to(here, *token);
       if (is_new && made.empty()) made = here;
@@ -272,7 +302,8 @@ void apply(const Override& change, Document& document) {
   *value = change.value;
   // Where the place is the pointer itself (--set), that of its beginning is known too. What an option or a variant's
   // change makes on the way stays the document's: it says nothing of the fields beside its own.
-  if (const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size())); !made.empty() && change.place.ends_with(rest))
+  if (const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size()));
+      !made.empty() && change.place.ends_with(rest))
     document.origins.add(made, change.file, change.place.substr(0, change.place.size() - rest.size()));
   document.origins.add(change.pointer, change.file, change.place);
 }
@@ -304,7 +335,9 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
     });
   }
   const auto codec = document.json.find("codec");
-  if (codec == document.json.end() || !codec->is_object() || !codec->contains("device") || (*codec)["device"].is_array()) return;
+  if (codec == document.json.end() || !codec->is_object() || !codec->contains("device") ||
+      (*codec)["device"].is_array())
+    return;
   Json& device = (*codec)["device"];
   resolve(device, "/codec/device", [&] { follow(device, "profile", "/codec/device", document, files); });
 }

@@ -57,20 +57,23 @@ class PartFiles {
  public:
   /// `folder` (the scenario's) and `library` hold the folders workloads/, clusters/, strategies/ and
   /// compressors/ in which parts are found by bare name; scenarios lie in them directly.
-  PartFiles(std::filesystem::path folder, std::filesystem::path library) : folder_(std::move(folder)), library_(std::move(library)) {}
+  PartFiles(std::filesystem::path folder, std::filesystem::path library)
+      : folder_(std::move(folder)), library_(std::move(library)) {}
 
   /// The file that `reference` means when written in `file` at the part `part` ("workload", "cluster", ...):
   /// a path ending in .json is relative to that file; a bare name is looked up beside it, beside the scenario,
   /// then in the library.
   /// @throws ScenarioError naming the known parts when there is none
-  [[nodiscard]] std::filesystem::path find(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const;
+  [[nodiscard]] std::filesystem::path find(std::string_view part, const std::string& reference, const std::string& file,
+                                           const std::string& pointer) const;
   /// @throws ScenarioError
   const Json& read(const std::filesystem::path& path);
   /// What all files read so far hold, one line each.
   [[nodiscard]] std::string text() const;
 
  private:
-  [[nodiscard]] std::filesystem::path search(std::string_view part, const std::string& reference, const std::string& file, const std::string& pointer) const;
+  [[nodiscard]] std::filesystem::path search(std::string_view part, const std::string& reference,
+                                             const std::string& file, const std::string& pointer) const;
 
   std::filesystem::path folder_, library_;
   std::map<std::string, Json> files_;

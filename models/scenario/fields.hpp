@@ -39,7 +39,8 @@ template <>
 struct Choices<ImpossiblePoints> {
   static constexpr std::array table = {
       Choice<ImpossiblePoints>{"refuse", ImpossiblePoints::refuse, "an error that names them"},
-      Choice<ImpossiblePoints>{"leave-out", ImpossiblePoints::leave_out, "the other points are answered, and a note says what is missing and why"},
+      Choice<ImpossiblePoints>{"leave-out", ImpossiblePoints::leave_out,
+                               "the other points are answered, and a note says what is missing and why"},
   };
 };
 
@@ -65,7 +66,9 @@ struct ScenarioFields {
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "the question it asks");
     v.optional("variants", x.variants, "a study's named variants");
-    v.optional("impossible", x.impossible, "what becomes of a study's points whose parts do not go together, such as groups that do not divide the workers");
+    v.optional(
+        "impossible", x.impossible,
+        "what becomes of a study's points whose parts do not go together, such as groups that do not divide the workers");
     v.optional("workload", x.workload, "what is trained (not needed by strategy collective)");
     v.required("cluster", x.cluster, "on which machines");
     v.optional("strategy", x.strategy, "how gradients are exchanged");
@@ -80,7 +83,9 @@ struct ScenarioFields {
 
 /// Fields of a study as a whole, not of its points: a list there is no axis.
 template <class T>
-inline constexpr bool kOfStudy = std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> || std::is_same_v<T, std::vector<Variant>> ||
-                                 std::is_same_v<T, std::optional<Baseline>> || std::is_same_v<T, Output> || std::is_same_v<T, ImpossiblePoints>;
+inline constexpr bool kOfStudy =
+    std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> ||
+    std::is_same_v<T, std::vector<Variant>> || std::is_same_v<T, std::optional<Baseline>> ||
+    std::is_same_v<T, Output> || std::is_same_v<T, ImpossiblePoints>;
 
 }  // namespace stepcast

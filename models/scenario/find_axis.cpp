@@ -13,9 +13,11 @@ std::size_t find_axis(const Study& study, const std::string& name) {
   for (std::size_t i = 0; i < study.axes.size(); ++i)
     if (study.axes[i] == name || study.axis_pointers[i] == name) return i;
   if (study.axes.empty()) throw std::invalid_argument(fmt::format("{}: the study is one point and has no axes", name));
-  const std::string near = nearest(name, study.axes), remedy = near.empty() ? "" : fmt::format("; did you mean {}?", near);
+  const std::string near = nearest(name, study.axes),
+                    remedy = near.empty() ? "" : fmt::format("; did you mean {}?", near);
   const std::string axes = fmt::format("{}", fmt::join(study.axes, ", "));
-  throw std::invalid_argument(fmt::format("{}: no axis of the study (one that --set fixes is none); it has {}{}", name, axes, remedy));
+  throw std::invalid_argument(
+      fmt::format("{}: no axis of the study (one that --set fixes is none); it has {}{}", name, axes, remedy));
 }
 
 }  // namespace stepcast

@@ -36,7 +36,8 @@ template <>
 struct Choices<Fidelity> {
   static constexpr std::array table = {
       Choice<Fidelity>{"full", Fidelity::full, "every worker and every message"},
-      Choice<Fidelity>{"folded", Fidelity::folded, "one of each class of those that are alike; an error where that is not exact"},
+      Choice<Fidelity>{"folded", Fidelity::folded,
+                       "one of each class of those that are alike; an error where that is not exact"},
       Choice<Fidelity>{"auto", Fidelity::automatic, "folded where that is exact, full elsewhere"},
   };
 };
@@ -54,8 +55,11 @@ struct Evaluation {
   static void describe(V& v, Evaluation& x) {
     v.optional("evaluator", x.evaluator, "equations, replay, or both");
     v.optional("fidelity", x.fidelity, "replay: what is simulated");
-    v.optional("tolerance", x.tolerance, "both: largest relative difference of the step times before exit code 4", non_negative);
-    v.optional("max_steps", x.max_steps, "replay: give up on a steady state after this many steps; with jitter, the steps of a run", between(4, 1000000));
+    v.optional("tolerance", x.tolerance, "both: largest relative difference of the step times before exit code 4",
+               non_negative);
+    v.optional("max_steps", x.max_steps,
+               "replay: give up on a steady state after this many steps; with jitter, the steps of a run",
+               between(4, 1000000));
     v.optional("runs", x.runs, "replay with jitter: repeated runs with different random numbers", between(1, 100000));
     v.optional("seed", x.seed, "of the random numbers", non_negative);
   }
@@ -81,7 +85,8 @@ struct Output {
 
   template <class V>
   static void describe(V& v, Output& x) {
-    v.optional("plot", x.plot, "file of the speedup plot (png, svg or pdf), relative to the working folder; null: none");
+    v.optional("plot", x.plot,
+               "file of the speedup plot (png, svg or pdf), relative to the working folder; null: none");
   }
   bool operator==(const Output&) const = default;
 };
@@ -90,7 +95,8 @@ struct Scenario {
   std::string name;
   std::string description;
   std::shared_ptr<const WorkloadTable> workload;  ///< shared: many points of a study train the same table
-  std::shared_ptr<const WorkloadTable> workload_written;  ///< before global_batch set batch and accumulation; null where it did not
+  std::shared_ptr<const WorkloadTable>
+      workload_written;  ///< before global_batch set batch and accumulation; null where it did not
   Cluster cluster;
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
@@ -102,13 +108,15 @@ struct Scenario {
 };
 
 /// Whether it trains a network, and not only moves bytes.
-inline bool trains(const Scenario& scenario) { return scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy); }
+inline bool trains(const Scenario& scenario) {
+  return scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
+}
 
 /// Replays of it that have to be run: where nothing is random every one would be the same.
 inline int runs_of(const Scenario& scenario) { return scenario.cluster.jitter.cv > 0 ? scenario.evaluation.runs : 1; }
 
-/// The scenario without what cannot change a forecast of its step (name, description, baseline, run, output), and without
-/// the workload, which is large and shared: whoever tells scenarios apart has its own way to tell workloads.
+/// The scenario without what cannot change a forecast of its step (name, description, baseline, run, output), and
+/// without the workload, which is large and shared: whoever tells scenarios apart has its own way to tell workloads.
 Scenario without_labels(Scenario scenario);
 
 /// The canonical document of a scenario: every default written out, every quantity in exact text, batch and

@@ -14,15 +14,16 @@ class ScenarioAxes {
  public:
   explicit ScenarioAxes(const Json& object) : inner_(object, "") {}
   template <class T>
-  void required(const char* name, T& x, const char* meaning, Limits limits = {}) { optional(name, x, meaning, limits); }
+  void required(const char* name, T& x, const char* meaning, Limits limits = {}) {
+    optional(name, x, meaning, limits);
+  }
   template <class T>
   void optional(const char* name, T& x, const char* meaning, Limits = {}) {
     if constexpr (kIsPart<T>) inner_.optional(name, x.value, meaning);
     else if constexpr (std::is_same_v<T, std::optional<Part<WorkloadTable>>>) {
       WorkloadTable table;
       inner_.optional(name, table, meaning);
-    } else if constexpr (!kOfStudy<T>)
-      inner_.optional(name, x, meaning);
+    } else if constexpr (!kOfStudy<T>) inner_.optional(name, x, meaning);
   }
   [[nodiscard]] std::vector<std::string> axes() && { return std::move(inner_).axes(); }
 

@@ -42,9 +42,14 @@ void find_platform(const Document& document, Cluster& cluster, std::vector<Fault
   auto* xml = std::get_if<SimGridXml>(&cluster.topology);
   if (!xml || !document.json.value(Json::json_pointer(pointer), Json()).is_string()) return;
   std::error_code error;
-  const auto path = std::filesystem::absolute(std::filesystem::path(document.origins.file_of(pointer)).parent_path() / xml->file, error).lexically_normal();
+  const auto path = std::filesystem::absolute(
+                        std::filesystem::path(document.origins.file_of(pointer)).parent_path() / xml->file, error)
+                        .lexically_normal();
   if (!std::filesystem::is_regular_file(path, error))
-    faults.push_back({"", pointer, fmt::format("{}, but there is no file {}", describe_value(xml->file), shorten(path.string(), 200)), "an existing SimGrid platform file", "paths are relative to the file that names them"});
+    faults.push_back(
+        {"", pointer,
+         fmt::format("{}, but there is no file {}", describe_value(xml->file), shorten(path.string(), 200)),
+         "an existing SimGrid platform file", "paths are relative to the file that names them"});
   xml->file = path.string();
 }
 
@@ -70,7 +75,8 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   scenario.evaluation = fields.evaluation;
   scenario.output = std::move(fields.output);
   if (scenario.baseline && !scenario.baseline->set.is_object())
-    reading.faults.push_back({"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
+    reading.faults.push_back(
+        {"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
   find_platform(document, scenario.cluster, reading.faults);
   scenario.workload = read_workload(document, reading.faults);
   if (!reading.faults.empty() || !document.given_up.empty()) return reading;
@@ -95,13 +101,20 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
   const WorkloadTable& written = *scenario.workload;
   const auto passes = share_out(*written.global_batch, scenario.cluster.workers, {written.batch, written.accumulation});
   if (!passes) {
-    impossible.push_back({"", "/workload/global_batch", fmt::format("{} for {} workers", *written.global_batch, scenario.cluster.workers),
-                          fmt::format("a multiple of the workers, in at least {} and at most {} equal passes of at most {} a worker", written.accumulation, kMostAccumulation, written.batch), "\"impossible\": \"leave-out\" leaves such points out"});
+    impossible.push_back(
+        {"", "/workload/global_batch",
+         fmt::format("{} for {} workers", *written.global_batch, scenario.cluster.workers),
+         fmt::format("a multiple of the workers, in at least {} and at most {} equal passes of at most {} a worker",
+                     written.accumulation, kMostAccumulation, written.batch),
+         "\"impossible\": \"leave-out\" leaves such points out"});
     return;
   }
   if (passes->batch != written.batch && !gives_shapes(written)) {
-    impossible.push_back({"", "/workload/global_batch", fmt::format("{} for {} workers, passes of {}, and times of {}", *written.global_batch, scenario.cluster.workers, passes->batch, written.batch),
-                          "shares of whole batches, since a table with times keeps them whatever the batch", "take a table with shapes, such as resnet50, and a profile"});
+    impossible.push_back({"", "/workload/global_batch",
+                          fmt::format("{} for {} workers, passes of {}, and times of {}", *written.global_batch,
+                                      scenario.cluster.workers, passes->batch, written.batch),
+                          "shares of whole batches, since a table with times keeps them whatever the batch",
+                          "take a table with shapes, such as resnet50, and a profile"});
     return;
   }
   auto& table = shared_out_[{scenario.workload, passes->batch, passes->accumulation}];
@@ -115,13 +128,17 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
 }
 
 /// Points share a table that was read without a fault: by file, or where the same is written inline.
-std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Document& document, std::vector<Fault>& faults) {
+std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Document& document,
+                                                                   std::vector<Fault>& faults) {
   const auto found = document.json.find("workload");
   if (!document.workload && (found == document.json.end() || found->is_null())) return nullptr;
   const bool shared = document.workload || document.workload_file;
-  const Json& written = document.workload ? *document.workload : document.workload_file ? files_.read(*document.workload_file) : *found;
+  const Json& written = document.workload        ? *document.workload
+                        : document.workload_file ? files_.read(*document.workload_file)
+                                                 : *found;
   if (const auto known = tables_.find(&written); shared && known != tables_.end()) return known->second;
-  const std::string file = document.workload_file ? document.workload_file->string() : document.origins.file_of("/workload/profile");
+  const std::string file =
+      document.workload_file ? document.workload_file->string() : document.origins.file_of("/workload/profile");
   Json json = written;
   const std::size_t before = faults.size();
   resolve_workload(json, "/workload", file, files_, faults);

@@ -15,12 +15,12 @@
 
 namespace stepcast {
 
-/// What came of a document: a scenario that can be answered where neither list has anything. Pointers are the document's,
-/// or those of the fault's own file.
+/// What came of a document: a scenario that can be answered where neither list has anything. Pointers are the
+/// document's, or those of the fault's own file.
 struct ScenarioReading {
   Scenario scenario;
   ImpossiblePoints on_impossible = ImpossiblePoints::refuse;
-  std::vector<Fault> faults;      ///< wrong whatever else the document says: types, names, ranges, the workload's own rules
+  std::vector<Fault> faults;  ///< wrong whatever else the document says: types, names, ranges, the workload's own rules
   std::vector<Fault> impossible;  ///< parts that do not go together (check.hpp); looked for where nothing is wrong
 };
 
@@ -42,12 +42,14 @@ class ScenarioReader {
   const Checked& checked(const std::shared_ptr<const WorkloadTable>& table);
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults);
 
-  /// With batch and accumulation of a global_batch among so many workers, or with a fault where it cannot be shared out.
+  /// With batch and accumulation of a global_batch among so many workers, or with a fault where it cannot be shared
+  /// out.
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
   PartFiles& files_;
   std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
-  std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>> shared_out_;  ///< by the table as written, batch, accumulation
+  std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>
+      shared_out_;  ///< by the table as written, batch, accumulation
   std::map<const WorkloadTable*, Checked> checked_;
 };
 

@@ -16,11 +16,13 @@ constexpr const char* kDraft = "http://json-schema.org/draft-07/schema#";
 
 /// Where in the scenario a schema belongs, and whether lists are axes there.
 struct Place {
-  std::string path;      ///< "cluster.link"
-  Json* definitions;     ///< what is said twice goes there, once; null where there are no axes
+  std::string path;   ///< "cluster.link"
+  Json* definitions;  ///< what is said twice goes there, once; null where there are no axes
 
   [[nodiscard]] bool with_axes() const { return definitions != nullptr; }
-  [[nodiscard]] Place below(std::string_view name) const { return {path.empty() ? std::string(name) : fmt::format("{}.{}", path, name), definitions}; }
+  [[nodiscard]] Place below(std::string_view name) const {
+    return {path.empty() ? std::string(name) : fmt::format("{}.{}", path, name), definitions};
+  }
   [[nodiscard]] Place without_axes() const { return {path, nullptr}; }
 };
 
@@ -51,12 +53,15 @@ class ObjectSchema {
     required_.push_back(name);
   }
   template <class T>
-  void optional(const char* name, T& x, const char* meaning, Limits limits = {}) { add<T>(name, x, meaning, limits, true); }
+  void optional(const char* name, T& x, const char* meaning, Limits limits = {}) {
+    add<T>(name, x, meaning, limits, true);
+  }
 
   /// The kind; as an axis, a list of kinds with this one among them.
   void kind(std::string_view value) {
     const Json one{{"const", value}};
-    properties_["kind"] = place_.with_axes() ? Json{{"anyOf", Json::array({one, Json{{"type", "array"}, {"contains", one}}})}} : one;
+    properties_["kind"] =
+        place_.with_axes() ? Json{{"anyOf", Json::array({one, Json{{"type", "array"}, {"contains", one}}})}} : one;
     required_.push_back("kind");
   }
 
@@ -77,11 +82,17 @@ class ObjectSchema {
     properties_[name] = std::move(schema);
   }
   template <class T>
-  static Json write_default(const T& x) { return write_value(x); }
+  static Json write_default(const T& x) {
+    return write_value(x);
+  }
   template <class T>
-  static Json write_default(const Part<T>& x) { return write_value(x.value); }
+  static Json write_default(const Part<T>& x) {
+    return write_value(x.value);
+  }
   template <class T>
-  static Json write_default(const std::optional<Part<T>>&) { return nullptr; }
+  static Json write_default(const std::optional<Part<T>>&) {
+    return nullptr;
+  }
 
   Place place_;
   bool is_study_;
@@ -93,7 +104,9 @@ template <class Q>
 Json quantity_schema(const Limits& limits) {
   std::string units;
   for (const Unit& unit : units_of<Q>()) units += fmt::format("{}{}", units.empty() ? "" : "|", unit.suffix);
-  return Json{{"type", "string"}, {"pattern", fmt::format("^{}([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)? ?({})$", limits.min.value_or(-1) < 0 ? "-?" : "", units)}};
+  return Json{{"type", "string"},
+              {"pattern", fmt::format("^{}([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)? ?({})$",
+                                      limits.min.value_or(-1) < 0 ? "-?" : "", units)}};
 }
 
 template <class T>
@@ -105,9 +118,14 @@ Json number_schema(const Limits& limits) {
 }
 
 template <class T>
-struct PartOf { static constexpr bool is_part = false; };
+struct PartOf {
+  static constexpr bool is_part = false;
+};
 template <class T>
-struct PartOf<Part<T>> { static constexpr bool is_part = true; using type = T; };
+struct PartOf<Part<T>> {
+  static constexpr bool is_part = true;
+  using type = T;
+};
 
 template <class T>
 Json object_of(const Place& place) {
@@ -170,9 +188,11 @@ Json schema_of(const Limits& limits, const Place& place) {
     else return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), null})}}, place);
   } else if constexpr (IsOrAuto<T>::value) {
     using Inner = typename decltype(T::value)::value_type;
-    return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), {{"const", "auto"}}})}}, place);
+    return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), {{"const", "auto"}}})}},
+                   place);
   } else if constexpr (IsVector<T>::value) {
-    return or_axis({{"type", "array"}, {"items", schema_of<typename T::value_type>(limits, place.below("element"))}}, place);
+    return or_axis({{"type", "array"}, {"items", schema_of<typename T::value_type>(limits, place.below("element"))}},
+                   place);
   } else {
     return or_axis(object_of<T>(place), place);
   }
@@ -190,8 +210,7 @@ Json part_file(std::string_view title) {
   const auto admit_schema_key = [](Json& object) { object["properties"]["$schema"] = Json{{"type", "string"}}; };
   if (schema.contains("anyOf"))
     for (Json& choice : schema["anyOf"]) admit_schema_key(choice);
-  else
-    admit_schema_key(schema);
+  else admit_schema_key(schema);
   return with_title(std::move(schema), title);
 }
 
@@ -204,7 +223,8 @@ Json suite_schema() {
   needed.erase(std::find(needed.begin(), needed.end(), "name"));
   Json schema = part_file<SuiteFields>("stepcast suite");
   Json& place = schema["properties"]["study"];
-  place = Json{{"anyOf", Json::array({std::move(study), Json{{"type", "string"}}})}, {"description", place["description"]}};
+  place =
+      Json{{"anyOf", Json::array({std::move(study), Json{{"type", "string"}}})}, {"description", place["description"]}};
   schema["definitions"] = std::move(definitions);
   return schema;
 }
@@ -217,7 +237,8 @@ Json scenario_schema() {
   ScenarioFields fields;
   ScenarioFields::describe(object, fields);
   Json schema = object.object();
-  schema["properties"]["from"] = Json{{"type", "string"}, {"description", "path of a scenario that this one is laid over"}};
+  schema["properties"]["from"] =
+      Json{{"type", "string"}, {"description", "path of a scenario that this one is laid over"}};
   schema["anyOf"] = Json::array({Json{{"required", schema["required"]}}, Json{{"required", {"from"}}}});
   schema.erase("required");
   schema["definitions"] = std::move(definitions);
@@ -231,7 +252,8 @@ Json part_schema(std::string_view part) {
   if (part == "strategy") return part_file<Strategy>("stepcast strategy");
   if (part == "compressor") return part_file<Compressor>("stepcast compressor");
   if (part == "suite") return suite_schema();
-  throw std::invalid_argument(fmt::format("no part is called \"{}\"; there are workload, profile, cluster, strategy, compressor and suite", part));
+  throw std::invalid_argument(fmt::format(
+      "no part is called \"{}\"; there are workload, profile, cluster, strategy, compressor and suite", part));
 }
 
 }  // namespace stepcast

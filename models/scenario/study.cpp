@@ -22,7 +22,8 @@ namespace {
 /// Carries what all points of a study share while its document is expanded.
 class Expansion {
  public:
-  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points) : files_(file.parent_path(), library), max_points_(max_points), unused_(file.string()) {}
+  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points)
+      : files_(file.parent_path(), library), max_points_(max_points), unused_(file.string()) {}
 
   Study expand(Document document, const std::vector<Override>& overrides) {
     for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
@@ -32,8 +33,11 @@ class Expansion {
     else if (document.given_up.empty()) add_fault(document, "", describe_value(document.json), "an object");
     if (study_.points.empty()) add(left_out_.faults());
     const std::string file = document.origins.file_of("");
-    if (faults_.size() >= kMaxFaults) faults_.push_back({file, "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
-    else if (refused_ > 0 && refused_ < points_) faults_.push_back({file, "", fmt::format("{} of {} points whose parts do not go together", refused_, points_), "none", "--set /impossible=leave-out answers the others"});
+    if (faults_.size() >= kMaxFaults)
+      faults_.push_back({file, "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
+    else if (refused_ > 0 && refused_ < points_)
+      faults_.push_back({file, "", fmt::format("{} of {} points whose parts do not go together", refused_, points_),
+                         "none", "--set /impossible=leave-out answers the others"});
     if (!faults_.empty()) throw ScenarioError(std::move(faults_));
     for (std::string& note : left_out_.notes(points_)) study_.notes.push_back(std::move(note));
     unused_.add_notes(study_);
@@ -46,7 +50,8 @@ class Expansion {
   void expand_variants(const Document& document, const std::vector<Override>& overrides) {
     std::vector<Fault> faults;
     std::vector<Variant> variants;
-    if (const auto found = document.json.find("variants"); found != document.json.end()) read_value(*found, "/variants", variants, {}, faults);
+    if (const auto found = document.json.find("variants"); found != document.json.end())
+      read_value(*found, "/variants", variants, {}, faults);
     if (faults.empty()) check_variants(variants, faults);
     add(located(document, std::move(faults)));
     if (variants.empty()) return expand_axes(document, {});
@@ -66,7 +71,8 @@ class Expansion {
   }
 
   /// What a variant sets as a whole, an override of one of its fields changes after it.
-  void apply_below(const Variant& variant, const std::string& place, const std::vector<Override>& overrides, Document& document) {
+  void apply_below(const Variant& variant, const std::string& place, const std::vector<Override>& overrides,
+                   Document& document) {
     changed_after_.clear();
     for (const Override& change : overrides) {
       if (!variant.set.is_object()) return;
@@ -78,7 +84,8 @@ class Expansion {
         if (change.pointer == target || !is_at_or_below(change.pointer, target)) continue;
         attempt([&] { stepcast::apply(change, document); });
         apply_set(own, place, document);
-        changed_after_.push_back({change.pointer, variant.name, pointer_to(place, target) + change.pointer.substr(target.size())});
+        changed_after_.push_back(
+            {change.pointer, variant.name, pointer_to(place, target) + change.pointer.substr(target.size())});
         break;
       }
     }
@@ -92,9 +99,13 @@ class Expansion {
     for (const auto& [target, value] : set.items()) {
       const Fault at = written.locate({"", pointer_to(pointer, target), "", "", ""});
       attempt([&, &target = target, &value = value] {
-        if (is_at_or_below(pointer, "/run") && (is_at_or_below(target, "/run") || is_at_or_below(target, "/cluster/workers")))
-          throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase", "the JSON pointer of another field: workers and run are the same in all phases", ""}});
-        if (is_at_or_below(target, "/variants")) throw ScenarioError({{at.file, at.pointer, "a change of the variants", "the JSON pointer of another field", ""}});
+        if (is_at_or_below(pointer, "/run") &&
+            (is_at_or_below(target, "/run") || is_at_or_below(target, "/cluster/workers")))
+          throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase",
+                                "the JSON pointer of another field: workers and run are the same in all phases", ""}});
+        if (is_at_or_below(target, "/variants"))
+          throw ScenarioError(
+              {{at.file, at.pointer, "a change of the variants", "the JSON pointer of another field", ""}});
         stepcast::apply({target, value, at.file, at.pointer}, document);
       });
     }
@@ -104,7 +115,9 @@ class Expansion {
   /// Takes the first axis' values one after the other, each time going on with the axes that are left.
   void expand_axes(Document document, std::vector<Coordinate> coordinates) {
     const auto axes = scenario_axes(document.json);
-    if (std::none_of(axes.begin(), axes.end(), [](const std::string& axis) { return is_at_or_below(axis, "/workload"); })) take_out_workload(document);
+    if (std::none_of(axes.begin(), axes.end(),
+                     [](const std::string& axis) { return is_at_or_below(axis, "/workload"); }))
+      take_out_workload(document);
     if (axes.empty()) return add_point(document, std::move(coordinates));
     if (!is_affordable(document, axes, coordinates.size())) return;
     const std::string& axis = axes.front();
@@ -148,13 +161,17 @@ class Expansion {
   /// Counts the points that the axes in sight make before any is made.
   bool is_affordable(const Document& document, const std::vector<std::string>& axes, std::size_t taken) {
     if (axes.size() + taken > kMaxAxes) {
-      add_fault(document, axes.front(), fmt::format("one of {} axes", axes.size() + taken), fmt::format("at most {} axes", kMaxAxes));
+      add_fault(document, axes.front(), fmt::format("one of {} axes", axes.size() + taken),
+                fmt::format("at most {} axes", kMaxAxes));
       return false;
     }
     double points = 1;
-    for (const std::string& axis : axes) points *= std::max<double>(1, static_cast<double>(document.json[Json::json_pointer(axis)].size()));
+    for (const std::string& axis : axes)
+      points *= std::max<double>(1, static_cast<double>(document.json[Json::json_pointer(axis)].size()));
     if (static_cast<double>(points_) + points <= static_cast<double>(max_points_)) return true;
-    add_fault(document, axes.front(), fmt::format("an axis of a study of {:g} points or more", static_cast<double>(points_) + points), fmt::format("at most {} points", max_points_), "split the study");
+    add_fault(document, axes.front(),
+              fmt::format("an axis of a study of {:g} points or more", static_cast<double>(points_) + points),
+              fmt::format("at most {} points", max_points_), "split the study");
     full_ = true;
     return false;
   }
@@ -162,7 +179,9 @@ class Expansion {
   void find_repeated(const Document& document, const std::string& axis, const Json& values) {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (!seen.insert(values[i].dump()).second) add_fault(document, pointer_to(axis, i), describe_value(values[i]) + " a second time", "each value of an axis once");
+      if (!seen.insert(values[i].dump()).second)
+        add_fault(document, pointer_to(axis, i), describe_value(values[i]) + " a second time",
+                  "each value of an axis once");
   }
 
   void add_point(const Document& document, std::vector<Coordinate> coordinates) {
@@ -184,7 +203,9 @@ class Expansion {
     if (impossible.empty()) add(of_baseline);
     if (!impossible.empty()) {
       const bool leave_out = own.on_impossible == ImpossiblePoints::leave_out;
-      if (leave_out && own.faults.empty()) return left_out_.add(impossible.front(), own.impossible.empty() ? impossible.front().pointer : own.impossible.front().pointer);
+      if (leave_out && own.faults.empty())
+        return left_out_.add(impossible.front(),
+                             own.impossible.empty() ? impossible.front().pointer : own.impossible.front().pointer);
       add(impossible);
       refused_ += !leave_out;
     }
@@ -212,11 +233,13 @@ class Expansion {
 
   /// Faults that the point itself has are not told again.
   /// @param impossible  what there is against this scenario's parts is added
-  Scenario read_changed(const Document& document, const ScenarioReading& own, const std::string& where, std::vector<Fault>& impossible) {
+  Scenario read_changed(const Document& document, const ScenarioReading& own, const std::string& where,
+                        std::vector<Fault>& impossible) {
     ScenarioReading reading = reader_.read(document);
     unused_.see(document, reading.scenario);
     const auto of_this = [&](std::vector<Fault> faults, const std::vector<Fault>& known) {
-      std::erase_if(faults, [&](const Fault& fault) { return std::find(known.begin(), known.end(), fault) != known.end(); });
+      std::erase_if(faults,
+                    [&](const Fault& fault) { return std::find(known.begin(), known.end(), fault) != known.end(); });
       for (Fault& fault : faults) fault.found += fmt::format(" (in {})", where);
       return located(document, std::move(faults));
     };
@@ -226,13 +249,15 @@ class Expansion {
     return std::move(reading.scenario);
   }
 
-  void read_baseline(const Document& document, const ScenarioReading& own, StudyPoint& point, std::vector<Fault>& impossible) {
+  void read_baseline(const Document& document, const ScenarioReading& own, StudyPoint& point,
+                     std::vector<Fault>& impossible) {
     const Document copy = changed(document, own.scenario.baseline->set, "/baseline/set", "the baseline");
     point.baseline = read_changed(copy, own, "the baseline", impossible);
     point.baseline_phases = read_phases(copy, own, *point.baseline, impossible);
   }
 
-  std::vector<Scenario> read_phases(const Document& document, const ScenarioReading& own, const Scenario& scenario, std::vector<Fault>& impossible) {
+  std::vector<Scenario> read_phases(const Document& document, const ScenarioReading& own, const Scenario& scenario,
+                                    std::vector<Fault>& impossible) {
     std::vector<Scenario> phases;
     if (!scenario.run) return phases;
     for (std::size_t i = 0; i < scenario.run->phases.size(); ++i) {
@@ -249,7 +274,8 @@ class Expansion {
   static Fault locate(const Document& document, Fault fault) {
     constexpr std::string_view workload = "/workload";
     if (!fault.file.empty()) return fault;
-    if (!document.workload_file || !is_at_or_below(fault.pointer, workload)) return document.origins.locate(std::move(fault));
+    if (!document.workload_file || !is_at_or_below(fault.pointer, workload))
+      return document.origins.locate(std::move(fault));
     fault.file = document.workload_file->string();
     fault.pointer.erase(0, workload.size());
     return fault;
@@ -275,14 +301,18 @@ class Expansion {
     }
   }
 
-  void add_fault(const Document& document, const std::string& pointer, std::string found, std::string allowed, std::string remedy = "") {
+  void add_fault(const Document& document, const std::string& pointer, std::string found, std::string allowed,
+                 std::string remedy = "") {
     add({document.origins.locate({"", pointer, std::move(found), std::move(allowed), std::move(remedy)})});
   }
 
-  /// Faults whose pointers are the document's, where they were written, less those that follow from faults already reported.
+  /// Faults whose pointers are the document's, where they were written, less those that follow from faults already
+  /// reported.
   std::vector<Fault> located(const Document& document, std::vector<Fault> faults) const {
     std::erase_if(faults, [&](const Fault& fault) {
-      return fault.file.empty() && std::any_of(document.given_up.begin(), document.given_up.end(), [&](const std::string& pointer) { return is_at_or_below(fault.pointer, pointer); });
+      return fault.file.empty() &&
+             std::any_of(document.given_up.begin(), document.given_up.end(),
+                         [&](const std::string& pointer) { return is_at_or_below(fault.pointer, pointer); });
     });
     for (Fault& fault : faults) {
       fault = locate(document, std::move(fault));
@@ -296,14 +326,16 @@ class Expansion {
     for (const auto& [pointer, variant, place] : changed_after_) {
       if (!is_at_or_below(pointer, fault.pointer) && !is_at_or_below(fault.pointer, pointer)) continue;
       fault.found += fmt::format(" (over what variant {} sets)", describe_value(variant));
-      if (fault.remedy.empty()) fault.remedy = fmt::format("here it is {}; set it so in the variants that have it", place);
+      if (fault.remedy.empty())
+        fault.remedy = fmt::format("here it is {}; set it so in the variants that have it", place);
       return;
     }
   }
 
   void add(const std::vector<Fault>& faults) {
     for (const Fault& fault : faults)
-      if (faults_.size() < kMaxFaults && std::find(faults_.begin(), faults_.end(), fault) == faults_.end()) faults_.push_back(fault);
+      if (faults_.size() < kMaxFaults && std::find(faults_.begin(), faults_.end(), fault) == faults_.end())
+        faults_.push_back(fault);
   }
 
   [[nodiscard]] bool full() const { return full_ || faults_.size() >= kMaxFaults; }
@@ -317,7 +349,9 @@ class Expansion {
     const auto short_name = [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); };
     std::map<std::string, std::string> names;
     for (const std::string& pointer : pointers) {
-      const auto alike = std::count_if(pointers.begin(), pointers.end(), [&](const std::string& other) { return short_name(other) == short_name(pointer); });
+      const auto alike = std::count_if(pointers.begin(), pointers.end(), [&](const std::string& other) {
+        return short_name(other) == short_name(pointer);
+      });
       names[pointer] = alike > 1 ? pointer : short_name(pointer);
       study_.axes.push_back(names[pointer]);
       study_.axis_pointers.push_back(pointer);
@@ -335,7 +369,8 @@ class Expansion {
   ScenarioReader reader_{files_};
   std::size_t max_points_;
   std::vector<ChangedAfter> changed_after_;
-  std::map<std::string, std::shared_ptr<const Json>> taken_out_;  ///< workloads, by their text and the file that profiles are relative to
+  std::map<std::string, std::shared_ptr<const Json>>
+      taken_out_;  ///< workloads, by their text and the file that profiles are relative to
   Study study_;
   std::vector<Fault> faults_;
   LeftOut left_out_;
@@ -347,22 +382,26 @@ class Expansion {
 
 }  // namespace
 
-Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points) {
+Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides,
+                 const std::filesystem::path& library, std::size_t max_points) {
   const std::string name = file == "-" ? "standard input" : file.string();
   return Expansion(name, library, max_points).expand({read_json(file), Origins(name)}, overrides);
 }
 
-Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points) {
+Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides,
+                  const std::filesystem::path& library, std::size_t max_points) {
   return Expansion(name, library, max_points).expand({parse_json(text, name), Origins(name)}, overrides);
 }
 
-Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points) {
+Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
+                   std::size_t max_points) {
   const std::string file = document.origins.file_of("");
   return Expansion(file, library, max_points).expand(std::move(document), overrides);
 }
 
 std::string value_on(const std::vector<Coordinate>& coordinates, std::string_view axis) {
-  const auto found = std::find_if(coordinates.begin(), coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
+  const auto found =
+      std::find_if(coordinates.begin(), coordinates.end(), [&](const Coordinate& c) { return c.axis == axis; });
   return found == coordinates.end() ? "" : found->value;
 }
 

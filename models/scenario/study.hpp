@@ -41,9 +41,9 @@ struct Study {
   std::string name;
   std::string description;
   Output output;
-  std::vector<std::string> axes;  ///< names, in order; "variant" first if there are variants
+  std::vector<std::string> axes;           ///< names, in order; "variant" first if there are variants
   std::vector<std::string> axis_pointers;  ///< where each axis stands in the document; "variant" for the variants
-  std::string source;  ///< all that it was made from (document, overrides, part files): tells studies apart
+  std::string source;              ///< all that it was made from (document, overrides, part files): tells studies apart
   std::vector<std::string> notes;  ///< what whoever gave the overrides should know
   std::vector<StudyPoint> points;
 };
@@ -56,12 +56,16 @@ inline constexpr std::size_t kMaxAxes = 64;
 /// anything is a fault; where only some undo it, a note says so.
 /// @param library  folder with workloads/, clusters/, ... for parts given by bare name
 /// @throws ScenarioError with every fault of every point, each once (the first kMaxFaults)
-Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
+Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides,
+                 const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
 
 /// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
-Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
+Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides,
+                  const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
 
-/// The same from a document, such as one that stands inside another file; references are relative to the file that wrote it.
-Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
+/// The same from a document, such as one that stands inside another file; references are relative to the file that
+/// wrote it.
+Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
+                   std::size_t max_points = kMaxPoints);
 
 }  // namespace stepcast

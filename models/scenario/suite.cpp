@@ -14,7 +14,9 @@ namespace {
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-bool has(const StudyPoint& point, const Coordinate& wanted) { return std::find(point.coordinates.begin(), point.coordinates.end(), wanted) != point.coordinates.end(); }
+bool has(const StudyPoint& point, const Coordinate& wanted) {
+  return std::find(point.coordinates.begin(), point.coordinates.end(), wanted) != point.coordinates.end();
+}
 
 /// The values of an axis among some points, in order.
 std::vector<std::string> values_of(const std::vector<const StudyPoint*>& points, const std::string& axis) {
@@ -43,22 +45,27 @@ class Matcher {
     for (const auto& [axis, value] : at.items()) {
       const std::string place = pointer_to(pointer, axis);
       if (std::find(study_.axes.begin(), study_.axes.end(), axis) == study_.axes.end()) {
-        add(place, "no axis of the study", study_.axes.empty() ? "nothing: the study is one point" : fmt::format("{}", fmt::join(study_.axes, ", ")), near_text(axis, study_.axes));
+        add(place, "no axis of the study",
+            study_.axes.empty() ? "nothing: the study is one point" : fmt::format("{}", fmt::join(study_.axes, ", ")),
+            near_text(axis, study_.axes));
         continue;
       }
       const auto known = values_of(all_, axis);
       if (value.is_structured() || std::find(known.begin(), known.end(), text_of(value)) == known.end())
-        add(place, describe_value(value), fmt::format("{}", fmt::join(known, "; ")), value.is_string() ? near_text(text_of(value), known) : "");
-      else
-        wanted.push_back({axis, text_of(value)});
+        add(place, describe_value(value), fmt::format("{}", fmt::join(known, "; ")),
+            value.is_string() ? near_text(text_of(value), known) : "");
+      else wanted.push_back({axis, text_of(value)});
     }
     if (faults_.size() > before) return {};
     std::vector<const StudyPoint*> found;
     for (const StudyPoint* point : all_)
-      if (std::all_of(wanted.begin(), wanted.end(), [&](const Coordinate& c) { return has(*point, c); })) found.push_back(point);
+      if (std::all_of(wanted.begin(), wanted.end(), [&](const Coordinate& c) { return has(*point, c); }))
+        found.push_back(point);
     if (found.size() == 1) return static_cast<std::size_t>(found.front() - study_.points.data());
     if (found.empty()) add(pointer, "coordinates that no point has together", "those of one point", "");
-    else add(pointer, fmt::format("the coordinates of {} points", found.size()), "those of one point", missing_axes(found));
+    else
+      add(pointer, fmt::format("the coordinates of {} points", found.size()), "those of one point",
+          missing_axes(found));
     return {};
   }
 
@@ -67,11 +74,14 @@ class Matcher {
   [[nodiscard]] std::string missing_axes(const std::vector<const StudyPoint*>& points) const {
     std::vector<std::string> parts;
     for (const std::string& axis : study_.axes)
-      if (const auto values = values_of(points, axis); values.size() > 1) parts.push_back(fmt::format("{}: {}", axis, fmt::join(values, "; ")));
+      if (const auto values = values_of(points, axis); values.size() > 1)
+        parts.push_back(fmt::format("{}: {}", axis, fmt::join(values, "; ")));
     return fmt::format("add {}", fmt::join(parts, " and "));
   }
 
-  void add(const std::string& pointer, std::string found, std::string allowed, std::string remedy) { faults_.push_back({"", pointer, std::move(found), std::move(allowed), std::move(remedy)}); }
+  void add(const std::string& pointer, std::string found, std::string allowed, std::string remedy) {
+    faults_.push_back({"", pointer, std::move(found), std::move(allowed), std::move(remedy)});
+  }
 
   const Study& study_;
   std::vector<Fault>& faults_;
@@ -96,28 +106,36 @@ std::string names_of_quantities() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-bool is_of_training(MeasuredQuantity quantity) { return quantity == MeasuredQuantity::throughput || quantity == MeasuredQuantity::speedup || quantity == MeasuredQuantity::scaling_efficiency; }
+bool is_of_training(MeasuredQuantity quantity) {
+  return quantity == MeasuredQuantity::throughput || quantity == MeasuredQuantity::speedup ||
+         quantity == MeasuredQuantity::scaling_efficiency;
+}
 
 /// Each measurement with its point, less those that have a fault.
-std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, const Study& study, std::vector<Fault>& faults) {
+std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, const Study& study,
+                                 std::vector<Fault>& faults) {
   std::vector<MeasuredPoint> matched;
   std::set<std::pair<std::size_t, MeasuredQuantity>> seen;
   Matcher matcher(study, faults);
   for (std::size_t i = 0; i < measurements.size() && faults.size() < kMaxFaults; ++i) {
     const Measurement& m = measurements[i];
     const std::string pointer = pointer_to("/measurements", i);
-    const auto fault = [&](const std::string& where, std::string found, std::string allowed, std::string remedy) { faults.push_back({"", where, std::move(found), std::move(allowed), std::move(remedy)}); };
+    const auto fault = [&](const std::string& where, std::string found, std::string allowed, std::string remedy) {
+      faults.push_back({"", where, std::move(found), std::move(allowed), std::move(remedy)});
+    };
     const auto point = matcher.point_of(m.at, pointer_to(pointer, "at"));
     const auto given = quantities_of(m);
     if (given.size() != 1) continue;  // told before the study was read
     const auto [quantity, value] = given.front();
     if (!point) continue;
     if (is_of_training(quantity) && !trains(study.points[*point].scenario)) {
-      fault(pointer_to(pointer, name_of(quantity)), fmt::format("the {} of a point that trains nothing", name_of(quantity)), "step_time, algbw or busbw", "");
+      fault(pointer_to(pointer, name_of(quantity)),
+            fmt::format("the {} of a point that trains nothing", name_of(quantity)), "step_time, algbw or busbw", "");
       continue;
     }
     if (!seen.insert({*point, quantity}).second) {
-      fault(pointer, fmt::format("the {} of that point a second time", name_of(quantity)), "each quantity of a point once", "remove one");
+      fault(pointer, fmt::format("the {} of that point a second time", name_of(quantity)),
+            "each quantity of a point once", "remove one");
       continue;
     }
     matched.push_back({*point, quantity, value, m.spread, m.evidence, m.fitted});
@@ -126,14 +144,21 @@ std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, c
 }
 
 void check_fields(const SuiteFields& fields, std::vector<Fault>& faults) {
-  if (!fields.study.is_object() && !fields.study.is_string()) faults.push_back({"", "/study", describe_value(fields.study), "a scenario, or the name or path of one", ""});
+  if (!fields.study.is_object() && !fields.study.is_string())
+    faults.push_back({"", "/study", describe_value(fields.study), "a scenario, or the name or path of one", ""});
   if (fields.measurements.empty()) faults.push_back({"", "/measurements", "no measurement", "at least one", ""});
   for (std::size_t i = 0; i < fields.measurements.size() && faults.size() < kMaxFaults; ++i) {
     const Measurement& m = fields.measurements[i];
     const std::string pointer = pointer_to("/measurements", i);
-    if (!m.at.is_object()) faults.push_back({"", pointer_to(pointer, "at"), describe_value(m.at), "an object of axes and values", ""});
-    if (const std::size_t given = quantities_of(m).size(); given != 1) faults.push_back({"", pointer, given == 0 ? "no quantity" : fmt::format("{} quantities", given), "exactly one of " + names_of_quantities(), given == 0 ? "add it" : "give each its own measurement"});
-    if (m.fitted && m.fitted->empty()) faults.push_back({"", pointer_to(pointer, "fitted"), "\"\"", "the constant that was set from this value, or null", ""});
+    if (!m.at.is_object())
+      faults.push_back({"", pointer_to(pointer, "at"), describe_value(m.at), "an object of axes and values", ""});
+    if (const std::size_t given = quantities_of(m).size(); given != 1)
+      faults.push_back({"", pointer, given == 0 ? "no quantity" : fmt::format("{} quantities", given),
+                        "exactly one of " + names_of_quantities(),
+                        given == 0 ? "add it" : "give each its own measurement"});
+    if (m.fitted && m.fitted->empty())
+      faults.push_back(
+          {"", pointer_to(pointer, "fitted"), "\"\"", "the constant that was set from this value, or null", ""});
   }
 }
 
@@ -164,8 +189,13 @@ Suite read_suite(const Json& json, const std::string& name, const std::filesyste
     }
   }
   if (faults.empty()) {
-    if (fields.alternatives && std::find(suite.study.axes.begin(), suite.study.axes.end(), *fields.alternatives) == suite.study.axes.end())
-      faults.push_back({"", "/alternatives", describe_value(*fields.alternatives), suite.study.axes.empty() ? "null: the study is one point" : fmt::format("an axis of the study: {}", fmt::join(suite.study.axes, ", ")), near_text(*fields.alternatives, suite.study.axes)});
+    if (fields.alternatives &&
+        std::find(suite.study.axes.begin(), suite.study.axes.end(), *fields.alternatives) == suite.study.axes.end())
+      faults.push_back({"", "/alternatives", describe_value(*fields.alternatives),
+                        suite.study.axes.empty()
+                            ? "null: the study is one point"
+                            : fmt::format("an axis of the study: {}", fmt::join(suite.study.axes, ", ")),
+                        near_text(*fields.alternatives, suite.study.axes)});
     suite.measurements = match(fields.measurements, suite.study, faults);
   }
   for (Fault& fault : faults)
@@ -182,9 +212,13 @@ Suite read_suite(const Json& json, const std::string& name, const std::filesyste
 
 }  // namespace
 
-Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library) { return read_suite(read_json(file), file == "-" ? "standard input" : file.string(), library); }
+Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library) {
+  return read_suite(read_json(file), file == "-" ? "standard input" : file.string(), library);
+}
 
-Suite parse_suite(std::string_view text, const std::string& name, const std::filesystem::path& library) { return read_suite(parse_json(text, name), name, library); }
+Suite parse_suite(std::string_view text, const std::string& name, const std::filesystem::path& library) {
+  return read_suite(parse_json(text, name), name, library);
+}
 
 std::filesystem::path suites_folder(const std::filesystem::path& library) { return library / "validation"; }
 

@@ -22,7 +22,8 @@ struct Choices<MeasuredQuantity> {
       Choice<MeasuredQuantity>{"step_time", MeasuredQuantity::step_time, "time per step, s"},
       Choice<MeasuredQuantity>{"throughput", MeasuredQuantity::throughput, "samples of all workers per second"},
       Choice<MeasuredQuantity>{"speedup", MeasuredQuantity::speedup, "throughput over the baseline's"},
-      Choice<MeasuredQuantity>{"scaling_efficiency", MeasuredQuantity::scaling_efficiency, "throughput(p) / (p · throughput(1))"},
+      Choice<MeasuredQuantity>{"scaling_efficiency", MeasuredQuantity::scaling_efficiency,
+                               "throughput(p) / (p · throughput(1))"},
       Choice<MeasuredQuantity>{"algbw", MeasuredQuantity::algbw, "bytes of a collective over its time, B/s"},
       Choice<MeasuredQuantity>{"busbw", MeasuredQuantity::busbw, "algbw times nccl-tests' bus factor, B/s"},
   };
@@ -40,16 +41,19 @@ struct Measurement {
 
   template <class V>
   static void describe(V& v, Measurement& x) {
-    v.required("at", x.at, "the point, by axis and value as tables show them; axes that tell no points apart may be left out");
+    v.required("at", x.at,
+               "the point, by axis and value as tables show them; axes that tell no points apart may be left out");
     v.optional("step_time", x.step_time, "time per step", positive);
     v.optional("throughput", x.throughput, "samples of all workers per second", positive);
     v.optional("speedup", x.speedup, "throughput over the baseline's", positive);
     v.optional("scaling_efficiency", x.scaling_efficiency, "throughput(p) / (p · throughput(1))", positive);
     v.optional("algbw", x.algbw, "bytes of a collective over its time", positive);
     v.optional("busbw", x.busbw, "algbw times nccl-tests' bus factor", positive);
-    v.optional("spread", x.spread, "standard deviation of repeated measurements over their mean; null: not known", non_negative);
+    v.optional("spread", x.spread, "standard deviation of repeated measurements over their mean; null: not known",
+               non_negative);
     v.optional("evidence", x.evidence, "kind of source");
-    v.optional("fitted", x.fitted, "which constant of the study was set from this very value, so that it tests nothing; null: none");
+    v.optional("fitted", x.fitted,
+               "which constant of the study was set from this very value, so that it tests nothing; null: none");
   }
   bool operator==(const Measurement&) const = default;
 };
@@ -84,9 +88,12 @@ struct SuiteFields {
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "what was measured, in a line");
     v.required("source", x.source, "who measured it, on what, and where it is published");
-    v.optional("assumes", x.assumes, "what the study takes for granted that the source does not say, and where it is known to be off");
+    v.optional("assumes", x.assumes,
+               "what the study takes for granted that the source does not say, and where it is known to be off");
     v.required("study", x.study, "the scenario whose points were measured: in place, or its name or path");
-    v.optional("alternatives", x.alternatives, "the axis whose values one chooses between: points that differ on it alone are ranked; null: nothing is ranked");
+    v.optional(
+        "alternatives", x.alternatives,
+        "the axis whose values one chooses between: points that differ on it alone are ranked; null: nothing is ranked");
     v.optional("tolerance", x.tolerance, "what is asked of the errors, else exit code 4");
     v.required("measurements", x.measurements, "what was measured");
   }
@@ -97,7 +104,7 @@ struct SuiteFields {
 struct MeasuredPoint {
   std::size_t point = 0;  ///< of the study
   MeasuredQuantity quantity = MeasuredQuantity::step_time;
-  double value = 0;       ///< in SI
+  double value = 0;  ///< in SI
   std::optional<double> spread;
   Evidence evidence = Evidence::measured;
   std::optional<std::string> fitted;

@@ -34,8 +34,12 @@ Undone undone(const Override& change, const Json& set) {
 void check_variants(const std::vector<Variant>& variants, std::vector<Fault>& faults) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (!names.insert(variants[i].name).second) faults.push_back({"", fmt::format("/variants/{}/name", i), describe_value(variants[i].name) + " a second time", "each name once", ""});
-    if (!variants[i].set.is_object()) faults.push_back({"", fmt::format("/variants/{}/set", i), describe_value(variants[i].set), "an object of JSON pointers and values", ""});
+    if (!names.insert(variants[i].name).second)
+      faults.push_back({"", fmt::format("/variants/{}/name", i), describe_value(variants[i].name) + " a second time",
+                        "each name once", ""});
+    if (!variants[i].set.is_object())
+      faults.push_back({"", fmt::format("/variants/{}/set", i), describe_value(variants[i].set),
+                        "an object of JSON pointers and values", ""});
   }
 }
 
@@ -56,11 +60,21 @@ LostOverride find_lost(const Override& change, const std::vector<Variant>& varia
   }
   if (names.empty()) return {};
   if (setting == variants.size())
-    return {Fault{change.file, change.place, fmt::format("{}, but every variant sets {} itself", describe_value(change.value), target), "a field that some variant leaves as it is", fmt::format("change {} and its like, a field below it, or leave the variants out: --set '/variants=[]'", place)}, {}};
+    return {
+        Fault{change.file, change.place,
+              fmt::format("{}, but every variant sets {} itself", describe_value(change.value), target),
+              "a field that some variant leaves as it is",
+              fmt::format("change {} and its like, a field below it, or leave the variants out: --set '/variants=[]'",
+                          place)},
+        {}};
   constexpr std::size_t kNamed = 3;
   const std::size_t named = std::min(names.size(), kNamed);
-  return {{}, fmt::format("{}: {} has no effect in {} of {} variants, which set {} themselves ({}{}); change {} and its like there", change.file, change.pointer, names.size(), variants.size(), target,
-                          fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "), names.size() > named ? ", ..." : "", place)};
+  return {{},
+          fmt::format(
+              "{}: {} has no effect in {} of {} variants, which set {} themselves ({}{}); change {} and its like there",
+              change.file, change.pointer, names.size(), variants.size(), target,
+              fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+              names.size() > named ? ", ..." : "", place)};
 }
 
 }  // namespace stepcast

@@ -19,21 +19,25 @@ namespace stepcast {
 namespace {
 
 template <class Part>
-const Part* strategy_of(const Scenario& s) { return std::get_if<Part>(&s.strategy); }
+const Part* strategy_of(const Scenario& s) {
+  return std::get_if<Part>(&s.strategy);
+}
 
 /// The part of that type that a strategy has; null where it has none.
 template <class Part>
 const Part* find_in(const Strategy& strategy) {
-  return std::visit([](const auto& x) -> const Part* {
-    if constexpr (std::is_same_v<Part, Exchange>) {
-      if constexpr (requires { x.exchange; }) return &x.exchange;
-    } else if constexpr (std::is_same_v<Part, CollectiveChoice>) {
-      if constexpr (requires { x.collective; }) return &x.collective;
-    } else if constexpr (std::is_same_v<Part, Carrier>) {
-      if constexpr (requires { x.carrier; }) return &x.carrier;
-    }
-    return nullptr;
-  }, strategy);
+  return std::visit(
+      [](const auto& x) -> const Part* {
+        if constexpr (std::is_same_v<Part, Exchange>) {
+          if constexpr (requires { x.exchange; }) return &x.exchange;
+        } else if constexpr (std::is_same_v<Part, CollectiveChoice>) {
+          if constexpr (requires { x.collective; }) return &x.collective;
+        } else if constexpr (std::is_same_v<Part, Carrier>) {
+          if constexpr (requires { x.carrier; }) return &x.carrier;
+        }
+        return nullptr;
+      },
+      strategy);
 }
 
 std::string unless(bool has_effect, std::string why) { return has_effect ? "" : std::move(why); }
@@ -52,7 +56,9 @@ std::vector<Operation> operations(const Strategy& strategy) {
 /// Whether `algorithm` is, or with "auto" may be, what carries a collective out.
 bool may_be(const Scenario& s, Algorithm chosen, Algorithm algorithm) {
   const std::vector<Operation> all = operations(s.strategy);
-  return chosen == algorithm || (chosen == Algorithm::automatic && std::any_of(all.begin(), all.end(), [&](Operation operation) { return carries_out(algorithm, operation); }));
+  return chosen == algorithm ||
+         (chosen == Algorithm::automatic &&
+          std::any_of(all.begin(), all.end(), [&](Operation operation) { return carries_out(algorithm, operation); }));
 }
 
 /// The algorithm as the scenario has it: hops that decode and encode are a ring's.
@@ -66,8 +72,11 @@ std::optional<Algorithm> algorithm_of(const Scenario& s) {
 /// "" where one of these algorithms may carry a collective out.
 std::string unless_one_of(const Scenario& s, std::initializer_list<Algorithm> algorithms) {
   const auto chosen = algorithm_of(s);
-  if (!chosen || std::any_of(algorithms.begin(), algorithms.end(), [&](Algorithm algorithm) { return may_be(s, *chosen, algorithm); })) return "";
-  return *chosen == Algorithm::automatic ? "no algorithm that auto chooses from has one here" : fmt::format("the algorithm is {}", name_of(*chosen));
+  if (!chosen || std::any_of(algorithms.begin(), algorithms.end(),
+                             [&](Algorithm algorithm) { return may_be(s, *chosen, algorithm); }))
+    return "";
+  return *chosen == Algorithm::automatic ? "no algorithm that auto chooses from has one here"
+                                         : fmt::format("the algorithm is {}", name_of(*chosen));
 }
 
 std::string group_size(const Scenario& s) { return unless_one_of(s, {Algorithm::hierarchical, Algorithm::multi_ring}); }
@@ -79,16 +88,20 @@ std::string pipeline_segments(const Scenario& s) {
   if (!chosen || *chosen != Algorithm::hierarchical) return unless_one_of(s, {Algorithm::double_binary_tree});
   const std::vector<Operation> all = operations(s.strategy);
   const Algorithm between = find_in<CollectiveChoice>(s.strategy)->between_groups;
-  const bool may_be_tree = between == Algorithm::automatic && std::any_of(all.begin(), all.end(), [](Operation operation) {
-    const auto named = algorithms_between(operation);
-    return std::find(named.begin(), named.end(), Algorithm::double_binary_tree) != named.end();
-  });
-  return unless(may_be_tree || between == Algorithm::double_binary_tree, fmt::format("the algorithm is hierarchical, with {} between groups", name_of(between)));
+  const bool may_be_tree =
+      between == Algorithm::automatic && std::any_of(all.begin(), all.end(), [](Operation operation) {
+        const auto named = algorithms_between(operation);
+        return std::find(named.begin(), named.end(), Algorithm::double_binary_tree) != named.end();
+      });
+  return unless(may_be_tree || between == Algorithm::double_binary_tree,
+                fmt::format("the algorithm is hierarchical, with {} between groups", name_of(between)));
 }
 
 // What travels together, and when.
 
-std::string unless_bucketed(Grouping grouping) { return unless(grouping == Grouping::bucketed, fmt::format("grouping is {}", name_of(grouping))); }
+std::string unless_bucketed(Grouping grouping) {
+  return unless(grouping == Grouping::bucketed, fmt::format("grouping is {}", name_of(grouping)));
+}
 
 std::string of_buckets(const Scenario& s) {
   const auto* exchange = find_in<Exchange>(s.strategy);
@@ -102,7 +115,8 @@ std::string of_averaged_buckets(const Scenario& s) {
 
 std::string overlap(const Scenario& s) {
   const auto* exchange = find_in<Exchange>(s.strategy);
-  return unless(!exchange || exchange->grouping != Grouping::whole_model, "grouping is whole-model, which never overlaps");
+  return unless(!exchange || exchange->grouping != Grouping::whole_model,
+                "grouping is whole-model, which never overlaps");
 }
 
 std::string of_overlap(const Scenario& s) {
@@ -113,23 +127,31 @@ std::string of_overlap(const Scenario& s) {
 std::string prefetch(const Scenario& s) {
   const auto* sharded = strategy_of<ShardedStrategy>(s);
   if (!sharded) return "";
-  return sharded->stage == ShardingStage::parameters ? of_overlap(s) : fmt::format("stage is {}, which keeps what it has gathered", name_of(sharded->stage));
+  return sharded->stage == ShardingStage::parameters
+             ? of_overlap(s)
+             : fmt::format("stage is {}, which keeps what it has gathered", name_of(sharded->stage));
 }
 
-std::string reduce_after(const Scenario& s) { return unless(!strategy_of<ShardedStrategy>(s) || !s.workload || s.workload->accumulation > 1, "a step is one pass"); }
+std::string reduce_after(const Scenario& s) {
+  return unless(!strategy_of<ShardedStrategy>(s) || !s.workload || s.workload->accumulation > 1, "a step is one pass");
+}
 
 std::string reduce_dtype(const Scenario& s) {
   const auto* sharded = strategy_of<ShardedStrategy>(s);
-  return unless(!sharded || !s.workload || sharded->reduced_over(s.workload->dtype) != 1, s.workload ? fmt::format("the workload's dtype, {}, is as wide", name_of(s.workload->dtype)) : "");
+  return unless(!sharded || !s.workload || sharded->reduced_over(s.workload->dtype) != 1,
+                s.workload ? fmt::format("the workload's dtype, {}, is as wide", name_of(s.workload->dtype)) : "");
 }
 
-std::string warmup_steps(const Scenario& s) { return unless(!strategy_of<PipelinedStrategy>(s), "steps are forecast as they are once the pipeline is steady"); }
+std::string warmup_steps(const Scenario& s) {
+  return unless(!strategy_of<PipelinedStrategy>(s), "steps are forecast as they are once the pipeline is steady");
+}
 
 // Parameter servers.
 
 std::string staleness_bound(const Scenario& s) {
   const auto* server = strategy_of<ParameterServerStrategy>(s);
-  return unless(!server || server->consistency == Consistency::stale_synchronous, server ? fmt::format("consistency is {}", name_of(server->consistency)) : "");
+  return unless(!server || server->consistency == Consistency::stale_synchronous,
+                server ? fmt::format("consistency is {}", name_of(server->consistency)) : "");
 }
 
 std::string balance(const Scenario& s) {
@@ -140,7 +162,9 @@ std::string balance(const Scenario& s) {
 /// Of messages whose sums are none, a kernel's time to decode and add them is taken.
 std::string server_reduction_cost(const Scenario& s) {
   if (!strategy_of<ParameterServerStrategy>(s) || !s.workload) return "";
-  return unless(traits_of(s.compressor, s.workload->dtype).summable, fmt::format("messages of {} are added by the kernels that decode them", compressors()[s.compressor.index()].kind));
+  return unless(traits_of(s.compressor, s.workload->dtype).summable,
+                fmt::format("messages of {} are added by the kernels that decode them",
+                            compressors()[s.compressor.index()].kind));
 }
 
 std::string server_update_factor(const Scenario& s) {
@@ -150,34 +174,51 @@ std::string server_update_factor(const Scenario& s) {
 
 // Clusters.
 
-std::string link(const Scenario& s) { return unless(!std::holds_alternative<SimGridXml>(s.cluster.topology), "topology simgrid-xml has links of its own"); }
+std::string link(const Scenario& s) {
+  return unless(!std::holds_alternative<SimGridXml>(s.cluster.topology), "topology simgrid-xml has links of its own");
+}
 
 std::string reduction_cost(const Scenario& s) {
   const auto* server = strategy_of<ParameterServerStrategy>(s);
   if (server && server->server_reduction_cost) return "server_reduction_cost is set";
   const auto* benchmark = strategy_of<CollectiveBenchmark>(s);
-  const bool adds = !benchmark || benchmark->operation == Operation::all_reduce || benchmark->operation == Operation::reduce_scatter;
+  const bool adds =
+      !benchmark || benchmark->operation == Operation::all_reduce || benchmark->operation == Operation::reduce_scatter;
   return unless(adds, benchmark ? fmt::format("{} adds nothing", name_of(benchmark->operation)) : "");
 }
 
-std::string collective_cost(const Scenario& s) { return unless(find_in<CollectiveChoice>(s.strategy), "the strategy has no collectives"); }
+std::string collective_cost(const Scenario& s) {
+  return unless(find_in<CollectiveChoice>(s.strategy), "the strategy has no collectives");
+}
 
-std::string worker_price(const Scenario& s) { return unless(!s.cluster.prices || !strategy_of<CollectiveBenchmark>(s), "strategy collective trains nothing that could be priced"); }
+std::string worker_price(const Scenario& s) {
+  return unless(!s.cluster.prices || !strategy_of<CollectiveBenchmark>(s),
+                "strategy collective trains nothing that could be priced");
+}
 std::string server_price(const Scenario& s) {
   const auto* server = strategy_of<ParameterServerStrategy>(s);
-  return unless(!s.cluster.prices || (server && server->placement == ServerPlacement::dedicated), "no parameter server has a host of its own");
+  return unless(!s.cluster.prices || (server && server->placement == ServerPlacement::dedicated),
+                "no parameter server has a host of its own");
 }
-std::string jitter_cv(const Scenario& s) { return unless(!strategy_of<CollectiveBenchmark>(s), "strategy collective computes nothing"); }
+std::string jitter_cv(const Scenario& s) {
+  return unless(!strategy_of<CollectiveBenchmark>(s), "strategy collective computes nothing");
+}
 std::string jitter_distribution(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "cv is 0"); }
 
 // Compressors and what runs them.
 
 /// "" of compressors without the field.
 std::string framework(const Scenario& s) {
-  return std::visit([](const auto& x) -> std::string {
-    if constexpr (requires { x.framework; x.packing; }) return unless(x.packing == Packing::grace, fmt::format("packing is {}", name_of(x.packing)));
-    else return "";
-  }, s.compressor);
+  return std::visit(
+      [](const auto& x) -> std::string {
+        if constexpr (requires {
+                        x.framework;
+                        x.packing;
+                      })
+          return unless(x.packing == Packing::grace, fmt::format("packing is {}", name_of(x.packing)));
+        else return "";
+      },
+      s.compressor);
 }
 
 std::string codec_device(const Scenario& s) {
@@ -188,7 +229,8 @@ std::string codec_device(const Scenario& s) {
 std::string codec_overlap(const Scenario& s) {
   if (!compresses(s)) return "nothing is compressed";
   if (strategy_of<LocalSgdStrategy>(s)) return "strategy local-sgd encodes once its steps are done";
-  if (const auto* pipelined = strategy_of<PipelinedStrategy>(s)) return unless(pipelined->segments > 1, "there is one segment");
+  if (const auto* pipelined = strategy_of<PipelinedStrategy>(s))
+    return unless(pipelined->segments > 1, "there is one segment");
   return overlap(s);
 }
 
@@ -199,27 +241,37 @@ std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "not
 std::string backward_spread(const Scenario& s) {
   if (!s.workload) return "";
   const WorkloadTable& w = *s.workload;
-  if (!w.layers.empty()) return gives_shapes(w) ? "times follow from the layers' shapes" : "layers have times of their own";
+  if (!w.layers.empty())
+    return gives_shapes(w) ? "times follow from the layers' shapes" : "layers have times of their own";
   return unless(w.gradients.empty() || !w.gradients.front().gap, "gradients have gaps");
 }
 
-std::string recomputed_share(const Scenario& s) { return unless(!s.workload || s.workload->recomputation != Recomputation::none, "recomputation is none"); }
+std::string recomputed_share(const Scenario& s) {
+  return unless(!s.workload || s.workload->recomputation != Recomputation::none, "recomputation is none");
+}
 
 /// Numbers in names tell blocks.
 std::string recomputation(const Scenario& s) {
   if (!s.workload || !gives_shapes(*s.workload) || s.workload->recomputation == Recomputation::none) return "";
-  return unless(!blocks_of(list_gradients(*s.workload).layers).empty(), "no layers' names tell blocks, by a number between dots");
+  return unless(!blocks_of(list_gradients(*s.workload).layers).empty(),
+                "no layers' names tell blocks, by a number between dots");
 }
 
 // How the answer is computed.
 
-std::string of_replay(const Scenario& s) { return unless(s.evaluation.evaluator != Evaluator::equations, "evaluator is equations"); }
+std::string of_replay(const Scenario& s) {
+  return unless(s.evaluation.evaluator != Evaluator::equations, "evaluator is equations");
+}
 std::string of_jitter(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "there is no jitter"); }
-std::string tolerance(const Scenario& s) { return unless(s.evaluation.evaluator == Evaluator::both, fmt::format("evaluator is {}", name_of(s.evaluation.evaluator))); }
+std::string tolerance(const Scenario& s) {
+  return unless(s.evaluation.evaluator == Evaluator::both,
+                fmt::format("evaluator is {}", name_of(s.evaluation.evaluator)));
+}
 
 std::string sum_between_groups(const Scenario& s) {
   const auto* sharded = strategy_of<ShardedStrategy>(s);
-  return unless(!sharded || sharded->group(s.cluster.workers) < s.cluster.workers, "all workers share out one copy of the state");
+  return unless(!sharded || sharded->group(s.cluster.workers) < s.cluster.workers,
+                "all workers share out one copy of the state");
 }
 
 constexpr std::array kFields = {
@@ -288,9 +340,12 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   if (part == "cluster") return holds_default(scenario.cluster, Cluster{}, path);
   if (part == "evaluation") return holds_default(scenario.evaluation, Evaluation{}, path);
   // Of a table, which is large and not to be copied, the only fields above.
-  if (pointer == "/workload/backward_spread") return !scenario.workload || scenario.workload->backward_spread == WorkloadTable{}.backward_spread;
-  if (pointer == "/workload/recomputation") return !scenario.workload || scenario.workload->recomputation == WorkloadTable{}.recomputation;
-  if (pointer == "/workload/recomputed_share") return !scenario.workload || scenario.workload->recomputed_share == WorkloadTable{}.recomputed_share;
+  if (pointer == "/workload/backward_spread")
+    return !scenario.workload || scenario.workload->backward_spread == WorkloadTable{}.backward_spread;
+  if (pointer == "/workload/recomputation")
+    return !scenario.workload || scenario.workload->recomputation == WorkloadTable{}.recomputation;
+  if (pointer == "/workload/recomputed_share")
+    return !scenario.workload || scenario.workload->recomputed_share == WorkloadTable{}.recomputed_share;
   throw std::invalid_argument(fmt::format("{} is no field that has an effect only sometimes", pointer));
 }
 

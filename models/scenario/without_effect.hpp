@@ -1,7 +1,8 @@
 // Fields that have an effect only sometimes: which they are, and why one has none in a scenario.
 //
-// A field is one of them where a choice that the scenario makes elsewhere, such as a kind, a grouping or a flag, leaves no
-// use for it whatever its value. Where its effect is nothing because of a number (one worker, no latency), that is an answer.
+// A field is one of them where a choice that the scenario makes elsewhere, such as a kind, a grouping or a flag, leaves
+// no use for it whatever its value. Where its effect is nothing because of a number (one worker, no latency), that is
+// an answer.
 #pragma once
 
 #include <span>
@@ -23,8 +24,8 @@ struct SometimesField {
 /// In the order of the document.
 std::span<const SometimesField> sometimes_fields();
 
-/// Whether the field at `pointer` of the strategy, compressor, codec settings, workload, cluster or evaluation holds its
-/// default.
+/// Whether the field at `pointer` of the strategy, compressor, codec settings, workload, cluster or evaluation holds
+/// its default.
 bool holds_default(const Scenario& scenario, std::string_view pointer);
 
 }  // namespace stepcast

@@ -34,7 +34,8 @@ DeviceProfile read_profile(const Json& json, const std::filesystem::path& file, 
   return profile;
 }
 
-void resolve_profile(Json& value, const std::string& root, const std::string& file, PartFiles& files, std::vector<Fault>& faults) {
+void resolve_profile(Json& value, const std::string& root, const std::string& file, PartFiles& files,
+                     std::vector<Fault>& faults) {
   const std::string reference = reference_of(value);
   if (reference.empty()) return;
   try {
@@ -76,9 +77,11 @@ void resolve_variant(Json& workload, const std::string& root, std::vector<Fault>
 
 }  // namespace
 
-void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files, std::vector<Fault>& faults) {
+void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files,
+                      std::vector<Fault>& faults) {
   if (!workload.is_object()) return;
-  if (const auto profile = workload.find("profile"); profile != workload.end()) resolve_profile(*profile, root, file, files, faults);
+  if (const auto profile = workload.find("profile"); profile != workload.end())
+    resolve_profile(*profile, root, file, files, faults);
   if (workload.contains("variant")) resolve_variant(workload, root, faults);
 }
 
@@ -98,7 +101,8 @@ WorkloadTable load_workload(const std::filesystem::path& file, const Json& over,
   return table;
 }
 
-DeviceProfile load_profile(const std::string& reference, const std::string& option, const std::filesystem::path& library) {
+DeviceProfile load_profile(const std::string& reference, const std::string& option,
+                           const std::filesystem::path& library) {
   PartFiles files("", library);
   const auto path = files.find("profile", reference, option, "");
   std::vector<Fault> faults;

@@ -14,7 +14,8 @@ namespace stepcast {
 /// are laid over what it names.
 /// @param file     the file that wrote a pointer below the workload, for relative paths and faults
 /// @param faults   their pointers start with `root`, their file is empty unless it is the profile's own
-void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files, std::vector<Fault>& faults);
+void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files,
+                      std::vector<Fault>& faults);
 
 /// The layer table of a file, with the keys of `over` ({"variant": "pufferfish", "profile": "v100-datasheet"}) put in
 /// its place; profiles by bare name come from the library. A table that gives shapes is checked.
@@ -25,6 +26,7 @@ WorkloadTable load_workload(const std::filesystem::path& file, const Json& over,
 /// here or in the library.
 /// @param option  where it is named ("--from"), for faults
 /// @throws ScenarioError with every fault
-DeviceProfile load_profile(const std::string& reference, const std::string& option, const std::filesystem::path& library);
+DeviceProfile load_profile(const std::string& reference, const std::string& option,
+                           const std::filesystem::path& library);
 
 }  // namespace stepcast

@@ -28,14 +28,17 @@ StepGraph build_all_reduce(const AllReduceStrategy& strategy, const GraphInput& 
   const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
   const auto buckets = make_buckets(input.workload, exchange);
 
-  const std::vector<CodedExchange> coded = coded_exchanges(graph, input, buckets, false, strategy.collective, strategy.carrier);
+  const std::vector<CodedExchange> coded =
+      coded_exchanges(graph, input, buckets, false, strategy.collective, strategy.carrier);
   graph.local_steps = local_steps(input.compressor);
-  const TaskId local = graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first : kNoTask;
+  const TaskId local =
+      graph.local_steps > 1 ? add_local_steps(graph, compute, input.workload, graph.local_steps - 1).first : kNoTask;
   const TaskId forward = add_forward(graph, compute, input.workload);
   // γ_o slows all of backward, as in the published equation max(γ_o·l_back, (k-1)·t(b)) + t(b̂).
   const double slowdown = overlap && input.cluster.workers > 1 ? exchange.backward_slowdown : 1.0;
   const BackwardPass backward = add_backward(graph, compute, codec, input, buckets, slowdown, first_encodes(coded));
-  const std::vector<TaskId> exchanged = add_exchanges(graph, communication, codec, coded, backward.ready, overlap ? kNoTask : backward.end);
+  const std::vector<TaskId> exchanged =
+      add_exchanges(graph, communication, codec, coded, backward.ready, overlap ? kNoTask : backward.end);
   add_update(graph, compute, input.workload, exchanged, local == kNoTask ? forward : local);
   return graph;
 }

@@ -11,7 +11,9 @@ std::string numbered(std::string_view name, std::size_t i, std::size_t count) {
   return count == 1 ? std::string(name) : fmt::format("{} {}/{}", name, i + 1, count);
 }
 
-std::string counted(std::string_view name, int count, std::string_view of) { return count == 1 ? std::string(name) : fmt::format("{} of {} {}", name, count, of); }
+std::string counted(std::string_view name, int count, std::string_view of) {
+  return count == 1 ? std::string(name) : fmt::format("{} of {} {}", name, count, of);
+}
 
 namespace {
 
@@ -35,13 +37,15 @@ TaskId add_passes(StepGraph& graph, StreamId compute, const Workload& workload, 
 LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps) {
   const int passes = steps * workload.accumulation;
   const TaskId first = add_passes(graph, compute, workload, passes);
-  const TaskId last = graph.add_task({counted("update", steps, "steps"), Phase::update, ComputeWork{workload.update * steps}, compute});
+  const TaskId last =
+      graph.add_task({counted("update", steps, "steps"), Phase::update, ComputeWork{workload.update * steps}, compute});
   graph.tasks.back().micro_batches = passes;
   return {first, last};
 }
 
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload) {
-  const TaskId added = workload.accumulation > 1 ? add_passes(graph, compute, workload, workload.accumulation - 1) : kNoTask;
+  const TaskId added =
+      workload.accumulation > 1 ? add_passes(graph, compute, workload, workload.accumulation - 1) : kNoTask;
   ++graph.micro_batches;
   const TaskId last = graph.add_task({"forward", Phase::forward, ComputeWork{workload.forward}, compute});
   return added == kNoTask ? last : added;
@@ -52,39 +56,46 @@ StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& 
   return own ? graph.add_stream("codec") : compute;
 }
 
-BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode) {
+BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
+                          const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode) {
   BackwardPass backward;
   const auto add_encode = [&](std::size_t i, TaskId after) {
     if (encode[i] == Seconds{}) return after;
-    const TaskId task = graph.add_task({numbered("encode", i, buckets.size()), Phase::encode, ComputeWork{encode[i]}, codec});
+    const TaskId task =
+        graph.add_task({numbered("encode", i, buckets.size()), Phase::encode, ComputeWork{encode[i]}, codec});
     graph.depend(task, after);
     return task;
   };
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    backward.end = graph.add_task({numbered("backward", i, buckets.size()), Phase::backward, ComputeWork{buckets[i].gap * slowdown}, compute});
+    backward.end = graph.add_task(
+        {numbered("backward", i, buckets.size()), Phase::backward, ComputeWork{buckets[i].gap * slowdown}, compute});
     backward.ready.push_back(input.codec.overlap ? add_encode(i, backward.end) : backward.end);
   }
   // A whole-model bucket is complete only when backward is, tail included.
   const bool whole = buckets.size() == 1 && buckets[0].gap == input.workload.backward;
   if (input.workload.tail > Seconds{} && !whole)
-    backward.end = graph.add_task({"backward tail", Phase::backward, ComputeWork{input.workload.tail * slowdown}, compute});
+    backward.end =
+        graph.add_task({"backward tail", Phase::backward, ComputeWork{input.workload.tail * slowdown}, compute});
   if (!input.codec.overlap && !std::holds_alternative<NoCompressor>(input.compressor))
     for (std::size_t i = 0; i < buckets.size(); ++i) backward.ready[i] = add_encode(i, backward.end);
   return backward;
 }
 
-std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode, const std::vector<TaskId>& exchanged) {
+std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,
+                               const std::vector<TaskId>& exchanged) {
   std::vector<TaskId> done;
   for (std::size_t i = 0; i < exchanged.size(); ++i) {
     done.push_back(exchanged[i]);
     if (decode[i] == Seconds{}) continue;
-    done.back() = graph.add_task({numbered("decode", i, exchanged.size()), Phase::decode, ComputeWork{decode[i]}, codec});
+    done.back() =
+        graph.add_task({numbered("decode", i, exchanged.size()), Phase::decode, ComputeWork{decode[i]}, codec});
     graph.depend(done.back(), exchanged[i]);
   }
   return done;
 }
 
-TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs, TaskId forward) {
+TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs,
+                  TaskId forward) {
   const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{workload.update}, compute});
   for (const TaskId input : inputs) graph.depend(update, input);
   graph.depend(forward, update, 1);
@@ -101,7 +112,9 @@ std::optional<CodecRates> rates_of(const Scenario& scenario) {
 
 }  // namespace
 
-Workload make_workload(const Scenario& scenario) { return scenario.workload ? make_workload(*scenario.workload) : Workload{}; }
+Workload make_workload(const Scenario& scenario) {
+  return scenario.workload ? make_workload(*scenario.workload) : Workload{};
+}
 
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices) {
   const GraphInput input{workload, scenario.cluster, scenario.compressor, scenario.codec, prices, rates_of(scenario)};
@@ -118,6 +131,8 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, c
   return std::visit(build, scenario.strategy);
 }
 
-StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) { return build_step_graph(scenario, workload, ClusterPrices(scenario.cluster)); }
+StepGraph build_step_graph(const Scenario& scenario, const Workload& workload) {
+  return build_step_graph(scenario, workload, ClusterPrices(scenario.cluster));
+}
 
 }  // namespace stepcast

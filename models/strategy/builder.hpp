@@ -43,8 +43,8 @@ StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 /// Adds the stream of the compressor's kernels: the compute stream, or one of their own that shares the GPU fairly.
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 
-/// Adds training steps that exchange nothing: all their forward passes, then all backward passes, then all updates, which
-/// take as long as in turn, since nothing else happens meanwhile.
+/// Adds training steps that exchange nothing: all their forward passes, then all backward passes, then all updates,
+/// which take as long as in turn, since nothing else happens meanwhile.
 struct LocalSteps {
   TaskId first = kNoTask, last = kNoTask;
 };
@@ -62,13 +62,16 @@ struct BackwardPass {
 
 /// Adds the backward pass in one task per bucket, and the tail. Each bucket is encoded (encode[i], nothing if zero)
 /// as soon as it is ready, or once all of them are, as the codec's `overlap` says.
-BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input, const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode);
+BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
+                          const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode);
 
 /// Adds the decoding of each bucket (decode[i], nothing if zero) after its exchange. Returns what an update waits for.
-std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode, const std::vector<TaskId>& exchanged);
+std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,
+                               const std::vector<TaskId>& exchanged);
 
 /// Adds the optimizer update after all `inputs`, and lets the next forward pass wait for it.
-TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs, TaskId forward);
+TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs,
+                  TaskId forward);
 
 /// "name", or "name i/k" where there are several.
 std::string numbered(std::string_view name, std::size_t i, std::size_t count);

@@ -54,7 +54,11 @@ std::vector<Pass> summing_passes(CodecPlan plan, int p) {
 class Exchanges {
  public:
   Exchanges(const GraphInput& input, std::vector<Tensor> group, const CollectiveChoice& choice)
-      : input_(input), group_(std::move(group)), choice_(choice), plan_(make_plan(input.compressor, group_)), p_(input.cluster.workers) {}
+      : input_(input),
+        group_(std::move(group)),
+        choice_(choice),
+        plan_(make_plan(input.compressor, group_)),
+        p_(input.cluster.workers) {}
 
   CodedExchange by(Carrier carrier) const {
     CodedExchange exchange;
@@ -78,7 +82,8 @@ class Exchanges {
           coded.collectives.push_back(call(input_, Operation::all_reduce, choice_, message.bytes));
           continue;
         }
-        if (message.primitive == Primitive::all_gather_unequal) coded.collectives.push_back(call(input_, Operation::all_gather, choice_, message.size_exchange * p_));
+        if (message.primitive == Primitive::all_gather_unequal)
+          coded.collectives.push_back(call(input_, Operation::all_gather, choice_, message.size_exchange * p_));
         coded.collectives.push_back(call(input_, Operation::all_gather, choice_, message.bytes * p_));
       }
       exchange.stages.push_back(std::move(coded));
@@ -89,7 +94,8 @@ class Exchanges {
   void all_to_all(CodedExchange& exchange) const {
     const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_));
     exchange.stages = {{time(encode_passes(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-                       {time(joined(summing_passes(part, p_), part.stages.front().encode)), {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
+                       {time(joined(summing_passes(part, p_), part.stages.front().encode)),
+                        {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
     exchange.decode = time(decode_passes(plan_, 1));
   }
 
@@ -125,15 +131,21 @@ std::vector<Tensor> tensors_of(const GraphInput& input, const Bucket& bucket, bo
   return tensors;
 }
 
-CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice, Carrier carrier) {
+CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
+                             Carrier carrier) {
   if (const auto known = by_bytes(input.compressor)) {
     const Bytes wire = bucket.bytes / known->ratio;
-    return {{{bucket.bytes * known->encode_cost, {call(input, Operation::all_reduce, choice, wire)}}}, bucket.bytes * known->decode_cost, wire, ""};
+    return {{{bucket.bytes * known->encode_cost, {call(input, Operation::all_reduce, choice, wire)}}},
+            bucket.bytes * known->decode_cost,
+            wire,
+            ""};
   }
   return Exchanges(input, tensors_of(input, bucket, cut), choice).by(carrier);
 }
 
-std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice, Carrier carrier) {
+std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
+                                           const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
+                                           Carrier carrier) {
   std::vector<CodedExchange> coded;
   for (const Bucket& bucket : buckets) {
     coded.push_back(coded_exchange(input, bucket, cut, choice, carrier));
@@ -149,15 +161,18 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets) {
   return encode;
 }
 
-TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::size_t i, std::size_t s, TaskId ready, TaskId end) {
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
+                 std::size_t i, std::size_t s, TaskId ready, TaskId end) {
   const CodedStage& stage = buckets[i].stages[s];
   if (s > 0 && stage.encode > Seconds{}) {
-    const TaskId again = graph.add_task({numbered("encode again", i, buckets.size()), Phase::encode, ComputeWork{stage.encode}, codec});
+    const TaskId again =
+        graph.add_task({numbered("encode again", i, buckets.size()), Phase::encode, ComputeWork{stage.encode}, codec});
     graph.depend(again, ready);
     ready = again;
   }
   for (const CollectiveCall& call : stage.collectives) {
-    const TaskId task = graph.add_task({numbered(name_of(call.algorithm->operation), i, buckets.size()), Phase::exchange, CollectiveWork{call}, communication});
+    const TaskId task = graph.add_task({numbered(name_of(call.algorithm->operation), i, buckets.size()),
+                                        Phase::exchange, CollectiveWork{call}, communication});
     graph.depend(task, ready);
     if (end != kNoTask) graph.depend(task, end);
     ready = task;
@@ -165,7 +180,8 @@ TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const
   return ready;
 }
 
-std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready, TaskId end) {
+std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
+                                  const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready, TaskId end) {
   std::size_t stages = 0;
   std::vector<Seconds> decode;
   for (const CodedExchange& bucket : buckets) {

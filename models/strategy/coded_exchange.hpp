@@ -35,10 +35,13 @@ struct CodedExchange {
 /// from back-propagation's GPU time: its slices are small.
 /// @param cut  the bucket is one segment of the gradient and may begin and end inside a tensor
 /// @pre check() found compressor, carrier and strategy to go together
-CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice, Carrier carrier);
+CodedExchange coded_exchange(const GraphInput& input, const Bucket& bucket, bool cut, const CollectiveChoice& choice,
+                             Carrier carrier);
 
 /// coded_exchange() of each bucket; notes the graph's payload and what was assumed of it.
-std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input, const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice, Carrier carrier);
+std::vector<CodedExchange> coded_exchanges(StepGraph& graph, const GraphInput& input,
+                                           const std::vector<Bucket>& buckets, bool cut, const CollectiveChoice& choice,
+                                           Carrier carrier);
 
 /// What of each bucket is encoded first.
 std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
@@ -46,13 +49,16 @@ std::vector<Seconds> first_encodes(const std::vector<CodedExchange>& buckets);
 /// Adds bucket i's stage number s: what it encodes after the first one, and its collectives. Returns its last task.
 /// @param ready  the task after which it may begin
 /// @param end    and another one, if any, before which nothing may be sent
-TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::size_t i, std::size_t s, TaskId ready, TaskId end = kNoTask);
+TaskId add_stage(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets,
+                 std::size_t i, std::size_t s, TaskId ready, TaskId end = kNoTask);
 
 /// Adds the collectives of all buckets, one after the other, stage after stage, with what later stages encode, and the
 /// decoding of each. Returns what the use of the sums waits for.
 /// @param ready  for each bucket the task after which it may be sent
 /// @param end    and before which nothing may be, if any
-std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec, const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready, TaskId end = kNoTask);
+std::vector<TaskId> add_exchanges(StepGraph& graph, StreamId communication, StreamId codec,
+                                  const std::vector<CodedExchange>& buckets, std::vector<TaskId> ready,
+                                  TaskId end = kNoTask);
 
 /// What of a bucket goes to one shard: a share of each of its tensors.
 struct ShardPart {
@@ -63,10 +69,10 @@ struct ShardPart {
 
 /// The way of one part to its shard and back.
 struct CodedPart {
-  Seconds encode{};     ///< on the worker, of the whole tensors, error feedback included
+  Seconds encode{};  ///< on the worker, of the whole tensors, error feedback included
   Bytes push{}, pull{};
-  Seconds sum{};        ///< on the shard: decoding and adding `messages` pushes, and encoding the answer
-  Seconds decode{};     ///< on the worker, of the whole tensors
+  Seconds sum{};     ///< on the shard: decoding and adding `messages` pushes, and encoding the answer
+  Seconds decode{};  ///< on the worker, of the whole tensors
   std::string assumed;
 };
 

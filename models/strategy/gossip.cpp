@@ -11,7 +11,8 @@ StepGraph build_gossip(const GossipStrategy& strategy, const GraphInput& input) 
   const TaskId forward = add_forward(graph, compute, input.workload);
   const std::vector<Bucket> whole = make_buckets(input.workload, Exchange{});
   const TaskId backward = add_backward(graph, compute, compute, input, whole, 1.0, {Seconds{}}).end;
-  const TaskId exchange = graph.add_task({"neighbour exchange", Phase::exchange, NeighbourWork{input.workload.gradient_bytes}, communication});
+  const TaskId exchange = graph.add_task(
+      {"neighbour exchange", Phase::exchange, NeighbourWork{input.workload.gradient_bytes}, communication});
   graph.payload = input.workload.gradient_bytes;
   if (!strategy.overlap) graph.depend(exchange, backward);
   const TaskId update = add_update(graph, compute, input.workload, {exchange}, forward);

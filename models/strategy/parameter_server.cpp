@@ -1,16 +1,17 @@
-// SGD over a parameter server of M shards, which are where shard_placement.hpp says. Each bucket of gradients is pushed to
-// the shards, which add up what the workers send and update their part of the parameters; the workers pull the new
+// SGD over a parameter server of M shards, which are where shard_placement.hpp says. Each bucket of gradients is pushed
+// to the shards, which add up what the workers send and update their part of the parameters; the workers pull the new
 // parameters back.
 //
-// Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over the links of
-// dedicated servers and of one co-located shard, so they have a stream each. Several co-located shards push and pull by the
-// same links, so pushes and pulls go in turn on one stream, in the order in which they would be ready on a worker of speed 1
-// that begins a step with nothing under way.
-// Asynchronous and stale-synchronous: each worker deals with each shard on its own. It pushes bucket after bucket and
-// copies as synchronous workers do, so that one worker alone takes as long either way where shards are of one size.
+// Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over the links
+// of dedicated servers and of one co-located shard, so they have a stream each. Several co-located shards push and pull
+// by the same links, so pushes and pulls go in turn on one stream, in the order in which they would be ready on a
+// worker of speed 1 that begins a step with nothing under way. Asynchronous and stale-synchronous: each worker deals
+// with each shard on its own. It pushes bucket after bucket and copies as synchronous workers do, so that one worker
+// alone takes as long either way where shards are of one size.
 //
 // Hosts copy one message after the other: a worker's all of a bucket's messages before they leave and once they have
-// come, out and in side by side; a shard's as part of its serving, in and out, so that the copies of all workers add up.
+// come, out and in side by side; a shard's as part of its serving, in and out, so that the copies of all workers add
+// up.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -24,17 +25,21 @@ namespace stepcast {
 namespace {
 
 /// parts[bucket][shard]: what a bucket holds for each shard.
-std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strategy, const GraphInput& input, const std::vector<Bucket>& buckets) {
+std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strategy, const GraphInput& input,
+                                           const std::vector<Bucket>& buckets) {
   const auto shards = static_cast<std::size_t>(strategy.shards);
   const std::vector<Gradient>& gradients = input.workload.gradients;
   std::vector<std::vector<ShardPart>> parts;
   if (strategy.balance == ShardBalance::split) {
-    for (const Bucket& bucket : buckets) parts.emplace_back(shards, ShardPart{tensors_of(input, bucket, false), bucket.bytes / strategy.shards, 1.0 / strategy.shards});
+    for (const Bucket& bucket : buckets)
+      parts.emplace_back(
+          shards, ShardPart{tensors_of(input, bucket, false), bucket.bytes / strategy.shards, 1.0 / strategy.shards});
     return parts;
   }
   std::vector<std::size_t> order(gradients.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gradients[a].bytes > gradients[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return gradients[a].bytes > gradients[b].bytes; });
   std::vector<Bytes> load(shards);
   std::vector<std::size_t> shard_of(order.size());
   for (const std::size_t tensor : order) {
@@ -47,7 +52,8 @@ std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strate
     for (std::size_t tensor = bucket.first; tensor < bucket.last; ++tensor) {
       ShardPart& part = parts.back()[shard_of[tensor]];
       part.bytes += gradients[tensor].bytes;
-      for (Tensor& one : tensors_of(input, {tensor, tensor + 1, gradients[tensor].bytes, {}}, false)) part.tensors.push_back(std::move(one));
+      for (Tensor& one : tensors_of(input, {tensor, tensor + 1, gradients[tensor].bytes, {}}, false))
+        part.tensors.push_back(std::move(one));
     }
   }
   return parts;
@@ -62,7 +68,10 @@ struct CodedBucket {
 class Builder {
  public:
   Builder(const ParameterServerStrategy& strategy, const GraphInput& input)
-      : strategy_(strategy), input_(input), buckets_(make_buckets(input.workload, strategy.exchange)), parts_(divide(strategy, input, buckets_)) {
+      : strategy_(strategy),
+        input_(input),
+        buckets_(make_buckets(input.workload, strategy.exchange)),
+        parts_(divide(strategy, input, buckets_)) {
     overlap_ = strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model;
     graph_.shards = strategy.shards;
     graph_.shards_co_located = strategy.placement == ServerPlacement::co_located;
@@ -77,7 +86,8 @@ class Builder {
     const bool exchanges = !graph_.shards_co_located || input_.cluster.workers > 1;
     std::vector<Seconds> encode;
     for (const CodedBucket& bucket : coded_) encode.push_back(bucket.encode);
-    backward_ = add_backward(graph_, compute_, codec_, input_, buckets_, overlap_ && exchanges ? strategy_.exchange.backward_slowdown : 1.0, encode);
+    backward_ = add_backward(graph_, compute_, codec_, input_, buckets_,
+                             overlap_ && exchanges ? strategy_.exchange.backward_slowdown : 1.0, encode);
     if (strategy_.consistency == Consistency::synchronous) synchronous();
     else asynchronous();
     return std::move(graph_);
@@ -91,7 +101,9 @@ class Builder {
       // Shards with equal shares of the same tensors: what one costs, all do.
       const bool split = part.share < 1.0 && !coded.parts.empty();
       if (part.bytes == Bytes{}) coded.parts.emplace_back();
-      else coded.parts.push_back(split ? coded.parts.front() : coded_part(input_, part, messages, strategy_.two_way, reduction_cost()));
+      else
+        coded.parts.push_back(split ? coded.parts.front()
+                                    : coded_part(input_, part, messages, strategy_.two_way, reduction_cost()));
       const CodedPart& one = coded.parts.back();
       graph_.payload += one.push;
       if (graph_.assumed.empty()) graph_.assumed = one.assumed;
@@ -121,7 +133,9 @@ class Builder {
     for (const TaskId task : done) graph_.depend(forward_, task, 1);
   }
 
-  [[nodiscard]] SecondsPerByte reduction_cost() const { return strategy_.server_reduction_cost.value_or(input_.cluster.reduction_cost); }
+  [[nodiscard]] SecondsPerByte reduction_cost() const {
+    return strategy_.server_reduction_cost.value_or(input_.cluster.reduction_cost);
+  }
 
   /// A shard's host copies every remote worker's message in, and its answer out: per byte of one.
   [[nodiscard]] SecondsPerByte copy_cost() const {
@@ -160,7 +174,8 @@ class Builder {
     std::vector<Seconds> ends, free(graph_.streams.size());
     for (const Task& task : graph_.tasks) {
       Seconds& stream = free[static_cast<std::size_t>(task.worker_stream)];
-      for (const TaskId before : waits_for[ends.size()]) stream = std::max(stream, ends[static_cast<std::size_t>(before)]);
+      for (const TaskId before : waits_for[ends.size()])
+        stream = std::max(stream, ends[static_cast<std::size_t>(before)]);
       stream += std::get<ComputeWork>(task.work).duration;
       ends.push_back(stream);
     }
@@ -172,14 +187,17 @@ class Builder {
     const std::vector<Seconds> ends = first_ends();
     const auto end_of = [&](TaskId task) { return ends[static_cast<std::size_t>(task)]; };
     std::vector<Seconds> ready;
-    for (const TaskId task : backward_.ready) ready.push_back(overlap_ ? end_of(task) : std::max(end_of(task), end_of(backward_.end)));
+    for (const TaskId task : backward_.ready)
+      ready.push_back(overlap_ ? end_of(task) : std::max(end_of(task), end_of(backward_.end)));
     return ready;
   }
 
   /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets.
   [[nodiscard]] std::vector<ShardExchange> turns(const std::vector<Bundle>& all) const {
     const std::vector<Seconds> ready = ready_times();
-    const auto time_of = [&](const ShardWork& work) { return input_.prices.shards(work.exchange, work.shard_bytes, true).total(); };
+    const auto time_of = [&](const ShardWork& work) {
+      return input_.prices.shards(work.exchange, work.shard_bytes, true).total();
+    };
     std::vector<ShardExchange> turns;
     std::vector<Seconds> served;
     Seconds link{}, shard{};  // free from then on
@@ -216,14 +234,17 @@ class Builder {
     std::vector<TaskId> pushed, served, pulled;
     const auto push = [&] {
       const std::size_t b = pushed.size();
-      pushed.push_back(graph_.add_task({numbered("push", b, count), Phase::exchange, std::move(all[b].push), push_out, push_in}));
+      pushed.push_back(
+          graph_.add_task({numbered("push", b, count), Phase::exchange, std::move(all[b].push), push_out, push_in}));
       depend_on_ready(pushed.back(), b);
-      served.push_back(graph_.add_task({numbered("serve", b, count), Phase::serve, std::move(all[b].serve), kNoStream, serving}));
+      served.push_back(
+          graph_.add_task({numbered("serve", b, count), Phase::serve, std::move(all[b].serve), kNoStream, serving}));
       graph_.depend(served.back(), pushed.back());
     };
     const auto pull = [&] {
       const std::size_t b = pulled.size();
-      pulled.push_back(graph_.add_task({numbered("pull", b, count), Phase::exchange, std::move(all[b].pull), pull_in, pull_out}));
+      pulled.push_back(
+          graph_.add_task({numbered("pull", b, count), Phase::exchange, std::move(all[b].pull), pull_in, pull_out}));
       graph_.depend(pulled.back(), served[b]);
       // A worker takes part in a pull only after its own push.
       graph_.depend(pulled.back(), pushed[b]);
@@ -248,7 +269,8 @@ class Builder {
         out.shard_bytes.push_back(part.push);
         in.shard_bytes.push_back(part.pull);
       }
-      const TaskId copied_out = graph_.add_task({numbered("copy out", b, count), Phase::exchange, std::move(out), copy_out});
+      const TaskId copied_out =
+          graph_.add_task({numbered("copy out", b, count), Phase::exchange, std::move(out), copy_out});
       depend_on_ready(copied_out, b);
       for (const TaskId push : pushed_before) graph_.depend(copied_out, push);
       auto [pushed, pulled] = exchange_with_each(b, copied_out);
@@ -270,7 +292,9 @@ class Builder {
     std::vector<TaskId> pushed, pulled;
   };
 
-  [[nodiscard]] bool holds(std::size_t bucket, std::size_t shard) const { return parts_[bucket][shard].bytes > Bytes{}; }
+  [[nodiscard]] bool holds(std::size_t bucket, std::size_t shard) const {
+    return parts_[bucket][shard].bytes > Bytes{};
+  }
 
   /// Adds a bucket's pushes to all shards, their work and their answers.
   Transfers exchange_with_each(std::size_t b, TaskId copied_out) {
@@ -278,15 +302,20 @@ class Builder {
     for (std::size_t j = 0; j < lines_.size(); ++j) {
       if (!holds(b, j)) continue;
       const auto add = [&](const char* what, Phase phase, Work work, StreamId stream, TaskId before) {
-        const TaskId task = graph_.add_task({fmt::format("{}, shard {}", numbered(what, b, buckets_.size()), j), phase, std::move(work), stream});
+        const TaskId task = graph_.add_task(
+            {fmt::format("{}, shard {}", numbered(what, b, buckets_.size()), j), phase, std::move(work), stream});
         graph_.depend(task, before);
         return task;
       };
       const CodedPart& part = coded_[b].parts[j];
       const int shard = static_cast<int>(j);
-      all.pushed.push_back(add("push", Phase::exchange, ShardTransfer{ShardExchange::push, shard, part.push}, lines_[j].push, copied_out));
-      const TaskId served = add("serve", Phase::serve, ShardServe{shard, part.sum + update_time(parts_[b][j].bytes), part.push + part.pull}, lines_[j].serve, all.pushed.back());
-      all.pulled.push_back(add("pull", Phase::exchange, ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull, served));
+      all.pushed.push_back(add("push", Phase::exchange, ShardTransfer{ShardExchange::push, shard, part.push},
+                               lines_[j].push, copied_out));
+      const TaskId served = add("serve", Phase::serve,
+                                ShardServe{shard, part.sum + update_time(parts_[b][j].bytes), part.push + part.pull},
+                                lines_[j].serve, all.pushed.back());
+      all.pulled.push_back(
+          add("pull", Phase::exchange, ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull, served));
       // A shard's buffer is in use until the worker has copied what is in it.
       if (lines_[j].copied_in != kNoTask) graph_.depend(all.pulled.back(), lines_[j].copied_in);
     }
@@ -308,6 +337,8 @@ class Builder {
 
 }  // namespace
 
-StepGraph build_parameter_server(const ParameterServerStrategy& strategy, const GraphInput& input) { return Builder(strategy, input).build(); }
+StepGraph build_parameter_server(const ParameterServerStrategy& strategy, const GraphInput& input) {
+  return Builder(strategy, input).build();
+}
 
 }  // namespace stepcast

@@ -20,14 +20,18 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   const StreamId communication = graph.add_stream("communication");
   const StreamId codec = add_codec_stream(graph, compute, input);
   const bool cut = strategy.segments > 1;
-  const auto segments = cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
+  const auto segments =
+      cut ? make_segments(input.workload, strategy.segments) : make_buckets(input.workload, Exchange{});
 
-  const std::vector<CodedExchange> coded = coded_exchanges(graph, input, segments, cut, strategy.collective, strategy.carrier);
+  const std::vector<CodedExchange> coded =
+      coded_exchanges(graph, input, segments, cut, strategy.collective, strategy.carrier);
 
   // Decoded gradients are applied at once, so decoding belongs to the step that updates.
   std::vector<TaskId> users(segments.size(), kNoTask);  // of each segment's sum: its decoding, or the update at once
   for (std::size_t i = 0; i < segments.size(); ++i)
-    if (coded[i].decode > Seconds{}) users[i] = graph.add_task({numbered("decode", i, segments.size()), Phase::decode, ComputeWork{coded[i].decode}, codec});
+    if (coded[i].decode > Seconds{})
+      users[i] =
+          graph.add_task({numbered("decode", i, segments.size()), Phase::decode, ComputeWork{coded[i].decode}, codec});
   const TaskId update = graph.add_task({"update", Phase::update, ComputeWork{input.workload.update}, compute});
   for (TaskId& user : users) {
     if (user == kNoTask) user = update;
@@ -39,7 +43,8 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   for (std::size_t i = 0; i < segments.size(); ++i) {
     // Segment by segment: the GPU is steps ahead, and nothing waits for one stage of all of them.
     TaskId last = backward.ready[i];
-    for (std::size_t s = 0; s < coded[i].stages.size(); ++s) last = add_stage(graph, communication, codec, coded, i, s, last);
+    for (std::size_t s = 0; s < coded[i].stages.size(); ++s)
+      last = add_stage(graph, communication, codec, coded, i, s, last);
     graph.depend(users[i], last, strategy.width);
     if (strategy.warmup_steps > 0) graph.depend(users[i], last, 1, strategy.warmup_steps + 1);
   }

@@ -1,6 +1,6 @@
-// Synchronous SGD whose workers hold a g-th of the model's state each: ZeRO (Rajbhandari et al., SC 2020) and FSDP (Zhao et
-// al., VLDB 2023), where g is p unless `group_size` says less. A unit is what Exchange groups: the parameters and gradients
-// that are gathered and reduced together, in the order in which back-propagation has them.
+// Synchronous SGD whose workers hold a g-th of the model's state each: ZeRO (Rajbhandari et al., SC 2020) and FSDP
+// (Zhao et al., VLDB 2023), where g is p unless `group_size` says less. A unit is what Exchange groups: the parameters
+// and gradients that are gathered and reduced together, in the order in which back-propagation has them.
 //
 //   optimizer-state   gradients are reduce-scattered as back-propagation has them; each worker updates its g-th of the
 //                     parameters, which are then gathered, one unit after the other, before the next forward pass
@@ -8,16 +8,17 @@
 //   parameters        the same again, and a unit is let go after its forward pass and gathered once more for its backward
 //                     one; but not the last unit, whose backward pass follows at once
 //
-// Each group of g consecutive ranks gathers and reduce-scatters among themselves, all groups at once. Where there are several, the
-// p/g workers that hold the same share then sum it up, all g shares at once: an all-reduce of a g-th of the unit after its
-// reduce-scatter (hybrid sharding, Zhao et al., section 3.2.2).
+// Each group of g consecutive ranks gathers and reduce-scatters among themselves, all groups at once. Where there are
+// several, the p/g workers that hold the same share then sum it up, all g shares at once: an all-reduce of a g-th of
+// the unit after its reduce-scatter (hybrid sharding, Zhao et al., section 3.2.2).
 //
-// All collectives share one stream, as in one NCCL communicator. Where units are let go, at most `prefetch` are gathered ahead
-// of the one that computes; a unit gathered ahead goes before the reduction of the one that computes meanwhile.
-// Back-propagation of a unit waits for the reduction of the one two before it, so that the gradients of two units at most are
-// there whole (FSDP's reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a share does not matter. The
-// next step's first gathering waits for the update, which waits for the last reduction. Of several passes (accumulation) the
-// last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`); units that are let go are gathered in all of them.
+// All collectives share one stream, as in one NCCL communicator. Where units are let go, at most `prefetch` are
+// gathered ahead of the one that computes; a unit gathered ahead goes before the reduction of the one that computes
+// meanwhile. Back-propagation of a unit waits for the reduction of the one two before it, so that the gradients of two
+// units at most are there whole (FSDP's reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a
+// share does not matter. The next step's first gathering waits for the update, which waits for the last reduction. Of
+// several passes (accumulation) the last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`); units
+// that are let go are gathered in all of them.
 #include <algorithm>
 #include <utility>
 
@@ -44,8 +45,13 @@ struct Piece {
 class Computation {
  public:
   /// @param ahead  units that are gathered ahead
-  Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units, double slowdown, std::size_t ahead)
-      : whole_(strategy.exchange.grouping == Grouping::whole_model), slowdown_(slowdown), ahead_(ahead), workload_(workload), units_(units) {
+  Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units,
+              double slowdown, std::size_t ahead)
+      : whole_(strategy.exchange.grouping == Grouping::whole_model),
+        slowdown_(slowdown),
+        ahead_(ahead),
+        workload_(workload),
+        units_(units) {
     const int passes = workload.accumulation;
     const bool every = strategy.reduce_after == ReduceAfter::every_pass;
     switch (strategy.stage) {
@@ -77,7 +83,9 @@ class Computation {
  private:
   [[nodiscard]] int count() const { return static_cast<int>(units_.size()); }
   [[nodiscard]] const Bucket& unit(int i) const { return units_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] std::string named(const char* name, int i) const { return numbered(name, static_cast<std::size_t>(i), units_.size()); }
+  [[nodiscard]] std::string named(const char* name, int i) const {
+    return numbered(name, static_cast<std::size_t>(i), units_.size());
+  }
 
   void plain_passes(int passes) {
     if (passes < 1) return;
@@ -91,12 +99,29 @@ class Computation {
       backward_by_units(false, true);
     }
   }
-  void plain_forward(int passes) { pieces_.push_back({.name = counted("forward", passes, "passes"), .phase = Phase::forward, .time = workload_.forward * passes, .begun = passes, .passes = passes}); }
-  void plain_backward(int passes) { pieces_.push_back({.name = counted("backward", passes, "passes"), .phase = Phase::backward, .time = workload_.backward * passes, .passes = passes}); }
+  void plain_forward(int passes) {
+    pieces_.push_back({.name = counted("forward", passes, "passes"),
+                       .phase = Phase::forward,
+                       .time = workload_.forward * passes,
+                       .begun = passes,
+                       .passes = passes});
+  }
+  void plain_backward(int passes) {
+    pieces_.push_back({.name = counted("backward", passes, "passes"),
+                       .phase = Phase::backward,
+                       .time = workload_.backward * passes,
+                       .passes = passes});
+  }
 
   /// Each gathered first.
   void forward_by_units() {
-    for (int i = count() - 1; i >= 0; --i) pieces_.push_back({.name = named("forward", i), .phase = Phase::forward, .time = forward_time(i), .unit = i, .gathered = true, .begun = i == count() - 1 ? 1 : 0});
+    for (int i = count() - 1; i >= 0; --i)
+      pieces_.push_back({.name = named("forward", i),
+                         .phase = Phase::forward,
+                         .time = forward_time(i),
+                         .unit = i,
+                         .gathered = true,
+                         .begun = i == count() - 1 ? 1 : 0});
   }
 
   /// The forward time of unit i; of the first one to compute with all that comes before its layers.
@@ -106,16 +131,25 @@ class Computation {
       for (std::size_t g = first; g < last; ++g) sum += workload_.gradients[g].forward;
       return sum;
     };
-    return i + 1 < count() ? of(unit(i).first, unit(i).last) : std::max(Seconds{}, workload_.forward - of(0, unit(i).first));
+    return i + 1 < count() ? of(unit(i).first, unit(i).last)
+                           : std::max(Seconds{}, workload_.forward - of(0, unit(i).first));
   }
 
   /// The unit that was the forward pass's last is still there.
   void backward_by_units(bool gathered, bool reduced) {
     // A pass that reduces nothing overlaps with what is gathered ahead, if anything is.
     const double slowdown = reduced || (gathered && ahead_ > 0) ? slowdown_ : 1.0;
-    for (int i = 0; i < count(); ++i) pieces_.push_back({.name = named("backward", i), .phase = Phase::backward, .time = unit(i).gap * slowdown, .unit = i, .gathered = gathered && i > 0, .reduced = reduced});
+    for (int i = 0; i < count(); ++i)
+      pieces_.push_back({.name = named("backward", i),
+                         .phase = Phase::backward,
+                         .time = unit(i).gap * slowdown,
+                         .unit = i,
+                         .gathered = gathered && i > 0,
+                         .reduced = reduced});
     // A whole model's only unit is complete when backward is, tail included.
-    if (workload_.tail > Seconds{} && !whole_) pieces_.push_back({.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
+    if (workload_.tail > Seconds{} && !whole_)
+      pieces_.push_back(
+          {.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
     pieces_.back().ends = reduced;
   }
 
@@ -130,16 +164,23 @@ class Computation {
 class Builder {
  public:
   Builder(const ShardedStrategy& strategy, const GraphInput& input)
-      : strategy_(strategy), input_(input), group_(strategy.group(input.cluster.workers)), units_(make_buckets(input.workload, strategy.exchange)), compute_(graph_.add_stream("compute")), communication_(graph_.add_stream("communication")) {
+      : strategy_(strategy),
+        input_(input),
+        group_(strategy.group(input.cluster.workers)),
+        units_(make_buckets(input.workload, strategy.exchange)),
+        compute_(graph_.add_stream("compute")),
+        communication_(graph_.add_stream("communication")) {
     const int p = input.cluster.workers;
     const Communicators inside = inside_groups(group_, p), between = between_groups(group_, p);
     const double wider = strategy.reduced_over(input.workload.dtype);
     for (const Bucket& unit : units_) {
       const Bytes reduced = unit.bytes * wider;
-      graph_.payload += reduced * (strategy.reduce_after == ReduceAfter::every_pass ? input.workload.accumulation : 1.0);
+      graph_.payload +=
+          reduced * (strategy.reduce_after == ReduceAfter::every_pass ? input.workload.accumulation : 1.0);
       gather_.push_back(input.prices.decide(Operation::all_gather, strategy.collective, unit.bytes, inside));
       reduce_.push_back(input.prices.decide(Operation::reduce_scatter, strategy.collective, reduced, inside));
-      if (group_ < p) sum_.push_back(input.prices.decide(Operation::all_reduce, strategy.all_reduce, reduced / group_, between));
+      if (group_ < p)
+        sum_.push_back(input.prices.decide(Operation::all_reduce, strategy.all_reduce, reduced / group_, between));
     }
   }
 
@@ -148,7 +189,9 @@ class Builder {
     const std::size_t ahead = overlap ? static_cast<std::size_t>(strategy_.prefetch) : 0;
     const bool lets_go = strategy_.stage == ShardingStage::parameters;
     // γ_o as for all-reduce; one worker alone exchanges nothing that could slow it.
-    const Computation computation(strategy_, input_.workload, units_, overlap && input_.cluster.workers > 1 ? strategy_.exchange.backward_slowdown : 1.0, ahead);
+    const Computation computation(strategy_, input_.workload, units_,
+                                  overlap && input_.cluster.workers > 1 ? strategy_.exchange.backward_slowdown : 1.0,
+                                  ahead);
     const std::vector<Piece>& pieces = computation.pieces();
 
     std::vector<TaskId> computed, reduced, gathers(pieces.size(), kNoTask);
@@ -179,10 +222,12 @@ class Builder {
       for (int i = 0; i < static_cast<int>(units_.size()); ++i) reduced.push_back(reduce(i, computed[j]));
     }
 
-    const TaskId update = graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / group_}, compute_});
+    const TaskId update =
+        graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / group_}, compute_});
     for (const TaskId task : summed_.empty() ? reduced : summed_) graph_.depend(update, task);
     graph_.depend(computed.front(), update, 1);
-    // Gatherings follow each other, so only the first of them has to wait for the update, and what needs all for the last.
+    // Gatherings follow each other, so only the first of them has to wait for the update, and what needs all for the
+    // last.
     if (first_gather != kNoTask) graph_.depend(first_gather, update, 1);
     else gather_updated(update, computed.front());
     return std::move(graph_);
@@ -192,7 +237,8 @@ class Builder {
   /// @param calls  by unit
   TaskId add_collective(const char* name, const std::vector<CollectiveCall>& calls, int unit) {
     const auto at = static_cast<std::size_t>(unit);
-    return graph_.add_task({numbered(name, at, units_.size()), Phase::exchange, CollectiveWork{calls[at]}, communication_});
+    return graph_.add_task(
+        {numbered(name, at, units_.size()), Phase::exchange, CollectiveWork{calls[at]}, communication_});
   }
 
   TaskId add(const Piece& piece) {
@@ -233,6 +279,8 @@ class Builder {
 
 }  // namespace
 
-StepGraph build_sharded(const ShardedStrategy& strategy, const GraphInput& input) { return Builder(strategy, input).build(); }
+StepGraph build_sharded(const ShardedStrategy& strategy, const GraphInput& input) {
+  return Builder(strategy, input).build();
+}
 
 }  // namespace stepcast

@@ -48,8 +48,8 @@ struct CollectiveWork {
   CollectiveCall call;
 };
 
-/// Direct messages, of which each starts when its sender reaches the task; a participant is done when all it sends and receives
-/// has arrived. Between every worker and every shard, shard_bytes[j] each:
+/// Direct messages, of which each starts when its sender reaches the task; a participant is done when all it sends and
+/// receives has arrived. Between every worker and every shard, shard_bytes[j] each:
 struct ShardWork {
   ShardExchange exchange = ShardExchange::push;
   std::vector<Bytes> shard_bytes;
@@ -82,7 +82,8 @@ struct ShardCopy {
   std::vector<Bytes> shard_bytes;
 };
 
-using Work = std::variant<ComputeWork, CollectiveWork, ShardWork, NeighbourWork, ServeWork, ShardTransfer, ShardServe, ShardCopy>;
+using Work = std::variant<ComputeWork, CollectiveWork, ShardWork, NeighbourWork, ServeWork, ShardTransfer, ShardServe,
+                          ShardCopy>;
 
 using TaskId = int;
 using StreamId = int;
@@ -112,14 +113,14 @@ struct StepGraph {
   std::vector<Stream> streams;
   std::vector<Task> tasks;
   std::vector<Dependency> dependencies;
-  int shards = 0;                 ///< parameter-server shards, 0 without servers
-  bool shards_co_located = false; ///< beside workers (shard_placement.hpp), otherwise each on a host of its own
-  bool asynchronous = false;      ///< servers serve each worker on its own
-  std::optional<int> staleness;   ///< stale-synchronous: steps the fastest worker may be ahead
-  int local_steps = 1;            ///< training steps that one pass of the template holds (local SGD)
-  int micro_batches = 0;          ///< whose forward and backward pass it holds, as far as it is built
-  Bytes payload{};                ///< one worker's messages of all its reductions in a period, as its compressor makes them
-  std::string assumed;            ///< what of the payload depends on the data and was assumed; empty: exact
+  int shards = 0;                  ///< parameter-server shards, 0 without servers
+  bool shards_co_located = false;  ///< beside workers (shard_placement.hpp), otherwise each on a host of its own
+  bool asynchronous = false;       ///< servers serve each worker on its own
+  std::optional<int> staleness;    ///< stale-synchronous: steps the fastest worker may be ahead
+  int local_steps = 1;             ///< training steps that one pass of the template holds (local SGD)
+  int micro_batches = 0;           ///< whose forward and backward pass it holds, as far as it is built
+  Bytes payload{};      ///< one worker's messages of all its reductions in a period, as its compressor makes them
+  std::string assumed;  ///< what of the payload depends on the data and was assumed; empty: exact
 
   /// How often one pass of the template draws each worker's jitter.
   [[nodiscard]] int draws() const { return std::max(1, micro_batches); }
@@ -134,7 +135,9 @@ struct StepGraph {
     tasks.push_back(std::move(task));
     return static_cast<TaskId>(tasks.size()) - 1;
   }
-  void depend(TaskId after, TaskId before, int lag = 0, std::optional<int> until = {}) { dependencies.push_back({before, after, lag, until}); }
+  void depend(TaskId after, TaskId before, int lag = 0, std::optional<int> until = {}) {
+    dependencies.push_back({before, after, lag, until});
+  }
 };
 
 }  // namespace stepcast

@@ -16,19 +16,41 @@ std::span<const Unit> human_units();
 
 constexpr Unit kHumanTime[] = {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
 constexpr Unit kHumanSize[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1.0}};
-constexpr Unit kHumanBandwidth[] = {{"Tb/s", 1e12 / 8}, {"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}, {"kb/s", 1e3 / 8}, {"b/s", 1.0 / 8}};
+constexpr Unit kHumanBandwidth[] = {
+    {"Tb/s", 1e12 / 8}, {"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}, {"kb/s", 1e3 / 8}, {"b/s", 1.0 / 8}};
 constexpr Unit kHumanTimePerByte[] = {{"ns/B", 1e-9}, {"ps/B", 1e-12}};
 constexpr Unit kHumanWork[] = {{"PFLOP", 1e15}, {"TFLOP", 1e12}, {"GFLOP", 1e9}, {"MFLOP", 1e6}, {"FLOP", 1.0}};
 constexpr Unit kHumanRate[] = {{"PFLOPS", 1e15}, {"TFLOPS", 1e12}, {"GFLOPS", 1e9}, {"MFLOPS", 1e6}, {"FLOPS", 1.0}};
 constexpr Unit kHumanFrequency[] = {{"GHz", 1e9}, {"MHz", 1e6}, {"kHz", 1e3}, {"Hz", 1.0}};
 
-template <> std::span<const Unit> human_units<Seconds>() { return kHumanTime; }
-template <> std::span<const Unit> human_units<Bytes>() { return kHumanSize; }
-template <> std::span<const Unit> human_units<BytesPerSecond>() { return kHumanBandwidth; }
-template <> std::span<const Unit> human_units<SecondsPerByte>() { return kHumanTimePerByte; }
-template <> std::span<const Unit> human_units<Flops>() { return kHumanWork; }
-template <> std::span<const Unit> human_units<FlopsPerSecond>() { return kHumanRate; }
-template <> std::span<const Unit> human_units<Hertz>() { return kHumanFrequency; }
+template <>
+std::span<const Unit> human_units<Seconds>() {
+  return kHumanTime;
+}
+template <>
+std::span<const Unit> human_units<Bytes>() {
+  return kHumanSize;
+}
+template <>
+std::span<const Unit> human_units<BytesPerSecond>() {
+  return kHumanBandwidth;
+}
+template <>
+std::span<const Unit> human_units<SecondsPerByte>() {
+  return kHumanTimePerByte;
+}
+template <>
+std::span<const Unit> human_units<Flops>() {
+  return kHumanWork;
+}
+template <>
+std::span<const Unit> human_units<FlopsPerSecond>() {
+  return kHumanRate;
+}
+template <>
+std::span<const Unit> human_units<Hertz>() {
+  return kHumanFrequency;
+}
 
 }  // namespace
 
@@ -55,14 +77,15 @@ std::string human_text(Q value, int digits) {
   // The largest unit of which it is at least one once it is rounded: 999.9999 us is 1 ms.
   for (const Unit& unit : human_units<Q>()) {
     const std::string text = fmt::format("{:.{}g}", value.si() / unit.factor, digits);
-    if (value.si() == 0.0 ? unit.factor == 1.0 : std::abs(std::stod(text)) >= 1.0) return fmt::format("{} {}", text, unit.suffix);
+    if (value.si() == 0.0 ? unit.factor == 1.0 : std::abs(std::stod(text)) >= 1.0)
+      return fmt::format("{} {}", text, unit.suffix);
   }
   const Unit& least = human_units<Q>().back();
   return fmt::format("{:.{}g} {}", value.si() / least.factor, digits, least.suffix);
 }
 
-#define STEPCAST_INSTANTIATE(Q)        \
-  template std::string exact_text(Q);  \
+#define STEPCAST_INSTANTIATE(Q)       \
+  template std::string exact_text(Q); \
   template std::string human_text(Q, int);
 STEPCAST_INSTANTIATE(Seconds)
 STEPCAST_INSTANTIATE(Bytes)

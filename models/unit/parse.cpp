@@ -33,7 +33,8 @@ std::string guesses(std::string_view suffix) {
     if (same_but_for_case(unit.suffix, suffix) || same_but_for_case(unit.suffix, slashed)) found.push_back(unit.suffix);
   // Who writes a capital B means bytes.
   const auto in_bytes = [](std::string_view unit) { return unit.find('B') != std::string_view::npos; };
-  std::stable_partition(found.begin(), found.end(), [&](std::string_view unit) { return in_bytes(unit) == in_bytes(suffix); });
+  std::stable_partition(found.begin(), found.end(),
+                        [&](std::string_view unit) { return in_bytes(unit) == in_bytes(suffix); });
   return fmt::format("{}", fmt::join(found, " or "));
 }
 
@@ -85,7 +86,8 @@ Q parse_quantity(std::string_view text) {
     return Q(si);
   }
   const std::string meant = guesses<Q>(suffix);
-  throw fail(fmt::format("unknown or ambiguous unit \"{}\"{}", suffix.substr(0, 20), meant.empty() ? "" : "; did you mean " + meant + "?"));
+  throw fail(fmt::format("unknown or ambiguous unit \"{}\"{}", suffix.substr(0, 20),
+                         meant.empty() ? "" : "; did you mean " + meant + "?"));
 }
 
 #define STEPCAST_INSTANTIATE(Q)                   \

@@ -28,9 +28,18 @@ class Quantity {
 
   constexpr auto operator<=>(const Quantity&) const = default;
 
-  constexpr Quantity& operator+=(Quantity other) { si_ += other.si_; return *this; }
-  constexpr Quantity& operator-=(Quantity other) { si_ -= other.si_; return *this; }
-  constexpr Quantity& operator*=(double factor) { si_ *= factor; return *this; }
+  constexpr Quantity& operator+=(Quantity other) {
+    si_ += other.si_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity other) {
+    si_ -= other.si_;
+    return *this;
+  }
+  constexpr Quantity& operator*=(double factor) {
+    si_ *= factor;
+    return *this;
+  }
 
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.si_ + b.si_); }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.si_ - b.si_); }
@@ -45,9 +54,13 @@ class Quantity {
 
 namespace detail {
 template <int T, int B, int F>
-struct DimensionedT { using type = Quantity<T, B, F>; };
+struct DimensionedT {
+  using type = Quantity<T, B, F>;
+};
 template <>
-struct DimensionedT<0, 0, 0> { using type = double; };
+struct DimensionedT<0, 0, 0> {
+  using type = double;
+};
 }  // namespace detail
 
 /// The type of a value of dimension s^T · B^B · flop^F: a Quantity, or double when dimensionless.
@@ -76,7 +89,7 @@ using Hertz = Quantity<-1, 0, 0>;
 constexpr SecondsPerByte inverse(BytesPerSecond rate) { return SecondsPerByte(1.0 / rate.si()); }
 
 inline namespace literals {
-#define STEPCAST_LITERAL(suffix, type, factor)                                                         \
+#define STEPCAST_LITERAL(suffix, type, factor)                                                          \
   constexpr type operator""_##suffix(long double v) { return type(static_cast<double>(v) * (factor)); } \
   constexpr type operator""_##suffix(unsigned long long v) { return type(static_cast<double>(v) * (factor)); }
 STEPCAST_LITERAL(s, Seconds, 1.0)

@@ -20,24 +20,38 @@ struct Unit {
 template <class Q>
 std::span<const Unit> units_of();
 
-template <> std::span<const Unit> units_of<Seconds>();
-template <> std::span<const Unit> units_of<Bytes>();
-template <> std::span<const Unit> units_of<BytesPerSecond>();
-template <> std::span<const Unit> units_of<SecondsPerByte>();
-template <> std::span<const Unit> units_of<Flops>();
-template <> std::span<const Unit> units_of<FlopsPerSecond>();
-template <> std::span<const Unit> units_of<Hertz>();
+template <>
+std::span<const Unit> units_of<Seconds>();
+template <>
+std::span<const Unit> units_of<Bytes>();
+template <>
+std::span<const Unit> units_of<BytesPerSecond>();
+template <>
+std::span<const Unit> units_of<SecondsPerByte>();
+template <>
+std::span<const Unit> units_of<Flops>();
+template <>
+std::span<const Unit> units_of<FlopsPerSecond>();
+template <>
+std::span<const Unit> units_of<Hertz>();
 
 /// What the dimension is called in messages: "time", "size", "bandwidth", ...
 template <class Q>
 std::string_view dimension_name();
 
-template <> std::string_view dimension_name<Seconds>();
-template <> std::string_view dimension_name<Bytes>();
-template <> std::string_view dimension_name<BytesPerSecond>();
-template <> std::string_view dimension_name<SecondsPerByte>();
-template <> std::string_view dimension_name<Flops>();
-template <> std::string_view dimension_name<FlopsPerSecond>();
-template <> std::string_view dimension_name<Hertz>();
+template <>
+std::string_view dimension_name<Seconds>();
+template <>
+std::string_view dimension_name<Bytes>();
+template <>
+std::string_view dimension_name<BytesPerSecond>();
+template <>
+std::string_view dimension_name<SecondsPerByte>();
+template <>
+std::string_view dimension_name<Flops>();
+template <>
+std::string_view dimension_name<FlopsPerSecond>();
+template <>
+std::string_view dimension_name<Hertz>();
 
 }  // namespace stepcast

@@ -19,7 +19,8 @@ std::vector<Coordinate> without(std::vector<Coordinate> coordinates, const std::
 
 /// Whether one chooses between the two.
 bool are_alternatives(const ValidationRow& a, const ValidationRow& b, const std::string& axis) {
-  return a.quantity == b.quantity && value_on(a.coordinates, axis) != value_on(b.coordinates, axis) && without(a.coordinates, axis) == without(b.coordinates, axis);
+  return a.quantity == b.quantity && value_on(a.coordinates, axis) != value_on(b.coordinates, axis) &&
+         without(a.coordinates, axis) == without(b.coordinates, axis);
 }
 
 bool is_told_apart(const ValidationRow& a, const ValidationRow& b) {
@@ -32,7 +33,8 @@ std::optional<double> predicted(const PointReport& point, MeasuredQuantity quant
   const auto si = [](const auto& value) { return value ? std::optional<double>(value->si()) : std::nullopt; };
   switch (quantity) {
     case MeasuredQuantity::step_time: return point.answers.shown().step.si();
-    case MeasuredQuantity::throughput: return point.samples_per_second > 0 ? std::optional<double>(point.samples_per_second) : std::nullopt;
+    case MeasuredQuantity::throughput:
+      return point.samples_per_second > 0 ? std::optional<double>(point.samples_per_second) : std::nullopt;
     case MeasuredQuantity::speedup: return point.speedup;
     case MeasuredQuantity::scaling_efficiency: return point.scaling_efficiency;
     case MeasuredQuantity::algbw: return si(point.algbw);
@@ -53,7 +55,8 @@ ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::
       summary.worst = i;
     }
     for (std::size_t j = 0; alternatives && j < i; ++j) {
-      if (rows[j].fitted || !are_alternatives(rows[i], rows[j], *alternatives) || !is_told_apart(rows[i], rows[j])) continue;
+      if (rows[j].fitted || !are_alternatives(rows[i], rows[j], *alternatives) || !is_told_apart(rows[i], rows[j]))
+        continue;
       ++summary.pairs;
       if ((rows[i].measured - rows[j].measured) * (rows[i].predicted - rows[j].predicted) > 0) ++summary.ordered;
     }
@@ -76,11 +79,14 @@ Validation validate(const Suite& suite, const Report& report) {
   for (const MeasuredPoint& m : suite.measurements) {
     const PointReport& point = report.points.at(m.point);
     const auto value = predicted(point, m.quantity);
-    if (!value) throw ModelError(fmt::format("{}: the forecast of {} has no {}", suite.name, describe_point(point.coordinates), name_of(m.quantity)));
+    if (!value)
+      throw ModelError(fmt::format("{}: the forecast of {} has no {}", suite.name, describe_point(point.coordinates),
+                                   name_of(m.quantity)));
     validation.rows.push_back({point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted});
     if (!measured.insert(m.point).second) continue;
     for (const std::string& note : point.notes)
-      if (std::find(validation.notes.begin(), validation.notes.end(), note) == validation.notes.end()) validation.notes.push_back(note);
+      if (std::find(validation.notes.begin(), validation.notes.end(), note) == validation.notes.end())
+        validation.notes.push_back(note);
   }
   validation.unmeasured = report.points.size() - measured.size();
   validation.summary = summary_of(validation.rows, suite.alternatives);
@@ -91,9 +97,14 @@ std::vector<std::string> missed_limits(const Validation& validation) {
   const ValidationSummary& s = validation.summary;
   std::vector<std::string> missed;
   const auto check = [&](const char* what, std::optional<double> error, std::optional<double> limit) {
-    if (error && limit && !(std::abs(*error) <= *limit)) missed.push_back(fmt::format("{}: the {} |error| is {:.3g} %, more than the {:.3g} % that the suite states", validation.name, what, 100 * std::abs(*error), 100 * *limit));
+    if (error && limit && !(std::abs(*error) <= *limit))
+      missed.push_back(fmt::format("{}: the {} |error| is {:.3g} %, more than the {:.3g} % that the suite states",
+                                   validation.name, what, 100 * std::abs(*error), 100 * *limit));
   };
-  if (s.predictions == 0 && (validation.tolerance.median || validation.tolerance.largest)) missed.push_back(fmt::format("{}: all rows are fitted, so nothing is left to hold against the tolerance that the suite states", validation.name));
+  if (s.predictions == 0 && (validation.tolerance.median || validation.tolerance.largest))
+    missed.push_back(
+        fmt::format("{}: all rows are fitted, so nothing is left to hold against the tolerance that the suite states",
+                    validation.name));
   check("median", s.median_error, validation.tolerance.median);
   check("largest", s.largest_error, validation.tolerance.largest);
   return missed;

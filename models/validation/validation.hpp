@@ -35,10 +35,10 @@ struct ValidationRow {
 };
 
 struct ValidationSummary {
-  std::size_t predictions = 0;            ///< rows that were not fitted
-  std::optional<double> median_error;     ///< of |error|; empty without predictions, as is the next
-  std::optional<double> largest_error;    ///< the error that is largest in size, with its sign
-  std::size_t worst = 0;                  ///< its row
+  std::size_t predictions = 0;          ///< rows that were not fitted
+  std::optional<double> median_error;   ///< of |error|; empty without predictions, as is the next
+  std::optional<double> largest_error;  ///< the error that is largest in size, with its sign
+  std::size_t worst = 0;                ///< its row
   std::size_t pairs = 0, ordered = 0;
 };
 
@@ -52,8 +52,8 @@ struct Validation {
   ErrorLimits tolerance;
   std::vector<ValidationRow> rows;  ///< in the suite's order
   ValidationSummary summary;
-  std::size_t unmeasured = 0;       ///< points of the study without any measurement
-  std::vector<std::string> notes;   ///< of the measured points' forecasts, each once
+  std::size_t unmeasured = 0;      ///< points of the study without any measurement
+  std::vector<std::string> notes;  ///< of the measured points' forecasts, each once
 };
 
 /// A point's forecast of a quantity, in SI; empty where it has none, as algbw where nothing is exchanged.

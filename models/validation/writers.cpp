@@ -56,12 +56,14 @@ std::string fitted_text(const std::vector<ValidationRow>& rows) {
   std::vector<std::pair<std::string, int>> constants;
   for (const ValidationRow& row : rows) {
     if (!row.fitted) continue;
-    const auto known = std::find_if(constants.begin(), constants.end(), [&](const auto& one) { return one.first == *row.fitted; });
+    const auto known =
+        std::find_if(constants.begin(), constants.end(), [&](const auto& one) { return one.first == *row.fitted; });
     if (known == constants.end()) constants.emplace_back(*row.fitted, 1);
     else ++known->second;
   }
   std::string text;
-  for (const auto& [constant, count] : constants) text += fmt::format("fitted to {} row{}: {}\n", count, count == 1 ? "" : "s", constant);
+  for (const auto& [constant, count] : constants)
+    text += fmt::format("fitted to {} row{}: {}\n", count, count == 1 ? "" : "s", constant);
   return text;
 }
 
@@ -89,15 +91,20 @@ struct RowColumn {
 Cell text_or_none(const std::optional<std::string>& text) { return text ? Cell(*text) : Cell(); }
 
 constexpr RowColumn kColumns[] = {
-    {"point", "coordinates of the study's point", [](const ValidationRow& r) { return Cell(describe_point(r.coordinates)); }},
+    {"point", "coordinates of the study's point",
+     [](const ValidationRow& r) { return Cell(describe_point(r.coordinates)); }},
     {"quantity", "what was measured", [](const ValidationRow& r) { return Cell(std::string(name_of(r.quantity))); }},
-    {"unit", "of measured and predicted", [](const ValidationRow& r) { return Cell(std::string(unit_of(r.quantity))); }},
+    {"unit", "of measured and predicted",
+     [](const ValidationRow& r) { return Cell(std::string(unit_of(r.quantity))); }},
     {"measured", "the published value", [](const ValidationRow& r) { return Cell(r.measured); }},
-    {"spread", "standard deviation of repeated measurements over their mean", [](const ValidationRow& r) { return r.spread ? Cell(*r.spread) : Cell(); }},
+    {"spread", "standard deviation of repeated measurements over their mean",
+     [](const ValidationRow& r) { return r.spread ? Cell(*r.spread) : Cell(); }},
     {"predicted", "the forecast", [](const ValidationRow& r) { return Cell(r.predicted); }},
     {"error", "predicted/measured - 1", [](const ValidationRow& r) { return Cell(r.error()); }},
-    {"evidence", "kind of source of the measured value", [](const ValidationRow& r) { return Cell(std::string(name_of(r.evidence))); }},
-    {"fitted", "the constant of the study that was set from this row, so that it tests nothing", [](const ValidationRow& r) { return text_or_none(r.fitted); }},
+    {"evidence", "kind of source of the measured value",
+     [](const ValidationRow& r) { return Cell(std::string(name_of(r.evidence))); }},
+    {"fitted", "the constant of the study that was set from this row, so that it tests nothing",
+     [](const ValidationRow& r) { return text_or_none(r.fitted); }},
 };
 
 Json optional_json(const auto& value) { return value ? Json(*value) : Json(); }
@@ -112,22 +119,31 @@ std::string to_table(const Validation& validation) {
   for (const ValidationRow& row : validation.rows) {
     std::vector<std::string> cells;
     for (const std::string& axis : validation.axes) cells.push_back(value_on(row.coordinates, axis));
-    cells.insert(cells.end(), {std::string(name_of(row.quantity)), human(row.quantity, row.measured), human(row.quantity, row.predicted), signed_percent(row.error()), mark_of(row)});
+    cells.insert(cells.end(), {std::string(name_of(row.quantity)), human(row.quantity, row.measured),
+                               human(row.quantity, row.predicted), signed_percent(row.error()), mark_of(row)});
     table.add(cells);
   }
-  std::string text = wrapped(validation.description.empty() ? validation.name : fmt::format("{}: {}", validation.name, validation.description)) + wrapped("source: " + validation.source);
+  std::string text =
+      wrapped(validation.description.empty() ? validation.name
+                                             : fmt::format("{}: {}", validation.name, validation.description)) +
+      wrapped("source: " + validation.source);
   if (!validation.assumes.empty()) text += wrapped("assumes: " + validation.assumes);
   text += fmt::format("\n{}{}", table.text(), fitted_text(validation.rows));
   text += note_lines(validation.notes);
-  if (validation.unmeasured > 0) text += fmt::format("{} of the study's points {} not measured\n", validation.unmeasured, validation.unmeasured == 1 ? "was" : "were");
+  if (validation.unmeasured > 0)
+    text += fmt::format("{} of the study's points {} not measured\n", validation.unmeasured,
+                        validation.unmeasured == 1 ? "was" : "were");
   return text;
 }
 
 std::string summary_line(const Validation& validation) {
   const ValidationSummary& s = validation.summary;
   std::string text = fmt::format("{}: {} prediction{}", validation.name, s.predictions, s.predictions == 1 ? "" : "s");
-  if (s.predictions > 0) text += fmt::format(", median |error| {}, largest {} ({})", tenths(*s.median_error), signed_percent(*s.largest_error), describe_point(validation.rows[s.worst].coordinates));
-  if (s.pairs > 0) text += fmt::format("; {} of {} pair{} ordered as measured", s.ordered, s.pairs, s.pairs == 1 ? "" : "s");
+  if (s.predictions > 0)
+    text += fmt::format(", median |error| {}, largest {} ({})", tenths(*s.median_error),
+                        signed_percent(*s.largest_error), describe_point(validation.rows[s.worst].coordinates));
+  if (s.pairs > 0)
+    text += fmt::format("; {} of {} pair{} ordered as measured", s.ordered, s.pairs, s.pairs == 1 ? "" : "s");
   return text + "\n";
 }
 
@@ -153,8 +169,11 @@ Json validation_document(const std::vector<Validation>& validations, const std::
   for (std::size_t i = 0; i < validations.size(); ++i) {
     const Validation& v = validations[i];
     const ValidationSummary& s = v.summary;
-    Json suite{{"name", v.name}, {"description", v.description}, {"source", v.source}, {"assumes", v.assumes}, {"axes", v.axes}, {"alternatives", optional_json(v.alternatives)}};
-    suite["tolerance"] = Json{{"median", optional_json(v.tolerance.median)}, {"largest", optional_json(v.tolerance.largest)}};
+    Json suite{{"name", v.name},     {"description", v.description},
+               {"source", v.source}, {"assumes", v.assumes},
+               {"axes", v.axes},     {"alternatives", optional_json(v.alternatives)}};
+    suite["tolerance"] =
+        Json{{"median", optional_json(v.tolerance.median)}, {"largest", optional_json(v.tolerance.largest)}};
     suite["rows"] = Json::array();
     for (const ValidationRow& row : v.rows) {
       Json cells = Json::object();
@@ -163,7 +182,12 @@ Json validation_document(const std::vector<Validation>& validations, const std::
       for (const Coordinate& c : row.coordinates) cells["coordinates"][c.axis] = c.value;
       suite["rows"].push_back(std::move(cells));
     }
-    suite["summary"] = Json{{"predictions", s.predictions}, {"median_absolute_error", optional_json(s.median_error)}, {"largest_error", optional_json(s.largest_error)}, {"pairs", s.pairs}, {"ordered_pairs", s.ordered}, {"tolerance_missed", missed_limits(v)}};
+    suite["summary"] = Json{{"predictions", s.predictions},
+                            {"median_absolute_error", optional_json(s.median_error)},
+                            {"largest_error", optional_json(s.largest_error)},
+                            {"pairs", s.pairs},
+                            {"ordered_pairs", s.ordered},
+                            {"tolerance_missed", missed_limits(v)}};
     suite["unmeasured_points"] = v.unmeasured;
     suite["notes"] = v.notes;
     suite["manifest"] = manifests.at(i);

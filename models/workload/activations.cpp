@@ -79,8 +79,8 @@ class Outputs {
     newest_ = {layer, elements};
   }
 
-  /// The layers whose outputs these inputs are, each the nearest one of its size; empty for the sample itself. Inputs may be parts of
-  /// one output, such as that of a product for q, k and v.
+  /// The layers whose outputs these inputs are, each the nearest one of its size; empty for the sample itself. Inputs
+  /// may be parts of one output, such as that of a product for q, k and v.
   [[nodiscard]] std::vector<std::optional<std::size_t>> find(const std::vector<double>& inputs) const {
     double sum = 0;
     for (const double elements : inputs) sum += elements;
@@ -90,7 +90,9 @@ class Outputs {
     for (const double elements : inputs) {
       const auto same = by_size_.find(elements);
       const std::size_t before = taken[elements]++;
-      found.push_back(same != by_size_.end() && before < same->second.size() ? std::optional(same->second[same->second.size() - 1 - before]) : std::nullopt);
+      found.push_back(same != by_size_.end() && before < same->second.size()
+                          ? std::optional(same->second[same->second.size() - 1 - before])
+                          : std::nullopt);
     }
     return found;
   }
@@ -130,7 +132,8 @@ Bytes activations_of(const WorkloadTable& listed) {
     const auto inputs = before.find(reads.inputs);
     std::map<double, std::size_t> given;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (const double elements = reads.inputs[k]; !inputs[k]) sample[elements] = std::max(sample[elements], ++given[elements]);
+      if (const double elements = reads.inputs[k]; !inputs[k])
+        sample[elements] = std::max(sample[elements], ++given[elements]);
       else if (again && *inputs[k] >= block->first) kept[*inputs[k]].output_again = true;
       else kept[*inputs[k]].output = true;
     }
@@ -147,7 +150,8 @@ Bytes activations_of(const WorkloadTable& listed) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (block != blocks.end() && i == block->first) {
       Bytes again{};
-      for (std::size_t k = block->first; k < block->last; ++k) again += kept[k].rest_again + element * (kept[k].output_again ? outputs[k] : 0.0);
+      for (std::size_t k = block->first; k < block->last; ++k)
+        again += kept[k].rest_again + element * (kept[k].output_again ? outputs[k] : 0.0);
       fullest = std::max(fullest, sum + again);
       ++block;
     }

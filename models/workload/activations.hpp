@@ -16,21 +16,23 @@
 //                      the logarithms of its probabilities, and the gradient of these, with which backward begins
 //   add, concat, rotary   nothing
 //
-// as PyTorch's autograd keeps them (tools/autograd/derivatives.yaml). A tensor that several layers read is kept once. A table has
-// its layers in order but not what each one reads, so that a layer's input is taken to be the nearest output before it of as many
-// elements, in which branches of a network go by their sizes; where there is none it is the sample itself. Several inputs of a layer
-// are the nearest outputs, or parts of the newest if that has as many elements as all of them together. For a transformer of
-// halves with scores in memory this is Korthikanti et al. 2022 (arXiv:2205.05198), section 4.1: 34 s b h + 5 a s² b bytes of a
-// block, less 3 a s² b for the dropout of scores, which no layer here is.
+// as PyTorch's autograd keeps them (tools/autograd/derivatives.yaml). A tensor that several layers read is kept once. A
+// table has its layers in order but not what each one reads, so that a layer's input is taken to be the nearest output
+// before it of as many elements, in which branches of a network go by their sizes; where there is none it is the sample
+// itself. Several inputs of a layer are the nearest outputs, or parts of the newest if that has as many elements as all
+// of them together. For a transformer of halves with scores in memory this is Korthikanti et al. 2022
+// (arXiv:2205.05198), section 4.1: 34 s b h + 5 a s² b bytes of a block, less 3 a s² b for the dropout of scores, which
+// no layer here is.
 #pragma once
 
 #include "models/part/workload.hpp"
 
 namespace stepcast {
 
-/// Bytes of activations at the fullest moment of a pass of `table.batch` samples: at the end of forward; where blocks are computed
-/// again (Recomputation), that or the backward of a block, with what it computed again and what is kept of all before it. Kept is
-/// then what was made outside of blocks, and of blocks what the next layer or another block reads.
+/// Bytes of activations at the fullest moment of a pass of `table.batch` samples: at the end of forward; where blocks
+/// are computed again (Recomputation), that or the backward of a block, with what it computed again and what is kept of
+/// all before it. Kept is then what was made outside of blocks, and of blocks what the next layer or another block
+/// reads.
 /// @pre the table gives shapes, and passed list_gradients (layer_times.hpp)
 Bytes activations_of(const WorkloadTable& listed);
 

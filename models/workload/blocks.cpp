@@ -29,7 +29,9 @@ std::vector<LayerRange> recomputed_blocks(const WorkloadTable& listed) {
   if (listed.recomputation == Recomputation::none) return {};
   const std::vector<LayerRange> all = blocks_of(listed.layers);
   // Shares such as 0.1 and 1/3 are no binary fractions.
-  const auto until = [&](std::size_t blocks) { return std::floor(static_cast<double>(blocks) * listed.recomputed_share * (1 + 1e-12)); };
+  const auto until = [&](std::size_t blocks) {
+    return std::floor(static_cast<double>(blocks) * listed.recomputed_share * (1 + 1e-12));
+  };
   std::vector<LayerRange> again;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (until(i + 1) > until(i)) again.push_back(all[i]);

@@ -26,7 +26,8 @@ std::string text_of(const Extent& extent) {
 
 class ShapeChecker {
  public:
-  ShapeChecker(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults) : table_(table), root_(root), faults_(faults), before_(faults.size()) {}
+  ShapeChecker(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults)
+      : table_(table), root_(root), faults_(faults), before_(faults.size()) {}
 
   void run() {
     types();
@@ -34,7 +35,8 @@ class ShapeChecker {
     else check_layers();
     if (faults_.size() > before_) return;  // what follows adds up shapes that must be sound
     totals();
-    for (std::size_t i = 0; i < table_.variants.size(); ++i) variant(table_.variants[i], fmt::format("{}/variants/{}", root_, i));
+    for (std::size_t i = 0; i < table_.variants.size(); ++i)
+      variant(table_.variants[i], fmt::format("{}/variants/{}", root_, i));
     if (table_.variant) variant(*table_.variant, root_ + "/variant");
     if (table_.profile) profile(*table_.profile);
   }
@@ -46,13 +48,18 @@ class ShapeChecker {
 
   void types() {
     if (table_.compute_dtype && size_of(*table_.compute_dtype) > size_of(table_.dtype))
-      fault(root_ + "/compute_dtype", fmt::format("{} beside a dtype of {}", name_of(*table_.compute_dtype), name_of(table_.dtype)), "a type at most as wide as dtype", "exchange them, or leave compute_dtype out");
-    if (table_.update != Seconds{}) fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile", "remove it");
+      fault(root_ + "/compute_dtype",
+            fmt::format("{} beside a dtype of {}", name_of(*table_.compute_dtype), name_of(table_.dtype)),
+            "a type at most as wide as dtype", "exchange them, or leave compute_dtype out");
+    if (table_.update != Seconds{})
+      fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile", "remove it");
   }
 
   void transformer() {
     check_transformer(*table_.transformer, root_ + "/transformer", faults_);
-    if (!table_.layers.empty()) fault(root_ + "/layers", "layers beside a transformer", "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
+    if (!table_.layers.empty())
+      fault(root_ + "/layers", "layers beside a transformer", "exactly one of layers, gradients and transformer",
+            "remove them: they follow from the transformer");
     if (faults_.size() == before_) expanded_ = layers_of(*table_.transformer);
   }
 
@@ -63,36 +70,46 @@ class ShapeChecker {
     for (std::size_t i = 0; i < table_.layers.size(); ++i) {
       const Layer& layer = table_.layers[i];
       const std::string at = fmt::format("{}/layers/{}", root_, i);
-      if (!names.insert(layer.name).second) fault(at + "/name", fmt::format("\"{}\" a second time", layer.name), "a name of its own for each layer");
+      if (!names.insert(layer.name).second)
+        fault(at + "/name", fmt::format("\"{}\" a second time", layer.name), "a name of its own for each layer");
       if (!layer.shape) {
         fault(at, "a layer without shape among layers with shapes", "shapes for all layers, or times for all");
         continue;
       }
-      if (layer.forward != Seconds{} || layer.backward != Seconds{}) fault(at, "times beside a shape", "either times or a shape", "remove the times: they follow from the profile");
-      if (!layer.gradients.empty()) fault(at + "/gradients", "gradients beside a shape", "no list: they follow from the shape", "remove it");
+      if (layer.forward != Seconds{} || layer.backward != Seconds{})
+        fault(at, "times beside a shape", "either times or a shape", "remove the times: they follow from the profile");
+      if (!layer.gradients.empty())
+        fault(at + "/gradients", "gradients beside a shape", "no list: they follow from the shape", "remove it");
       std::visit([&](const auto& shape) { check(shape, at + "/shape"); }, *layer.shape);
     }
   }
 
   bool extent(const Extent& extent, Count least, const std::string& pointer) {
-    const bool sound = extent.size() == 2 && std::all_of(extent.begin(), extent.end(), [&](Count n) { return n >= least && n <= kMaxExtent; });
-    if (!sound) fault(pointer, text_of(extent), fmt::format("[height, width], two integers from {} to {}", least, kMaxExtent));
+    const bool sound = extent.size() == 2 && std::all_of(extent.begin(), extent.end(),
+                                                         [&](Count n) { return n >= least && n <= kMaxExtent; });
+    if (!sound)
+      fault(pointer, text_of(extent), fmt::format("[height, width], two integers from {} to {}", least, kMaxExtent));
     return sound;
   }
 
   void window(const Extent& input, const Extent& kernel, const Extent& padding, const std::string& at) {
-    const bool sound[] = {extent(input, 1, at + "/input"), extent(kernel, 1, at + "/kernel"), extent(padding, 0, at + "/padding")};
+    const bool sound[] = {extent(input, 1, at + "/input"), extent(kernel, 1, at + "/kernel"),
+                          extent(padding, 0, at + "/padding")};
     if (!(sound[0] && sound[1] && sound[2])) return;
     for (std::size_t i = 0; i < 2; ++i)
       if (input[i] + 2 * padding[i] < kernel[i]) {
-        fault(at + "/kernel", text_of(kernel), fmt::format("at most the padded input, {}", text_of({input[0] + 2 * padding[0], input[1] + 2 * padding[1]})));
+        fault(at + "/kernel", text_of(kernel),
+              fmt::format("at most the padded input, {}",
+                          text_of({input[0] + 2 * padding[0], input[1] + 2 * padding[1]})));
         return;
       }
   }
 
   void check(const Conv2d& x, const std::string& at) {
     window(x.input, x.kernel, x.padding, at);
-    if (x.in % x.groups != 0 || x.out % x.groups != 0) fault(at + "/groups", fmt::format("{} groups of {} input and {} output channels", x.groups, x.in, x.out), "a divisor of both");
+    if (x.in % x.groups != 0 || x.out % x.groups != 0)
+      fault(at + "/groups", fmt::format("{} groups of {} input and {} output channels", x.groups, x.in, x.out),
+            "a divisor of both");
   }
   void check(const ConvTranspose2d& x, const std::string& at) {
     extent(x.input, 1, at + "/input");
@@ -101,16 +118,26 @@ class ShapeChecker {
   void check(const Pool& x, const std::string& at) { window(x.input, x.kernel, x.padding, at); }
   void check(const BatchNorm& x, const std::string& at) { extent(x.input, 1, at + "/input"); }
   void check(const LayerNorm& x, const std::string& at) {
-    if (x.composed && x.bias) fault(at + "/composed", "a norm with biases", "false: such norms are one kernel", "leave composed out, or give \"bias\": false");
+    if (x.composed && x.bias)
+      fault(at + "/composed", "a norm with biases", "false: such norms are one kernel",
+            "leave composed out, or give \"bias\": false");
   }
   void check(const Attention& x, const std::string& at) {
-    if (x.d % x.heads != 0) fault(at + "/heads", fmt::format("{} heads of width {} together", x.heads, x.d), "a divisor of the width");
-    if (x.kv_heads && x.heads % *x.kv_heads != 0) fault(at + "/kv_heads", fmt::format("{} heads of keys and values for {} heads", *x.kv_heads, x.heads), "a divisor of heads", "null stands for as many");
-    if (x.fused && x.causal && x.memory && *x.memory != x.sequence) fault(at + "/causal", fmt::format("{} query and {} key positions", x.sequence, *x.memory), "as many of both, since half of the scores are left out", "leave memory or causal out");
+    if (x.d % x.heads != 0)
+      fault(at + "/heads", fmt::format("{} heads of width {} together", x.heads, x.d), "a divisor of the width");
+    if (x.kv_heads && x.heads % *x.kv_heads != 0)
+      fault(at + "/kv_heads", fmt::format("{} heads of keys and values for {} heads", *x.kv_heads, x.heads),
+            "a divisor of heads", "null stands for as many");
+    if (x.fused && x.causal && x.memory && *x.memory != x.sequence)
+      fault(at + "/causal", fmt::format("{} query and {} key positions", x.sequence, *x.memory),
+            "as many of both, since half of the scores are left out", "leave memory or causal out");
   }
   void check(const Lstm& x, const std::string& at) {
-    if (x.input_rank && *x.input_rank > std::min(x.input, x.hidden)) fault(at + "/input_rank", fmt::format("{}", *x.input_rank), fmt::format("at most {}, the smaller side", std::min(x.input, x.hidden)));
-    if (x.hidden_rank && *x.hidden_rank > x.hidden) fault(at + "/hidden_rank", fmt::format("{}", *x.hidden_rank), fmt::format("at most {}", x.hidden));
+    if (x.input_rank && *x.input_rank > std::min(x.input, x.hidden))
+      fault(at + "/input_rank", fmt::format("{}", *x.input_rank),
+            fmt::format("at most {}, the smaller side", std::min(x.input, x.hidden)));
+    if (x.hidden_rank && *x.hidden_rank > x.hidden)
+      fault(at + "/hidden_rank", fmt::format("{}", *x.hidden_rank), fmt::format("at most {}", x.hidden));
   }
   template <class Other>
   void check(const Other&, const std::string&) {}
@@ -127,7 +154,9 @@ class ShapeChecker {
     if (elements > kMaxCount) fault(place, "more than 2^53 parameters", "fewer");
     else if (elements == 0) fault(place, "no gradient tensor in any layer", "at least one");
     else if (table_.parameters && static_cast<double>(*table_.parameters) != elements)
-      fault(root_ + "/parameters", fmt::format("{}, but the layers hold {:.0f}", *table_.parameters, elements), "the sum of all gradient tensors' elements", table_.transformer ? "correct the claim or the transformer's sizes" : "correct the claim or the layers");
+      fault(root_ + "/parameters", fmt::format("{}, but the layers hold {:.0f}", *table_.parameters, elements),
+            "the sum of all gradient tensors' elements",
+            table_.transformer ? "correct the claim or the transformer's sizes" : "correct the claim or the layers");
   }
 
   void variant(const WorkloadVariant& variant, const std::string& at) {
@@ -135,7 +164,8 @@ class ShapeChecker {
     const Factorize& rule = *variant.factorize;
     if (!rule.from.empty()) known(rule.from, at + "/factorize/from");
     for (std::size_t i = 0; i < rule.keep.size(); ++i) known(rule.keep[i], fmt::format("{}/factorize/keep/{}", at, i));
-    for (std::size_t i = 0; i < rule.stride_last.size(); ++i) known(rule.stride_last[i], fmt::format("{}/factorize/stride_last/{}", at, i));
+    for (std::size_t i = 0; i < rule.stride_last.size(); ++i)
+      known(rule.stride_last[i], fmt::format("{}/factorize/stride_last/{}", at, i));
   }
 
   void known(const std::string& prefix, const std::string& pointer) {
@@ -145,7 +175,8 @@ class ShapeChecker {
       names.push_back(layer.name);
     }
     const std::string near = nearest(prefix, names);
-    fault(pointer, fmt::format("\"{}\"", prefix), "a layer's name, or its beginning up to a dot", near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+    fault(pointer, fmt::format("\"{}\"", prefix), "a layer's name, or its beginning up to a dot",
+          near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 
   void profile(const DeviceProfile& profile) {
@@ -159,7 +190,9 @@ class ShapeChecker {
       if (peak.dtype == dtype) return;
       types += fmt::format("{}{}", types.empty() ? "" : ", ", name_of(peak.dtype));
     }
-    fault(root_ + (table_.compute_dtype ? "/compute_dtype" : "/dtype"), fmt::format("{} on the device \"{}\"", name_of(dtype), profile.name), types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
+    fault(root_ + (table_.compute_dtype ? "/compute_dtype" : "/dtype"),
+          fmt::format("{} on the device \"{}\"", name_of(dtype), profile.name),
+          types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
   }
 
   /// An impossible shape would never match a layer; of two alike entries only one would count.
@@ -168,9 +201,11 @@ class ShapeChecker {
       const LayerEntry& entry = profile.layers[i];
       const std::string at = fmt::format("{}/profile/layers/{}", root_, i);
       std::visit([&](const auto& shape) { check(shape, at + "/shape"); }, entry.shape);
-      if (!entry.forward && !entry.data_gradient && !entry.weight_gradient) fault(at, "an entry without a time", "at least one of forward, data_gradient and weight_gradient");
+      if (!entry.forward && !entry.data_gradient && !entry.weight_gradient)
+        fault(at, "an entry without a time", "at least one of forward, data_gradient and weight_gradient");
       if (const LayerEntry* first = find_entry(profile, entry.shape, entry.batch, entry.dtype); first != &entry)
-        fault(at, fmt::format("the work, batch and type of layers/{} a second time", first - profile.layers.data()), "one entry for each", "remove one of them");
+        fault(at, fmt::format("the work, batch and type of layers/{} a second time", first - profile.layers.data()),
+              "one entry for each", "remove one of them");
     }
   }
 
@@ -179,9 +214,14 @@ class ShapeChecker {
     for (std::size_t i = 0; i < profile.range.size(); ++i) {
       const FittedRange& range = profile.range[i];
       const std::string at = fmt::format("{}/profile/range/{}", root_, i);
-      if (!types.insert(range.dtype).second) fault(at + "/dtype", fmt::format("{} a second time", name_of(range.dtype)), "one range for each type");
-      if (range.flops.min > range.flops.max) fault(at + "/flops/min", exact_text(range.flops.min), fmt::format("at most max ({})", exact_text(range.flops.max)));
-      if (range.bytes.min > range.bytes.max) fault(at + "/bytes/min", exact_text(range.bytes.min), fmt::format("at most max ({})", exact_text(range.bytes.max)));
+      if (!types.insert(range.dtype).second)
+        fault(at + "/dtype", fmt::format("{} a second time", name_of(range.dtype)), "one range for each type");
+      if (range.flops.min > range.flops.max)
+        fault(at + "/flops/min", exact_text(range.flops.min),
+              fmt::format("at most max ({})", exact_text(range.flops.max)));
+      if (range.bytes.min > range.bytes.max)
+        fault(at + "/bytes/min", exact_text(range.bytes.min),
+              fmt::format("at most max ({})", exact_text(range.bytes.max)));
     }
   }
 
@@ -189,7 +229,8 @@ class ShapeChecker {
     std::set<Dtype> types;
     for (std::size_t i = 0; i < profile.roofline_spread.size(); ++i)
       if (const Dtype dtype = profile.roofline_spread[i].dtype; !types.insert(dtype).second)
-        fault(fmt::format("{}/profile/roofline_spread/{}/dtype", root_, i), fmt::format("{} a second time", name_of(dtype)), "one spread for each type");
+        fault(fmt::format("{}/profile/roofline_spread/{}/dtype", root_, i),
+              fmt::format("{} a second time", name_of(dtype)), "one spread for each type");
   }
 
   const WorkloadTable& table_;
@@ -201,6 +242,8 @@ class ShapeChecker {
 
 }  // namespace
 
-void check_shapes(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults) { ShapeChecker(table, root, faults).run(); }
+void check_shapes(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults) {
+  ShapeChecker(table, root, faults).run();
+}
 
 }  // namespace stepcast

@@ -57,7 +57,9 @@ struct Split {
     layers.back().shape = low;
   }
   template <class Other>
-  void operator()(const Other&) { layers.push_back(layer); }
+  void operator()(const Other&) {
+    layers.push_back(layer);
+  }
 };
 
 }  // namespace
@@ -73,7 +75,8 @@ WorkloadTable factorize(const WorkloadTable& table, const Factorize& rule) {
   bool begun = rule.from.empty();
   for (const Layer& layer : table.layers) {
     begun = begun || covers(rule.from, layer.name);
-    if (begun && layer.shape && !covered(rule.keep, layer.name)) std::visit(Split{layer, rule, result.layers}, *layer.shape);
+    if (begun && layer.shape && !covered(rule.keep, layer.name))
+      std::visit(Split{layer, rule, result.layers}, *layer.shape);
     else result.layers.push_back(layer);
   }
   return result;

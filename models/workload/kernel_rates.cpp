@@ -9,7 +9,8 @@ namespace stepcast {
 Seconds KernelRates::memory_time(Bytes bytes) const {
   Knot from{{}, launch};
   for (const Knot& knot : knots) {
-    if (bytes < knot.bytes) return from.time + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.time - from.time);
+    if (bytes < knot.bytes)
+      return from.time + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.time - from.time);
     from = knot;
   }
   return from.time + (bytes - from.bytes) / bandwidth;
@@ -25,7 +26,8 @@ KernelRates device_rates(const DeviceProfile& profile) {
   if (profile.peaks.empty()) throw ModelError("the device profile \"" + profile.name + "\" has no peak rate");
   const PeakRate* fp32 = find_peak(profile, Dtype::fp32);
   const PeakRate& peak = fp32 == nullptr ? profile.peaks.front() : *fp32;
-  return {profile.launch_overhead.value, profile.memory_bandwidth.value * profile.memory_efficiency.value, peak.rate * profile.compute_efficiency.value};
+  return {profile.launch_overhead.value, profile.memory_bandwidth.value * profile.memory_efficiency.value,
+          peak.rate * profile.compute_efficiency.value};
 }
 
 KernelRates rates_of(const KernelEntry& kernel, const KernelRates& device) {

@@ -18,7 +18,7 @@ struct KernelRates {
   Seconds launch{};
   BytesPerSecond bandwidth{};  ///< after the last knot
   FlopsPerSecond peak{};
-  std::vector<Knot> knots{};   ///< ascending
+  std::vector<Knot> knots{};     ///< ascending
   bool adds_arithmetic = false;  ///< flops/peak are added; otherwise the longer time is taken
 
   /// m(b): linear from (0, launch) by the knots, then at `bandwidth`.
@@ -32,7 +32,8 @@ struct KernelRates {
 /// @throws ModelError when the profile has no peak
 KernelRates device_rates(const DeviceProfile& profile);
 
-/// Of a kernel that the profile lists: its own, a peak of its own adding its arithmetic; without one `device`'s peak holds.
+/// Of a kernel that the profile lists: its own, a peak of its own adding its arithmetic; without one `device`'s peak
+/// holds.
 KernelRates rates_of(const KernelEntry& kernel, const KernelRates& device);
 
 }  // namespace stepcast

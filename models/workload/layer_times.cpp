@@ -16,7 +16,8 @@ namespace {
 
 FlopsPerSecond peak_of(const DeviceProfile& profile, Dtype dtype) {
   const PeakRate* found = find_peak(profile, dtype);
-  if (found == nullptr) throw ModelError(fmt::format("the device profile \"{}\" has no peak rate for {}", profile.name, name_of(dtype)));
+  if (found == nullptr)
+    throw ModelError(fmt::format("the device profile \"{}\" has no peak rate for {}", profile.name, name_of(dtype)));
   return found->rate;
 }
 
@@ -47,18 +48,21 @@ void compute_again(const std::vector<LayerRange>& blocks, std::vector<Layer>& la
 
 bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype) {
   if (profile.range.empty() || work.kernels == 0) return true;
-  const auto range = std::find_if(profile.range.begin(), profile.range.end(), [&](const FittedRange& fitted) { return fitted.dtype == dtype; });
+  const auto range = std::find_if(profile.range.begin(), profile.range.end(),
+                                  [&](const FittedRange& fitted) { return fitted.dtype == dtype; });
   if (range == profile.range.end()) return false;
   const Flops flops = work.flops / work.kernels;
   const Bytes bytes = work.bytes / work.kernels;
-  return flops >= range->flops.min && flops <= range->flops.max && bytes >= range->bytes.min && bytes <= range->bytes.max;
+  return flops >= range->flops.min && flops <= range->flops.max && bytes >= range->bytes.min &&
+         bytes <= range->bytes.max;
 }
 
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
   LayerWork work = work_of(shape, batch, dtype);
   const auto* conv = std::get_if<Conv2d>(&shape);
   if (conv && dtype == Dtype::fp32 && conv->kernel == Extent{3, 3} && conv->stride == 1 && conv->groups == 1)
-    for (KernelWork* part : {&work.forward, &work.data_gradient, &work.weight_gradient}) part->flops *= 1 / profile.winograd.value;
+    for (KernelWork* part : {&work.forward, &work.data_gradient, &work.weight_gradient})
+      part->flops *= 1 / profile.winograd.value;
   return work;
 }
 
@@ -68,10 +72,13 @@ bool is_fused_attention(const LayerShape& shape) {
 }
 
 double efficiency_of(const DeviceProfile& profile, const LayerShape& shape) {
-  return profile.attention_efficiency && is_fused_attention(shape) ? profile.attention_efficiency->value : profile.compute_efficiency.value;
+  return profile.attention_efficiency && is_fused_attention(shape) ? profile.attention_efficiency->value
+                                                                   : profile.compute_efficiency.value;
 }
 
-Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype) { return roofline(work, profile, dtype, profile.compute_efficiency.value); }
+Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype) {
+  return roofline(work, profile, dtype, profile.compute_efficiency.value);
+}
 
 Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype, double efficiency) {
   const Seconds arithmetic = work.flops / (peak_of(profile, dtype) * efficiency);
@@ -97,7 +104,9 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
   const LayerEntry* entry = find_entry(profile, shape, batch, dtype);
   const LayerWork work = work_on(profile, shape, batch, dtype);
   const double efficiency = efficiency_of(profile, shape);
-  const auto time = [&](std::optional<Seconds> known, const KernelWork& part) { return known ? *known : roofline(part, profile, dtype, efficiency); };
+  const auto time = [&](std::optional<Seconds> known, const KernelWork& part) {
+    return known ? *known : roofline(part, profile, dtype, efficiency);
+  };
   return {time(entry ? entry->forward : std::nullopt, work.forward),
           time(entry ? entry->data_gradient : std::nullopt, work.data_gradient),
           time(entry ? entry->weight_gradient : std::nullopt, work.weight_gradient)};
@@ -126,7 +135,8 @@ Seconds time_of(const Update& update, const DeviceProfile& profile) {
 WorkloadTable list_gradients(const WorkloadTable& table) {
   if (!gives_shapes(table)) return table;
   if (table.transformer) return list_gradients(expand(table));
-  WorkloadTable listed = table.variant && table.variant->factorize ? factorize(table, *table.variant->factorize) : table;
+  WorkloadTable listed =
+      table.variant && table.variant->factorize ? factorize(table, *table.variant->factorize) : table;
   listed.variant.reset();
   for (Layer& layer : listed.layers) layer.gradients = gradients_of(layer);
   return listed;

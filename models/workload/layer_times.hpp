@@ -11,10 +11,10 @@ namespace stepcast {
 ///
 ///     t = kernels · launch + (a^k + b^k)^(1/k),   a = flops / (peak · e_c),   b = bytes / (bandwidth · e_m)
 ///
-/// with the profile's peak of the type, its efficiencies e and bend k. e_c is `efficiency`, or compute_efficiency. The usual roofline max(a, b) is the limit of
-/// large k and has a kink where a = b, at which the forecast's answer to "would a faster memory help?" jumps from no
-/// to yes; real kernels overlap arithmetic and traffic imperfectly there. The k-norm is smooth, never below the
-/// roofline, at most 2^(1/k) above it (at a = b), and k = 1 is no overlap at all.
+/// with the profile's peak of the type, its efficiencies e and bend k. e_c is `efficiency`, or compute_efficiency. The
+/// usual roofline max(a, b) is the limit of large k and has a kink where a = b, at which the forecast's answer to
+/// "would a faster memory help?" jumps from no to yes; real kernels overlap arithmetic and traffic imperfectly there.
+/// The k-norm is smooth, never below the roofline, at most 2^(1/k) above it (at a = b), and k = 1 is no overlap at all.
 /// @throws ModelError when the profile has no peak for the type
 Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype, double efficiency);
 Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dtype);
@@ -22,7 +22,8 @@ Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dty
 /// Attention whose scores stay on the chip.
 bool is_fused_attention(const LayerShape& shape);
 
-/// e_c of a layer: the profile's attention_efficiency, if it has one, of fused attention, compute_efficiency of all others.
+/// e_c of a layer: the profile's attention_efficiency, if it has one, of fused attention, compute_efficiency of all
+/// others.
 double efficiency_of(const DeviceProfile& profile, const LayerShape& shape);
 
 /// Whether the roofline was fitted on kernels of this work, taken as work.kernels alike ones. A profile without any
@@ -34,7 +35,8 @@ bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype);
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
 /// Whether two layers do the same work: alike but for what changes no kernel (whose weight it is, whether a norm has a
-/// scale or a bias, or a loss all scores at once, key positions and heads left to their default, which scores are masked where all are computed).
+/// scale or a bias, or a loss all scores at once, key positions and heads left to their default, which scores are
+/// masked where all are computed).
 bool same_work(const LayerShape& a, const LayerShape& b);
 
 /// The profile's entry for a layer of this work, batch and type; null without one.
@@ -64,10 +66,10 @@ Update update_of(const WorkloadTable& listed, const DeviceProfile& profile);
 /// @throws ModelError when the profile has no peak
 Seconds time_of(const Update& update, const DeviceProfile& profile);
 
-/// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update
-/// time from the optimizer and the profile. The first layer needs no data gradient, since nothing before it learns. A
-/// variant is applied first. Where blocks are computed again, the last layer's backward has the time of the block's forward,
-/// since that comes first. A table that gives times is returned as it is.
+/// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update time
+/// from the optimizer and the profile. The first layer needs no data gradient, since nothing before it learns. A
+/// variant is applied first. Where blocks are computed again, the last layer's backward has the time of the block's
+/// forward, since that comes first. A table that gives times is returned as it is.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 

@@ -97,18 +97,26 @@ double hidden_macs(const Lstm& x) { return 4 * matrix_macs(real(x.hidden), real(
 double input_macs(const Lstm& x) { return 4 * matrix_macs(real(x.hidden), real(x.input), x.input_rank); }
 
 struct WeightMacs {
-  double operator()(const Conv2d& x) const { return real(x.in / x.groups) * real(x.out) * product(x.kernel) * product(output_of(x)); }
-  double operator()(const ConvTranspose2d& x) const { return real(x.in) * real(x.out) * product(x.kernel) * product(x.input); }
+  double operator()(const Conv2d& x) const {
+    return real(x.in / x.groups) * real(x.out) * product(x.kernel) * product(output_of(x));
+  }
+  double operator()(const ConvTranspose2d& x) const {
+    return real(x.in) * real(x.out) * product(x.kernel) * product(x.input);
+  }
   double operator()(const Linear& x) const { return real(x.in) * real(x.out) * real(x.rows); }
   double operator()(const Lstm& x) const { return real(x.steps) * (input_macs(x) + hidden_macs(x)); }
   template <class Other>
-  double operator()(const Other&) const { return 0; }
+  double operator()(const Other&) const {
+    return 0;
+  }
 };
 
 double keys_of(const Attention& x) { return real(x.memory.value_or(x.sequence)); }
 
 /// Scores of all heads that are computed: of causal ones a fused kernel leaves out the half that is masked.
-double scores_of(const Attention& x) { return real(x.heads) * real(x.sequence) * keys_of(x) * (x.fused && x.causal ? 0.5 : 1); }
+double scores_of(const Attention& x) {
+  return real(x.heads) * real(x.sequence) * keys_of(x) * (x.fused && x.causal ? 0.5 : 1);
+}
 
 // Work -----------------------------------------------------------------------------------------------------------
 
@@ -163,10 +171,14 @@ class WorkCounter {
 
   /// Forward reads twice (statistics, then values) and writes once; backward reads two tensors twice, writes one.
   LayerWork operator()(const BatchNorm& x) const { return norm(real(x.channels) * product(x.input)); }
-  LayerWork operator()(const LayerNorm& x) const { return x.composed ? composed_norm(x) : norm(real(x.width) * real(x.rows)); }
+  LayerWork operator()(const LayerNorm& x) const {
+    return x.composed ? composed_norm(x) : norm(real(x.width) * real(x.rows));
+  }
 
   LayerWork operator()(const Activation& x) const {
-    const double n = real(x.elements), operations = x.function == ActivationFunction::relu || x.function == ActivationFunction::dropout ? 1 : 10;
+    const double n = real(x.elements),
+                 operations =
+                     x.function == ActivationFunction::relu || x.function == ActivationFunction::dropout ? 1 : 10;
     return {kernels(operations * n, 2 * n, 1), kernels(operations * n, 3 * n, 1), {}};
   }
   LayerWork operator()(const Pool& x) const {
@@ -174,16 +186,24 @@ class WorkCounter {
     return {kernels(out * product(x.kernel), in + out, 1), kernels(out * product(x.kernel), in + 2 * out, 1), {}};
   }
   /// The gradient of a sum is handed on as it is; where the branch began, the branches' gradients are summed.
-  LayerWork operator()(const Add& x) const { return {kernels(real(x.elements), 3 * real(x.elements), 1), kernels(real(x.elements), 3 * real(x.elements), 1), {}}; }
-  LayerWork operator()(const Multiply& x) const { return {kernels(real(x.elements), 3 * real(x.elements), 1), kernels(2 * real(x.elements), 6 * real(x.elements), 2), {}}; }
+  LayerWork operator()(const Add& x) const {
+    return {kernels(real(x.elements), 3 * real(x.elements), 1), kernels(real(x.elements), 3 * real(x.elements), 1), {}};
+  }
+  LayerWork operator()(const Multiply& x) const {
+    return {
+        kernels(real(x.elements), 3 * real(x.elements), 1), kernels(2 * real(x.elements), 6 * real(x.elements), 2), {}};
+  }
   LayerWork operator()(const Rotary& x) const {
     const double n = real(x.elements);
-    // Of queries and keys each: times cosines, the halves swapped (one negated, both joined), times sines, the sum. Backward: the
-    // gradient times cosines and times sines, one half negated, each put into zeros, both summed; the sum.
+    // Of queries and keys each: times cosines, the halves swapped (one negated, both joined), times sines, the sum.
+    // Backward: the gradient times cosines and times sines, one half negated, each put into zeros, both summed; the
+    // sum.
     if (x.composed) return {kernels(3.5 * n, 10 * n, 10), kernels(4.5 * n, 15 * n, 18), {}};
     return {kernels(3 * n, 2 * n, 1), kernels(3 * n, 2 * n, 1), {}};
   }
-  LayerWork operator()(const Concat& x) const { return {kernels(0, 2 * real(x.elements), 1), kernels(0, 2 * real(x.elements), 1), {}}; }
+  LayerWork operator()(const Concat& x) const {
+    return {kernels(0, 2 * real(x.elements), 1), kernels(0, 2 * real(x.elements), 1), {}};
+  }
   LayerWork operator()(const SoftmaxLoss& x) const {
     const double n = real(x.classes) * real(x.rows);
     return {kernels(6 * n, 2 * n, 2), kernels(3 * n, 2 * n, 2), {}};
@@ -217,9 +237,10 @@ class WorkCounter {
     return work;
   }
 
-  /// FlashAttention (Dao et al. 2022; algorithms 1 and 2 of Dao 2023). Forward reads q, k, v, writes o and for each row and head the
-  /// logarithm of its exponentials' sum, in fp32. Backward first reads o and do for their rows' products, one number each in fp32;
-  /// then reads q, k, v, do and both numbers, computes the scores again and writes dq, dk, dv: 5 products for forward's 2.
+  /// FlashAttention (Dao et al. 2022; algorithms 1 and 2 of Dao 2023). Forward reads q, k, v, writes o and for each row
+  /// and head the logarithm of its exponentials' sum, in fp32. Backward first reads o and do for their rows' products,
+  /// one number each in fp32; then reads q, k, v, do and both numbers, computes the scores again and writes dq, dk, dv:
+  /// 5 products for forward's 2.
   [[nodiscard]] LayerWork fused(const Attention& x) const {
     const double macs = attention_macs(x), queries = queries_of(x), keys = key_elements_of(x), scores = scores_of(x);
     const Bytes statistic = 4_B * (real(x.heads) * real(x.sequence) * batch_);
@@ -233,18 +254,22 @@ class WorkCounter {
 
   [[nodiscard]] static double queries_of(const Attention& x) { return real(x.sequence) * real(x.d); }
   /// Of keys, and as many of values.
-  [[nodiscard]] static double key_elements_of(const Attention& x) { return keys_of(x) * real(x.d / x.heads) * real(x.kv_heads.value_or(x.heads)); }
+  [[nodiscard]] static double key_elements_of(const Attention& x) {
+    return keys_of(x) * real(x.d / x.heads) * real(x.kv_heads.value_or(x.heads));
+  }
 
-  /// RMSNorm by simple operations, each with its reads and writes of n elements: a cast to fp32, squares, their mean, the product with its
-  /// root, a cast back, the product with the weights. Backward of the products (for either factor), of the squares (x to the power 1,
-  /// times 2, times the mean's gradient spread over the row) and of the casts, and the sum of both gradients of x.
+  /// RMSNorm by simple operations, each with its reads and writes of n elements: a cast to fp32, squares, their mean,
+  /// the product with its root, a cast back, the product with the weights. Backward of the products (for either
+  /// factor), of the squares (x to the power 1, times 2, times the mean's gradient spread over the row) and of the
+  /// casts, and the sum of both gradients of x.
   [[nodiscard]] LayerWork composed_norm(const LayerNorm& x) const {
     const double n = real(x.width) * real(x.rows) * batch_;
     const bool casts = element_ < 4_B;
     const Bytes cast = casts ? element_ + 4_B : 0_B;
     LayerWork work;
     work.forward = {Flops(5 * n), (cast * 2.0 + 4_B * (2 + 1 + 2.0) + element_ * 2.0) * n, casts ? 8.0 : 6.0};
-    work.data_gradient = {Flops(9 * n), (element_ * 2.0 + cast * 2.0 + 4_B * (2 + 3 + 1 + 1 + 7 + 3.0)) * n, casts ? 14.0 : 12.0};
+    work.data_gradient = {Flops(9 * n), (element_ * 2.0 + cast * 2.0 + 4_B * (2 + 3 + 1 + 1 + 7 + 3.0)) * n,
+                          casts ? 14.0 : 12.0};
     work.weight_gradient = {Flops(2 * n), element_ * 4.0 * n, 2};
     return work;
   }
@@ -268,7 +293,9 @@ struct OutputElements {
   double operator()(const Rotary& x) const { return real(x.elements) + real(x.passed); }
   double operator()(const SoftmaxLoss&) const { return 1; }
   template <class Elementwise>
-  double operator()(const Elementwise& x) const { return real(x.elements); }
+  double operator()(const Elementwise& x) const {
+    return real(x.elements);
+  }
 };
 
 }  // namespace
@@ -295,9 +322,13 @@ double attention_macs(const LayerShape& shape) {
 
 double output_elements(const LayerShape& shape) { return std::visit(OutputElements{}, shape); }
 
-LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype) { return std::visit(WorkCounter(batch, dtype), shape); }
+LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype) {
+  return std::visit(WorkCounter(batch, dtype), shape);
+}
 
-int states_of(Optimizer optimizer) { return optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2; }
+int states_of(Optimizer optimizer) {
+  return optimizer == Optimizer::sgd ? 0 : optimizer == Optimizer::momentum ? 1 : 2;
+}
 
 KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype) {
   const double states = states_of(optimizer);

@@ -19,8 +19,8 @@ std::vector<GradientTensor> gradients_of(const Layer& layer);
 /// count none.
 double weight_macs(const LayerShape& shape);
 
-/// Multiply-accumulates of one sample's forward pass between activations: attention's scores and weighted values, half of them
-/// where it is fused and causal.
+/// Multiply-accumulates of one sample's forward pass between activations: attention's scores and weighted values, half
+/// of them where it is fused and causal.
 double attention_macs(const LayerShape& shape);
 
 /// Elements of one sample's output.
@@ -32,7 +32,7 @@ Extent window_output(const Extent& input, const Extent& kernel, Count stride, co
 /// What one or more kernels do, one after the other.
 struct KernelWork {
   Flops flops{};
-  Bytes bytes{};      ///< read and written in the device's memory
+  Bytes bytes{};  ///< read and written in the device's memory
   double kernels = 0;
 
   KernelWork& operator+=(const KernelWork& other) {
@@ -60,8 +60,8 @@ int states_of(Optimizer optimizer);
 /// another gradient type the weights have a copy in it.
 KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype);
 
-/// The kernel that updates one tensor, as device profiles name it and calibrate/ measures it: "sgd_momentum-update/bf16".
-/// tf32 is fp32 in memory.
+/// The kernel that updates one tensor, as device profiles name it and calibrate/ measures it:
+/// "sgd_momentum-update/bf16". tf32 is fp32 in memory.
 std::string update_kernel(Optimizer optimizer, Dtype dtype);
 
 }  // namespace stepcast

@@ -60,21 +60,26 @@ std::vector<RooflineSpread> judge_roofline(const DeviceProfile& profile) {
   std::vector<RooflineSpread> spreads;
   for (const auto& [dtype, known] : factors) {
     const int parts = static_cast<int>(known.size());
-    spreads.push_back({dtype, std::min(covering(known) - 1, *kSpread.max), parts, Evidence::measured, fmt::format("the roofline of {} of this profile's layer times against them", parts)});
+    spreads.push_back({dtype, std::min(covering(known) - 1, *kSpread.max), parts, Evidence::measured,
+                       fmt::format("the roofline of {} of this profile's layer times against them", parts)});
   }
   return spreads;
 }
 
 const RooflineSpread* find_roofline_spread(const DeviceProfile& profile, Dtype dtype) {
   const auto& spreads = profile.roofline_spread;
-  const auto own = std::find_if(spreads.begin(), spreads.end(), [&](const RooflineSpread& one) { return one.dtype == dtype; });
+  const auto own =
+      std::find_if(spreads.begin(), spreads.end(), [&](const RooflineSpread& one) { return one.dtype == dtype; });
   if (own != spreads.end()) return &*own;
-  const auto widest = std::max_element(spreads.begin(), spreads.end(), [](const RooflineSpread& a, const RooflineSpread& b) { return a.spread < b.spread; });
+  const auto widest =
+      std::max_element(spreads.begin(), spreads.end(),
+                       [](const RooflineSpread& a, const RooflineSpread& b) { return a.spread < b.spread; });
   return widest == spreads.end() ? nullptr : &*widest;
 }
 
 bool has_spread(const DeviceProfile& profile) {
-  bool found = std::any_of(profile.roofline_spread.begin(), profile.roofline_spread.end(), [](const RooflineSpread& one) { return one.spread > 0; });
+  bool found = std::any_of(profile.roofline_spread.begin(), profile.roofline_spread.end(),
+                           [](const RooflineSpread& one) { return one.spread > 0; });
   const auto look = [&](const std::optional<double>& spread, const auto&) { found |= spread.value_or(0) > 0; };
   for_each_constant(profile, look, look);
   for_each_entry(profile, look, look);
@@ -82,7 +87,9 @@ bool has_spread(const DeviceProfile& profile) {
 }
 
 DeviceProfile at_side(DeviceProfile profile, Side side, Dtype dtype) {
-  const auto factor = [&](std::optional<double> spread) { return side == Side::slow ? 1 + spread.value_or(0) : 1 / (1 + spread.value_or(0)); };
+  const auto factor = [&](std::optional<double> spread) {
+    return side == Side::slow ? 1 + spread.value_or(0) : 1 / (1 + spread.value_or(0));
+  };
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
   const double unmeasured = known ? factor(known->spread) : 1;
   for_each_constant(

@@ -36,20 +36,28 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   const Dtype dtype = compute_dtype_of(listed);
   for (const PeakRate& peak : profile.peaks)
     if (peak.dtype == dtype) constants.push_back({"peak", peak.evidence});
-  constants.insert(constants.end(), {{"memory bandwidth", profile.memory_bandwidth.evidence}, {"launch overhead", profile.launch_overhead.evidence},
+  constants.insert(constants.end(), {{"memory bandwidth", profile.memory_bandwidth.evidence},
+                                     {"launch overhead", profile.launch_overhead.evidence},
                                      {"compute efficiency", profile.compute_efficiency.evidence}});
-  const bool attends = std::any_of(listed.layers.begin(), listed.layers.end(), [](const Layer& layer) { return layer.shape && is_fused_attention(*layer.shape); });
-  if (attends && profile.attention_efficiency) constants.push_back({"attention efficiency", profile.attention_efficiency->evidence});
-  constants.insert(constants.end(), {{"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
+  const bool attends = std::any_of(listed.layers.begin(), listed.layers.end(),
+                                   [](const Layer& layer) { return layer.shape && is_fused_attention(*layer.shape); });
+  if (attends && profile.attention_efficiency)
+    constants.push_back({"attention efficiency", profile.attention_efficiency->evidence});
+  constants.insert(constants.end(),
+                   {{"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
   // The default, no gain, is nobody's claim.
-  const bool convolves = std::any_of(listed.layers.begin(), listed.layers.end(), [](const Layer& layer) { return layer.shape && std::holds_alternative<Conv2d>(*layer.shape); });
-  if (convolves && dtype == Dtype::fp32 && profile.winograd.value != 1) constants.push_back({"Winograd's gain", profile.winograd.evidence});
+  const bool convolves = std::any_of(listed.layers.begin(), listed.layers.end(), [](const Layer& layer) {
+    return layer.shape && std::holds_alternative<Conv2d>(*layer.shape);
+  });
+  if (convolves && dtype == Dtype::fp32 && profile.winograd.value != 1)
+    constants.push_back({"Winograd's gain", profile.winograd.evidence});
   std::string text;
   for (const Evidence evidence : kUnmeasured) {
     std::vector<std::string_view> names;
     for (const Constant& constant : constants)
       if (constant.evidence == evidence) names.push_back(constant.name);
-    if (!names.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), name_of(evidence));
+    if (!names.empty())
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), name_of(evidence));
   }
   return text;
 }
@@ -58,7 +66,8 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
 std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
   if (known == nullptr) return "whose own error is not known: an error band leaves it out";
-  return fmt::format("which is within a factor {:.3g} of {} {} {} {} of layers in {}", 1 + known->spread, known->parts >= 9 ? "nine tenths of" : "all", known->parts, name_of(known->evidence),
+  return fmt::format("which is within a factor {:.3g} of {} {} {} {} of layers in {}", 1 + known->spread,
+                     known->parts >= 9 ? "nine tenths of" : "all", known->parts, name_of(known->evidence),
                      known->parts == 1 ? "part" : "parts", name_of(known->dtype));
 }
 
@@ -76,7 +85,8 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
   std::vector<Part> parts;
   const Dtype dtype = compute_dtype_of(listed);
   std::vector<double> forwards(listed.layers.size(), 1.0);
-  for (const LayerRange& block : recomputed_blocks(listed)) std::fill_n(forwards.begin() + static_cast<std::ptrdiff_t>(block.first), block.last - block.first, 2.0);
+  for (const LayerRange& block : recomputed_blocks(listed))
+    std::fill_n(forwards.begin() + static_cast<std::ptrdiff_t>(block.first), block.last - block.first, 2.0);
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Layer& layer = listed.layers[i];
     const LayerEntry* entry = find_entry(profile, *layer.shape, batch, dtype);
@@ -99,15 +109,20 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
 bool is_beyond_entry(const Update& update) {
   if (update.entry == nullptr || !update.entry->range) return false;
   const BytesRange& range = *update.entry->range;
-  return std::any_of(update.tensors.begin(), update.tensors.end(), [&](const KernelWork& tensor) { return tensor.bytes < range.min || tensor.bytes > range.max; });
+  return std::any_of(update.tensors.begin(), update.tensors.end(),
+                     [&](const KernelWork& tensor) { return tensor.bytes < range.min || tensor.bytes > range.max; });
 }
 
 /// Layers that an entry of this evidence times, a layer once; "update" last.
-std::vector<std::string> timed_by(Evidence evidence, const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
+std::vector<std::string> timed_by(Evidence evidence, const WorkloadTable& listed, const DeviceProfile& profile,
+                                  int batch) {
   std::vector<std::string> names;
   for (const Layer& layer : listed.layers)
-    if (const LayerEntry* entry = find_entry(profile, *layer.shape, batch, compute_dtype_of(listed)); entry != nullptr && entry->evidence == evidence) names.push_back(layer.name);
-  if (const Update update = update_of(listed, profile); update.entry != nullptr && update.entry->evidence == evidence) names.emplace_back("update");
+    if (const LayerEntry* entry = find_entry(profile, *layer.shape, batch, compute_dtype_of(listed));
+        entry != nullptr && entry->evidence == evidence)
+      names.push_back(layer.name);
+  if (const Update update = update_of(listed, profile); update.entry != nullptr && update.entry->evidence == evidence)
+    names.emplace_back("update");
   return names;
 }
 
@@ -118,7 +133,8 @@ std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const D
   if (!gives_shapes(table)) return names;
   const WorkloadTable listed = list_gradients(table);
   for (const Part& part : parts_of(listed, profile, batch))
-    if (!part.has_entry && !covers(profile, part.work, part.dtype) && (names.empty() || names.back() != part.layer)) names.emplace_back(part.layer);
+    if (!part.has_entry && !covers(profile, part.work, part.dtype) && (names.empty() || names.back() != part.layer))
+      names.emplace_back(part.layer);
   if (is_beyond_entry(update_of(listed, profile))) names.emplace_back("update");
   return names;
 }
@@ -140,18 +156,23 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
   const WorkloadTable listed = list_gradients(table);
   for (const Evidence evidence : kUnmeasured)
     if (const std::vector<std::string> names = timed_by(evidence, listed, profile, table.batch); !names.empty())
-      notes.push_back(fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}", names.size(), times_are(names.size()), profile.name, name_of(evidence), few_of(names)));
+      notes.push_back(fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}",
+                                  names.size(), times_are(names.size()), profile.name, name_of(evidence),
+                                  few_of(names)));
   const std::vector<Part> parts = parts_of(listed, profile, table.batch);
   const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.has_entry; });
   if (const std::string constants = asks_roofline ? unmeasured(listed, profile) : ""; !constants.empty())
-    notes.push_back(fmt::format("layer times follow from the profile \"{}\", not measured: {}", profile.name, constants));
+    notes.push_back(
+        fmt::format("layer times follow from the profile \"{}\", not measured: {}", profile.name, constants));
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
-    notes.push_back(fmt::format("{} {} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}", layers.size(), times_are(layers.size()), profile.name, few_of(layers)));
+    notes.push_back(fmt::format("{} {} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}",
+                                layers.size(), times_are(layers.size()), profile.name, few_of(layers)));
   if (profile.layers.empty() && !has_spread(profile)) return notes;
   if (const TimeByRoofline time = time_by_roofline(table, profile, table.batch); time.by_roofline > Seconds{})
-    notes.push_back(fmt::format("{:.3g} % of forward, backward and update has no entry in the profile \"{}\" but follows from the roofline, {}", 100 * (time.by_roofline / time.all), profile.name,
-                                roofline_text(profile, compute_dtype_of(table))));
+    notes.push_back(fmt::format(
+        "{:.3g} % of forward, backward and update has no entry in the profile \"{}\" but follows from the roofline, {}",
+        100 * (time.by_roofline / time.all), profile.name, roofline_text(profile, compute_dtype_of(table))));
   return notes;
 }
 

@@ -24,8 +24,8 @@ TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile&
 
 /// Notes, in whole sentences without capital and full stop, on times that were not measured: which of the profile's
 /// entries, and where its roofline prices anything which of its constants, are no measurements, which layers are
-/// extrapolated and, where the profile knows a spread or layers, how much of the time has no entry and what the roofline's
-/// spread there is. Empty without shapes or profile.
+/// extrapolated and, where the profile knows a spread or layers, how much of the time has no entry and what the
+/// roofline's spread there is. Empty without shapes or profile.
 /// @pre the table passed check_shapes
 std::vector<std::string> timing_notes(const WorkloadTable& table);
 

@@ -14,7 +14,10 @@ namespace {
 class Transfer {
  public:
   Transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to)
-      : measured_(measured), from_(from), to_(to), bandwidth_(to.memory_bandwidth.value / from.memory_bandwidth.value),
+      : measured_(measured),
+        from_(from),
+        to_(to),
+        bandwidth_(to.memory_bandwidth.value / from.memory_bandwidth.value),
         clock_(from.clock && to.clock ? to.clock->value / from.clock->value : 1.0) {}
 
   DeviceProfile operator()(const std::string& name) const {
@@ -22,9 +25,14 @@ class Transfer {
     result.name = name;
     result.device.reset();
     result.checks.clear();
-    result.description = fmt::format("Transferred, not measured: \"{}\" times \"{}\" over \"{}\"{}.", measured_.name, to_.name, from_.name, from_.clock && to_.clock ? "" : "; fixed times as measured, since a clock is not known");
+    result.description = fmt::format(
+        "Transferred, not measured: \"{}\" times \"{}\" over \"{}\"{}.", measured_.name, to_.name, from_.name,
+        from_.clock && to_.clock ? "" : "; fixed times as measured, since a clock is not known");
     std::erase_if(result.peaks, [&](const PeakRate& peak) { return !ratio_of(peak.dtype); });
-    if (result.peaks.empty()) throw TransferError(fmt::format("the profile \"{}\" has no peak of a type that both \"{}\" and \"{}\" have; add one to the datasheets", measured_.name, from_.name, to_.name));
+    if (result.peaks.empty())
+      throw TransferError(fmt::format(
+          "the profile \"{}\" has no peak of a type that both \"{}\" and \"{}\" have; add one to the datasheets",
+          measured_.name, from_.name, to_.name));
     for (PeakRate& peak : result.peaks) {
       peak.rate *= *ratio_of(peak.dtype);
       mark(peak);
@@ -60,25 +68,30 @@ class Transfer {
     return to->rate / from->rate;
   }
 
-  /// The spread about `is` that covers the time that was `was` whatever bounds it: all or all but its fixed part goes with
-  /// the bandwidth or with the peak, and what is fixed, at the most `fixed`, with the clock.
+  /// The spread about `is` that covers the time that was `was` whatever bounds it: all or all but its fixed part goes
+  /// with the bandwidth or with the peak, and what is fixed, at the most `fixed`, with the clock.
   [[nodiscard]] double reach(Seconds was, Seconds is, Seconds fixed, std::optional<double> peak) const {
     fixed = std::min(fixed, was);
     double most = 0;
     for (const double rate : {bandwidth_, peak.value_or(bandwidth_)})
-      for (const Seconds possible : {was * (1 / rate), fixed * (1 / clock_) + (was - fixed) * (1 / rate)}) most = std::max({most, possible / is - 1, is / possible - 1});
+      for (const Seconds possible : {was * (1 / rate), fixed * (1 / clock_) + (was - fixed) * (1 / rate)})
+        most = std::max({most, possible / is - 1, is / possible - 1});
     return most;
   }
 
   void rescale(LayerEntry& layer, const DeviceProfile& result) const {
-    const LayerWork before = work_on(measured_, layer.shape, layer.batch, layer.dtype), after = work_on(result, layer.shape, layer.batch, layer.dtype);
-    const double efficiency_before = efficiency_of(measured_, layer.shape), efficiency_after = efficiency_of(result, layer.shape);
+    const LayerWork before = work_on(measured_, layer.shape, layer.batch, layer.dtype),
+                    after = work_on(result, layer.shape, layer.batch, layer.dtype);
+    const double efficiency_before = efficiency_of(measured_, layer.shape),
+                 efficiency_after = efficiency_of(result, layer.shape);
     double widest = 0;
     const auto rescale_part = [&](std::optional<Seconds>& time, const KernelWork& was, const KernelWork& is) {
       if (!time || was.kernels == 0) return;
       const Seconds before_transfer = *time;
-      *time *= roofline(is, result, layer.dtype, efficiency_after) / roofline(was, measured_, layer.dtype, efficiency_before);
-      widest = std::max(widest, reach(before_transfer, *time, measured_.launch_overhead.value * was.kernels, ratio_of(layer.dtype)));
+      *time *= roofline(is, result, layer.dtype, efficiency_after) /
+               roofline(was, measured_, layer.dtype, efficiency_before);
+      widest = std::max(
+          widest, reach(before_transfer, *time, measured_.launch_overhead.value * was.kernels, ratio_of(layer.dtype)));
     };
     rescale_part(layer.forward, before.forward, after.forward);
     rescale_part(layer.data_gradient, before.data_gradient, after.data_gradient);
@@ -88,7 +101,8 @@ class Transfer {
   }
 
   void rescale(KernelEntry& kernel) const {
-    for (RateKnot& knot : kernel.knots) knot.time = kernel.launch * (1 / clock_) + (knot.time - kernel.launch) * (1 / bandwidth_);
+    for (RateKnot& knot : kernel.knots)
+      knot.time = kernel.launch * (1 / clock_) + (knot.time - kernel.launch) * (1 / bandwidth_);
     kernel.launch *= 1 / clock_;
     kernel.bandwidth *= bandwidth_;
     const std::optional<double> peak = ratio_of(Dtype::fp32);
@@ -125,10 +139,15 @@ class Transfer {
 
 }  // namespace
 
-DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to, const std::string& name) {
+DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
+                       const std::string& name) {
   const auto is_measured = [](const auto& entry) { return entry.evidence == Evidence::measured; };
-  if (!is_measured(measured.memory_bandwidth) && std::none_of(measured.layers.begin(), measured.layers.end(), is_measured) && std::none_of(measured.kernels.begin(), measured.kernels.end(), is_measured))
-    throw TransferError(fmt::format("the profile \"{}\" holds no measurement to transfer; stepcast-calibrate device makes one that does", measured.name));
+  if (!is_measured(measured.memory_bandwidth) &&
+      std::none_of(measured.layers.begin(), measured.layers.end(), is_measured) &&
+      std::none_of(measured.kernels.begin(), measured.kernels.end(), is_measured))
+    throw TransferError(fmt::format(
+        "the profile \"{}\" holds no measurement to transfer; stepcast-calibrate device makes one that does",
+        measured.name));
   return Transfer(measured, from, to)(name);
 }
 

@@ -7,10 +7,11 @@
 //
 // and a layer's measured time by its roofline's ratio between the two, t' = t · roofline'(work)/roofline(work).
 //
-// Which of the rates bounds a kernel is not known, only modelled. So the band of every layer and kernel is widened to reach
-// what its time would be if it went with the bandwidth alone, or with the peak alone, a layer's launches with the clock or
-// not: that covers a wrong bound, but not another library's algorithms, cache sizes or clocks under load. The roofline's own
-// spread is widened likewise, by bandwidth against peak. The device's own rates keep the band that they had.
+// Which of the rates bounds a kernel is not known, only modelled. So the band of every layer and kernel is widened to
+// reach what its time would be if it went with the bandwidth alone, or with the peak alone, a layer's launches with the
+// clock or not: that covers a wrong bound, but not another library's algorithms, cache sizes or clocks under load. The
+// roofline's own spread is widened likewise, by bandwidth against peak. The device's own rates keep the band that they
+// had.
 #pragma once
 
 #include <stdexcept>
@@ -25,9 +26,10 @@ class TransferError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The profile of device `to`, called `name`; what was not assumed is marked transferred. Types for which a datasheet has no peak
-/// are left out, with their layers. Without both clocks a kernel's fixed time stays.
+/// The profile of device `to`, called `name`; what was not assumed is marked transferred. Types for which a datasheet
+/// has no peak are left out, with their layers. Without both clocks a kernel's fixed time stays.
 /// @throws TransferError when `measured` has no measured entry, or no type of it is in both datasheets
-DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to, const std::string& name);
+DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
+                       const std::string& name);
 
 }  // namespace stepcast

@@ -44,7 +44,8 @@ class Expansion {
 
   void feed_forward(const std::string& name, Count width) {
     linear(name + (x_.gated ? ".gate" : ".up"), x_.hidden, width);
-    add(name + ".activation", Activation{x_.gated ? ActivationFunction::silu : ActivationFunction::gelu, x_.sequence * width});
+    add(name + ".activation",
+        Activation{x_.gated ? ActivationFunction::silu : ActivationFunction::gelu, x_.sequence * width});
     if (x_.gated) {
       linear(name + ".up", x_.hidden, width);
       add(name + ".product", Multiply{x_.sequence * width});
@@ -52,8 +53,12 @@ class Expansion {
     linear(name + ".down", width, x_.hidden);
   }
 
-  void linear(std::string name, Count in, Count out) { add(std::move(name), Linear{in, out, x_.sequence, x_.bias, false}); }
-  void norm(std::string name) { add(std::move(name), LayerNorm{x_.hidden, x_.sequence, x_.bias, x_.composed && !x_.bias}); }
+  void linear(std::string name, Count in, Count out) {
+    add(std::move(name), Linear{in, out, x_.sequence, x_.bias, false});
+  }
+  void norm(std::string name) {
+    add(std::move(name), LayerNorm{x_.hidden, x_.sequence, x_.bias, x_.composed && !x_.bias});
+  }
   void dropout(std::string name) {
     if (x_.dropout) add(std::move(name), Activation{ActivationFunction::dropout, x_.sequence * x_.hidden});
   }
@@ -75,9 +80,13 @@ WorkloadTable expand(WorkloadTable table) {
 }
 
 void check_transformer(const Transformer& x, const std::string& pointer, std::vector<Fault>& faults) {
-  if (x.hidden % x.heads != 0) faults.push_back({"", pointer + "/heads", fmt::format("{} heads of width {} together", x.heads, x.hidden), "a divisor of hidden", ""});
+  if (x.hidden % x.heads != 0)
+    faults.push_back({"", pointer + "/heads", fmt::format("{} heads of width {} together", x.heads, x.hidden),
+                      "a divisor of hidden", ""});
   if (x.kv_heads && x.heads % *x.kv_heads != 0)
-    faults.push_back({"", pointer + "/kv_heads", fmt::format("{} heads of keys and values for {} heads", *x.kv_heads, x.heads), "a divisor of heads", "null stands for as many"});
+    faults.push_back({"", pointer + "/kv_heads",
+                      fmt::format("{} heads of keys and values for {} heads", *x.kv_heads, x.heads),
+                      "a divisor of heads", "null stands for as many"});
 }
 
 }  // namespace stepcast

@@ -6,8 +6,8 @@
 //              gated: norm2, ffn.gate, ffn.activation, ffn.up, ffn.product, ffn.down, ...
 //     norm, output, loss
 //
-// qkv is one product of d (1 + 2 k) outputs. With d = hidden, f = ffn, V = vocabulary, S = sequence, k = kv_heads/heads, g = 3
-// products where gated and 2 where not, and b = 1 with biases and 0 without, parameters are
+// qkv is one product of d (1 + 2 k) outputs. With d = hidden, f = ffn, V = vocabulary, S = sequence, k =
+// kv_heads/heads, g = 3 products where gated and 2 where not, and b = 1 with biases and 0 without, parameters are
 //
 //     V d, 2 V d untied  +  S d, learned positions  +  (1 + b) d, the last norm
 //     + layers · (2 (1 + k) d² + g d f + 2 d + b (2 (1 + k) d + (g - 1) f + 3 d))

@@ -24,7 +24,8 @@ void from_layers(const WorkloadTable& table, Workload& workload) {
     forward += layer->forward;
     pending += layer->backward;
     for (const GradientTensor& tensor : layer->gradients)
-      add_gradient(workload, tensor, std::exchange(pending, Seconds{}), std::exchange(forward, Seconds{}), size_of(table.dtype));
+      add_gradient(workload, tensor, std::exchange(pending, Seconds{}), std::exchange(forward, Seconds{}),
+                   size_of(table.dtype));
   }
   workload.tail = pending;
   workload.backward += pending;
@@ -35,8 +36,9 @@ void from_gradients(const WorkloadTable& table, Workload& workload) {
   double elements = 0;
   for (const GradientTensor& tensor : table.gradients) elements += static_cast<double>(tensor.elements);
   for (const GradientTensor& tensor : table.gradients) {
-    const double share = table.backward_spread == BackwardSpread::even ? 1.0 / static_cast<double>(table.gradients.size())
-                                                                       : static_cast<double>(tensor.elements) / elements;
+    const double share = table.backward_spread == BackwardSpread::even
+                             ? 1.0 / static_cast<double>(table.gradients.size())
+                             : static_cast<double>(tensor.elements) / elements;
     add_gradient(workload, tensor, tensor.gap ? *tensor.gap : *table.backward * share, {}, size_of(table.dtype));
   }
   for (Gradient& gradient : workload.gradients)
@@ -53,7 +55,8 @@ WorkloadTable without_shapes(WorkloadTable table) {
 Workload make_workload(const WorkloadTable& table) {
   if (gives_shapes(table)) {
     const WorkloadTable listed = list_gradients(table);
-    Workload workload = make_workload(table.profile ? time_layers(listed, *table.profile, table.batch) : without_shapes(listed));
+    Workload workload =
+        make_workload(table.profile ? time_layers(listed, *table.profile, table.batch) : without_shapes(listed));
     workload.activations = activations_of(listed);
     return workload;
   }
@@ -69,7 +72,8 @@ Workload make_workload(const WorkloadTable& table) {
 }
 
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange) {
-  if (exchange.grouping == Grouping::whole_model) return {{0, workload.gradients.size(), workload.gradient_bytes, workload.backward}};
+  if (exchange.grouping == Grouping::whole_model)
+    return {{0, workload.gradients.size(), workload.gradient_bytes, workload.backward}};
   std::vector<Bucket> buckets;
   bool open = false;
   for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
@@ -79,7 +83,9 @@ std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& excha
     bucket.bytes += workload.gradients[i].bytes;
     bucket.gap += workload.gradients[i].gap;
     if (exchange.grouping == Grouping::bucketed) open = bucket.bytes < exchange.cap_of(buckets.size() - 1);
-    if (exchange.grouping == Grouping::per_block) open = i + 1 < workload.gradients.size() && block_of(workload.gradients[i].name) == block_of(workload.gradients[i + 1].name);
+    if (exchange.grouping == Grouping::per_block)
+      open = i + 1 < workload.gradients.size() &&
+             block_of(workload.gradients[i].name) == block_of(workload.gradients[i + 1].name);
   }
   return buckets;
 }

@@ -19,24 +19,28 @@ struct Gradient {
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
   std::vector<std::int64_t> dims{};  ///< empty: not known
-  Seconds forward{};  ///< of its layer and those without parameters after it; where only a total is known, as its gap to backward
+  Seconds
+      forward{};  ///< of its layer and those without parameters after it; where only a total is known, as its gap to backward
 
   /// Its dimensions; one of all its elements where they are not known.
-  [[nodiscard]] std::vector<std::int64_t> shape() const { return dims.empty() ? std::vector<std::int64_t>{elements} : dims; }
+  [[nodiscard]] std::vector<std::int64_t> shape() const {
+    return dims.empty() ? std::vector<std::int64_t>{elements} : dims;
+  }
 };
 
 struct Workload {
   std::string name;
-  int batch = 1;         ///< samples per worker and pass
-  int accumulation = 1;  ///< passes per step
+  int batch = 1;              ///< samples per worker and pass
+  int accumulation = 1;       ///< passes per step
   Dtype dtype = Dtype::fp32;  ///< of a gradient element
-  Seconds forward{};   ///< of one pass
-  Seconds backward{};  ///< of one pass: sum of all gaps and the tail
-  Seconds tail{};      ///< backward time after the last gradient is ready
+  Seconds forward{};          ///< of one pass
+  Seconds backward{};         ///< of one pass: sum of all gaps and the tail
+  Seconds tail{};             ///< backward time after the last gradient is ready
   Seconds update{};
   std::vector<Gradient> gradients;
   Bytes gradient_bytes{};
-  std::optional<Bytes> activations{};  ///< that a pass keeps for backward (activations.hpp); empty where layers have no shapes
+  std::optional<Bytes>
+      activations{};  ///< that a pass keeps for backward (activations.hpp); empty where layers have no shapes
 
   /// What a worker trains on in a step.
   [[nodiscard]] std::int64_t samples() const { return std::int64_t{batch} * accumulation; }
@@ -57,10 +61,10 @@ struct Bucket {
   Seconds gap{};  ///< backward time from the previous bucket (or the start) until this one is complete
 };
 
-/// Divides the gradients as the exchange asks. Buckets fill in ready order and close with the tensor that
-/// brings them to their cap, the first one at its own smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020,
-/// section 4.2). A block's tensors follow each other and are of one block (blocks.hpp); those of none are alike. A whole model is
-/// one bucket, complete when backward is.
+/// Divides the gradients as the exchange asks. Buckets fill in ready order and close with the tensor that brings them
+/// to their cap, the first one at its own smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020, section 4.2). A
+/// block's tensors follow each other and are of one block (blocks.hpp); those of none are alike. A whole model is one
+/// bucket, complete when backward is.
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 
 /// Cuts the gradients at equal byte counts into `segments` buckets, each ready with the tensor in which it ends.

@@ -20,75 +20,124 @@ inline constexpr bool kSimGrid4 = SIMGRID_VERSION >= 40000;
 
 inline constexpr const char* kTimingPrecision = "precision/timing";
 
-inline s4u::NetZone* root_star(s4u::Engine& engine, const std::string& name) { return engine.get_netzone_root()->add_netzone_star(name); }
+inline s4u::NetZone* root_star(s4u::Engine& engine, const std::string& name) {
+  return engine.get_netzone_root()->add_netzone_star(name);
+}
 inline s4u::NetZone* star_in(s4u::NetZone* parent, const std::string& name) { return parent->add_netzone_star(name); }
 inline s4u::NetZone* full_in(s4u::NetZone* parent, const std::string& name) { return parent->add_netzone_full(name); }
-inline s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double speed) { return zone->add_host(name, speed); }
-inline s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bandwidth) { return zone->add_link(name, bandwidth); }
-inline s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& name, double bandwidth) { return zone->add_split_duplex_link(name, bandwidth); }
+inline s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double speed) {
+  return zone->add_host(name, speed);
+}
+inline s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bandwidth) {
+  return zone->add_link(name, bandwidth);
+}
+inline s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& name, double bandwidth) {
+  return zone->add_split_duplex_link(name, bandwidth);
+}
 inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { return zone->add_router(name); }
 
 /// Route of a host of a star zone to everything outside it, and back.
-inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) { zone->add_route(host, nullptr, route, true); }
+inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) {
+  zone->add_route(host, nullptr, route, true);
+}
 // 4.0's call for netpoints wants two of them; the one with gateways, though deprecated, takes a router's way out too.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, nullptr, nullptr, route, true); }
+inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) {
+  zone->add_route(router, nullptr, nullptr, nullptr, route, true);
+}
 #pragma GCC diagnostic pop
 /// Route from one host of a full zone to another, one way.
-inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) { zone->add_route(from, to, route, false); }
+inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) {
+  zone->add_route(from, to, route, false);
+}
 /// Route of a child zone, through its gateway, to everything else in a star zone.
-inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint, const Route& route) { zone->add_route(child, nullptr, route, true); }
+inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint, const Route& route) {
+  zone->add_route(child, nullptr, route, true);
+}
 /// Routes between two child zones of a full zone, and between a child and the full zone's own router.
-inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint, s4u::NetZone* b, RouterPoint, const Route& route) { zone->add_route(a, b, route, true); }
+inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint, s4u::NetZone* b, RouterPoint,
+                          const Route& route) {
+  zone->add_route(a, b, route, true);
+}
 /// Before the zone is sealed: 4.0 keeps a zone's gateway with the zone, 3.32 with each route.
 inline void set_gateway(s4u::NetZone* zone, RouterPoint gateway) { zone->set_gateway(gateway); }
 
 using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
 
-inline s4u::NetZone* torus(s4u::Engine& engine, const std::vector<unsigned long>& dimensions, double bandwidth, double latency, const HostMaker& make) {
-  auto* zone = engine.get_netzone_root()->add_netzone_torus("cluster", dimensions, bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
-  zone->set_host_cb([make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
+inline s4u::NetZone* torus(s4u::Engine& engine, const std::vector<unsigned long>& dimensions, double bandwidth,
+                           double latency, const HostMaker& make) {
+  auto* zone = engine.get_netzone_root()->add_netzone_torus("cluster", dimensions, bandwidth, latency,
+                                                            s4u::Link::SharingPolicy::SPLITDUPLEX);
+  zone->set_host_cb(
+      [make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
   return zone;
 }
-inline s4u::NetZone* fat_tree(s4u::Engine& engine, const std::vector<unsigned>& down, const std::vector<unsigned>& up, const std::vector<unsigned>& parallel, double bandwidth, double latency, const HostMaker& make) {
-  auto* zone = engine.get_netzone_root()->add_netzone_fatTree("cluster", static_cast<unsigned>(down.size()), down, up, parallel, bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
-  zone->set_host_cb([make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
+inline s4u::NetZone* fat_tree(s4u::Engine& engine, const std::vector<unsigned>& down, const std::vector<unsigned>& up,
+                              const std::vector<unsigned>& parallel, double bandwidth, double latency,
+                              const HostMaker& make) {
+  auto* zone =
+      engine.get_netzone_root()->add_netzone_fatTree("cluster", static_cast<unsigned>(down.size()), down, up, parallel,
+                                                     bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
+  zone->set_host_cb(
+      [make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
   return zone;
 }
 using Counted = std::pair<unsigned, unsigned>;
-inline s4u::NetZone* dragonfly(s4u::Engine& engine, Counted groups, Counted chassis, Counted routers, unsigned hosts, double bandwidth, double latency, const HostMaker& make) {
-  auto* zone = engine.get_netzone_root()->add_netzone_dragonfly("cluster", groups, chassis, routers, hosts, bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
-  zone->set_host_cb([make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
+inline s4u::NetZone* dragonfly(s4u::Engine& engine, Counted groups, Counted chassis, Counted routers, unsigned hosts,
+                               double bandwidth, double latency, const HostMaker& make) {
+  auto* zone = engine.get_netzone_root()->add_netzone_dragonfly("cluster", groups, chassis, routers, hosts, bandwidth,
+                                                                latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
+  zone->set_host_cb(
+      [make](s4u::NetZone* z, const std::vector<unsigned long>&, unsigned long id) { return make(z, id); });
   return zone;
 }
 template <class F>
-s4u::ActorPtr add_actor(s4u::Engine& engine, const std::string& name, s4u::Host* host, F code) { return engine.add_actor(name, host, code); }
+s4u::ActorPtr add_actor(s4u::Engine& engine, const std::string& name, s4u::Host* host, F code) {
+  return engine.add_actor(name, host, code);
+}
 
 #else
 
 inline constexpr const char* kTimingPrecision = "surf/precision";
 
 inline s4u::NetZone* root_star(s4u::Engine&, const std::string& name) { return s4u::create_star_zone(name); }
-inline s4u::NetZone* star_in(s4u::NetZone* parent, const std::string& name) { return s4u::create_star_zone(name)->set_parent(parent); }
-inline s4u::NetZone* full_in(s4u::NetZone* parent, const std::string& name) { return s4u::create_full_zone(name)->set_parent(parent); }
-inline s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double speed) { return zone->create_host(name, speed); }
-inline s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bandwidth) { return zone->create_link(name, bandwidth); }
-inline s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& name, double bandwidth) { return zone->create_split_duplex_link(name, bandwidth); }
+inline s4u::NetZone* star_in(s4u::NetZone* parent, const std::string& name) {
+  return s4u::create_star_zone(name)->set_parent(parent);
+}
+inline s4u::NetZone* full_in(s4u::NetZone* parent, const std::string& name) {
+  return s4u::create_full_zone(name)->set_parent(parent);
+}
+inline s4u::Host* add_host(s4u::NetZone* zone, const std::string& name, double speed) {
+  return zone->create_host(name, speed);
+}
+inline s4u::Link* add_link(s4u::NetZone* zone, const std::string& name, double bandwidth) {
+  return zone->create_link(name, bandwidth);
+}
+inline s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& name, double bandwidth) {
+  return zone->create_split_duplex_link(name, bandwidth);
+}
 inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { return zone->create_router(name); }
 
 /// Route of a host of a star zone to everything outside it, and back.
-inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) { zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true); }
-inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) { zone->add_route(router, nullptr, nullptr, nullptr, route, true); }
+inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) {
+  zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true);
+}
+inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) {
+  zone->add_route(router, nullptr, nullptr, nullptr, route, true);
+}
 /// Route from one host of a full zone to another, one way.
-inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) { zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, route, false); }
+inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) {
+  zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, route, false);
+}
 /// Route of a child zone, through its gateway, to everything else in a star zone.
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint gateway, const Route& route) {
   zone->add_route(child->get_netpoint(), nullptr, gateway, nullptr, route, true);
 }
 inline void set_gateway(s4u::NetZone*, RouterPoint) {}
 /// Route between two child zones of a full zone.
-inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint gateway_a, s4u::NetZone* b, RouterPoint gateway_b, const Route& route) {
+inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint gateway_a, s4u::NetZone* b,
+                          RouterPoint gateway_b, const Route& route) {
   zone->add_route(a->get_netpoint(), b->get_netpoint(), gateway_a, gateway_b, route, true);
 }
 
@@ -99,18 +148,27 @@ inline s4u::ClusterCallbacks host_callback(const HostMaker& make) {
     return std::pair<RouterPoint, RouterPoint>(make(zone, id)->get_netpoint(), nullptr);
   });
 }
-inline s4u::NetZone* torus(s4u::Engine&, const std::vector<unsigned long>& dimensions, double bandwidth, double latency, const HostMaker& make) {
-  return s4u::create_torus_zone("cluster", nullptr, dimensions, host_callback(make), bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
+inline s4u::NetZone* torus(s4u::Engine&, const std::vector<unsigned long>& dimensions, double bandwidth, double latency,
+                           const HostMaker& make) {
+  return s4u::create_torus_zone("cluster", nullptr, dimensions, host_callback(make), bandwidth, latency,
+                                s4u::Link::SharingPolicy::SPLITDUPLEX);
 }
-inline s4u::NetZone* fat_tree(s4u::Engine&, const std::vector<unsigned>& down, const std::vector<unsigned>& up, const std::vector<unsigned>& parallel, double bandwidth, double latency, const HostMaker& make) {
-  return s4u::create_fatTree_zone("cluster", nullptr, {static_cast<unsigned>(down.size()), down, up, parallel}, host_callback(make), bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
+inline s4u::NetZone* fat_tree(s4u::Engine&, const std::vector<unsigned>& down, const std::vector<unsigned>& up,
+                              const std::vector<unsigned>& parallel, double bandwidth, double latency,
+                              const HostMaker& make) {
+  return s4u::create_fatTree_zone("cluster", nullptr, {static_cast<unsigned>(down.size()), down, up, parallel},
+                                  host_callback(make), bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
 }
 using Counted = std::pair<unsigned, unsigned>;
-inline s4u::NetZone* dragonfly(s4u::Engine&, Counted groups, Counted chassis, Counted routers, unsigned hosts, double bandwidth, double latency, const HostMaker& make) {
-  return s4u::create_dragonfly_zone("cluster", nullptr, {groups, chassis, routers, hosts}, host_callback(make), bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
+inline s4u::NetZone* dragonfly(s4u::Engine&, Counted groups, Counted chassis, Counted routers, unsigned hosts,
+                               double bandwidth, double latency, const HostMaker& make) {
+  return s4u::create_dragonfly_zone("cluster", nullptr, {groups, chassis, routers, hosts}, host_callback(make),
+                                    bandwidth, latency, s4u::Link::SharingPolicy::SPLITDUPLEX);
 }
 template <class F>
-s4u::ActorPtr add_actor(s4u::Engine&, const std::string& name, s4u::Host* host, F code) { return s4u::Actor::create(name, host, code); }
+s4u::ActorPtr add_actor(s4u::Engine&, const std::string& name, s4u::Host* host, F code) {
+  return s4u::Actor::create(name, host, code);
+}
 
 #endif
 

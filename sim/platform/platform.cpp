@@ -38,7 +38,9 @@ class Builder {
   void check_size() const {
     constexpr long kMost = 1L << 22;
     if (const auto links = link_count(cluster_.topology); links && *links > kMost)
-      throw ModelError(fmt::format("SimGrid would make all {} links of the topology, and replays in full have at most {}; use --fidelity folded or --evaluator equations, or give it fewer switches", *links, kMost));
+      throw ModelError(fmt::format(
+          "SimGrid would make all {} links of the topology, and replays in full have at most {}; use --fidelity folded or --evaluator equations, or give it fewer switches",
+          *links, kMost));
   }
 
   static std::string name(int rank) { return fmt::format("host-{}", rank); }
@@ -50,7 +52,8 @@ class Builder {
     return host;
   }
 
-  static s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& name, BytesPerSecond bandwidth, Seconds latency) {
+  static s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& name, BytesPerSecond bandwidth,
+                                         Seconds latency) {
     auto* cable = sg::add_cable(zone, name, units(bandwidth));
     cable->set_latency(latency.si())->seal();
     return cable;
@@ -59,11 +62,12 @@ class Builder {
   /// A host on its own cable into the star zone's switch.
   void add_star_host(s4u::NetZone* zone, int rank, const Link& link) {
     auto* host = add_host(zone, rank);
-    sg::connect_host(zone, host, {sg::outward(add_cable(zone, "cable-" + name(rank), link.bandwidth, link.latency / 2.0))});
+    sg::connect_host(zone, host,
+                     {sg::outward(add_cable(zone, "cable-" + name(rank), link.bandwidth, link.latency / 2.0))});
   }
 
-  /// SimGrid wants a link in every route; this one costs nothing and is never contended. A FATPIPE says so, but SimGrid's solver
-  /// goes over all flows of one for each flow that gets its rate: 3 to 20 times as slow.
+  /// SimGrid wants a link in every route; this one costs nothing and is never contended. A FATPIPE says so, but
+  /// SimGrid's solver goes over all flows of one for each flow that gets its rate: 3 to 20 times as slow.
   static s4u::LinkInRoute free_link(s4u::NetZone* zone, const std::string& name) {
     auto* link = sg::add_link(zone, kFreeLink + name, kFreeRate);
     link->seal();
@@ -95,9 +99,11 @@ class Builder {
     for (int first = 0; first < hosts_; first += racks.hosts_per_rack) {
       const std::string rack = fmt::format("rack-{}", first / racks.hosts_per_rack);
       const Branch branch = add_branch(root, rack);
-      for (int rank = first; rank < std::min(hosts_, first + racks.hosts_per_rack); ++rank) add_star_host(branch.zone, rank, specs_.of(rank).link);
+      for (int rank = first; rank < std::min(hosts_, first + racks.hosts_per_rack); ++rank)
+        add_star_host(branch.zone, rank, specs_.of(rank).link);
       branch.zone->seal();
-      sg::connect_zone(root, branch.zone, branch.router, {sg::outward(add_cable(root, rack + "-uplink", uplink, racks.uplink_latency / 2.0))});
+      sg::connect_zone(root, branch.zone, branch.router,
+                       {sg::outward(add_cable(root, rack + "-uplink", uplink, racks.uplink_latency / 2.0))});
     }
     root->seal();
   }
@@ -117,7 +123,8 @@ class Builder {
     };
     for (int first = 0; first < cluster_.workers; first += nodes.gpus_per_node) {
       std::vector<int> ranks;
-      for (int rank = first; rank < std::min(cluster_.workers, first + nodes.gpus_per_node); ++rank) ranks.push_back(rank);
+      for (int rank = first; rank < std::min(cluster_.workers, first + nodes.gpus_per_node); ++rank)
+        ranks.push_back(rank);
       add(ranks, nodes.inner);
     }
     // A dedicated shard is a machine of its own, whose memory is no bottleneck.
@@ -140,11 +147,13 @@ class Builder {
   void close_rack(s4u::NetZone* root, const std::optional<Branch>& rack, const Nodes& nodes) {
     if (!rack) return;
     rack->zone->seal();
-    auto* uplink = add_cable(root, rack->zone->get_name() + "-uplink", rack_uplink(cluster_, nodes), nodes.racks->uplink_latency / 2.0);
+    auto* uplink = add_cable(root, rack->zone->get_name() + "-uplink", rack_uplink(cluster_, nodes),
+                             nodes.racks->uplink_latency / 2.0);
     sg::connect_zone(root, rack->zone, rack->router, {sg::outward(uplink)});
   }
 
-  void add_machine(s4u::NetZone* root, int machine, const std::vector<int>& ranks, const Nodes& nodes, const Link& inner) {
+  void add_machine(s4u::NetZone* root, int machine, const std::vector<int>& ranks, const Nodes& nodes,
+                   const Link& inner) {
     const std::string label = fmt::format("node-{}", machine);
     auto* zone = sg::full_in(root, label);
     const Branch exit = add_branch(zone, label + "-exit");
@@ -157,11 +166,13 @@ class Builder {
         if (static_cast<int>(i) % nodes.nics == nic) add_star_host(branches.back().zone, ranks[i], inner);
       branches.back().zone->seal();
       auto* cable = add_cable(zone, branch_label + "-cable", cluster_.link.bandwidth, cluster_.link.latency / 2.0);
-      sg::connect_zones(zone, branches.back().zone, branches.back().router, exit.zone, exit.router, {sg::outward(cable)});
+      sg::connect_zones(zone, branches.back().zone, branches.back().router, exit.zone, exit.router,
+                        {sg::outward(cable)});
     }
     for (std::size_t a = 0; a < branches.size(); ++a)
       for (std::size_t b = a + 1; b < branches.size(); ++b)
-        sg::connect_zones(zone, branches[a].zone, branches[a].router, branches[b].zone, branches[b].router, {free_link(zone, fmt::format("{}-inside-{}-{}", label, a, b))});
+        sg::connect_zones(zone, branches[a].zone, branches[a].router, branches[b].zone, branches[b].router,
+                          {free_link(zone, fmt::format("{}-inside-{}-{}", label, a, b))});
     sg::set_gateway(zone, exit.router);
     zone->seal();
     sg::connect_zone(root, zone, exit.router, {free_link(root, label + "-way-out")});
@@ -179,20 +190,28 @@ class Builder {
 
   void make(const FatTree& t) {
     const auto counts = [](const std::vector<int>& v) { return std::vector<unsigned>(v.begin(), v.end()); };
-    sg::fat_tree(engine_, counts(t.down), counts(t.up), counts(t.parallel), units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+    sg::fat_tree(engine_, counts(t.down), counts(t.up), counts(t.parallel), units(cluster_.link.bandwidth),
+                 cable_latency(), host_maker())
+        ->seal();
   }
 
   void make(const Torus& t) {
     // SimGrid cannot name the cables of several dimensions of one host, which no route takes.
     std::vector<unsigned long> dimensions;
-    std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions), [](int size) { return size > 1; });
+    std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions),
+                 [](int size) { return size > 1; });
     if (dimensions.empty()) dimensions.push_back(1);
     sg::torus(engine_, dimensions, units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
   }
 
   void make(const Dragonfly& t) {
-    const auto pair = [](int count, int cables) { return sg::Counted(static_cast<unsigned>(count), static_cast<unsigned>(cables)); };
-    sg::dragonfly(engine_, pair(t.groups, t.group_links), pair(t.chassis, t.chassis_links), pair(t.routers, t.router_links), static_cast<unsigned>(t.hosts), units(cluster_.link.bandwidth), cable_latency(), host_maker())->seal();
+    const auto pair = [](int count, int cables) {
+      return sg::Counted(static_cast<unsigned>(count), static_cast<unsigned>(cables));
+    };
+    sg::dragonfly(engine_, pair(t.groups, t.group_links), pair(t.chassis, t.chassis_links),
+                  pair(t.routers, t.router_links), static_cast<unsigned>(t.hosts), units(cluster_.link.bandwidth),
+                  cable_latency(), host_maker())
+        ->seal();
   }
 
   void make(const SimGridXml& xml) {
@@ -208,7 +227,8 @@ class Builder {
       return std::pair(a->get_name().size(), a->get_name()) < std::pair(b->get_name().size(), b->get_name());
     });
     if (static_cast<int>(by_rank_.size()) < hosts_)
-      throw ModelError(fmt::format("the platform {} has {} hosts, but the scenario needs {}", xml.file, by_rank_.size(), hosts_));
+      throw ModelError(
+          fmt::format("the platform {} has {} hosts, but the scenario needs {}", xml.file, by_rank_.size(), hosts_));
   }
 
   s4u::Engine& engine_;
@@ -244,7 +264,10 @@ void configure_network(const Transport& transport) {
   for (const auto& [name, value] : settings.items()) {
     // Both are amounts of bytes, and bytes are scaled.
     const bool scaled = name == "network/TCP-gamma" || name == "network/weight-S";
-    s4u::Engine::set_config(fmt::format("{}:{}", name, value.is_string() ? value.get<std::string>() : fmt::format("{}", value.get<double>() * (scaled ? kUnitsPerByte : 1.0))));
+    s4u::Engine::set_config(fmt::format("{}:{}", name,
+                                        value.is_string()
+                                            ? value.get<std::string>()
+                                            : fmt::format("{}", value.get<double>() * (scaled ? kUnitsPerByte : 1.0))));
   }
 }
 

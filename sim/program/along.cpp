@@ -24,17 +24,22 @@ constexpr std::size_t kGrid = 25, kDiscreteGrid = 64;
 /// A point is chosen by the other axes.
 void refuse_points_along(const StudyOptions& options, const std::string& place) {
   for (const std::string& choice : options.points)
-    if (const std::string axis = choice.substr(0, choice.find('=')); axis == place || axis == place.substr(place.rfind('/') + 1)) throw refused("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
+    if (const std::string axis = choice.substr(0, choice.find('='));
+        axis == place || axis == place.substr(place.rfind('/') + 1))
+      throw refused("--point", fmt::format("{}: --along goes over this axis; leave one of the two out", choice));
 }
 
 void announce(const Study& study) {
-  if (const std::string text = announce_long_replays(study); !text.empty()) fmt::print(stderr, "stepcast: {} points: {}\n", study.points.size(), text);
+  if (const std::string text = announce_long_replays(study); !text.empty())
+    fmt::print(stderr, "stepcast: {} points: {}\n", study.points.size(), text);
 }
 
 /// The field and its ends; an axis is looked up in the study.
 Field read_along(const AlongOptions& options) {
   const auto equals = options.along.rfind('=');
-  if (equals == std::string::npos || equals == 0) throw refused("--along", fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
+  if (equals == std::string::npos || equals == 0)
+    throw refused("--along",
+                  fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
   std::string pointer = options.along.substr(0, equals);
   AxisRange range;
   try {
@@ -42,14 +47,25 @@ Field read_along(const AlongOptions& options) {
   } catch (const std::invalid_argument& error) {
     throw refused("--along", error.what());
   }
-  if (pointer == "variant") throw refused("--along", "variant: a name is no number; choose an axis of numbers, or the JSON pointer of a field that is one");
+  if (pointer == "variant")
+    throw refused(
+        "--along",
+        "variant: a name is no number; choose an axis of numbers, or the JSON pointer of a field that is one");
   if (!pointer.starts_with('/')) {
-    if (options.study.file == "-") throw refused("--along", fmt::format("{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth", pointer));
+    if (options.study.file == "-")
+      throw refused(
+          "--along",
+          fmt::format(
+              "{}: of a study from standard input, which is read once, give the axis' JSON pointer, such as /cluster/link/bandwidth",
+              pointer));
     const Study study = load(options.study);
     try {
       pointer = study.axis_pointers[find_axis(study, pointer)];
     } catch (const std::invalid_argument& error) {
-      throw refused("--along", fmt::format("{}; for a field that is no axis give its JSON pointer, such as /cluster/link/bandwidth", error.what()));
+      throw refused(
+          "--along",
+          fmt::format("{}; for a field that is no axis give its JSON pointer, such as /cluster/link/bandwidth",
+                      error.what()));
     }
   }
   Field field = field_at(std::move(pointer), range);
@@ -59,11 +75,14 @@ Field read_along(const AlongOptions& options) {
 
 /// The values that are evaluated first.
 std::vector<double> first_values(const AlongOptions& options, const Field& field) {
-  std::vector<double> values = grid_values(field.range, options.grid.value_or(field.range.is_discrete() ? kDiscreteGrid : kGrid));
+  std::vector<double> values =
+      grid_values(field.range, options.grid.value_or(field.range.is_discrete() ? kDiscreteGrid : kGrid));
   if (!field.range.whole) return values;
   // Some algorithms are at their best among powers of two, on either side of which they are worse.
   for (double power = 1; power <= field.range.to; power *= 2)
-    if (const double steps = field.range.steps_to(power); power > field.range.from && std::abs(steps - std::round(steps)) < 1e-9) values.push_back(field.range.after(std::round(steps)));
+    if (const double steps = field.range.steps_to(power);
+        power > field.range.from && std::abs(steps - std::round(steps)) < 1e-9)
+      values.push_back(field.range.after(std::round(steps)));
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -71,16 +90,19 @@ std::vector<double> first_values(const AlongOptions& options, const Field& field
 
 /// The study at some values of the field, and its points.
 struct FieldStudy {
-  Study at_first;  ///< at the first value alone, for the manifest: all other points differ from these in the field alone
+  Study
+      at_first;  ///< at the first value alone, for the manifest: all other points differ from these in the field alone
   FieldPoints points;
 };
 
-FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid, Baselines baselines) {
+FieldStudy load_along(const AlongOptions& options, const Field& field, const std::vector<double>& grid,
+                      Baselines baselines) {
   Study study = load(options.study, {values_of(field, field.pointer, grid)});
   print_notes(study);
   Study first = study;
   try {
-    FieldPoints points(std::move(study), field, grid, options.study.file, baselines == Baselines::kept, options.jobs, announce);
+    FieldPoints points(std::move(study), field, grid, options.study.file, baselines == Baselines::kept, options.jobs,
+                       announce);
     const std::string start = coordinate_text(field.range, grid.front());
     std::erase_if(first.points, [&](const StudyPoint& point) {
       const std::string value = value_on(point.coordinates, points.axis());
@@ -101,16 +123,21 @@ ScenarioError told_once(const ScenarioError& error, const Field& field, std::siz
   };
   std::vector<Alike> all;
   for (Fault fault : error.faults()) {
-    if (fault.file == "--along" && is_at_or_below(fault.pointer, field.pointer)) fault.pointer = field.pointer;  // less the number in the list, which nobody wrote
-    const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) { return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed; });
+    if (fault.file == "--along" && is_at_or_below(fault.pointer, field.pointer))
+      fault.pointer = field.pointer;  // less the number in the list, which nobody wrote
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Alike& one) {
+      return one.first.file == fault.file && one.first.pointer == fault.pointer && one.first.allowed == fault.allowed;
+    });
     if (known == all.end()) all.push_back({std::move(fault)});
     else ++known->others;
   }
   std::vector<Fault> faults;
   for (Alike& one : all) {
     if (one.others > 0) one.first.found += fmt::format(" (and {} more like it)", one.others);
-    const bool of_some_values = one.first.file == "--along" && one.first.pointer == field.pointer && one.others > 0 && one.others + 1 < values;
-    if (of_some_values && field.range.whole && field.range.step == 1 && one.first.remedy.empty()) one.first.remedy = "go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR";
+    const bool of_some_values =
+        one.first.file == "--along" && one.first.pointer == field.pointer && one.others > 0 && one.others + 1 < values;
+    if (of_some_values && field.range.whole && field.range.step == 1 && one.first.remedy.empty())
+      one.first.remedy = "go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR";
     faults.push_back(std::move(one.first));
   }
   return ScenarioError(std::move(faults));
@@ -123,17 +150,37 @@ CLI::ValidationError refused(const char* option, const std::string& why) { retur
 void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help) {
   options.jobs = available_cores();
   command.add_option("study", options.study.file, study_help)->required();
-  command.add_option("--along", options.along, "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (two whole numbers: whole numbers only); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")->required()->type_name("AXIS=FROM..TO[:STEP]");
-  command.add_option("--grid", options.grid, "values evaluated before changes between them are closed in on, 25, or up to 64 of whole numbers and steps, without it; two changes within one step of them are not seen")->check(CLI::Range(2, 100000))->type_name("N");
+  command
+      .add_option(
+          "--along", options.along,
+          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (two whole numbers: whole numbers only); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")
+      ->required()
+      ->type_name("AXIS=FROM..TO[:STEP]");
+  command
+      .add_option(
+          "--grid", options.grid,
+          "values evaluated before changes between them are closed in on, 25, or up to 64 of whole numbers and steps, without it; two changes within one step of them are not seen")
+      ->check(CLI::Range(2, 100000))
+      ->type_name("N");
   add_sets(command, options.study);
   add_points(command, options.study);
-  command.add_option("--evaluator", options.study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
+  command
+      .add_option("--evaluator", options.study.evaluator,
+                  "equations or replay; without it the scenario's, and equations where that is both")
+      ->check(CLI::IsMember({"equations", "replay"}))
+      ->type_name("NAME");
   command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
-  command.add_option("--json", options.json, "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")->type_name("PATH");
-  command.add_option("--jobs", options.jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+  command
+      .add_option("--json", options.json,
+                  "write JSON with its manifest and all that was evaluated; - is standard output, instead of the table")
+      ->type_name("PATH");
+  command.add_option("--jobs", options.jobs, "replay processes at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
 }
 
-int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines, const SearchAlong& search) {
+int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines,
+                 const SearchAlong& search) {
   check_outputs({options.study.file}, {options.csv, options.json});
   const Field field = read_along(options);
   const std::vector<double> grid = first_values(options, field);
@@ -142,7 +189,8 @@ int search_along(const AlongOptions& options, const Invocation& invocation, Base
     const SearchResult found = search(study.at_first, std::move(study.points), field, grid);
     if (options.json != "-" && options.csv != "-") write_output("-", found.table);
     if (!options.csv.empty()) write_output(options.csv, found.csv);
-    if (!options.json.empty()) write_output(options.json, found.document(make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
+    if (!options.json.empty())
+      write_output(options.json, found.document(make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
     return kOk;
   } catch (const ScenarioError& error) {
     throw told_once(error, field, grid.size());

@@ -33,15 +33,17 @@ struct SearchResult {
 
 /// Searches the points of a study along a field, whose values on the grid are evaluated first.
 /// @param study  at the first of them, its notes printed
-using SearchAlong = std::function<SearchResult(const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid)>;
+using SearchAlong = std::function<SearchResult(const Study& study, FieldPoints points, const Field& field,
+                                               const std::vector<double>& grid)>;
 
 /// Whether points keep their baselines, which their speedup needs.
 enum class Baselines { dropped, kept };
 
 /// Searches along the field that the options name, and writes what is found where they say.
 /// @returns the exit code
-/// @throws CLI::ValidationError, also where --point is of the field's axis; ScenarioError, in which what is wrong at many values, or
-/// in many points, is told once
-int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines, const SearchAlong& search);
+/// @throws CLI::ValidationError, also where --point is of the field's axis; ScenarioError, in which what is wrong at
+/// many values, or in many points, is told once
+int search_along(const AlongOptions& options, const Invocation& invocation, Baselines baselines,
+                 const SearchAlong& search);
 
 }  // namespace stepcast

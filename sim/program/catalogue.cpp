@@ -53,7 +53,8 @@ Json details_of(Json defaults) {
 template <class Variant>
 void add_kinds(std::vector<CatalogueEntry>& entries, const char* shelf) {
   for_each_part(static_cast<const Variant*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
-    entries.push_back({shelf, std::string(Part::kind), std::string(Part::meaning), details_of<Part>(write_value(Variant(Part{})))});
+    entries.push_back(
+        {shelf, std::string(Part::kind), std::string(Part::meaning), details_of<Part>(write_value(Variant(Part{})))});
   });
 }
 
@@ -62,8 +63,12 @@ void add_algorithms(std::vector<CatalogueEntry>& entries) {
     std::string_view meaning;
     for (const auto& choice : Choices<Algorithm>::table)
       if (choice.value == entry.algorithm) meaning = choice.meaning;
-    entries.push_back({"algorithms", fmt::format("{}/{}", name_of(entry.operation), name_of(entry.algorithm)), std::string(meaning),
-                       Json{{"operation", name_of(entry.operation)}, {"algorithm", name_of(entry.algorithm)}, {"time", entry.formula}, {"source", entry.source}}});
+    entries.push_back({"algorithms", fmt::format("{}/{}", name_of(entry.operation), name_of(entry.algorithm)),
+                       std::string(meaning),
+                       Json{{"operation", name_of(entry.operation)},
+                            {"algorithm", name_of(entry.algorithm)},
+                            {"time", entry.formula},
+                            {"source", entry.source}}});
   }
 }
 
@@ -71,10 +76,20 @@ Json summary(const WorkloadTable& table) {
   const Workload w = make_workload(table);
   std::int64_t parameters = 0;
   for (const Gradient& g : w.gradients) parameters += g.elements;
-  Json json{{"name", table.name}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"accumulation", table.accumulation}, {"sample", table.sample},
-            {"dtype", name_of(table.dtype)}, {"parameters", parameters}, {"gradient_tensors", w.gradients.size()}, {"gradient_bytes", exact_text(w.gradient_bytes)}};
+  Json json{{"name", table.name},
+            {"description", table.description},
+            {"source", table.source},
+            {"batch", table.batch},
+            {"accumulation", table.accumulation},
+            {"sample", table.sample},
+            {"dtype", name_of(table.dtype)},
+            {"parameters", parameters},
+            {"gradient_tensors", w.gradients.size()},
+            {"gradient_bytes", exact_text(w.gradient_bytes)}};
   if (gives_shapes(table)) return json;  // shown layer by layer (layer_table.hpp); times need a profile
-  for (const auto& [key, time] : {std::pair{"forward", w.forward}, {"backward", w.backward}, {"update", w.update}, {"compute", w.compute()}}) json[key] = exact_text(time);
+  for (const auto& [key, time] :
+       {std::pair{"forward", w.forward}, {"backward", w.backward}, {"update", w.update}, {"compute", w.compute()}})
+    json[key] = exact_text(time);
   return json;
 }
 
@@ -109,12 +124,16 @@ std::vector<fs::path> json_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema")) files.push_back(entry.path());
+    if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema"))
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
 
-std::vector<std::string> catalogue_shelves() { return {"scenarios", "workloads", "profiles", "layers", "clusters", "strategies", "compressors", "algorithms", "topologies", "transports", "suites"}; }
+std::vector<std::string> catalogue_shelves() {
+  return {"scenarios",   "workloads",  "profiles",   "layers",     "clusters", "strategies",
+          "compressors", "algorithms", "topologies", "transports", "suites"};
+}
 
 std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   std::vector<CatalogueEntry> entries;

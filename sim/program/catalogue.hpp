@@ -10,7 +10,7 @@
 namespace stepcast {
 
 struct CatalogueEntry {
-  std::string shelf;    ///< workloads, clusters, algorithms, topologies, ...
+  std::string shelf;  ///< workloads, clusters, algorithms, topologies, ...
   std::string name;
   std::string meaning;  ///< one line
   Json details;         ///< fields with units, formulas, defaults

@@ -49,8 +49,13 @@ class Crossing {
     found_.arrangement = arrange(study, points_.points(), alternative_axes(study), found_.axis);
     const Arrangement& a = found_.arrangement;
     if (a.alternatives.size() < 2)
-      throw refused("--among", fmt::format("one alternative only ({}); name the axes whose values are to compete by --among: {}, or give a field several values by --set '/compressor=[{{\"kind\": \"none\"}}, {{\"kind\": \"fp16\"}}]'", label(a.alternatives.front()),
-                                           a.situation_axes.empty() ? "the study has none" : fmt::format("the study has {}", fmt::join(a.situation_axes, ", "))));
+      throw refused(
+          "--among",
+          fmt::format(
+              "one alternative only ({}); name the axes whose values are to compete by --among: {}, or give a field several values by --set '/compressor=[{{\"kind\": \"none\"}}, {{\"kind\": \"fp16\"}}]'",
+              label(a.alternatives.front()),
+              a.situation_axes.empty() ? "the study has none"
+                                       : fmt::format("the study has {}", fmt::join(a.situation_axes, ", "))));
     try {
       found_.reference = find_alternative(a, options_.over);
     } catch (const std::invalid_argument& error) {
@@ -68,15 +73,18 @@ class Crossing {
         throw refused("--among", error.what());
       }
     }
-    if (!options_.among.empty() && std::find(axes.begin(), axes.end(), found_.axis) != axes.end()) throw refused("--among", fmt::format("{}: what --along goes over is no axis of alternatives", found_.axis));
+    if (!options_.among.empty() && std::find(axes.begin(), axes.end(), found_.axis) != axes.end())
+      throw refused("--among", fmt::format("{}: what --along goes over is no axis of alternatives", found_.axis));
     std::erase(axes, found_.axis);
     return axes;
   }
 
   const Figure& figure_by(const std::vector<PointReport>& reports) {
     found_.figure = &choose_figure(reports);
-    if (found_.figure == &find_figure("run") && std::any_of(reports.begin(), reports.end(), [](const PointReport& p) { return p.run->to_target.has_value(); }))
-      found_.notes.push_back("the time of the whole run is compared, not that to its target, which only some alternatives are known to reach");
+    if (found_.figure == &find_figure("run") &&
+        std::any_of(reports.begin(), reports.end(), [](const PointReport& p) { return p.run->to_target.has_value(); }))
+      found_.notes.push_back(
+          "the time of the whole run is compared, not that to its target, which only some alternatives are known to reach");
     return *found_.figure;
   }
 
@@ -97,18 +105,29 @@ class Crossing {
         here.push_back(point);
       }
       const auto reference = static_cast<std::size_t>(std::distance(rivals.begin(), rivals.find(found_.reference)));
-      found_.situations.push_back({found_.arrangement.situations[s], alternatives, CrossoverSearch(found_.range, grid, alternatives.size(), reference)});
+      found_.situations.push_back({found_.arrangement.situations[s], alternatives,
+                                   CrossoverSearch(found_.range, grid, alternatives.size(), reference)});
       contestants_.push_back(std::move(here));
     }
     const std::string reference = label(found_.arrangement.alternatives[found_.reference]);
-    if (found_.situations.empty()) throw refused("--over", fmt::format("in no situation {} has another alternative beside it; choose another reference", reference));
-    if (lonely > 0) found_.notes.push_back(fmt::format("{} situation{} left out, where {} does not stand or has no other alternative beside it", lonely, lonely == 1 ? " is" : "s are", reference));
+    if (found_.situations.empty())
+      throw refused(
+          "--over",
+          fmt::format("in no situation {} has another alternative beside it; choose another reference", reference));
+    if (lonely > 0)
+      found_.notes.push_back(
+          fmt::format("{} situation{} left out, where {} does not stand or has no other alternative beside it", lonely,
+                      lonely == 1 ? " is" : "s are", reference));
   }
 
   void search() {
     const auto of_situation = [&](std::size_t s) -> CrossoverSearch& { return found_.situations[s].search; };
-    const auto asked = [&](std::size_t s, const CrossoverSearch::Request& request) { return std::pair(contestants_[s][request.alternative], request.value); };
-    if (!close_in(points_, found_.situations.size(), of_situation, asked, kMostRounds)) found_.notes.push_back(fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds));
+    const auto asked = [&](std::size_t s, const CrossoverSearch::Request& request) {
+      return std::pair(contestants_[s][request.alternative], request.value);
+    };
+    if (!close_in(points_, found_.situations.size(), of_situation, asked, kMostRounds))
+      found_.notes.push_back(
+          fmt::format("the search ended after {} rounds with some changes not closed in on", kMostRounds));
   }
 
   const CrossoverOptions& options_;
@@ -120,7 +139,8 @@ class Crossing {
 int crossover(const CrossoverOptions& options, const Invocation& invocation) {
   const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
     const Crossovers found = Crossing(options, std::move(points)).find(study, field, grid);
-    return SearchResult{to_text(found), to_csv(found), [found](const Json& manifest) { return crossover_document(found, manifest); }};
+    return SearchResult{to_text(found), to_csv(found),
+                        [found](const Json& manifest) { return crossover_document(found, manifest); }};
   };
   return search_along(options, invocation, Baselines::dropped, search);
 }
@@ -128,12 +148,23 @@ int crossover(const CrossoverOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_crossover(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("crossover", "Find, along one field, where each alternative pays and which is the fastest");
+  auto* command =
+      app.add_subcommand("crossover", "Find, along one field, where each alternative pays and which is the fastest");
   auto options = std::make_shared<CrossoverOptions>();
   add_along(*command, *options, "study (JSON) with two alternatives or more; - is standard input");
-  command->add_option("--among", options->among, "an axis whose values compete (repeatable); without it variants, and axes of strategy, compressor, codec and /workload/variant; all other axes make situations, each with its own answer")->type_name("AXIS")->allow_extra_args(false);
-  command->add_option("--over", options->over, "the alternative that others are compared with (repeatable); without it the study's first")->type_name("AXIS=VALUE")->allow_extra_args(false);
-  command->footer("Example: stepcast crossover scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps");
+  command
+      ->add_option(
+          "--among", options->among,
+          "an axis whose values compete (repeatable); without it variants, and axes of strategy, compressor, codec and /workload/variant; all other axes make situations, each with its own answer")
+      ->type_name("AXIS")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--over", options->over,
+                   "the alternative that others are compared with (repeatable); without it the study's first")
+      ->type_name("AXIS=VALUE")
+      ->allow_extra_args(false);
+  command->footer(
+      "Example: stepcast crossover scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps");
   command->callback([options, &invocation] { invocation.exit_code = crossover(*options, invocation); });
 }
 

@@ -50,10 +50,12 @@ std::vector<Override> overrides_of(const Change& change) {
 /// "found X; allowed: Y" of the first fault.
 std::string why(const ScenarioError& error) {
   const Fault& fault = error.faults().front();
-  return fmt::format("{}: {}", fault.pointer, fault.found) + (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
+  return fmt::format("{}: {}", fault.pointer, fault.found) +
+         (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
 }
 
-/// Steps of the study's points, in their order. A point that has no answer, or whose replay fails, leaves the others theirs.
+/// Steps of the study's points, in their order. A point that has no answer, or whose replay fails, leaves the others
+/// theirs.
 /// @param memory  of the explained point; changes that need more and do not fit their device are refused
 void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes memory, int jobs) {
   if (steps.empty()) return;
@@ -98,10 +100,13 @@ std::optional<CriticalTasks> critical_of(const Read& read) {
 }
 
 Explanation explain(const Study& study, const std::string& document, const std::string& file, int jobs) {
-  const Read read = [&](const std::vector<Override>& overrides) { return parse_study(document, file, overrides, default_library()); };
+  const Read read = [&](const std::vector<Override>& overrides) {
+    return parse_study(document, file, overrides, default_library());
+  };
 
   Study changed = read({});
-  changed.points.front().notes = study.points.front().notes;  // of what has no effect among the study's points, not at this one
+  changed.points.front().notes =
+      study.points.front().notes;  // of what has no effect among the study's points, not at this one
   const Scenario scenario = changed.points.front().scenario;
   Explanation explanation;
   explanation.name = study.name;
@@ -125,20 +130,24 @@ Explanation explain(const Study& study, const std::string& document, const std::
       one.refusal = why(error);
     }
   }
-  if (const std::string announcement = announce_long_replays(changed); !announcement.empty()) fmt::print(stderr, "stepcast: {} changes: {}\n", steps.size(), announcement);
+  if (const std::string announcement = announce_long_replays(changed); !announcement.empty())
+    fmt::print(stderr, "stepcast: {} changes: {}\n", steps.size(), announcement);
   answer(changed, steps, explanation.point.memory ? explanation.point.memory->total() : Bytes{}, jobs);
   for (ChangedStep& one : explanation.changes)
-    if (one.refusal.empty() && one.speedup == 0) one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
+    if (one.refusal.empty() && one.speedup == 0)
+      one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
   return explanation;
 }
 
-/// Whether the file says more than the point: its axes, variants, baseline or run may refuse a change that the point takes.
+/// Whether the file says more than the point: its axes, variants, baseline or run may refuse a change that the point
+/// takes.
 bool stands_among_others(const Study& study) {
   const StudyPoint& point = study.points.front();
   return !point.coordinates.empty() || point.baseline || point.scenario.run;
 }
 
-/// Puts the named phase of its run in the point's place. Without a name: what is to be said of the phases, if there are any.
+/// Puts the named phase of its run in the point's place. Without a name: what is to be said of the phases, if there are
+/// any.
 std::string choose_phase(StudyPoint& point, const std::string& name) {
   std::vector<std::string> names;
   bool changes = false;  // the scenario, in some phase
@@ -147,9 +156,18 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
       names.push_back(phase.name);
       changes |= !phase.set.empty();
     }
-  if (name.empty()) return !changes ? "" : fmt::format("this is the step of the scenario as it stands; its run goes through {}, which --phase NAME explains", fmt::join(names, ", "));
+  if (name.empty())
+    return !changes
+               ? ""
+               : fmt::format(
+                     "this is the step of the scenario as it stands; its run goes through {}, which --phase NAME explains",
+                     fmt::join(names, ", "));
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) throw CLI::ValidationError("--phase", fmt::format("{}: {}", name, names.empty() ? "the scenario is no run" : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
+  if (found == names.end())
+    throw CLI::ValidationError(
+        "--phase", fmt::format("{}: {}", name,
+                               names.empty() ? "the scenario is no run"
+                                             : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
   point.scenario = Scenario(point.phases[static_cast<std::size_t>(found - names.begin())]);
   point.coordinates.push_back({"phase", name});
   return "";
@@ -166,26 +184,43 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
   if (!of_phases.empty()) explanation.point.notes.push_back(of_phases);
   if (stands_among_others(study) && options.scenario.empty())
-    explanation.point.notes.push_back("these --set options fit this point only: save it with --scenario point.json, then `stepcast run point.json --set ...`");
+    explanation.point.notes.push_back(
+        "these --set options fit this point only: save it with --scenario point.json, then `stepcast run point.json --set ...`");
   if (options.json != "-" && options.scenario != "-") write_output("-", to_text(explanation));
-  if (!options.json.empty()) write_output(options.json, explanation_document(explanation, make_manifest(study, invocation.arguments)).dump(1) + "\n");
+  if (!options.json.empty())
+    write_output(options.json,
+                 explanation_document(explanation, make_manifest(study, invocation.arguments)).dump(1) + "\n");
   return kOk;
 }
 
 }  // namespace
 
 void add_explain(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("explain", "Tell what sets the step time, and what each of many changes would make of it");
+  auto* command =
+      app.add_subcommand("explain", "Tell what sets the step time, and what each of many changes would make of it");
   auto options = std::make_shared<ExplainOptions>();
   command->add_option("file", options->study.file, "scenario (JSON); - is standard input")->required();
   add_sets(*command, options->study);
   add_points(*command, options->study);
   command->add_option("--phase", options->phase, "of a run: the step of this phase")->type_name("NAME");
-  command->add_option("--evaluator", options->study.evaluator, "equations or replay; without it the scenario's, and equations where that is both")->check(CLI::IsMember({"equations", "replay"}))->type_name("NAME");
-  command->add_option("--scenario", options->scenario, "write the scenario of the point, which the changes are of; - is standard output, instead of the text")->type_name("PATH");
-  command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->footer("Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
+  command
+      ->add_option("--evaluator", options->study.evaluator,
+                   "equations or replay; without it the scenario's, and equations where that is both")
+      ->check(CLI::IsMember({"equations", "replay"}))
+      ->type_name("NAME");
+  command
+      ->add_option(
+          "--scenario", options->scenario,
+          "write the scenario of the point, which the changes are of; - is standard output, instead of the text")
+      ->type_name("PATH");
+  command
+      ->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the text")
+      ->type_name("PATH");
+  command->add_option("--jobs", options->jobs, "replay processes at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->footer(
+      "Example: stepcast explain scenarios/quickstart.json --point workload=resnet50-v100 --point 'variant=AllReduce, overlapped buckets' --point workers=16 --point bandwidth=10Gbps");
   command->callback([options, &invocation] { invocation.exit_code = explain(*options, invocation); });
 }
 

@@ -39,7 +39,14 @@ Rows rows_of(const WorkloadTable& table) {
   rows.update = timed.update;
   for (std::size_t i = 0; i < listed.layers.size(); ++i) {
     const Layer& layer = listed.layers[i];
-    Row row{layer.name, write_value(*layer.shape), layer.gradients, 0, weight_macs(*layer.shape), attention_macs(*layer.shape), timed.layers[i].forward, timed.layers[i].backward};
+    Row row{layer.name,
+            write_value(*layer.shape),
+            layer.gradients,
+            0,
+            weight_macs(*layer.shape),
+            attention_macs(*layer.shape),
+            timed.layers[i].forward,
+            timed.layers[i].backward};
     for (const GradientTensor& tensor : layer.gradients) row.parameters += tensor.elements;
     rows.tensors += layer.gradients.size();
     rows.total.parameters += row.parameters;
@@ -55,7 +62,8 @@ Rows rows_of(const WorkloadTable& table) {
 /// "1,234,567"
 std::string grouped(double count) {
   std::string text = fmt::format("{:.0f}", count);
-  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3) text.insert(static_cast<std::size_t>(i), 1, ',');
+  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3)
+    text.insert(static_cast<std::size_t>(i), 1, ',');
   return text;
 }
 
@@ -63,8 +71,9 @@ std::string grouped(double count) {
 std::string shape_text(const Json& shape) {
   std::string text;
   for (const auto& [key, value] : shape.items()) {
-    const bool usual = value.is_null() || (key == "stride" && value == 1) || (key == "groups" && value == 1) || (key == "padding" && value == Json::array({0, 0})) ||
-                       value == false || (value == true && (key == "scale" || key == "exchanged"));
+    const bool usual = value.is_null() || (key == "stride" && value == 1) || (key == "groups" && value == 1) ||
+                       (key == "padding" && value == Json::array({0, 0})) || value == false ||
+                       (value == true && (key == "scale" || key == "exchanged"));
     if (key == "kind" || usual) continue;
     text += text.empty() ? "" : ", ";
     if (value == true) text += key;
@@ -86,31 +95,46 @@ std::string variant_name(const WorkloadTable& table) {
 std::string layer_table_text(const WorkloadTable& table) {
   const Rows rows = rows_of(table);
   const bool times = table.profile.has_value();
-  std::vector<std::array<std::string, 7>> cells{{"layer", "kind", "parameters", "MACs", "forward", "backward", "shape"}};
+  std::vector<std::array<std::string, 7>> cells{
+      {"layer", "kind", "parameters", "MACs", "forward", "backward", "shape"}};
   for (const Row& row : rows.layers) {
     const double macs = row.weight_macs + row.attention_macs;
-    cells.push_back({row.name, row.shape["kind"].get<std::string>(), row.parameters ? grouped(static_cast<double>(row.parameters)) : "", macs > 0 ? grouped(macs) : "",
+    cells.push_back({row.name, row.shape["kind"].get<std::string>(),
+                     row.parameters ? grouped(static_cast<double>(row.parameters)) : "", macs > 0 ? grouped(macs) : "",
                      human_text(row.forward), human_text(row.backward), shape_text(row.shape)});
   }
-  cells.push_back({"total", "", grouped(static_cast<double>(rows.total.parameters)), grouped(rows.total.weight_macs + rows.total.attention_macs), human_text(rows.total.forward), human_text(rows.total.backward), ""});
+  cells.push_back({"total", "", grouped(static_cast<double>(rows.total.parameters)),
+                   grouped(rows.total.weight_macs + rows.total.attention_macs), human_text(rows.total.forward),
+                   human_text(rows.total.backward), ""});
 
   std::array<std::size_t, 6> width{};
   for (const auto& line : cells)
     for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], line[i].size());
-  std::string text = fmt::format("{} ({}): {}\n{}\nMACs of one {}", table.name, variant_name(table), table.description, table.source, table.sample);
-  text += times ? fmt::format("; times of a pass of {} on {}{}\n\n", table.batch, table.profile->name, table.compute_dtype ? fmt::format(", operands in {}", name_of(*table.compute_dtype)) : "") : "\n\n";
+  std::string text = fmt::format("{} ({}): {}\n{}\nMACs of one {}", table.name, variant_name(table), table.description,
+                                 table.source, table.sample);
+  text += times ? fmt::format("; times of a pass of {} on {}{}\n\n", table.batch, table.profile->name,
+                              table.compute_dtype ? fmt::format(", operands in {}", name_of(*table.compute_dtype)) : "")
+                : "\n\n";
   for (const auto& line : cells) {
-    std::string row = fmt::format("{:<{}}  {:<{}}  {:>{}}  {:>{}}", line[0], width[0], line[1], width[1], line[2], width[2], line[3], width[3]);
+    std::string row = fmt::format("{:<{}}  {:<{}}  {:>{}}  {:>{}}", line[0], width[0], line[1], width[1], line[2],
+                                  width[2], line[3], width[3]);
     if (times) row += fmt::format("  {:>{}}  {:>{}}", line[4], width[4], line[5], width[5]);
     if (!line[6].empty()) row += "  " + line[6];
     text += row.erase(row.find_last_not_of(' ') + 1) + "\n";
   }
-  text += fmt::format("\n{} parameters in {} gradient tensors, {} of gradients ({})\n", grouped(static_cast<double>(rows.total.parameters)), rows.tensors,
-                      human_text(size_of(table.dtype) * static_cast<double>(rows.total.parameters)), name_of(table.dtype));
+  text +=
+      fmt::format("\n{} parameters in {} gradient tensors, {} of gradients ({})\n",
+                  grouped(static_cast<double>(rows.total.parameters)), rows.tensors,
+                  human_text(size_of(table.dtype) * static_cast<double>(rows.total.parameters)), name_of(table.dtype));
   text += fmt::format("{} multiply-accumulates with weights", grouped(rows.total.weight_macs));
-  text += rows.total.attention_macs > 0 ? fmt::format(", {} of attention's own\n", grouped(rows.total.attention_macs)) : "\n";
-  text += fmt::format("{} of activations kept for backward of a pass of {}{}\n", human_text(activations_of(list_gradients(table))), table.batch, table.recomputation == Recomputation::none ? "" : ", blocks computed again");
-  if (times) text += fmt::format("forward {}, backward {}, update {} ({})\n", human_text(rows.total.forward), human_text(rows.total.backward), human_text(rows.update), name_of(table.optimizer));
+  text += rows.total.attention_macs > 0 ? fmt::format(", {} of attention's own\n", grouped(rows.total.attention_macs))
+                                        : "\n";
+  text += fmt::format("{} of activations kept for backward of a pass of {}{}\n",
+                      human_text(activations_of(list_gradients(table))), table.batch,
+                      table.recomputation == Recomputation::none ? "" : ", blocks computed again");
+  if (times)
+    text += fmt::format("forward {}, backward {}, update {} ({})\n", human_text(rows.total.forward),
+                        human_text(rows.total.backward), human_text(rows.update), name_of(table.optimizer));
   for (const std::string& note : timing_notes(table)) text += fmt::format("note: {}\n", note);
   return text;
 }
@@ -118,15 +142,25 @@ std::string layer_table_text(const WorkloadTable& table) {
 Json layer_table_json(const WorkloadTable& table) {
   const Rows rows = rows_of(table);
   const bool times = table.profile.has_value();
-  Json json{{"name", table.name}, {"variant", variant_name(table)}, {"description", table.description}, {"source", table.source}, {"batch", table.batch}, {"sample", table.sample},
-            {"dtype", name_of(table.dtype)}, {"optimizer", name_of(table.optimizer)}};
+  Json json{{"name", table.name},
+            {"variant", variant_name(table)},
+            {"description", table.description},
+            {"source", table.source},
+            {"batch", table.batch},
+            {"sample", table.sample},
+            {"dtype", name_of(table.dtype)},
+            {"optimizer", name_of(table.optimizer)}};
   if (table.compute_dtype) json["compute_dtype"] = name_of(*table.compute_dtype);
   Json variants = Json::array({"vanilla"});
   for (const WorkloadVariant& variant : table.variants) variants.push_back(variant.name);
   json["variants"] = variants;
   if (times) json["profile"] = table.profile->name;
-  json["totals"] = Json{{"parameters", rows.total.parameters}, {"gradient_tensors", rows.tensors}, {"gradient_bytes", exact_text(size_of(table.dtype) * static_cast<double>(rows.total.parameters))},
-                        {"weight_macs", integer(rows.total.weight_macs)}, {"attention_macs", integer(rows.total.attention_macs)}};
+  json["totals"] =
+      Json{{"parameters", rows.total.parameters},
+           {"gradient_tensors", rows.tensors},
+           {"gradient_bytes", exact_text(size_of(table.dtype) * static_cast<double>(rows.total.parameters))},
+           {"weight_macs", integer(rows.total.weight_macs)},
+           {"attention_macs", integer(rows.total.attention_macs)}};
   json["totals"]["activation_bytes"] = exact_text(activations_of(list_gradients(table)));
   if (times) {
     json["totals"]["forward"] = exact_text(rows.total.forward);
@@ -134,13 +168,18 @@ Json layer_table_json(const WorkloadTable& table) {
     json["totals"]["update"] = exact_text(rows.update);
   }
   for (const Row& row : rows.layers) {
-    Json layer{{"name", row.name}, {"shape", row.shape}, {"parameters", row.parameters}, {"weight_macs", integer(row.weight_macs)}, {"attention_macs", integer(row.attention_macs)}};
+    Json layer{{"name", row.name},
+               {"shape", row.shape},
+               {"parameters", row.parameters},
+               {"weight_macs", integer(row.weight_macs)},
+               {"attention_macs", integer(row.attention_macs)}};
     if (times) {
       layer["forward"] = exact_text(row.forward);
       layer["backward"] = exact_text(row.backward);
     }
     layer["gradients"] = Json::array();
-    for (const GradientTensor& tensor : row.gradients) layer["gradients"].push_back(Json{{"name", tensor.name}, {"dims", tensor.dims}, {"elements", tensor.elements}});
+    for (const GradientTensor& tensor : row.gradients)
+      layer["gradients"].push_back(Json{{"name", tensor.name}, {"dims", tensor.dims}, {"elements", tensor.elements}});
     json["layers"].push_back(std::move(layer));
   }
   if (times) json["notes"] = timing_notes(table);

@@ -26,14 +26,17 @@ std::string as_table(const std::vector<CatalogueEntry>& entries) {
 
 Json as_json(const std::vector<CatalogueEntry>& entries) {
   Json json = Json::object();
-  for (const CatalogueEntry& entry : entries) json[entry.shelf].push_back(Json{{"name", entry.name}, {"meaning", entry.meaning}});
+  for (const CatalogueEntry& entry : entries)
+    json[entry.shelf].push_back(Json{{"name", entry.name}, {"meaning", entry.meaning}});
   return json;
 }
 
 }  // namespace
 
 void add_list(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("list", "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios, suites");
+  auto* command = app.add_subcommand(
+      "list",
+      "List workloads, profiles, layer kinds, clusters, strategies, compressors, algorithms, topologies, transports, scenarios, suites");
   auto shelf = std::make_shared<std::string>();
   auto json = std::make_shared<std::string>();
   command->add_option("shelf", *shelf, "only these")->check(CLI::IsMember(catalogue_shelves()));

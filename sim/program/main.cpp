@@ -11,7 +11,8 @@ namespace {
 
 std::string names_of_subcommands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -22,7 +23,9 @@ int main(int argc, char** argv) {
   Invocation invocation;
   for (int i = 1; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
 
-  CLI::App app("Forecasts the training step of distributed SGD: timing equations and a SimGrid replay of the same step.", "stepcast");
+  CLI::App app(
+      "Forecasts the training step of distributed SGD: timing equations and a SimGrid replay of the same step.",
+      "stepcast");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.footer("Example: stepcast run scenarios/quickstart.json");
@@ -44,14 +47,16 @@ int main(int argc, char** argv) {
     return app.exit(done);
   } catch (const CLI::RequiredError& error) {
     const auto called_so = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty()) fmt::print(stderr, "stepcast: there is no subcommand {}; there are {}\n", argv[1], names_of_subcommands(app));
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty())
+      fmt::print(stderr, "stepcast: there is no subcommand {}; there are {}\n", argv[1], names_of_subcommands(app));
     else app.exit(error, std::cerr, std::cerr);
     return kUsage;
   } catch (const CLI::ParseError& error) {
     app.exit(error, std::cerr, std::cerr);
     return kUsage;
   } catch (const ScenarioError& error) {
-    fmt::print(stderr, "stepcast: {} fault{} in the scenario\n{}\n", error.faults().size(), error.faults().size() == 1 ? "" : "s", error.what());
+    fmt::print(stderr, "stepcast: {} fault{} in the scenario\n{}\n", error.faults().size(),
+               error.faults().size() == 1 ? "" : "s", error.what());
     return kBadScenario;
   } catch (const ModelError& error) {
     fmt::print(stderr, "stepcast: {}\n", error.what());

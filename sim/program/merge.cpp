@@ -37,7 +37,8 @@ int merge(MergeOptions options) {
   for (ShardReader& shard : shards) shard.expect_end();
   if (csv) csv->finish();
   if (json_lines) json_lines->finish();
-  fmt::print(stderr, "stepcast: {} points of {} shards{}\n", header.points, shards.size(), failed > 0 ? fmt::format("; {} failed, see column error", failed) : "");
+  fmt::print(stderr, "stepcast: {} points of {} shards{}\n", header.points, shards.size(),
+             failed > 0 ? fmt::format("; {} failed, see column error", failed) : "");
   return failed > 0 ? kRunFailed : kOk;
 }
 
@@ -46,8 +47,10 @@ int merge(MergeOptions options) {
 void add_merge(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("merge", "Join the shards of a sweep");
   auto options = std::make_shared<MergeOptions>();
-  command->add_option("shards", options->shards, "all files that stepcast sweep --shard wrote of one study")->required();
-  command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")->type_name("PATH");
+  command->add_option("shards", options->shards, "all files that stepcast sweep --shard wrote of one study")
+      ->required();
+  command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
+      ->type_name("PATH");
   command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
   command->footer("Example: stepcast merge study.shard-*.jsonl --csv study.csv");
   command->callback([options, &invocation] { invocation.exit_code = merge(*options); });

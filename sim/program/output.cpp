@@ -34,7 +34,10 @@ void write_file(const fs::path& path, const std::string& text, const std::string
 /// A file beside its final place that vanishes unless it is kept.
 class Beside {
  public:
-  explicit Beside(const fs::path& target) : target_(followed(target)), path_(target_.parent_path() / fmt::format(".{}.{}{}", target_.stem().string(), ::getpid(), target_.extension().string())) {}
+  explicit Beside(const fs::path& target)
+      : target_(followed(target)),
+        path_(target_.parent_path() /
+              fmt::format(".{}.{}{}", target_.stem().string(), ::getpid(), target_.extension().string())) {}
   ~Beside() {
     std::error_code ignored;
     if (!kept_) fs::remove(path_, ignored);
@@ -65,7 +68,8 @@ std::string python() {
 bool are_same(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code error;
-  return fs::equivalent(a, b, error) || fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
+  return fs::equivalent(a, b, error) ||
+         fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }
 
 CLI::ValidationError refused(const std::string& why) { return CLI::ValidationError("output", why); }
@@ -93,7 +97,8 @@ void write_output(const std::string& path, const std::string& text) {
   beside.keep();
 }
 
-void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts, const std::string& plot) {
+void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts,
+                   const std::string& plot) {
   std::vector<std::string> seen;
   std::vector<std::string> all(texts);
   all.push_back(plot);
@@ -101,7 +106,8 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     if (path.empty()) continue;
     const auto is_path = [&](const std::string& other) { return are_same(path, other); };
     if (std::any_of(seen.begin(), seen.end(), is_path))
-      throw refused(fmt::format("{} twice; give each output a path of its own", path == "-" ? "standard output" : path));
+      throw refused(
+          fmt::format("{} twice; give each output a path of its own", path == "-" ? "standard output" : path));
     if (path != "-" && !is_special(path) && std::any_of(inputs.begin(), inputs.end(), is_path))
       throw refused(fmt::format("{} is read, and would be overwritten; give the output another path", path));
     seen.push_back(path);
@@ -111,7 +117,8 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     }
     const fs::path target = followed(path);
     const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) throw refused(fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+      throw refused(fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
   }
   const std::string suffix = fs::path(plot).extension().string();
   if (!plot.empty() && suffix != ".png" && suffix != ".svg" && suffix != ".pdf")
@@ -123,16 +130,21 @@ void draw_plot(const Json& report, const std::string& path) {
   write_file(data.path(), report.dump(), data.path().string());
   Beside picture(path);
   const std::string program = python();
-  std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_speedup.py", data.path().string(), picture.path().string()};
+  std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_speedup.py",
+                                    data.path().string(), picture.path().string()};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t pid = -1;
   if (const int error = ::posix_spawnp(&pid, program.c_str(), nullptr, nullptr, argv.data(), environ))
-    throw std::runtime_error(fmt::format("cannot draw {}: {} does not start ({}); install python3 and python3-matplotlib", path, program, std::strerror(error)));
+    throw std::runtime_error(
+        fmt::format("cannot draw {}: {} does not start ({}); install python3 and python3-matplotlib", path, program,
+                    std::strerror(error)));
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error(fmt::format("cannot draw {} (see the message above); everything else is written", path));
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw std::runtime_error(fmt::format("cannot draw {} (see the message above); everything else is written", path));
   picture.keep();
 }
 

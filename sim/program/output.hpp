@@ -15,11 +15,12 @@ namespace stepcast {
 /// @throws std::runtime_error naming path and cause
 void write_output(const std::string& path, const std::string& text);
 
-/// Checks before any work is done that the paths can be written, that no two are the same file, nor one of the inputs, that at
-/// most one is standard output, and that the plot has a suffix that matplotlib knows. Empty paths are left out.
+/// Checks before any work is done that the paths can be written, that no two are the same file, nor one of the inputs,
+/// that at most one is standard output, and that the plot has a suffix that matplotlib knows. Empty paths are left out.
 /// @param inputs  files that the command reads; "-" is none
 /// @throws CLI::ValidationError with the reason
-void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts, const std::string& plot = "");
+void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& texts,
+                   const std::string& plot = "");
 
 /// Draws the report (as JSON) with notebooks/plot_speedup.py into `path`.
 /// @throws std::runtime_error with what the script said when it fails, or when matplotlib is missing

@@ -13,7 +13,8 @@ std::string progress_text(std::size_t done, std::size_t all, std::size_t failed,
   std::string text = fmt::format("{} of {} points", done, all);
   if (done > begun && seconds > 0) {
     const double rate = static_cast<double>(done - begun) / seconds;
-    text += fmt::format(", {:.3g} points/s, {} left", rate, duration_text(Seconds(static_cast<double>(all - done) / rate)));
+    text +=
+        fmt::format(", {:.3g} points/s, {} left", rate, duration_text(Seconds(static_cast<double>(all - done) / rate)));
   }
   if (failed > 0) text += fmt::format(", {} failed", failed);
   return text;
@@ -30,7 +31,8 @@ void Progress::show(std::size_t done, std::size_t all, std::size_t failed) {
   }
   if (!is_terminal_ && now - last_ < std::chrono::minutes(1)) return;
   last_ = now;
-  const std::string text = progress_text(done, all, failed, begun_, std::chrono::duration<double>(now - start_).count());
+  const std::string text =
+      progress_text(done, all, failed, begun_, std::chrono::duration<double>(now - start_).count());
   if (is_terminal_) fmt::print(stderr, "\r\x1b[K{}", text);
   else fmt::print(stderr, "stepcast: {}\n", text);
   is_shown_ = is_terminal_;

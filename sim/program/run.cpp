@@ -45,11 +45,13 @@ int run(const RunOptions& options, const Invocation& invocation) {
   print_notes(study);
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
   check_outputs({options.study.file}, {options.csv, options.json}, plot);
-  if (const std::string announcement = announce_long_replays(study); !announcement.empty()) fmt::print(stderr, "stepcast: {}\n", announcement);
+  if (const std::string announcement = announce_long_replays(study); !announcement.empty())
+    fmt::print(stderr, "stepcast: {}\n", announcement);
   const Report report = evaluate_study(study, options.jobs);
 
   Json document;
-  if (!options.json.empty() || !plot.empty()) document = report_document(report, make_manifest(study, invocation.arguments));
+  if (!options.json.empty() || !plot.empty())
+    document = report_document(report, make_manifest(study, invocation.arguments));
   if (options.csv != "-" && options.json != "-") write_output("-", to_table(report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
@@ -70,12 +72,18 @@ void add_run(CLI::App& app, Invocation& invocation) {
   add_sets(*command, options->study);
   add_points(*command, options->study);
   add_evaluation(*command, options->study);
-  command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
-  command->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")->type_name("PATH");
+  command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the table")
+      ->type_name("PATH");
+  command
+      ->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")
+      ->type_name("PATH");
   command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->footer("Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
+  command->add_option("--jobs", options->jobs, "replay processes at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->footer(
+      "Example: stepcast run scenarios/quickstart.json --set '/cluster/workers=[8,128]' --evaluator both --csv result.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 

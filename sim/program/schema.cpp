@@ -10,7 +10,9 @@ namespace stepcast {
 void add_schema(CLI::App& app, Invocation& invocation) {
   auto* command = app.add_subcommand("schema", "Print the JSON Schema (draft-07) of scenarios or of one part");
   auto part = std::make_shared<std::string>("scenario");
-  command->add_option("part", *part, "scenario, workload, profile, cluster, strategy, compressor or suite")->check(CLI::IsMember({"scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite"}))->capture_default_str();
+  command->add_option("part", *part, "scenario, workload, profile, cluster, strategy, compressor or suite")
+      ->check(CLI::IsMember({"scenario", "workload", "profile", "cluster", "strategy", "compressor", "suite"}))
+      ->capture_default_str();
   command->footer("Example: stepcast schema workload > workload.schema.json");
   command->callback([part, &invocation] {
     write_output("-", (*part == "scenario" ? scenario_schema() : part_schema(*part)).dump(1) + "\n");

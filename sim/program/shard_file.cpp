@@ -21,13 +21,23 @@ Shard parse_shard(const std::string& text) {
   const auto [slash, bad_index] = std::from_chars(text.data(), end, shard.index);
   if (bad_index == std::errc{} && slash != end && *slash == '/') {
     const auto [rest, bad_count] = std::from_chars(slash + 1, end, shard.count);
-    if (bad_count == std::errc{} && rest == end && shard.index < shard.count && shard.count <= kMostShards) return shard;
+    if (bad_count == std::errc{} && rest == end && shard.index < shard.count && shard.count <= kMostShards)
+      return shard;
   }
-  throw std::invalid_argument(fmt::format("found \"{}\"; allowed: i/n with i from 0 to n-1, such as 0/16 to 15/16", text));
+  throw std::invalid_argument(
+      fmt::format("found \"{}\"; allowed: i/n with i from 0 to n-1, such as 0/16 to 15/16", text));
 }
 
 std::string to_line(const ShardHeader& h) {
-  return Json{{"stepcast_shard", kShardVersion}, {"study", h.study}, {"program", h.program}, {"shard", h.shard.index}, {"of", h.shard.count}, {"points", h.points}, {"columns", h.columns}}.dump() + "\n";
+  return Json{{"stepcast_shard", kShardVersion},
+              {"study", h.study},
+              {"program", h.program},
+              {"shard", h.shard.index},
+              {"of", h.shard.count},
+              {"points", h.points},
+              {"columns", h.columns}}
+             .dump() +
+         "\n";
 }
 
 ShardReader::ShardReader(const std::string& file) : file_(file), stream_(file, std::ios::binary) {
@@ -36,8 +46,11 @@ ShardReader::ShardReader(const std::string& file) : file_(file), stream_(file, s
   try {
     const Json json = Json::parse(line);
     if (json.at("stepcast_shard") != kShardVersion) fail("is a shard of another stepcast");
-    header_ = {json.at("study").get<std::string>(), json.at("program").get<std::string>(), {json.at("shard").get<std::size_t>(), json.at("of").get<std::size_t>()},
-               json.at("points").get<std::size_t>(), json.at("columns").get<std::vector<std::string>>()};
+    header_ = {json.at("study").get<std::string>(),
+               json.at("program").get<std::string>(),
+               {json.at("shard").get<std::size_t>(), json.at("of").get<std::size_t>()},
+               json.at("points").get<std::size_t>(),
+               json.at("columns").get<std::vector<std::string>>()};
   } catch (const Json::exception&) {
     fail("is no shard (stepcast sweep --shard i/n writes them)");
   }
@@ -54,7 +67,8 @@ Row ShardReader::next(std::size_t point) {
     fail(fmt::format("has {} where point {} should be", error.what(), point));
   }
   if (numbered.number != point) fail(fmt::format("has point {} where point {} should be", numbered.number, point));
-  if (numbered.row.size() != header_.columns.size()) fail(fmt::format("has {} cells for point {}, not {}", numbered.row.size(), point, header_.columns.size()));
+  if (numbered.row.size() != header_.columns.size())
+    fail(fmt::format("has {} cells for point {}, not {}", numbered.row.size(), point, header_.columns.size()));
   return std::move(numbered.row);
 }
 
@@ -68,23 +82,31 @@ void arrange(std::vector<ShardReader>& shards) {
   const ShardHeader& first = shards.front().header();
   for (const ShardReader& shard : shards) {
     const ShardHeader& h = shard.header();
-    const auto differ = [&](const char* what) { return std::runtime_error(fmt::format("{} and {} are shards of different {}", shards.front().file(), shard.file(), what)); };
+    const auto differ = [&](const char* what) {
+      return std::runtime_error(
+          fmt::format("{} and {} are shards of different {}", shards.front().file(), shard.file(), what));
+    };
     if (h.program != first.program) throw differ(fmt::format("programs ({} and {})", first.program, h.program).c_str());
     if (h.study != first.study || h.points != first.points || h.columns != first.columns) throw differ("studies");
-    if (h.shard.count != first.shard.count) throw differ(fmt::format("divisions (of {} and of {})", first.shard.count, h.shard.count).c_str());
+    if (h.shard.count != first.shard.count)
+      throw differ(fmt::format("divisions (of {} and of {})", first.shard.count, h.shard.count).c_str());
   }
-  std::sort(shards.begin(), shards.end(), [](const ShardReader& a, const ShardReader& b) { return a.header().shard.index < b.header().shard.index; });
+  std::sort(shards.begin(), shards.end(),
+            [](const ShardReader& a, const ShardReader& b) { return a.header().shard.index < b.header().shard.index; });
   std::vector<std::size_t> missing;
   std::size_t next = 0;
   const std::size_t count = shards.front().header().shard.count;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::size_t index = shards[i].header().shard.index;
-    if (i > 0 && index == shards[i - 1].header().shard.index) throw std::runtime_error(fmt::format("{} and {} are both shard {}/{}", shards[i - 1].file(), shards[i].file(), index, count));
+    if (i > 0 && index == shards[i - 1].header().shard.index)
+      throw std::runtime_error(
+          fmt::format("{} and {} are both shard {}/{}", shards[i - 1].file(), shards[i].file(), index, count));
     for (; next < index; ++next) missing.push_back(next);
     ++next;
   }
   for (; next < count; ++next) missing.push_back(next);
-  if (!missing.empty()) throw std::runtime_error(fmt::format("of {} shards these are missing: {}", count, fmt::join(missing, ", ")));
+  if (!missing.empty())
+    throw std::runtime_error(fmt::format("of {} shards these are missing: {}", count, fmt::join(missing, ", ")));
 }
 
 }  // namespace stepcast

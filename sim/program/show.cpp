@@ -32,7 +32,8 @@ std::string shelf_of(const std::string& text) {
   if (text.empty()) return "";
   std::vector<std::string> singular;
   for (const std::string& shelf : catalogue_shelves()) {
-    singular.push_back(shelf.ends_with("ies") ? shelf.substr(0, shelf.size() - 3) + "y" : shelf.substr(0, shelf.size() - 1));
+    singular.push_back(shelf.ends_with("ies") ? shelf.substr(0, shelf.size() - 3) + "y"
+                                              : shelf.substr(0, shelf.size() - 1));
     if (text == shelf || text == singular.back()) return shelf;
   }
   throw CLI::ValidationError(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
@@ -50,7 +51,8 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
   }
   if (found.empty()) {
     const std::string near = nearest(name, names);
-    throw CLI::ValidationError(name, fmt::format("an unknown name; see stepcast list{}", near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    throw CLI::ValidationError(name, fmt::format("an unknown name; see stepcast list{}",
+                                                 near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
   return found;
 }
@@ -96,22 +98,33 @@ void add_show(CLI::App& app, Invocation& invocation) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto study = std::make_shared<StudyOptions>();
   auto json = std::make_shared<std::string>();
-  command->add_option("name", *words, "a name that `stepcast list` prints, before it what it is of if you like (workload resnet50), or a scenario file (.json)")->required()->expected(1, 2);
+  command
+      ->add_option(
+          "name", *words,
+          "a name that `stepcast list` prints, before it what it is of if you like (workload resnet50), or a scenario file (.json)")
+      ->required()
+      ->expected(1, 2);
   add_sets(*command, *study);
   add_points(*command, *study);
   auto options = std::make_shared<WorkloadOptions>();
   command->add_option("--variant", options->variant, "network: one of its variants")->type_name("NAME");
-  command->add_option("--profile", options->profile, "network: the device whose layer times to show")->type_name("NAME");
-  command->add_option("--batch", options->batch, "network: samples per worker and step")->type_name("N")->check(CLI::PositiveNumber);
+  command->add_option("--profile", options->profile, "network: the device whose layer times to show")
+      ->type_name("NAME");
+  command->add_option("--batch", options->batch, "network: samples per worker and step")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   command->add_option("--dtype", options->dtype, "network: type of the operands and gradients")->type_name("NAME");
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
-  command->footer("Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
+  command->footer(
+      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
   command->callback([words, study, json, options, &invocation] {
     const std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
     const std::string& name = words->back();
     const std::string target = json->empty() ? "-" : *json;
     const auto file = shelf.empty() || shelf == "workloads" ? workload_file(name) : std::nullopt;
-    if (options->any() && !file) throw CLI::ValidationError(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
+    if (options->any() && !file)
+      throw CLI::ValidationError(
+          name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
     if (file) {
       const WorkloadTable table = load_workload(*file, options->over(), default_library());
       if (gives_shapes(table)) {
@@ -119,7 +132,9 @@ void add_show(CLI::App& app, Invocation& invocation) {
         invocation.exit_code = kOk;
         return;
       }
-      if (options->any()) throw CLI::ValidationError(name, "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
+      if (options->any())
+        throw CLI::ValidationError(
+            name, "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
     }
     if (name.ends_with(".json") || name == "-") {
       study->file = name;
@@ -127,7 +142,8 @@ void add_show(CLI::App& app, Invocation& invocation) {
       write_output(target, resolved(*study).dump(1) + "\n");
     } else {
       if (!study->sets.empty()) throw CLI::ValidationError("--set", "only a scenario file has fields to change");
-      if (!study->points.empty()) throw CLI::ValidationError("--point", "only a scenario file has points to choose from");
+      if (!study->points.empty())
+        throw CLI::ValidationError("--point", "only a scenario file has points to choose from");
       std::string text;
       Json all = Json::array();
       for (const CatalogueEntry& entry : find(name, shelf)) {

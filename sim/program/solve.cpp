@@ -37,11 +37,16 @@ std::optional<Goal> read_goal(const std::string& text) {
 /// The figure, which some point has.
 const Figure& figure_of(const std::optional<Goal>& goal, const std::vector<PointReport>& reports) {
   const Figure& figure = goal ? *goal->figure : choose_figure(reports);
-  if (std::any_of(reports.begin(), reports.end(), [&](const PointReport& point) { return figure.of(point).has_value(); })) return figure;
+  if (std::any_of(reports.begin(), reports.end(),
+                  [&](const PointReport& point) { return figure.of(point).has_value(); }))
+    return figure;
   std::vector<std::string_view> known;
   for (const Figure& one : figures())
-    if (std::any_of(reports.begin(), reports.end(), [&](const PointReport& point) { return one.of(point).has_value(); })) known.push_back(one.name);
-  throw refused("--for", fmt::format("{}: no point of the study has it; they have {}", figure.name, fmt::join(known, ", ")));
+    if (std::any_of(reports.begin(), reports.end(),
+                    [&](const PointReport& point) { return one.of(point).has_value(); }))
+      known.push_back(one.name);
+  throw refused("--for",
+                fmt::format("{}: no point of the study has it; they have {}", figure.name, fmt::join(known, ", ")));
 }
 
 /// The search of each point that the field changes.
@@ -50,7 +55,8 @@ struct Searches {
   std::vector<std::size_t> points;  ///< of each search
 };
 
-Searches begin(const FieldPoints& points, const Field& field, const std::vector<double>& grid, const std::optional<double>& wanted) {
+Searches begin(const FieldPoints& points, const Field& field, const std::vector<double>& grid,
+               const std::optional<double>& wanted) {
   Searches all;
   for (std::size_t i = 0; i < points.points().size(); ++i) {
     if (points.is_constant(i)) continue;
@@ -61,9 +67,11 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
   return all;
 }
 
-Solutions find(const std::optional<Goal>& goal, const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
+Solutions find(const std::optional<Goal>& goal, const Study& study, FieldPoints points, const Field& field,
+               const std::vector<double>& grid) {
   Solutions found;
-  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_of(goal, reports); });
+  points.answer_grid(
+      [&](const std::vector<PointReport>& reports) -> const Figure& { return figure_of(goal, reports); });
   found.name = study.name;
   found.axis = points.axis();
   found.pointer = field.pointer;
@@ -73,13 +81,19 @@ Solutions find(const std::optional<Goal>& goal, const Study& study, FieldPoints 
   if (goal) found.goal = goal->value;
   for (const std::string& axis : study.axes)
     if (axis != found.axis) found.axes.push_back(axis);
-  Searches all = begin(points, field, grid, found.goal ? std::optional(worth_of(*found.figure, *found.goal)) : std::nullopt);
+  Searches all =
+      begin(points, field, grid, found.goal ? std::optional(worth_of(*found.figure, *found.goal)) : std::nullopt);
   const auto search = [&](std::size_t i) -> GoalSearch& { return all.searches[i]; };
   const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
-  if (!close_in(points, all.searches.size(), search, asked, kMostRounds)) found.notes.push_back(fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
-  for (std::size_t i = 0; i < all.searches.size(); ++i) found.points.push_back({points.points()[all.points[i]].coordinates, std::move(all.searches[i])});
+  if (!close_in(points, all.searches.size(), search, asked, kMostRounds))
+    found.notes.push_back(
+        fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
+  for (std::size_t i = 0; i < all.searches.size(); ++i)
+    found.points.push_back({points.points()[all.points[i]].coordinates, std::move(all.searches[i])});
   found.replayed = points.is_replayed();
-  if (const std::size_t constant = points.points().size() - found.points.size(); constant > 0) found.notes.push_back(fmt::format("{} point{} left out, whose variant sets {} itself", constant, constant == 1 ? " is" : "s are", found.axis));
+  if (const std::size_t constant = points.points().size() - found.points.size(); constant > 0)
+    found.notes.push_back(fmt::format("{} point{} left out, whose variant sets {} itself", constant,
+                                      constant == 1 ? " is" : "s are", found.axis));
   found.notes.insert(found.notes.end(), points.notes().begin(), points.notes().end());
   return found;
 }
@@ -88,7 +102,8 @@ int solve(const SolveOptions& options, const Invocation& invocation) {
   const std::optional<Goal> goal = read_goal(options.goal);
   const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
     const Solutions found = find(goal, study, std::move(points), field, grid);
-    return SearchResult{to_text(found), to_csv(found), [found](const Json& manifest) { return solutions_document(found, manifest); }};
+    return SearchResult{to_text(found), to_csv(found),
+                        [found](const Json& manifest) { return solutions_document(found, manifest); }};
   };
   return search_along(options, invocation, Baselines::kept, search);
 }
@@ -103,11 +118,18 @@ std::string figure_names() {
 }  // namespace
 
 void add_solve(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("solve", "Find, along one field, the best value for each point, and where a goal is reached");
+  auto* command =
+      app.add_subcommand("solve", "Find, along one field, the best value for each point, and where a goal is reached");
   auto options = std::make_shared<SolveOptions>();
   add_along(*command, *options, "study (JSON); - is standard input");
-  command->add_option("--for", options->goal, "the figure that matters (" + figure_names() + "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")->type_name("FIGURE[=VALUE]");
-  command->footer("Example: stepcast solve scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
+  command
+      ->add_option(
+          "--for", options->goal,
+          "the figure that matters (" + figure_names() +
+              "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")
+      ->type_name("FIGURE[=VALUE]");
+  command->footer(
+      "Example: stepcast solve scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
   command->callback([options, &invocation] { invocation.exit_code = solve(*options, invocation); });
 }
 

@@ -32,7 +32,8 @@ StreamedOutput::StreamedOutput(const std::string& path) : name_(path) {
   const int descriptor = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) fail();
   file_.reset(::fdopen(descriptor, "wb"));
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) throw std::runtime_error(fmt::format("another process is writing {}", partial_.string()));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+    throw std::runtime_error(fmt::format("another process is writing {}", partial_.string()));
   if (::ftruncate(descriptor, 0) != 0) fail();
 }
 
@@ -56,6 +57,9 @@ void StreamedOutput::finish() {
   partial_.clear();
 }
 
-void StreamedOutput::fail() const { throw std::runtime_error(fmt::format("cannot write {}: {}", name_ == "-" ? "standard output" : name_, std::strerror(errno))); }
+void StreamedOutput::fail() const {
+  throw std::runtime_error(
+      fmt::format("cannot write {}: {}", name_ == "-" ? "standard output" : name_, std::strerror(errno)));
+}
 
 }  // namespace stepcast

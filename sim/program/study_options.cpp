@@ -31,13 +31,16 @@ std::filesystem::path file_of(const std::string& name) {
   const std::filesystem::path shipped = default_library() / (name + ".json");
   const bool bare = name.find('/') == std::string::npos && !name.ends_with(".json");
   std::error_code error;
-  return bare && !std::filesystem::exists(name, error) && std::filesystem::exists(shipped, error) ? shipped : std::filesystem::path(name);
+  return bare && !std::filesystem::exists(name, error) && std::filesystem::exists(shipped, error)
+             ? shipped
+             : std::filesystem::path(name);
 }
 
 /// The --point options that choose a study's first point.
 std::string example_choice(const Study& study) {
   std::string text;
-  for (const Coordinate& c : study.points.front().coordinates) text += fmt::format("{}--point '{}={}'", text.empty() ? "" : " ", c.axis, c.value);
+  for (const Coordinate& c : study.points.front().coordinates)
+    text += fmt::format("{}--point '{}={}'", text.empty() ? "" : " ", c.axis, c.value);
   return text;
 }
 
@@ -54,17 +57,39 @@ Study chosen(Study study, const std::vector<std::string>& points) {
 }  // namespace
 
 void add_sets(CLI::App& command, StudyOptions& options) {
-  command.add_option("--set", options.sets, "change a field: /json/pointer=value (repeatable); also a field of what variants set as a whole")->type_name("POINTER=VALUE")->allow_extra_args(false);
+  command
+      .add_option("--set", options.sets,
+                  "change a field: /json/pointer=value (repeatable); also a field of what variants set as a whole")
+      ->type_name("POINTER=VALUE")
+      ->allow_extra_args(false);
 }
 
 void add_points(CLI::App& command, StudyOptions& options) {
-  command.add_option("--point", options.points, "only points with this value on that axis, as the table shows them (repeatable): variant=NAME, workers=4")->type_name("AXIS=VALUE")->allow_extra_args(false);
+  command
+      .add_option(
+          "--point", options.points,
+          "only points with this value on that axis, as the table shows them (repeatable): variant=NAME, workers=4")
+      ->type_name("AXIS=VALUE")
+      ->allow_extra_args(false);
 }
 
 void add_evaluation(CLI::App& command, StudyOptions& options) {
-  command.add_option("--evaluator", options.evaluator, "equations, replay or both; without it the scenario's, which is equations where it names none")->check(CLI::IsMember({"equations", "replay", "both"}))->type_name("NAME");
-  command.add_option("--fidelity", options.fidelity, "of replays: full, folded (one of each kind) or auto (folded where that is exact); without it the scenario's, or auto")->check(CLI::IsMember({"full", "folded", "auto"}))->type_name("NAME");
-  command.add_option("--tolerance", options.tolerance, "with both: largest relative difference before exit code 4; without it the scenario's, or 1e-6")->check(CLI::NonNegativeNumber)->type_name("NUMBER");
+  command
+      .add_option("--evaluator", options.evaluator,
+                  "equations, replay or both; without it the scenario's, which is equations where it names none")
+      ->check(CLI::IsMember({"equations", "replay", "both"}))
+      ->type_name("NAME");
+  command
+      .add_option(
+          "--fidelity", options.fidelity,
+          "of replays: full, folded (one of each kind) or auto (folded where that is exact); without it the scenario's, or auto")
+      ->check(CLI::IsMember({"full", "folded", "auto"}))
+      ->type_name("NAME");
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "with both: largest relative difference before exit code 4; without it the scenario's, or 1e-6")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("NUMBER");
 }
 
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
@@ -86,7 +111,9 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
 
 void require_one_point(const Study& study, std::string_view subcommand) {
   if (study.points.size() != 1)
-    throw CLI::ValidationError("scenario", fmt::format("{} points, and {} is of one; choose by axis ({}), such as {}", study.points.size(), subcommand, fmt::join(study.axes, ", "), example_choice(study)));
+    throw CLI::ValidationError(
+        "scenario", fmt::format("{} points, and {} is of one; choose by axis ({}), such as {}", study.points.size(),
+                                subcommand, fmt::join(study.axes, ", "), example_choice(study)));
 }
 
 void print_notes(const Study& study) {

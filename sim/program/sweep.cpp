@@ -35,8 +35,11 @@ struct OutputFile {
 std::vector<OutputFile> output_files(const SweepOptions& options, const std::optional<Shard>& shard) {
   std::vector<OutputFile> files;
   if (shard) {
-    const std::string stem = options.study.file == "-" ? "study" : std::filesystem::path(options.study.file).stem().string();
-    files.push_back({RowFormat::shard, options.shard_file.empty() ? fmt::format("{}.shard-{}-of-{}.jsonl", stem, shard->index, shard->count) : options.shard_file});
+    const std::string stem =
+        options.study.file == "-" ? "study" : std::filesystem::path(options.study.file).stem().string();
+    files.push_back({RowFormat::shard, options.shard_file.empty()
+                                           ? fmt::format("{}.shard-{}-of-{}.jsonl", stem, shard->index, shard->count)
+                                           : options.shard_file});
     return files;
   }
   if (!options.csv.empty()) files.push_back({RowFormat::csv, options.csv});
@@ -50,7 +53,8 @@ std::optional<Shard> shard_of(const SweepOptions& options) {
     if (!options.shard_file.empty()) throw CLI::ValidationError("--shard-file", "wants --shard");
     return {};
   }
-  if (!options.csv.empty() || !options.json_lines.empty()) throw CLI::ValidationError("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
+  if (!options.csv.empty() || !options.json_lines.empty())
+    throw CLI::ValidationError("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
   try {
     return parse_shard(options.shard);
   } catch (const std::invalid_argument& error) {
@@ -73,7 +77,8 @@ std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
 std::string point_text(const Study& study, std::size_t index) {
   std::string text = fmt::format("point {} of {}", index + 1, study.points.size());
   for (const Coordinate& c : study.points[index].coordinates) {
-    const auto axis = static_cast<std::size_t>(std::find(study.axes.begin(), study.axes.end(), c.axis) - study.axes.begin());
+    const auto axis =
+        static_cast<std::size_t>(std::find(study.axes.begin(), study.axes.end(), c.axis) - study.axes.begin());
     text += fmt::format(", {} = {}", study.axis_pointers[axis], c.value);
   }
   return text;
@@ -110,7 +115,8 @@ std::string summary(const SweepCount& count, double seconds) {
 int judge(const SweepCount& count) {
   if (count.compared > 0) {
     fmt::print(stderr, "stepcast: replay and equations differ by at most {:.2g}", count.largest_difference);
-    if (count.beyond_tolerance > 0) fmt::print(stderr, ": beyond the tolerance at {} of {} points", count.beyond_tolerance, count.compared);
+    if (count.beyond_tolerance > 0)
+      fmt::print(stderr, ": beyond the tolerance at {} of {} points", count.beyond_tolerance, count.compared);
     fmt::print(stderr, "\n");
   }
   if (count.failed > 0) return kRunFailed;
@@ -119,7 +125,8 @@ int judge(const SweepCount& count) {
 
 using Clock = std::chrono::steady_clock;
 
-int sweep_as_first(const SweepOptions& options, const Study& study, SweepSettings settings, const std::optional<Shard>& shard, Ranks& ranks, Clock::time_point start) {
+int sweep_as_first(const SweepOptions& options, const Study& study, SweepSettings settings,
+                   const std::optional<Shard>& shard, Ranks& ranks, Clock::time_point start) {
   const auto files = output_files(options, shard);
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
@@ -131,7 +138,9 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   for (const OutputFile& file : files) {
     outputs.emplace_back(file.path);
     if (file.format == RowFormat::csv) outputs.back().write(csv_header(columns));
-    if (file.format == RowFormat::shard) outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard, study.points.size(), columns}));
+    if (file.format == RowFormat::shard)
+      outputs.back().write(to_line(
+          ShardHeader{to_string(digest_of(study.source)), settings.program, *shard, study.points.size(), columns}));
   }
 
   Progress progress;
@@ -172,11 +181,14 @@ int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, R
   return kOk;
 }
 
-int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) { return sweep_with(options, shard, *one_process()); }
+int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) {
+  return sweep_with(options, shard, *one_process());
+}
 
 /// One rank that fails ends all; what makes every rank fail alike (a bad scenario) is told once, by the first.
 int sweep_among_ranks(const SweepOptions& options) {
-  if (options.study.file == "-") throw CLI::ValidationError("study", "standard input reaches one rank only; give a file");
+  if (options.study.file == "-")
+    throw CLI::ValidationError("study", "standard input reaches one rank only; give a file");
   const auto ranks = mpi_ranks();
   try {
     return sweep_with(options, {}, *ranks);
@@ -193,17 +205,26 @@ int sweep_among_ranks(const SweepOptions& options) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("sweep", "Predict many points: one row each, in parallel, continued where it was stopped");
+  auto* command =
+      app.add_subcommand("sweep", "Predict many points: one row each, in parallel, continued where it was stopped");
   auto options = std::make_shared<SweepOptions>();
-  command->add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")->required();
+  command->add_option("study", options->study.file, "scenario with lists or variants (JSON); - is standard input")
+      ->required();
   add_sets(*command, options->study);
   add_evaluation(*command, options->study);
-  command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")->type_name("PATH");
+  command->add_option("--csv", options->csv, "write CSV; - is standard output (the default without --jsonl)")
+      ->type_name("PATH");
   command->add_option("--jsonl", options->json_lines, "write JSON lines; - is standard output")->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")->check(CLI::Range(1, 1024));
-  command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")->type_name("i/n");
-  command->add_option("--shard-file", options->shard_file, "where the shard goes (default: STUDY.shard-i-of-n.jsonl)")->type_name("PATH");
-  auto* cache = command->add_option("--cache", options->cache, "file of replays answered before (default: $XDG_CACHE_HOME/stepcast/answers-N.sqlite)")->type_name("PATH");
+  command->add_option("--jobs", options->jobs, "processes at a time; under MPI, of each rank (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--shard", options->shard, "only the i-th of n parts (from 0), into a shard for stepcast merge")
+      ->type_name("i/n");
+  command->add_option("--shard-file", options->shard_file, "where the shard goes (default: STUDY.shard-i-of-n.jsonl)")
+      ->type_name("PATH");
+  auto* cache = command
+                    ->add_option("--cache", options->cache,
+                                 "file of replays answered before (default: $XDG_CACHE_HOME/stepcast/answers-N.sqlite)")
+                    ->type_name("PATH");
   command->add_flag("--no-cache", options->no_cache, "neither read nor write the cache")->excludes(cache);
   command->footer(
       "Examples: stepcast sweep scenarios/quickstart.json --evaluator replay --csv result.csv\n"

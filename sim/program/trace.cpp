@@ -20,24 +20,34 @@ struct TraceOptions {
   std::string output;
 };
 
-/// Lines of the Trace Event Format, one event each: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
-/// Participants are its processes and streams its threads; both are numbers there, named by events of their own.
+/// Lines of the Trace Event Format, one event each:
+/// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU Participants are its processes and
+/// streams its threads; both are numbers there, named by events of their own.
 class EventLines {
  public:
   std::string of(const TaskEvent& event) {
     std::string lines;
     const auto [process, new_process] = processes_.try_emplace({event.role, event.participant}, processes_.size());
-    if (new_process) lines += naming("process_name", process->second, 0, fmt::format("{} {}", event.role == Role::worker ? "worker" : "shard", event.participant));
+    if (new_process)
+      lines += naming("process_name", process->second, 0,
+                      fmt::format("{} {}", event.role == Role::worker ? "worker" : "shard", event.participant));
     const auto [thread, new_thread] = threads_.try_emplace({process->second, event.stream}, threads_.size());
     if (new_thread) lines += naming("thread_name", process->second, thread->second, std::string(event.stream));
-    const Json json{{"name", event.task}, {"cat", name_of(event.phase)}, {"ph", "X"}, {"ts", event.start * 1e6}, {"dur", (event.end - event.start) * 1e6},
-                    {"pid", process->second}, {"tid", thread->second}, {"args", {{"step", event.step}}}};
+    const Json json{{"name", event.task},
+                    {"cat", name_of(event.phase)},
+                    {"ph", "X"},
+                    {"ts", event.start * 1e6},
+                    {"dur", (event.end - event.start) * 1e6},
+                    {"pid", process->second},
+                    {"tid", thread->second},
+                    {"args", {{"step", event.step}}}};
     return lines + json.dump() + ",\n";
   }
 
  private:
   static std::string naming(const char* what, std::size_t process, std::size_t thread, const std::string& name) {
-    return Json{{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}}.dump() + ",\n";
+    return Json{{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}}.dump() +
+           ",\n";
   }
 
   std::map<std::pair<Role, int>, std::size_t> processes_;
@@ -54,11 +64,13 @@ int trace(const TraceOptions& options) {
   StreamedOutput output(options.output);
   EventLines lines;
   output.write("[\n");
-  const ReplayResult result = replay(scenario, graph, 0, [&](const TaskEvent& event) { output.write(lines.of(event)); });
+  const ReplayResult result =
+      replay(scenario, graph, 0, [&](const TaskEvent& event) { output.write(lines.of(event)); });
   output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
 )");
   output.finish();
-  fmt::print(stderr, "stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state, result.forecast.fidelity);
+  fmt::print(stderr, "stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state,
+             result.forecast.fidelity);
   return kOk;
 }
 
@@ -71,7 +83,8 @@ void add_trace(CLI::App& app, Invocation& invocation) {
   add_sets(*command, options->study);
   add_points(*command, options->study);
   command->add_option("-o,--output", options->output, "where to; - is standard output")->required()->type_name("PATH");
-  command->footer("Examples: stepcast trace scenarios/stragglers.json --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace scenarios/pipelining.json --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
+  command->footer(
+      "Examples: stepcast trace scenarios/stragglers.json --point 'variant=gossip on a ring' -o trace.json\n          stepcast trace scenarios/pipelining.json --set /strategy/width=2 --set /strategy/segments=4 --set /cluster/link/bandwidth=10Gbps -o trace.json");
   command->callback([options, &invocation] { invocation.exit_code = trace(*options); });
 }
 

@@ -29,7 +29,11 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
   const auto folder = suites_folder(default_library());
   const auto shipped = json_files(folder);
   if (shipped.empty() && words.empty())  // else nothing would be validated, and nothing amiss
-    throw CLI::ValidationError("suite", fmt::format("there are no suites in {}; set $STEPCAST_SCENARIOS to the folder of the shipped scenarios, or name a file", folder.string()));
+    throw CLI::ValidationError(
+        "suite",
+        fmt::format(
+            "there are no suites in {}; set $STEPCAST_SCENARIOS to the folder of the shipped scenarios, or name a file",
+            folder.string()));
   if (words.empty()) return shipped;
   std::vector<std::string> names;
   for (const auto& file : shipped) names.push_back(file.stem().string());
@@ -41,7 +45,9 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
     }
     if (std::find(names.begin(), names.end(), word) == names.end()) {
       const std::string near = nearest(word, names);
-      throw CLI::ValidationError(word, fmt::format("no shipped suite, and no path ending in .json; there are {}{}", fmt::join(names, ", "), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+      throw CLI::ValidationError(
+          word, fmt::format("no shipped suite, and no path ending in .json; there are {}{}", fmt::join(names, ", "),
+                            near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }
     files.push_back(folder / (word + ".json"));
   }
@@ -80,12 +86,21 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_validate(CLI::App& app, Invocation& invocation) {
-  auto* command = app.add_subcommand("validate", "Validate: predictions beside published measurements, with their errors");
+  auto* command =
+      app.add_subcommand("validate", "Validate: predictions beside published measurements, with their errors");
   auto options = std::make_shared<ValidateOptions>();
-  command->add_option("suite", options->suites, "suites: names that `stepcast list suites` prints, or files (.json); all shipped ones without any");
-  command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the tables")->type_name("PATH");
-  command->add_option("--json", options->json, "write JSON with its manifests; - is standard output, instead of the tables")->type_name("PATH");
-  command->add_option("--jobs", options->jobs, "replay processes at a time")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->add_option(
+      "suite", options->suites,
+      "suites: names that `stepcast list suites` prints, or files (.json); all shipped ones without any");
+  command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the tables")
+      ->type_name("PATH");
+  command
+      ->add_option("--json", options->json,
+                   "write JSON with its manifests; - is standard output, instead of the tables")
+      ->type_name("PATH");
+  command->add_option("--jobs", options->jobs, "replay processes at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command->footer("Example: stepcast validate hkbu-10gbe --csv errors.csv");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }

@@ -18,10 +18,16 @@ std::string simgrid_version() { return fmt::format("{}.{}", SIMGRID_VERSION / 10
 
 }  // namespace
 
-std::string version_text() { return fmt::format("stepcast {} (git {}, SimGrid {}, {})", STEPCAST_VERSION, STEPCAST_GIT_STATE, simgrid_version(), STEPCAST_COMPILER); }
+std::string version_text() {
+  return fmt::format("stepcast {} (git {}, SimGrid {}, {})", STEPCAST_VERSION, STEPCAST_GIT_STATE, simgrid_version(),
+                     STEPCAST_COMPILER);
+}
 
 Json version_fields() {
-  return Json{{"stepcast", STEPCAST_VERSION}, {"git", STEPCAST_GIT_STATE}, {"simgrid", simgrid_version()}, {"compiler", STEPCAST_COMPILER}};
+  return Json{{"stepcast", STEPCAST_VERSION},
+              {"git", STEPCAST_GIT_STATE},
+              {"simgrid", simgrid_version()},
+              {"compiler", STEPCAST_COMPILER}};
 }
 
 std::string program_identity() {

@@ -1,8 +1,8 @@
 // The stacks that a replay's actors run on.
 //
-// SimGrid allocates each of them and protects the page below it, against overflow, which makes two mappings of memory a stack. A
-// process may have 65,530 by default (vm.max_map_count): beyond 30,000 actors SimGrid aborts. Without the protection
-// stacks lie side by side in one mapping, or few, and there is room for as many as memory holds.
+// SimGrid allocates each of them and protects the page below it, against overflow, which makes two mappings of memory a
+// stack. A process may have 65,530 by default (vm.max_map_count): beyond 30,000 actors SimGrid aborts. Without the
+// protection stacks lie side by side in one mapping, or few, and there is room for as many as memory holds.
 #pragma once
 
 #include <cstddef>

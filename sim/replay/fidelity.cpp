@@ -16,9 +16,11 @@ std::optional<std::string> folding_refusal(const Scenario& scenario, const StepG
   bool any_direct = false;
   for (const Task& task : graph.tasks) {
     if (std::holds_alternative<CollectiveWork>(task.work)) streams.insert(task.worker_stream);
-    any_direct = any_direct || std::holds_alternative<ShardWork>(task.work) || std::holds_alternative<NeighbourWork>(task.work);
+    any_direct =
+        any_direct || std::holds_alternative<ShardWork>(task.work) || std::holds_alternative<NeighbourWork>(task.work);
   }
-  if (streams.size() > 1 || (!streams.empty() && any_direct)) return "a collective may share links with other communication";
+  if (streams.size() > 1 || (!streams.empty() && any_direct))
+    return "a collective may share links with other communication";
   return {};
 }
 
@@ -30,9 +32,11 @@ FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& grap
   if (refusal) return {false, *refusal};
   constexpr double kFewest = 64, kMostCounted = 1 << 18;
   const double messages = direct_messages(scenario, graph);
-  if (scenario.evaluation.fidelity == Fidelity::folded || messages < kFewest || messages > kMostCounted) return {true, ""};
+  if (scenario.evaluation.fidelity == Fidelity::folded || messages < kFewest || messages > kMostCounted)
+    return {true, ""};
   FidelityDecision decision{true, "", fold(scenario.cluster, graph)};
-  const double all = messages * (graph.shards > 0 ? 2 : 1), left = static_cast<double>(decision.fold->direct_flows.size());
+  const double all = messages * (graph.shards > 0 ? 2 : 1),
+               left = static_cast<double>(decision.fold->direct_flows.size());
   if (3 * left > 2 * all) return {false, fmt::format("folding would leave {} of {} messages", left, all)};
   return decision;
 }

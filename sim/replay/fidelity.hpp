@@ -17,16 +17,17 @@ std::optional<std::string> folding_refusal(const Scenario& scenario, const StepG
 /// What the scenario's choice comes to.
 struct FidelityDecision {
   bool folds = false;
-  std::string why_full;         ///< where folding was refused, or gains nothing
-  std::optional<Fold> fold{};   ///< where it was made to decide
+  std::string why_full;        ///< where folding was refused, or gains nothing
+  std::optional<Fold> fold{};  ///< where it was made to decide
 };
 
-/// "auto" folds wherever it is exact and leaves at most two thirds of the direct messages: a folded one takes SimGrid up to twice
-/// as long. Of fewer than 64 messages of one push, or more than 2^18, it is not counted how many are left.
+/// "auto" folds wherever it is exact and leaves at most two thirds of the direct messages: a folded one takes SimGrid
+/// up to twice as long. Of fewer than 64 messages of one push, or more than 2^18, it is not counted how many are left.
 /// @throws ModelError when the scenario demands folding and it cannot be exact
 FidelityDecision decide_fidelity(const Scenario& scenario, const StepGraph& graph);
 
-/// Messages of one push to the graph's shards (or one pull), or of one exchange with neighbours, when all are simulated.
+/// Messages of one push to the graph's shards (or one pull), or of one exchange with neighbours, when all are
+/// simulated.
 double direct_messages(const Scenario& scenario, const StepGraph& graph);
 
 }  // namespace stepcast

@@ -23,7 +23,8 @@ class Folder {
       last_hop_.push_back(hops_.size());
     }
     link_node_.assign(fabric.links().size(), kNone);  // known once the routes are
-    for (const FlowSystem::Participant& one : system.participants) add_node(Kind::participant, number(participant_colours_, one.colour), one.size);
+    for (const FlowSystem::Participant& one : system.participants)
+      add_node(Kind::participant, number(participant_colours_, one.colour), one.size);
   }
 
   FoldedFlows fold() {
@@ -93,8 +94,10 @@ class Folder {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings(hops_.size());  // {flow, hop} by link
     std::vector<std::size_t> next(first.begin(), first.end() - 1);
     for (std::size_t f = 0; f < system_.flows.size(); ++f)
-      for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h) crossings[next[at(hops_[h])]++] = {static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(h)};
-    std::sort(used.begin(), used.end(), [&](int a, int b) { return bandwidth(a) != bandwidth(b) ? bandwidth(a) > bandwidth(b) : a < b; });
+      for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
+        crossings[next[at(hops_[h])]++] = {static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(h)};
+    std::sort(used.begin(), used.end(),
+              [&](int a, int b) { return bandwidth(a) != bandwidth(b) ? bandwidth(a) > bandwidth(b) : a < b; });
     is_idle_.assign(fabric_.links().size(), false);
     for (const int link : used) {
       double demand = 0.0;
@@ -113,7 +116,10 @@ class Folder {
     first_flow_ = graph_.nodes();
     for (std::size_t f = 0; f < system_.flows.size(); ++f) {
       const FlowSystem::Flow& flow = system_.flows[f];
-      add_node(Kind::flow, number(flow_colours_, std::array{flow.colour[0], flow.colour[1], delay(f).si(), flow.from == flow.to ? 1.0 : 0.0}), flow.size);
+      add_node(Kind::flow,
+               number(flow_colours_,
+                      std::array{flow.colour[0], flow.colour[1], delay(f).si(), flow.from == flow.to ? 1.0 : 0.0}),
+               flow.size);
     }
     for (std::size_t f = 0; f < system_.flows.size(); ++f) {
       const std::size_t node = first_flow_ + f;
@@ -136,7 +142,9 @@ class Folder {
 
   /// From the flow's side there is one such link, sender or receiver; from theirs, as many flows as come to one.
   void tie(std::size_t flow, std::size_t other, Bond bond) {
-    const auto label = [&](int count) { return static_cast<std::uint32_t>(count) * 4 + static_cast<std::uint32_t>(bond); };
+    const auto label = [&](int count) {
+      return static_cast<std::uint32_t>(count) * 4 + static_cast<std::uint32_t>(bond);
+    };
     graph_.add_edge(flow, other, label(1), label(size_[flow] / size_[other]));
   }
 
@@ -149,7 +157,8 @@ class Folder {
     for (const auto& e : graph_.edges()) {
       if (e.seen_from_a % 4 != static_cast<std::uint32_t>(Bond::crosses)) continue;
       const int link_class = partition.class_of[e.b];
-      if (partition.first[at(link_class)] == e.b) crossings[at(link_class)][partition.class_of[e.a]] += static_cast<int>(e.seen_from_b / 4);
+      if (partition.first[at(link_class)] == e.b)
+        crossings[at(link_class)][partition.class_of[e.a]] += static_cast<int>(e.seen_from_b / 4);
     }
     std::map<std::vector<std::pair<int, int>>, BytesPerSecond> narrowest;
     for (std::size_t cls = 0; cls < crossings.size(); ++cls) {
@@ -163,7 +172,8 @@ class Folder {
       if (!is_new) entry->second = std::min(entry->second, share);
     }
     for (const auto& [counts, share] : narrowest) {
-      for (const auto& [flow, count] : counts) quotient.flows[at(flow)].links.emplace_back(static_cast<int>(quotient.links.size()), count);
+      for (const auto& [flow, count] : counts)
+        quotient.flows[at(flow)].links.emplace_back(static_cast<int>(quotient.links.size()), count);
       quotient.links.push_back(share);
     }
   }

@@ -17,19 +17,19 @@
 
 namespace stepcast {
 
-/// Flows, and the participants that send and receive them. A participant or a flow may stand for several that a symmetry of the
-/// cluster exchanges: its size.
+/// Flows, and the participants that send and receive them. A participant or a flow may stand for several that a
+/// symmetry of the cluster exchanges: its size.
 struct FlowSystem {
   struct Participant {
     std::vector<double> colour;  ///< what tells participants apart
     int size = 1;
   };
   struct Flow {
-    int from = 0, to = 0;            ///< hosts
-    std::array<double, 2> colour{};  ///< what else tells flows apart
+    int from = 0, to = 0;                             ///< hosts
+    std::array<double, 2> colour{};                   ///< what else tells flows apart
     std::optional<std::size_t> sender{}, receiver{};  ///< participants
-    int size = 1;                    ///< flows like this one, from or to the hosts that can change places
-    bool from_changes = false;       ///< whether it is the sending ends that do
+    int size = 1;               ///< flows like this one, from or to the hosts that can change places
+    bool from_changes = false;  ///< whether it is the sending ends that do
   };
   std::vector<Participant> participants;
   std::vector<Flow> flows;
@@ -38,8 +38,8 @@ struct FlowSystem {
 /// One flow for all of a class.
 struct QuotientFlow {
   std::vector<std::pair<int, int>> links;  ///< number of a link, and how many flows of the class cross one such link
-  Seconds delay{};     ///< latency of its route
-  bool local = false;  ///< never leaves its host
+  Seconds delay{};                         ///< latency of its route
+  bool local = false;                      ///< never leaves its host
 };
 
 struct Quotient {

@@ -20,7 +20,8 @@ namespace {
 
 std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, const Fabric& fabric) {
   FlowSystem system;
-  for (const Message& message : round) system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});
+  for (const Message& message : round)
+    system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});
   FoldedFlows folded = fold_flows(system, fabric);
   auto flows = std::make_shared<FoldedRound::Flows>();
   for (const std::size_t flow : folded.flow) flows->blocks.push_back(round[flow].slice.count);
@@ -36,7 +37,8 @@ class RoundFolder {
   FoldedRound operator()(const Round& round) {
     Fingerprint messages;
     for (const Message& m : round) {
-      messages.add(static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(m.to), static_cast<std::uint64_t>(m.slice.count));
+      messages.add(static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(m.to),
+                   static_cast<std::uint64_t>(m.slice.count));
     }
     auto& flows = known_[messages];
     if (!flows) flows = fold_messages(round, fabric_);
@@ -67,7 +69,8 @@ class DirectFold {
   DirectFold(const Cluster& cluster, const StepGraph& graph, const Fabric& fabric)
       : cluster_(cluster), graph_(graph), fabric_(fabric), specs_(cluster) {
     for (const Task& task : graph.tasks) {
-      if (const auto* shards = std::get_if<ShardWork>(&task.work)) (shards->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
+      if (const auto* shards = std::get_if<ShardWork>(&task.work))
+        (shards->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
       if (std::holds_alternative<NeighbourWork>(task.work)) gossips_ = true;
     }
   }
@@ -101,9 +104,13 @@ class DirectFold {
 
  private:
   /// What tells flows apart besides their routes and ends.
-  static constexpr std::array<double, 2> colour(std::optional<ShardExchange> exchange) { return {exchange ? static_cast<double>(*exchange) : -1.0, 0.0}; }
+  static constexpr std::array<double, 2> colour(std::optional<ShardExchange> exchange) {
+    return {exchange ? static_cast<double>(*exchange) : -1.0, 0.0};
+  }
 
-  [[nodiscard]] int host_of(int shard) const { return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard); }
+  [[nodiscard]] int host_of(int shard) const {
+    return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard);
+  }
 
   /// Workers that can change places are one node; with collectives alone all of one speed can.
   void add_workers() {
@@ -117,7 +124,9 @@ class DirectFold {
       const HostSpec spec = specs_.of(rank);
       if (!gossips_ && !serving.contains(rank)) {
         std::array<double, 4> kind{spec.speed, 0.0, 0.0, 0.0};
-        if (pushes_ || pulls_) kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(), static_cast<double>(fabric_.branch(rank))};
+        if (pushes_ || pulls_)
+          kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(),
+                  static_cast<double>(fabric_.branch(rank))};
         const auto [entry, is_new] = known.try_emplace(kind, participants_.size());
         if (!is_new) {
           ++participants_[entry->second].count;
@@ -128,7 +137,8 @@ class DirectFold {
       participants_.push_back({Role::worker, rank, 1, std::vector<int>(kinds.size())});
       ++participants_.back().of_kind[kind_of_rank];
     }
-    for (const ParticipantClass& worker : participants_) system_.participants.push_back({{0.0, specs_.of(worker.index).speed}, worker.count});
+    for (const ParticipantClass& worker : participants_)
+      system_.participants.push_back({{0.0, specs_.of(worker.index).speed}, worker.count});
     workers_ = participants_.size();
   }
 
@@ -136,8 +146,10 @@ class DirectFold {
     for (int shard = 0; shard < graph_.shards; ++shard) {
       std::vector<double> colour{1.0};
       for (const Task& task : graph_.tasks) {
-        if (const auto* serve = std::get_if<ServeWork>(&task.work)) colour.push_back(serve->time[static_cast<std::size_t>(shard)].si());
-        if (const auto* shards = std::get_if<ShardWork>(&task.work)) colour.push_back(shards->shard_bytes[static_cast<std::size_t>(shard)].si());
+        if (const auto* serve = std::get_if<ServeWork>(&task.work))
+          colour.push_back(serve->time[static_cast<std::size_t>(shard)].si());
+        if (const auto* shards = std::get_if<ShardWork>(&task.work))
+          colour.push_back(shards->shard_bytes[static_cast<std::size_t>(shard)].si());
       }
       participants_.push_back({Role::server, shard, 1});
       system_.participants.push_back({std::move(colour), 1});
@@ -149,8 +161,12 @@ class DirectFold {
       for (int shard = 0; shard < graph_.shards; ++shard) {
         const std::size_t server = workers_ + static_cast<std::size_t>(shard);
         const int rank = participants_[worker].index, host = host_of(shard), size = participants_[worker].count;
-        if (pushes_) add({ShardExchange::push, worker, server, shard}, {rank, host, colour(ShardExchange::push), worker, server, size, true});
-        if (pulls_) add({ShardExchange::pull, server, worker, shard}, {host, rank, colour(ShardExchange::pull), server, worker, size, false});
+        if (pushes_)
+          add({ShardExchange::push, worker, server, shard},
+              {rank, host, colour(ShardExchange::push), worker, server, size, true});
+        if (pulls_)
+          add({ShardExchange::pull, server, worker, shard},
+              {host, rank, colour(ShardExchange::pull), server, worker, size, false});
       }
   }
 
@@ -183,7 +199,7 @@ class DirectFold {
   bool pushes_ = false, pulls_ = false, gossips_ = false;
   std::vector<ParticipantClass> participants_;  ///< beside the system's
   std::size_t workers_ = 0;
-  std::vector<Ends> ends_;          ///< by flow
+  std::vector<Ends> ends_;  ///< by flow
 };
 
 }  // namespace

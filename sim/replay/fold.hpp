@@ -10,9 +10,9 @@
 //
 // Equal to full replay up to SimGrid's resolution: it takes events less than a nanosecond apart for one.
 //
-// Memory: about 300 bytes for each message of the round (or direct exchange) being folded, the links of
-// the fabric included; what is kept is proportional to the number of classes. Messages of interchangeable workers to and
-// from a shard (Fabric::branch) count as one.
+// Memory: about 300 bytes for each message of the round (or direct exchange) being folded, the links of the fabric
+// included; what is kept is proportional to the number of classes. Messages of interchangeable workers to and from a
+// shard (Fabric::branch) count as one.
 #pragma once
 
 #include <map>
@@ -34,7 +34,7 @@ struct FoldedRound {
   };
   std::shared_ptr<const Flows> flows;  ///< shared by rounds with the same messages
   RoundLoad load;
-  int times = 1;                       ///< rounds that are alike
+  int times = 1;  ///< rounds that are alike
 };
 
 using FoldedCollective = std::vector<FoldedRound>;
@@ -57,9 +57,11 @@ struct DirectFlow {
 struct Fold {
   std::vector<ParticipantClass> participants;  ///< workers, then shards
   Quotient direct;
-  std::vector<DirectFlow> direct_flows;        ///< beside direct.flows
+  std::vector<DirectFlow> direct_flows;  ///< beside direct.flows
 
-  [[nodiscard]] const FoldedCollective& collective(const CollectiveCall& call) const { return collectives.at(key_of(call)); }
+  [[nodiscard]] const FoldedCollective& collective(const CollectiveCall& call) const {
+    return collectives.at(key_of(call));
+  }
 
   std::map<CallKey, FoldedCollective> collectives;
 };

@@ -45,7 +45,9 @@ class QuotientPlatform {
         continue;
       }
       sg::Route route;
-      for (const auto& [link, times] : flow.links) route.insert(route.end(), static_cast<std::size_t>(times), s4u::LinkInRoute(links[static_cast<std::size_t>(link)]));
+      for (const auto& [link, times] : flow.links)
+        route.insert(route.end(), static_cast<std::size_t>(times),
+                     s4u::LinkInRoute(links[static_cast<std::size_t>(link)]));
       if (route.size() == flow.links.size()) {
         ends.push_back({add_host(1.0), sink_});
         sg::connect_host(root_, ends.back().from, route);
@@ -93,7 +95,8 @@ class FoldedScene : public Scene {
   FoldedScene(s4u::Engine& engine, const Cluster& cluster, Fold fold) : fold_(std::move(fold)) {
     QuotientPlatform platform(engine);
     const HostSpecs specs(cluster);
-    for (const ParticipantClass& c : fold_.participants) participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
+    for (const ParticipantClass& c : fold_.participants)
+      participants_.push_back({c, platform.add_host(c.role == Role::worker ? specs.of(c.index).speed : 1.0)});
     ends_ = platform.add(fold_.direct);
     flows_ = ends_.size();
     std::map<const FoldedRound::Flows*, std::vector<SceneMessage>> messages;
@@ -102,7 +105,9 @@ class FoldedScene : public Scene {
         const auto [known, is_new] = messages.try_emplace(round.flows.get());
         if (is_new) {
           const auto ends = platform.add(round.flows->system);
-          for (std::size_t f = 0; f < ends.size(); ++f) known->second.push_back({ends[f].from, ends[f].to, round.flows->system.flows[f].delay.si(), round.flows->blocks[f]});
+          for (std::size_t f = 0; f < ends.size(); ++f)
+            known->second.push_back(
+                {ends[f].from, ends[f].to, round.flows->system.flows[f].delay.si(), round.flows->blocks[f]});
           flows_ += ends.size();
         }
         rounds_[key].push_back({{known->second, round.load}, round.times});
@@ -113,8 +118,11 @@ class FoldedScene : public Scene {
   [[nodiscard]] bool is_folded() const override { return true; }
   [[nodiscard]] double work_per_second() const override { return kWorkPerSecond; }
   [[nodiscard]] std::string summary() const override {
-    const auto counted = [](std::size_t count, const char* one, const char* many) { return fmt::format("{} {}", count, count == 1 ? one : many); };
-    return fmt::format("{}, {}", counted(participants_.size(), "participant", "participants"), counted(flows_, "flow", "flows"));
+    const auto counted = [](std::size_t count, const char* one, const char* many) {
+      return fmt::format("{} {}", count, count == 1 ? one : many);
+    };
+    return fmt::format("{}, {}", counted(participants_.size(), "participant", "participants"),
+                       counted(flows_, "flow", "flows"));
   }
 
   void for_each_round(const CollectiveCall& call, const RoundVisitor& f) override {
@@ -127,13 +135,17 @@ class FoldedScene : public Scene {
   [[nodiscard]] int inboxes() const override { return static_cast<int>(fold_.direct_flows.size()); }
 
   SceneExchange exchange(const ShardWork& work, std::size_t participant) override {
-    return exchange(work.exchange, participant, [&](const DirectFlow& flow) { return work.shard_bytes[static_cast<std::size_t>(flow.shard)].si(); });
+    return exchange(work.exchange, participant, [&](const DirectFlow& flow) {
+      return work.shard_bytes[static_cast<std::size_t>(flow.shard)].si();
+    });
   }
   SceneExchange exchange(const NeighbourWork& work, std::size_t participant) override {
     return exchange({}, participant, [&](const DirectFlow&) { return work.bytes.si(); });
   }
 
-  SceneMessage transfer(const ShardTransfer&, std::size_t) override { throw std::logic_error("asynchronous servers cannot be folded"); }
+  SceneMessage transfer(const ShardTransfer&, std::size_t) override {
+    throw std::logic_error("asynchronous servers cannot be folded");
+  }
 
  private:
   template <class BytesOf>
@@ -145,7 +157,8 @@ class FoldedScene : public Scene {
       const double bytes = bytes_of(flow);
       if (bytes == 0.0) continue;
       const int inbox = static_cast<int>(f);
-      if (static_cast<std::size_t>(flow.sender) == participant) exchange.outgoing.push_back({{ends_[f].from, ends_[f].to, fold_.direct.flows[f].delay.si(), bytes}, inbox});
+      if (static_cast<std::size_t>(flow.sender) == participant)
+        exchange.outgoing.push_back({{ends_[f].from, ends_[f].to, fold_.direct.flows[f].delay.si(), bytes}, inbox});
       if (static_cast<std::size_t>(flow.receiver) == participant) exchange.expected.push_back(inbox);
     }
     return exchange;
@@ -159,6 +172,8 @@ class FoldedScene : public Scene {
 
 }  // namespace
 
-std::unique_ptr<Scene> make_folded_scene(s4u::Engine& engine, const Cluster& cluster, Fold fold) { return std::make_unique<FoldedScene>(engine, cluster, std::move(fold)); }
+std::unique_ptr<Scene> make_folded_scene(s4u::Engine& engine, const Cluster& cluster, Fold fold) {
+  return std::make_unique<FoldedScene>(engine, cluster, std::move(fold));
+}
 
 }  // namespace stepcast

@@ -10,9 +10,14 @@ namespace s4u = simgrid::s4u;
 class FullScene : public Scene {
  public:
   FullScene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph)
-      : cluster_(cluster), graph_(graph), platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)), p_(cluster.workers) {
-    for (int rank = 0; rank < p_; ++rank) participants_.push_back({{Role::worker, rank, 1}, platform_.workers[static_cast<std::size_t>(rank)]});
-    for (int shard = 0; shard < (graph.asynchronous ? 0 : graph.shards); ++shard) participants_.push_back({{Role::server, shard, 1}, host_of_shard(shard)});
+      : cluster_(cluster),
+        graph_(graph),
+        platform_(build_platform(engine, cluster, graph.shards_co_located ? 0 : graph.shards)),
+        p_(cluster.workers) {
+    for (int rank = 0; rank < p_; ++rank)
+      participants_.push_back({{Role::worker, rank, 1}, platform_.workers[static_cast<std::size_t>(rank)]});
+    for (int shard = 0; shard < (graph.asynchronous ? 0 : graph.shards); ++shard)
+      participants_.push_back({{Role::server, shard, 1}, host_of_shard(shard)});
   }
 
   [[nodiscard]] bool is_folded() const override { return false; }
@@ -40,7 +45,9 @@ class FullScene : public Scene {
     for (int side = 0; side < (p_ > 2 ? 2 : p_ - 1); ++side) {
       const int peer = (self + (side == 0 ? 1 : p_ - 1)) % p_;
       // What goes to the right-hand neighbour arrives from its left.
-      exchange.outgoing.push_back({message(participants_[participant].host, platform_.workers[static_cast<std::size_t>(peer)], work.bytes.si()), peer * 2 + side});
+      exchange.outgoing.push_back(
+          {message(participants_[participant].host, platform_.workers[static_cast<std::size_t>(peer)], work.bytes.si()),
+           peer * 2 + side});
       exchange.expected.push_back(self * 2 + side);
     }
     return exchange;
@@ -55,7 +62,8 @@ class FullScene : public Scene {
     const auto with = [&](std::size_t peer, int shard) {
       const double bytes = work.shard_bytes[static_cast<std::size_t>(shard)].si();
       if (bytes == 0.0) return;
-      if (sends) exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer) * 2});
+      if (sends)
+        exchange.outgoing.push_back({message(self.host, participants_[peer].host, bytes), static_cast<int>(peer) * 2});
       else exchange.expected.push_back(static_cast<int>(participant) * 2);
     };
     if (is_worker)
@@ -67,7 +75,8 @@ class FullScene : public Scene {
 
   SceneMessage transfer(const ShardTransfer& transfer, std::size_t worker) override {
     s4u::Host *host = platform_.workers[worker], *shard = host_of_shard(transfer.shard);
-    return transfer.exchange == ShardExchange::push ? message(host, shard, transfer.bytes.si()) : message(shard, host, transfer.bytes.si());
+    return transfer.exchange == ShardExchange::push ? message(host, shard, transfer.bytes.si())
+                                                    : message(shard, host, transfer.bytes.si());
   }
 
  private:
@@ -75,11 +84,15 @@ class FullScene : public Scene {
     if (!graph_.shards_co_located) return platform_.shards[static_cast<std::size_t>(shard)];
     return platform_.workers[static_cast<std::size_t>(shard_host(cluster_, graph_.shards, true, shard))];
   }
-  [[nodiscard]] SceneMessage message(s4u::Host* from, s4u::Host* to, double amount) const { return {from, to, platform_.delay(from, to), amount}; }
+  [[nodiscard]] SceneMessage message(s4u::Host* from, s4u::Host* to, double amount) const {
+    return {from, to, platform_.delay(from, to), amount};
+  }
 
   void show(const Round& round, SceneRound& seen) const {
     seen.messages.clear();
-    for (const Message& m : round) seen.messages.push_back(message(platform_.workers[static_cast<std::size_t>(m.from)], platform_.workers[static_cast<std::size_t>(m.to)], m.slice.count));
+    for (const Message& m : round)
+      seen.messages.push_back(message(platform_.workers[static_cast<std::size_t>(m.from)],
+                                      platform_.workers[static_cast<std::size_t>(m.to)], m.slice.count));
     seen.load = load_of(round, p_);
   }
 
@@ -91,6 +104,8 @@ class FullScene : public Scene {
 
 }  // namespace
 
-std::unique_ptr<Scene> make_full_scene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) { return std::make_unique<FullScene>(engine, cluster, graph); }
+std::unique_ptr<Scene> make_full_scene(s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph) {
+  return std::make_unique<FullScene>(engine, cluster, graph);
+}
 
 }  // namespace stepcast

@@ -12,10 +12,12 @@ namespace stepcast {
 double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, std::int64_t micro_batch) {
   if (jitter.distribution == JitterDistribution::none || jitter.cv == 0.0) return 1.0;
   std::uint64_t state = mix_bits(static_cast<std::uint64_t>(seed));
-  for (const std::int64_t part : {std::int64_t{run}, std::int64_t{worker}, micro_batch}) state = mix_bits(state ^ static_cast<std::uint64_t>(part));
+  for (const std::int64_t part : {std::int64_t{run}, std::int64_t{worker}, micro_batch})
+    state = mix_bits(state ^ static_cast<std::uint64_t>(part));
   boost::random::mt19937_64 engine(state);
   const double variance = jitter.cv * jitter.cv;
-  if (jitter.distribution == JitterDistribution::gamma) return boost::random::gamma_distribution<double>(1.0 / variance, variance)(engine);
+  if (jitter.distribution == JitterDistribution::gamma)
+    return boost::random::gamma_distribution<double>(1.0 / variance, variance)(engine);
   // exp(N(μ, σ²)) has mean exp(μ + σ²/2) and squared cv exp(σ²) - 1.
   const double sigma2 = std::log1p(variance);
   return boost::random::lognormal_distribution<double>(-sigma2 / 2, std::sqrt(sigma2))(engine);

@@ -17,15 +17,15 @@ namespace stepcast {
 struct Participant {
   simgrid::s4u::Host* host = nullptr;
   Role role = Role::worker;
-  int index = 0;               ///< rank of the worker, number of the shard
-  std::size_t number = 0;      ///< on the scene
-  std::vector<int> done;       ///< by task: steps it has been finished in
-  int tasks = 0;               ///< tasks of a step that it takes part in
-  int started = -1;            ///< latest step that one of its streams has begun
+  int index = 0;                                ///< rank of the worker, number of the shard
+  std::size_t number = 0;                       ///< on the scene
+  std::vector<int> done;                        ///< by task: steps it has been finished in
+  int tasks = 0;                                ///< tasks of a step that it takes part in
+  int started = -1;                             ///< latest step that one of its streams has begun
   int limit = std::numeric_limits<int>::max();  ///< first step it does not begin
   std::vector<struct Lane*> lanes;
-  std::vector<int> finished;       ///< by step: tasks finished
-  std::vector<double> step_ends;   ///< by step
+  std::vector<int> finished;                               ///< by step: tasks finished
+  std::vector<double> step_ends;                           ///< by step
   std::deque<std::pair<int, Interval>>* record = nullptr;  ///< {step, interval}, for those whose timeline is kept
 };
 

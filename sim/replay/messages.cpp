@@ -16,7 +16,8 @@ namespace s4u = simgrid::s4u;
 
 std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double unit) {
   const auto later = [](const Posted& a, const Posted& b) { return a.message.delay < b.message.delay; };
-  if (!std::is_sorted(messages.begin(), messages.end(), later)) std::stable_sort(messages.begin(), messages.end(), later);
+  if (!std::is_sorted(messages.begin(), messages.end(), later))
+    std::stable_sort(messages.begin(), messages.end(), later);
   std::vector<s4u::CommPtr> comms;
   comms.reserve(messages.size());
   const double sent = now();
@@ -30,9 +31,12 @@ std::vector<s4u::CommPtr> start_messages(std::vector<Posted>& messages, double u
     s4u::CommPtr comm;
     const double bytes = message.amount * unit;
     if (bytes > kMostMessageBytes)
-      throw ModelError(fmt::format("a message of {:.3g} bytes is more than replay can count ({:.3g}); use --evaluator equations", bytes, kMostMessageBytes));
+      throw ModelError(
+          fmt::format("a message of {:.3g} bytes is more than replay can count ({:.3g}); use --evaluator equations",
+                      bytes, kMostMessageBytes));
     if (message.from != message.to) {
-      comm = s4u::Comm::sendto_async(message.from, message.to, static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
+      comm = s4u::Comm::sendto_async(message.from, message.to,
+                                     static_cast<std::uint64_t>(std::llround(bytes * kUnitsPerByte)));
       comms.push_back(comm);
     }
     if (inbox) {

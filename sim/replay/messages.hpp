@@ -13,7 +13,7 @@ namespace stepcast {
 struct Inbox {
   struct Entry {
     simgrid::s4u::CommPtr message;  ///< null for one that never leaves its host
-    double sent = 0.0;     ///< when the sender turned to it, before its latency
+    double sent = 0.0;              ///< when the sender turned to it, before its latency
   };
   std::deque<Entry> messages;
   Lane* reader = nullptr;

@@ -12,7 +12,8 @@ namespace {
 
 class Refinement {
  public:
-  explicit Refinement(const LabelledGraph& graph) : graph_(graph), class_of_(graph.nodes()), seen_(graph.nodes()), is_touched_(graph.nodes(), 0) {
+  explicit Refinement(const LabelledGraph& graph)
+      : graph_(graph), class_of_(graph.nodes()), seen_(graph.nodes()), is_touched_(graph.nodes(), 0) {
     list_neighbours();
     std::unordered_map<int, int> number;
     for (std::size_t v = 0; v < graph.nodes(); ++v) {
@@ -84,7 +85,9 @@ class Refinement {
       std::size_t end = begin;
       while (end < touched_.size() && class_of_[touched_[end]] == cls) {
         const std::size_t part = end;
-        while (end < touched_.size() && class_of_[touched_[end]] == cls && seen_[touched_[end]] == seen_[touched_[part]]) ++end;
+        while (end < touched_.size() && class_of_[touched_[end]] == cls &&
+               seen_[touched_[end]] == seen_[touched_[part]])
+          ++end;
         parts_.push_back({part, end});
       }
       rename(cls, static_cast<std::size_t>(size_[static_cast<std::size_t>(cls)]) - (end - begin), renamed);
@@ -102,18 +105,23 @@ class Refinement {
   /// @param untouched  nodes of the class that have seen nothing new: a part of their own
   void rename(int cls, std::size_t untouched, std::vector<std::uint32_t>& renamed) {
     const auto length = [](const auto& part) { return part.second - part.first; };
-    const auto largest = std::max_element(parts_.begin(), parts_.end(), [&](const auto& a, const auto& b) { return length(a) < length(b); });
+    const auto largest = std::max_element(parts_.begin(), parts_.end(),
+                                          [&](const auto& a, const auto& b) { return length(a) < length(b); });
     std::vector<std::uint32_t>& members = members_[static_cast<std::size_t>(cls)];
     if (untouched < length(*largest)) {
       std::vector<std::uint32_t> rest;
       for (const std::uint32_t v : members)
         if (class_of_[v] == cls && !is_touched_[v]) rest.push_back(v);
-      members.assign(touched_.begin() + static_cast<std::ptrdiff_t>(largest->first), touched_.begin() + static_cast<std::ptrdiff_t>(largest->second));
+      members.assign(touched_.begin() + static_cast<std::ptrdiff_t>(largest->first),
+                     touched_.begin() + static_cast<std::ptrdiff_t>(largest->second));
       parts_.erase(largest);
       if (!rest.empty()) add_class(cls, std::move(rest), renamed);
     }
     for (const auto& [begin, end] : parts_)
-      add_class(cls, {touched_.begin() + static_cast<std::ptrdiff_t>(begin), touched_.begin() + static_cast<std::ptrdiff_t>(end)}, renamed);
+      add_class(
+          cls,
+          {touched_.begin() + static_cast<std::ptrdiff_t>(begin), touched_.begin() + static_cast<std::ptrdiff_t>(end)},
+          renamed);
   }
 
   void add_class(int from, std::vector<std::uint32_t> members, std::vector<std::uint32_t>& renamed) {

@@ -37,8 +37,8 @@ class LabelledGraph {
 };
 
 struct Partition {
-  std::vector<int> class_of;  ///< by node, classes numbered from 0 in order of their first node
-  std::vector<int> size;      ///< by class: nodes
+  std::vector<int> class_of;       ///< by node, classes numbered from 0 in order of their first node
+  std::vector<int> size;           ///< by class: nodes
   std::vector<std::size_t> first;  ///< by class: its first node, which represents it
 };
 

@@ -59,7 +59,8 @@ ProcessPool::~ProcessPool() {
   for (const Child& child : running_) ::kill(child.pid, SIGKILL);
   for (const Child& child : running_) {
     ::close(child.pipe);
-    while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
 }
 
@@ -110,9 +111,16 @@ std::vector<ChildAnswer> ProcessPool::wait(int milliseconds) {
 ChildAnswer ProcessPool::finish(Child& child) {
   ::close(child.pipe);
   int status = 0;
-  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {}
-  if (WIFSIGNALED(status)) return {child.task, "", fmt::format("the replay process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))), false};
-  if (child.output.empty() || WEXITSTATUS(status) != 0) return {child.task, "", fmt::format("the replay process ended with status {} and no answer", WEXITSTATUS(status)), false};
+  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status))
+    return {
+        child.task, "",
+        fmt::format("the replay process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))),
+        false};
+  if (child.output.empty() || WEXITSTATUS(status) != 0)
+    return {child.task, "", fmt::format("the replay process ended with status {} and no answer", WEXITSTATUS(status)),
+            false};
   const char kind = child.output.front();
   std::string text = std::move(child.output);
   text.erase(0, 1);
@@ -127,7 +135,8 @@ std::vector<ChildResult> run_in_processes(std::size_t count, int jobs, const std
   while (next < count || !pool.empty()) {
     for (; next < count && !pool.full(); ++next) pool.start(next, [&] { return work(next).dump(); });
     for (ChildAnswer& answer : pool.wait(-1))
-      results[answer.task] = {answer.error.empty() ? Json::parse(answer.bytes) : Json(), std::move(answer.error), answer.is_model_error};
+      results[answer.task] = {answer.error.empty() ? Json::parse(answer.bytes) : Json(), std::move(answer.error),
+                              answer.is_model_error};
   }
   return results;
 }

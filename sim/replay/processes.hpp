@@ -57,7 +57,7 @@ class ProcessPool {
 /// What run_in_processes says of one child: as ChildAnswer, with a value for the bytes.
 struct ChildResult {
   Json value;
-  std::string error;  ///< empty on success
+  std::string error;            ///< empty on success
   bool is_model_error = false;  ///< the exception was a ModelError: the question, not the machine, is at fault
 };
 

@@ -15,13 +15,15 @@ bool kinds_are_alike(const Cluster& cluster, const StepGraph& graph) {
   });
 }
 
-std::vector<RecordedWorker> one_of_each_class(const Scene& scene, const Cluster& cluster, const std::vector<WorkerKind>& kinds) {
+std::vector<RecordedWorker> one_of_each_class(const Scene& scene, const Cluster& cluster,
+                                              const std::vector<WorkerKind>& kinds) {
   std::vector<RecordedWorker> all;
   for (std::size_t i = 0; i < scene.participants().size(); ++i) {
     const Scene::Participant& workers = scene.participants()[i];
     if (workers.role != Role::worker) continue;
     RecordedWorker one{i, static_cast<double>(workers.count) / cluster.workers, {}};
-    for (std::size_t k = 0; k < kinds.size(); ++k) one.of_kind.push_back(static_cast<double>(workers.of_kind[k]) / kinds[k].count);
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+      one.of_kind.push_back(static_cast<double>(workers.of_kind[k]) / kinds[k].count);
     all.push_back(std::move(one));
   }
   return all;
@@ -29,7 +31,8 @@ std::vector<RecordedWorker> one_of_each_class(const Scene& scene, const Cluster&
 
 }  // namespace
 
-std::vector<RecordedWorker> recorded_workers(const Scene& scene, const Cluster& cluster, const StepGraph& graph, const std::vector<WorkerKind>& kinds) {
+std::vector<RecordedWorker> recorded_workers(const Scene& scene, const Cluster& cluster, const StepGraph& graph,
+                                             const std::vector<WorkerKind>& kinds) {
   if (scene.is_folded()) return one_of_each_class(scene, cluster, kinds);
   std::vector<RecordedWorker> all;
   const bool alike = kinds_are_alike(cluster, graph);

@@ -17,6 +17,7 @@ struct RecordedWorker {
 };
 
 /// One worker of each class of a folded scene, or of each kind (speed, links); all where workers of a kind may differ.
-std::vector<RecordedWorker> recorded_workers(const Scene& scene, const Cluster& cluster, const StepGraph& graph, const std::vector<WorkerKind>& kinds);
+std::vector<RecordedWorker> recorded_workers(const Scene& scene, const Cluster& cluster, const StepGraph& graph,
+                                             const std::vector<WorkerKind>& kinds);
 
 }  // namespace stepcast

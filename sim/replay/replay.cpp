@@ -42,9 +42,20 @@ struct Rendezvous {
 
 class Replay {
  public:
-  Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer)
-      : engine_(engine), scene_(scene), scenario_(scenario), cluster_(scenario.cluster), graph_(graph), run_(run), observer_(observer), incoming_(graph.tasks.size()),
-        meetings_(graph.tasks.size()), inboxes_(graph.tasks.size()), steady_(longest_lag(graph)), p_(scenario.cluster.workers) {
+  Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run,
+         const TaskObserver& observer)
+      : engine_(engine),
+        scene_(scene),
+        scenario_(scenario),
+        cluster_(scenario.cluster),
+        graph_(graph),
+        run_(run),
+        observer_(observer),
+        incoming_(graph.tasks.size()),
+        meetings_(graph.tasks.size()),
+        inboxes_(graph.tasks.size()),
+        steady_(longest_lag(graph)),
+        p_(scenario.cluster.workers) {
     for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
     log_.kinds = worker_kinds(cluster_);
     add_participants();
@@ -63,8 +74,12 @@ class Replay {
     lanes_alive_ = lanes_.size();
     engine_.run();
     if (failure_) std::rethrow_exception(failure_);
-    if (ran_away_) throw ModelError("an asynchronous worker does more than 1000 steps while the slowest does one: such a scenario has no step time");
-    if (lanes_alive_ > 0) throw std::logic_error(fmt::format("the replay came to a stop with {} of {} streams still waiting", lanes_alive_, lanes_.size()));
+    if (ran_away_)
+      throw ModelError(
+          "an asynchronous worker does more than 1000 steps while the slowest does one: such a scenario has no step time");
+    if (lanes_alive_ > 0)
+      throw std::logic_error(
+          fmt::format("the replay came to a stop with {} of {} streams still waiting", lanes_alive_, lanes_.size()));
     log_.proven = first_kept_ - 1;  // later passes only let others end
     for (Participant& worker : participants_)
       if (worker.role == Role::worker) log_.worker_pass_ends.push_back(std::move(worker.step_ends));
@@ -81,7 +96,9 @@ class Replay {
   }
 
   [[nodiscard]] bool random() const { return cluster_.jitter.cv > 0; }
-  [[nodiscard]] StreamId stream_of(const Task& task, Role role) const { return role == Role::worker ? task.worker_stream : task.server_stream; }
+  [[nodiscard]] StreamId stream_of(const Task& task, Role role) const {
+    return role == Role::worker ? task.worker_stream : task.server_stream;
+  }
 
   void add_participants() {
     participants_.resize(scene_.participants().size());
@@ -98,7 +115,8 @@ class Replay {
         if (graph_.streams[s].role != participant.role) continue;
         auto lane = std::make_unique<Lane>();
         for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
-          if (stream_of(graph_.tasks[t], participant.role) == static_cast<StreamId>(s)) lane->tasks.push_back(static_cast<TaskId>(t));
+          if (stream_of(graph_.tasks[t], participant.role) == static_cast<StreamId>(s))
+            lane->tasks.push_back(static_cast<TaskId>(t));
         if (lane->tasks.empty()) continue;
         lane->participant = &participant;
         lane->number = lanes_.size();
@@ -110,7 +128,8 @@ class Replay {
     }
     for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
       const Work& work = graph_.tasks[t].work;
-      if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work)) inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
+      if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work))
+        inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
     }
     if (graph_.asynchronous)
       for (int j = 0; j < graph_.shards; ++j) shard_locks_.push_back(s4u::Mutex::create());
@@ -196,14 +215,16 @@ class Replay {
     std::vector<double> ends = std::move(ends_.front());
     ends_.pop_front();
     ++first_kept_;
-    if (!random() && !graph_.asynchronous && step >= warmup_passes(scenario_)) log_.period = steady_.add(std::move(ends));
+    if (!random() && !graph_.asynchronous && step >= warmup_passes(scenario_))
+      log_.period = steady_.add(std::move(ends));
     if (log_.period || step + 1 >= scenario_.evaluation.max_steps) stop();
   }
 
   /// Lets every step end that has begun anywhere, since collectives need all workers.
   void stop() {
     stopping_ = true;
-    for (Participant& participant : participants_) participant.limit = (graph_.asynchronous ? participant.started : started_) + 1;
+    for (Participant& participant : participants_)
+      participant.limit = (graph_.asynchronous ? participant.started : started_) + 1;
     for (Lane* lane : std::exchange(gated_, {})) lane->notify();
   }
 
@@ -215,7 +236,8 @@ class Replay {
   void observe(const Participant& self, TaskId id, int step, double start) const {
     const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
     const StreamId stream = stream_of(task, self.role);
-    observer_({self.role, self.index, graph_.streams[static_cast<std::size_t>(stream)].name, task.name, task.phase, step, start, now()});
+    observer_({self.role, self.index, graph_.streams[static_cast<std::size_t>(stream)].name, task.name, task.phase,
+               step, start, now()});
   }
 
   // ---- tasks
@@ -223,7 +245,8 @@ class Replay {
   void execute(Lane& lane, TaskId id, int step) {
     Participant& self = *lane.participant;
     const double reached = now();
-    const double start = std::visit([&](const auto& work) { return perform(work, lane, id, step); }, graph_.tasks[static_cast<std::size_t>(id)].work);
+    const double start = std::visit([&](const auto& work) { return perform(work, lane, id, step); },
+                                    graph_.tasks[static_cast<std::size_t>(id)].work);
     record(self, id, step, std::max(start, reached));
     if (observer_) observe(self, id, step, std::max(start, reached));
   }
@@ -232,7 +255,9 @@ class Replay {
 
   double perform(const ComputeWork& work, Lane& lane, TaskId id, int step) {
     const double start = now();
-    if (work.duration > Seconds{}) s4u::this_actor::execute(work.duration.si() * jitter(lane.participant->index, id, step) * scene_.work_per_second());
+    if (work.duration > Seconds{})
+      s4u::this_actor::execute(work.duration.si() * jitter(lane.participant->index, id, step) *
+                               scene_.work_per_second());
     return start;
   }
 
@@ -242,7 +267,8 @@ class Replay {
     const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
     const std::int64_t latest = std::int64_t{step} * graph_.draws() + task.micro_batch;
     double sum = 0;
-    for (int i = 0; i < task.micro_batches; ++i) sum += jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, worker, latest - i);
+    for (int i = 0; i < task.micro_batches; ++i)
+      sum += jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, worker, latest - i);
     return sum / task.micro_batches;
   }
 
@@ -272,7 +298,8 @@ class Replay {
   void run_collective(const CollectiveCall& call) {
     const double start = now();
     const double blocks = schedule_of(call, p_).blocks;
-    const auto known = scene_.is_folded() ? collective_times_.find({key_of(call), call.bytes, call.recode}) : collective_times_.end();
+    const auto known =
+        scene_.is_folded() ? collective_times_.find({key_of(call), call.bytes, call.recode}) : collective_times_.end();
     if (known != collective_times_.end()) return sleep(known->second);
     bool any = false;
     scene_.for_each_round(call, [&](const SceneRound& round, int times) {
@@ -290,16 +317,19 @@ class Replay {
     for (const SceneMessage& message : round.messages) messages_.push_back({message});
     for (const auto& comm : start_messages(messages_, block)) comm->wait();
     const bool recodes = recode > Seconds{} && round.load.reduced > 0;
-    sleep(block * round.load.copied * cluster_.host_cost.si() + (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
+    sleep(block * round.load.copied * cluster_.host_cost.si() +
+          (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
   }
 
   double perform(const ShardWork& work, Lane& lane, TaskId id, int) {
     const bool is_worker = lane.participant->role == Role::worker, is_push = work.exchange == ShardExchange::push;
     // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
-    const Bytes copied = is_worker ? to_other_hosts(work.shard_bytes, lane) : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located).copied;
+    const Bytes copied = is_worker ? to_other_hosts(work.shard_bytes, lane)
+                                   : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located).copied;
     const double copying = (copied * cluster_.host_cost).si();
     const double start = now();
-    // What is pushed is copied out first; what is pulled is copied in last, and the shard's buffer is in use until then.
+    // What is pushed is copied out first; what is pulled is copied in last, and the shard's buffer is in use until
+    // then.
     if (is_push && is_worker) sleep(copying);
     const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, id);
     if (!is_push) sleep(copying);
@@ -319,10 +349,12 @@ class Replay {
   double exchange(const SceneExchange& messages, Lane& lane, TaskId id) {
     std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(id)];
     std::vector<Posted> outgoing;
-    for (const auto& [message, inbox] : messages.outgoing) outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
+    for (const auto& [message, inbox] : messages.outgoing)
+      outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
     const auto comms = start_messages(outgoing, 1.0);
     double sent = 0.0;
-    for (const int inbox : messages.expected) sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
+    for (const int inbox : messages.expected)
+      sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
     for (const auto& comm : comms) comm->wait();
     return sent;
   }
@@ -358,7 +390,9 @@ class Replay {
   }
 
   /// Whether a worker's lane is on the shard's own host.
-  [[nodiscard]] bool beside(const Lane& lane, int shard) const { return graph_.shards_co_located && lane.participant->index == shard_host(cluster_, graph_.shards, true, shard); }
+  [[nodiscard]] bool beside(const Lane& lane, int shard) const {
+    return graph_.shards_co_located && lane.participant->index == shard_host(cluster_, graph_.shards, true, shard);
+  }
 
   s4u::Engine& engine_;
   Scene& scene_;
@@ -371,24 +405,24 @@ class Replay {
   std::vector<Participant> participants_;          ///< workers, then shards
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t lanes_alive_ = 0;
-  std::vector<Rendezvous> meetings_;               ///< by task
-  std::vector<std::vector<Inbox>> inboxes_;        ///< by task, then by number on the scene
-  std::vector<Posted> messages_;                   ///< of the current round
+  std::vector<Rendezvous> meetings_;                                        ///< by task
+  std::vector<std::vector<Inbox>> inboxes_;                                 ///< by task, then by number on the scene
+  std::vector<Posted> messages_;                                            ///< of the current round
   std::map<std::tuple<CallKey, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
   std::vector<s4u::MutexPtr> shard_locks_;
   SteadyState steady_;
   int p_;
-  std::size_t workers_ = 0;                        ///< participants that are workers
-  long tasks_ = 0;                                 ///< of a step, over all participants
+  std::size_t workers_ = 0;  ///< participants that are workers
+  long tasks_ = 0;           ///< of a step, over all participants
   int started_ = -1;
-  int slowest_ = 0;                                ///< steps that every participant has finished
+  int slowest_ = 0;  ///< steps that every participant has finished
   bool stopping_ = false;
   bool ran_away_ = false;
   std::exception_ptr failure_;  ///< a ModelError of some stream
   std::vector<Lane*> gated_;
-  std::vector<long> finished_;                     ///< by step: tasks finished, over all participants
+  std::vector<long> finished_;  ///< by step: tasks finished, over all participants
   ReplayLog log_;
-  std::deque<std::vector<double>> ends_;           ///< by step from first_kept_ on: end of every lane
+  std::deque<std::vector<double>> ends_;  ///< by step from first_kept_ on: end of every lane
   int first_kept_ = 0;
 };
 
@@ -404,17 +438,23 @@ constexpr bool kThreads = false;
 
 /// Actors of a full replay: each stream of each worker and shard, but of shards that serve their workers' streams.
 std::size_t full_actors(const Scenario& scenario, const StepGraph& graph) {
-  const auto streams = [&](Role role) { return static_cast<std::size_t>(std::count_if(graph.streams.begin(), graph.streams.end(), [&](const Stream& s) { return s.role == role; })); };
-  return static_cast<std::size_t>(scenario.cluster.workers) * streams(Role::worker) + static_cast<std::size_t>(graph.shards) * streams(Role::server);
+  const auto streams = [&](Role role) {
+    return static_cast<std::size_t>(
+        std::count_if(graph.streams.begin(), graph.streams.end(), [&](const Stream& s) { return s.role == role; }));
+  };
+  return static_cast<std::size_t>(scenario.cluster.workers) * streams(Role::worker) +
+         static_cast<std::size_t>(graph.shards) * streams(Role::server);
 }
 
 }  // namespace
 
 ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer) {
   // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
-  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical", fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
+  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical",
+                                      fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
   FidelityDecision fidelity = decide_fidelity(scenario, graph);
-  for (std::string& option : prepare_stacks(fidelity.folds ? 0 : full_actors(scenario, graph))) options.push_back(std::move(option));
+  for (std::string& option : prepare_stacks(fidelity.folds ? 0 : full_actors(scenario, graph)))
+    options.push_back(std::move(option));
   if (kThreads) options.emplace_back("--cfg=contexts/factory:thread");
   std::vector<char*> arguments;
   for (std::string& option : options) arguments.push_back(option.data());
@@ -422,9 +462,14 @@ ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, c
   arguments.push_back(nullptr);
   s4u::Engine engine(&argc, arguments.data());
   configure_network(scenario.cluster.transport);
-  const auto scene = fidelity.folds ? make_folded_scene(engine, scenario.cluster, fidelity.fold ? std::move(*fidelity.fold) : fold(scenario.cluster, graph)) : make_full_scene(engine, scenario.cluster, graph);
+  const auto scene = fidelity.folds
+                         ? make_folded_scene(engine, scenario.cluster,
+                                             fidelity.fold ? std::move(*fidelity.fold) : fold(scenario.cluster, graph))
+                         : make_full_scene(engine, scenario.cluster, graph);
   ReplayResult result = Replay(engine, *scene, scenario, graph, run, observer).run();
-  result.forecast.fidelity = fidelity.folds ? fmt::format("folded: {}", scene->summary()) : fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
+  result.forecast.fidelity = fidelity.folds              ? fmt::format("folded: {}", scene->summary())
+                             : fidelity.why_full.empty() ? "full"
+                                                         : fmt::format("full: {}", fidelity.why_full);
   return result;
 }
 

@@ -30,7 +30,7 @@ struct ReplayResult {
 /// One task of one participant, when it has ended.
 struct TaskEvent {
   Role role = Role::worker;
-  int participant = 0;      ///< rank of the worker or number of the shard; folded: of the one that stands for its class
+  int participant = 0;  ///< rank of the worker or number of the shard; folded: of the one that stands for its class
   std::string_view stream, task;
   Phase phase = Phase::forward;
   int step = 0;

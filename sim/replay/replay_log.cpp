@@ -16,7 +16,8 @@ void break_down(const ReplayLog& log, StepForecast& forecast, PartsOf&& parts_of
   for (const Timeline& timeline : log.timelines) {
     const Breakdown parts = parts_of(timeline);
     forecast.breakdown = add(forecast.breakdown, parts, timeline.weight);
-    for (std::size_t k = 0; k < forecast.kinds.size(); ++k) forecast.kinds[k].breakdown = add(forecast.kinds[k].breakdown, parts, timeline.of_kind[k]);
+    for (std::size_t k = 0; k < forecast.kinds.size(); ++k)
+      forecast.kinds[k].breakdown = add(forecast.kinds[k].breakdown, parts, timeline.of_kind[k]);
   }
 }
 
@@ -24,8 +25,10 @@ void periodic(const ReplayLog& log, StepForecast& forecast) {
   const Period& period = *log.period;
   forecast.step = Seconds(period.seconds / period.steps);
   const std::string every = period.steps == 1 ? "1 step" : fmt::format("{} steps", period.steps);
-  forecast.steady_state = period.converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}", every, SteadyState::kConverged)
-                                           : fmt::format("all streams repeat every {} to 1e-10", every);
+  forecast.steady_state =
+      period.converges ? fmt::format("all streams come nearer to repeating every {}, whose limit is within {:.0e}",
+                                     every, SteadyState::kConverged)
+                       : fmt::format("all streams repeat every {} to 1e-10", every);
   // Timelines of the passes that the period was seen on, folded into one period.
   break_down(log, forecast, [&](const Timeline& timeline) {
     std::vector<Interval> intervals;
@@ -44,8 +47,9 @@ double passes_done(const std::vector<double>& ends, double time) {
   return ended + (time - start) / (*next - start);
 }
 
-/// Passes done by `time`. Of asynchronous workers the mean, since fast ones do more; with staleness bounded all do equally many in
-/// the long run, and what the fast ones are ahead by at first is no faster step: those of the slowest, as of synchronous ones.
+/// Passes done by `time`. Of asynchronous workers the mean, since fast ones do more; with staleness bounded all do
+/// equally many in the long run, and what the fast ones are ahead by at first is no faster step: those of the slowest,
+/// as of synchronous ones.
 double passes_done(const ReplayLog& log, const StepGraph& graph, double time) {
   if (!graph.asynchronous || graph.staleness) return passes_done(log.pass_ends, time);
   double sum = 0.0;
@@ -53,27 +57,33 @@ double passes_done(const ReplayLog& log, const StepGraph& graph, double time) {
   return sum / static_cast<double>(log.worker_pass_ends.size());
 }
 
-std::string how_averaged(const Scenario& scenario, const StepGraph& graph, double passes, std::size_t first, std::size_t last) {
-  if (graph.asynchronous && !graph.staleness) return fmt::format("mean over workers of {:.1f} steps each, while the slowest did steps {} to {}", passes, first, last);
+std::string how_averaged(const Scenario& scenario, const StepGraph& graph, double passes, std::size_t first,
+                         std::size_t last) {
+  if (graph.asynchronous && !graph.staleness)
+    return fmt::format("mean over workers of {:.1f} steps each, while the slowest did steps {} to {}", passes, first,
+                       last);
   if (graph.asynchronous || scenario.cluster.jitter.cv > 0) return fmt::format("mean of steps {} to {}", first, last);
   return fmt::format("no period found in {} steps: mean of steps {} to {}", last, first, last);
 }
 
-/// Passes at the start that a mean leaves out: a tenth, and of asynchronous workers, who all begin at once and take long to spread
-/// their messages, a third.
+/// Passes at the start that a mean leaves out: a tenth, and of asynchronous workers, who all begin at once and take
+/// long to spread their messages, a third.
 std::size_t passes_to_skip(const Scenario& scenario, const StepGraph& graph, std::size_t last) {
   const std::size_t least = static_cast<std::size_t>(warmup_passes(scenario)) + 1;
   return std::min(last > 0 ? last - 1 : 0, std::max(least, last / (graph.asynchronous ? 3 : 10)));
 }
 
-/// Random, asynchronous, or without a period: mean over the passes after those skipped. When the window begins and ends the
-/// slowest worker has just ended a pass, and every other one ends the pass that it is in.
+/// Random, asynchronous, or without a period: mean over the passes after those skipped. When the window begins and ends
+/// the slowest worker has just ended a pass, and every other one ends the pass that it is in.
 void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& graph, ReplayResult& result) {
   StepForecast& forecast = result.forecast;
-  const auto last = static_cast<std::size_t>(std::min<int>(scenario.evaluation.max_steps, static_cast<int>(log.pass_ends.size()))) - 1;
+  const auto last =
+      static_cast<std::size_t>(std::min<int>(scenario.evaluation.max_steps, static_cast<int>(log.pass_ends.size()))) -
+      1;
   const std::size_t skipped = passes_to_skip(scenario, graph, last);
   const double begin = log.pass_ends[skipped], end = log.pass_ends[last], window = end - begin;
-  const double before = passes_done(log, graph, begin), half = passes_done(log, graph, begin + window / 2), after = passes_done(log, graph, end);
+  const double before = passes_done(log, graph, begin), half = passes_done(log, graph, begin + window / 2),
+               after = passes_done(log, graph, end);
   const double passes = after - before;
   if (window > 0) {  // passes may take no time at all
     forecast.step = Seconds(window / passes);
@@ -83,13 +93,15 @@ void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& g
   for (const std::vector<double>& ends : log.worker_pass_ends)
     for (std::size_t i = 1; i < ends.size(); ++i)
       if (ends[i - 1] >= begin && ends[i] <= end) result.samples.push_back(ends[i] - ends[i - 1]);
-  // What belongs to these passes may have run long before they ended (a wide pipeline's computing): counted with them, it is
-  // as often in the window as they are. Asynchronous workers do different numbers of passes in it.
+  // What belongs to these passes may have run long before they ended (a wide pipeline's computing): counted with them,
+  // it is as often in the window as they are. Asynchronous workers do different numbers of passes in it.
   break_down(log, forecast, [&](const Timeline& timeline) {
     std::vector<Interval> intervals;
     for (const auto& [pass, interval] : timeline.intervals)
-      if (graph.asynchronous || (pass > static_cast<int>(skipped) && pass <= static_cast<int>(last))) intervals.push_back(interval);
-    const Breakdown parts = graph.asynchronous ? attribute(intervals, begin, window) : attribute(wrap(intervals, window), 0.0, window);
+      if (graph.asynchronous || (pass > static_cast<int>(skipped) && pass <= static_cast<int>(last)))
+        intervals.push_back(interval);
+    const Breakdown parts =
+        graph.asynchronous ? attribute(intervals, begin, window) : attribute(wrap(intervals, window), 0.0, window);
     return add({}, parts, window > 0 ? forecast.step.si() / window : 0.0);  // passes may take no time at all
   });
 }

@@ -16,8 +16,8 @@ namespace stepcast {
 
 /// When one worker did what, by passes of the step graph.
 struct Timeline {
-  double weight = 0.0;          ///< in the mean of all workers
-  std::vector<double> of_kind;  ///< in that of each kind
+  double weight = 0.0;                             ///< in the mean of all workers
+  std::vector<double> of_kind;                     ///< in that of each kind
   std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass; the last ones only
 };
 
@@ -25,9 +25,10 @@ struct Timeline {
 struct ReplayLog {
   std::vector<WorkerKind> kinds;
   std::deque<Timeline> timelines;
-  std::vector<double> pass_ends;   ///< by pass: when all participants had ended it
-  std::vector<std::vector<double>> worker_pass_ends;  ///< by worker and pass: when it had ended it; to beyond the last of pass_ends
-  std::optional<Period> period;    ///< found at the end of pass number `proven`
+  std::vector<double> pass_ends;  ///< by pass: when all participants had ended it
+  std::vector<std::vector<double>>
+      worker_pass_ends;          ///< by worker and pass: when it had ended it; to beyond the last of pass_ends
+  std::optional<Period> period;  ///< found at the end of pass number `proven`
   int proven = 0;
 };
 

@@ -19,8 +19,8 @@ namespace stepcast {
 struct SceneMessage {
   simgrid::s4u::Host* from = nullptr;
   simgrid::s4u::Host* to = nullptr;
-  double delay = 0.0;  ///< latency, waited for before the flow starts
-  double amount = 0.0; ///< bytes; in a round of a collective, blocks
+  double delay = 0.0;   ///< latency, waited for before the flow starts
+  double amount = 0.0;  ///< bytes; in a round of a collective, blocks
 };
 
 struct SceneRound {
@@ -46,7 +46,9 @@ class Scene {
 
   virtual ~Scene() = default;
 
-  [[nodiscard]] const std::vector<Participant>& participants() const { return participants_; }  ///< workers, then shards
+  [[nodiscard]] const std::vector<Participant>& participants() const {
+    return participants_;
+  }  ///< workers, then shards
   [[nodiscard]] virtual bool is_folded() const = 0;
   /// Work units per second of a worker of speed 1.
   [[nodiscard]] virtual double work_per_second() const = 0;

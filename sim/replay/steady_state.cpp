@@ -22,12 +22,14 @@ double SteadyState::difference(int c) const {
   return most;
 }
 
-/// Whether differences have fallen to less than half twice, in as many spans of steps, and at that pace all that are to come
-/// add up to little.
+/// Whether differences have fallen to less than half twice, in as many spans of steps, and at that pace all that are to
+/// come add up to little.
 bool SteadyState::converges(int c) const {
   const std::deque<double>& all = differences_[static_cast<std::size_t>(c) - 1];
   if (static_cast<std::ptrdiff_t>(all.size()) < 3 * kSpan) return false;
-  const auto most = [&](std::ptrdiff_t spans_ago) { return *std::max_element(all.end() - (spans_ago + 1) * kSpan, all.end() - spans_ago * kSpan); };
+  const auto most = [&](std::ptrdiff_t spans_ago) {
+    return *std::max_element(all.end() - (spans_ago + 1) * kSpan, all.end() - spans_ago * kSpan);
+  };
   const double latest = most(0), before = most(1);
   if (latest > before / 2 || before > most(2) / 2) return false;
   const double pace = latest / before;

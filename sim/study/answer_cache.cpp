@@ -38,23 +38,27 @@ AnswerCache::AnswerCache(const std::filesystem::path& file) : file_(file) {
   put_ = prepare("INSERT OR REPLACE INTO answers VALUES (?1, ?2)");
 }
 
-bool AnswerCache::is_ours() { return number("PRAGMA application_id") == kApplication && number("PRAGMA user_version") == kShape; }
+bool AnswerCache::is_ours() {
+  return number("PRAGMA application_id") == kApplication && number("PRAGMA user_version") == kShape;
+}
 
 /// Of all that open a new file at once, one makes it and the others wait until it is whole.
 /// @throws std::runtime_error when the file holds something else
 void AnswerCache::make() {
   execute("BEGIN IMMEDIATE");  // given back with the connection if this throws
   if (!is_ours()) {
-    if (number("PRAGMA application_id") != 0 || number("PRAGMA user_version") != 0 || number("SELECT count(*) FROM sqlite_master") != 0)
-      throw std::runtime_error(fmt::format("{} is no cache of this stepcast; give another file with --cache, or delete it", file_.string()));
+    if (number("PRAGMA application_id") != 0 || number("PRAGMA user_version") != 0 ||
+        number("SELECT count(*) FROM sqlite_master") != 0)
+      throw std::runtime_error(
+          fmt::format("{} is no cache of this stepcast; give another file with --cache, or delete it", file_.string()));
     execute("CREATE TABLE answers (key BLOB PRIMARY KEY, forecast TEXT NOT NULL) WITHOUT ROWID");
     execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kShape).c_str());
   }
   execute("COMMIT");
 }
 
-/// Writes go to a log, so that they need not wait for readers. Who changes to it needs the file alone, and is refused at once
-/// where others have it open in the same moment, whatever the busy timeout.
+/// Writes go to a log, so that they need not wait for readers. Who changes to it needs the file alone, and is refused
+/// at once where others have it open in the same moment, whatever the busy timeout.
 void AnswerCache::use_log() {
   for (int waited = 0;; waited += sqlite3_sleep(5)) {
     const int result = sqlite3_exec(database_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
@@ -93,8 +97,8 @@ void AnswerCache::put(const Digest& key, const StepForecast& forecast) {
 }
 
 void AnswerCache::fail() const {
-  throw std::runtime_error(fmt::format("the cache {}: {}; give another file with --cache, or none with --no-cache", file_.string(),
-                                       database_ ? sqlite3_errmsg(database_.get()) : "out of memory"));
+  throw std::runtime_error(fmt::format("the cache {}: {}; give another file with --cache, or none with --no-cache",
+                                       file_.string(), database_ ? sqlite3_errmsg(database_.get()) : "out of memory"));
 }
 
 void AnswerCache::execute(const char* sql) {
@@ -117,7 +121,8 @@ std::filesystem::path default_cache_file() {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
   // The XDG rule: a folder that is not absolute does not count.
-  const std::filesystem::path folder = cache && cache[0] == '/' ? std::filesystem::path(cache) : std::filesystem::path(home ? home : "/") / ".cache";
+  const std::filesystem::path folder =
+      cache && cache[0] == '/' ? std::filesystem::path(cache) : std::filesystem::path(home ? home : "/") / ".cache";
   return folder / "stepcast" / fmt::format("answers-{}.sqlite", kShape);  // programs of other shapes have their own
 }
 

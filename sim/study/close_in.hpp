@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// Asks the points what the searches want to know until none wants more. A search has requests() and answer(requests, worths), as
-/// CrossoverSearch and GoalSearch do.
+/// Asks the points what the searches want to know until none wants more. A search has requests() and answer(requests,
+/// worths), as CrossoverSearch and GoalSearch do.
 /// @param search   of number i, in [0, count)
 /// @param asked    the point and the value that a request of search i is for
 /// @param rounds   after which a search has gone astray

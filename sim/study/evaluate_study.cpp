@@ -54,7 +54,8 @@ class Questions {
     try {
       question.graph = build_step_graph(scenario, question.workload->workload, prices);
       question.exchange = summarise(scenario, question.graph, prices);
-      if (scenario.evaluation.evaluator != Evaluator::replay) question.answers.equations = evaluate(question.graph, prices);
+      if (scenario.evaluation.evaluator != Evaluator::replay)
+        question.answers.equations = evaluate(question.graph, prices);
     } catch (const std::invalid_argument& error) {
       throw ModelError(fmt::format("{}: {}", where, error.what()));
     } catch (const ModelError& error) {
@@ -69,7 +70,8 @@ class Questions {
  private:
   /// Everything that can change an answer. The workload is shared by pointer when it came by name.
   static std::string key(const Scenario& scenario) {
-    return fmt::format("{} {}", static_cast<const void*>(scenario.workload.get()), to_json(without_labels(scenario)).dump());
+    return fmt::format("{} {}", static_cast<const void*>(scenario.workload.get()),
+                       to_json(without_labels(scenario)).dump());
   }
 
   std::map<std::string, std::size_t> known_;
@@ -94,8 +96,10 @@ void answer_by_replay(std::vector<Question>& questions, int jobs) {
     std::vector<Json> runs;
     const std::size_t question = owner[i];
     for (; i < results.size() && owner[i] == question; ++i) {
-      if (results[i].is_model_error) throw ModelError(fmt::format("{}: {}", questions[question].where, results[i].error));
-      if (!results[i].error.empty()) throw std::runtime_error(fmt::format("{}: replay failed: {}", questions[question].where, results[i].error));
+      if (results[i].is_model_error)
+        throw ModelError(fmt::format("{}: {}", questions[question].where, results[i].error));
+      if (!results[i].error.empty())
+        throw std::runtime_error(fmt::format("{}: replay failed: {}", questions[question].where, results[i].error));
       runs.push_back(results[i].value);
     }
     questions[question].answers.replay = combine(runs);
@@ -109,7 +113,8 @@ Report evaluate_study(const Study& study, int jobs) {
   std::vector<std::vector<std::size_t>> asked;
   for (const StudyPoint& point : study.points) {
     asked.emplace_back();
-    for (const Scenario* scenario : questions_of(point)) asked.back().push_back(questions.add(*scenario, where(point, *scenario)));
+    for (const Scenario* scenario : questions_of(point))
+      asked.back().push_back(questions.add(*scenario, where(point, *scenario)));
   }
   answer_by_replay(questions.all(), jobs);
 

@@ -63,10 +63,18 @@ std::string coordinate_text(const AxisRange& range, double value) {
   return json.is_string() ? json.get<std::string>() : json.dump();
 }
 
-FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs, std::function<void(const Study&)> announce)
-    : study_(std::move(study)), field_(std::move(field)), file_(std::move(file)), baselines_(baselines), jobs_(jobs), announce_(std::move(announce)) {
+FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines,
+                         int jobs, std::function<void(const Study&)> announce)
+    : study_(std::move(study)),
+      field_(std::move(field)),
+      file_(std::move(file)),
+      baselines_(baselines),
+      jobs_(jobs),
+      announce_(std::move(announce)) {
   const auto at = std::find(study_.axis_pointers.begin(), study_.axis_pointers.end(), field_.place);
-  if (at == study_.axis_pointers.end()) throw std::invalid_argument(fmt::format("{} takes no single number: a list of them makes no axis of the study", field_.pointer));
+  if (at == study_.axis_pointers.end())
+    throw std::invalid_argument(
+        fmt::format("{} takes no single number: a list of them makes no axis of the study", field_.pointer));
   axis_ = study_.axes[static_cast<std::size_t>(at - study_.axis_pointers.begin())];
   for (const double value : grid) grid_[coordinate_text(field_.range, value)] = value;
 
@@ -91,7 +99,9 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
   worths_.resize(points_.size());
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (!constant_[i] && found[i] != grid_.size())
-      throw std::invalid_argument(fmt::format("{}: {} is there at {} of the {} values only: it has a list of its own there, or is impossible elsewhere; leave it out by --point, which keeps the others, or go in steps (8..64:8, 2..64:x2) that are possible", field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
+      throw std::invalid_argument(fmt::format(
+          "{}: {} is there at {} of the {} values only: it has a list of its own there, or is impossible elsewhere; leave it out by --point, which keeps the others, or go in steps (8..64:8, 2..64:x2) that are possible",
+          field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
 void FieldPoints::answer_grid(const std::function<const Figure&(const std::vector<PointReport>&)>& choose) {
@@ -110,7 +120,8 @@ void FieldPoints::answer_grid(const std::function<const Figure&(const std::vecto
 double FieldPoints::known_worth(const PointReport& report) {
   constexpr const char* kNoted = "points that need more memory than their device has count as impossible";
   const double worth = worth_of(*figure_, report);
-  if (worth == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end()) notes_.emplace_back(kNoted);
+  if (worth == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end())
+    notes_.emplace_back(kNoted);
   return worth;
 }
 
@@ -144,19 +155,23 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
     for (const std::string& note : point.notes)
-      if (std::none_of(notes_.begin(), notes_.end(), [&](const std::string& known) { return without_numbers(known) == without_numbers(note); })) notes_.push_back(note);
+      if (std::none_of(notes_.begin(), notes_.end(),
+                       [&](const std::string& known) { return without_numbers(known) == without_numbers(note); }))
+        notes_.push_back(note);
   }
   return std::move(report.points);
 }
 
 Study FieldPoints::expanded(const StudyPoint& point, const std::vector<double>& values) const {
   try {
-    return expand_study({to_json(point.scenario), Origins(file_)}, {values_of(field_, field_.place, values)}, default_library());
+    return expand_study({to_json(point.scenario), Origins(file_)}, {values_of(field_, field_.place, values)},
+                        default_library());
   } catch (const ScenarioError& error) {  // of a value that the grid passed over
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(coordinate_text(field_.range, value));
     std::vector<Fault> faults = error.faults();
-    for (Fault& fault : faults) fault.found += fmt::format(" (in {}, {} {})", label(point.coordinates), axis_, fmt::join(texts, " or "));
+    for (Fault& fault : faults)
+      fault.found += fmt::format(" (in {}, {} {})", label(point.coordinates), axis_, fmt::join(texts, " or "));
     throw ScenarioError(std::move(faults));
   }
 }

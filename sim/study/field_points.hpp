@@ -17,7 +17,7 @@ namespace stepcast {
 /// The field that values are given to.
 struct Field {
   std::string pointer;  ///< where the values are set
-  std::string place;    ///< where they arrive in a point: the same, or what a pointer into one variant's changes leads to
+  std::string place;  ///< where they arrive in a point: the same, or what a pointer into one variant's changes leads to
   AxisRange range;
 };
 
@@ -36,8 +36,10 @@ class FieldPoints {
   /// @param file   the study's, for errors
   /// @param baselines  whether points keep theirs, of which their speedup is
   /// @param announce  told of every study before it is answered
-  /// @throws std::invalid_argument where a list of values makes no axis, or a point stands at some of the grid's values only
-  FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs, std::function<void(const Study&)> announce);
+  /// @throws std::invalid_argument where a list of values makes no axis, or a point stands at some of the grid's values
+  /// only
+  FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines, int jobs,
+              std::function<void(const Study&)> announce);
 
   /// All points of the study that differ in the field alone are one, its coordinate on the field left out.
   [[nodiscard]] const std::vector<StudyPoint>& points() const { return points_; }
@@ -52,7 +54,8 @@ class FieldPoints {
 
   /// Values at which points are to be known.
   using Wanted = std::map<std::size_t, std::set<double>>;
-  /// Answers what is not known yet. Each point is expanded at its own values, which are few, instead of the whole study at all.
+  /// Answers what is not known yet. Each point is expanded at its own values, which are few, instead of the whole study
+  /// at all.
   void know(const Wanted& wanted);
 
   /// @pre the point is known at this value

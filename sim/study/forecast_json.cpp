@@ -3,7 +3,8 @@
 namespace stepcast {
 
 Json pack(const Breakdown& b) {
-  return Json::array({b.forward.si(), b.backward.si(), b.update.si(), b.encode.si(), b.decode.si(), b.exposed_communication.si(), b.waiting.si()});
+  return Json::array({b.forward.si(), b.backward.si(), b.update.si(), b.encode.si(), b.decode.si(),
+                      b.exposed_communication.si(), b.waiting.si()});
 }
 
 Breakdown unpack_breakdown(const Json& json) {
@@ -19,15 +20,25 @@ Json pack(const std::vector<KindBreakdown>& kinds) {
 
 std::vector<KindBreakdown> unpack_kinds(const Json& json) {
   std::vector<KindBreakdown> kinds;
-  for (const Json& kind : json) kinds.push_back({kind.at(0).get<int>(), kind.at(1).get<int>(), unpack_breakdown(kind.at(2))});
+  for (const Json& kind : json)
+    kinds.push_back({kind.at(0).get<int>(), kind.at(1).get<int>(), unpack_breakdown(kind.at(2))});
   return kinds;
 }
 
 Json pack(const StepForecast& f) {
-  Json json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"steady_state", f.steady_state},
-            {"critical", f.critical}, {"critical_steps", f.critical_steps}, {"steps", f.steps}, {"drift", f.drift}, {"fidelity", f.fidelity}};
+  Json json{{"first_step", f.first_step.si()},
+            {"step", f.step.si()},
+            {"breakdown", pack(f.breakdown)},
+            {"steady_state", f.steady_state},
+            {"critical", f.critical},
+            {"critical_steps", f.critical_steps},
+            {"steps", f.steps},
+            {"drift", f.drift},
+            {"fidelity", f.fidelity}};
   if (!f.kinds.empty()) json["kinds"] = pack(f.kinds);
-  if (const auto& d = f.distribution) json["distribution"] = Json{{"samples", d->samples}, {"percentiles", {d->p5.si(), d->p50.si(), d->p95.si(), d->p99.si()}}};
+  if (const auto& d = f.distribution)
+    json["distribution"] =
+        Json{{"samples", d->samples}, {"percentiles", {d->p5.si(), d->p50.si(), d->p95.si(), d->p99.si()}}};
   return json;
 }
 
@@ -46,7 +57,8 @@ StepForecast unpack_forecast(const Json& json) {
   f.fidelity = json.at("fidelity").get<std::string>();
   if (const auto found = json.find("distribution"); found != json.end()) {
     const Json& p = found->at("percentiles");
-    f.distribution = Distribution{found->at("samples").get<int>(), seconds(p.at(0)), seconds(p.at(1)), seconds(p.at(2)), seconds(p.at(3))};
+    f.distribution = Distribution{found->at("samples").get<int>(), seconds(p.at(0)), seconds(p.at(1)), seconds(p.at(2)),
+                                  seconds(p.at(3))};
   }
   return f;
 }

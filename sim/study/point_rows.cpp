@@ -18,7 +18,8 @@ std::vector<Column> columns_of(const Study& study) {
   return report_columns(report);
 }
 
-Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices, const ReplayAnswer* replay) {
+Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
+                   const ReplayAnswer* replay) {
   Answers answers;
   if (scenario.evaluation.evaluator != Evaluator::replay) answers.equations = evaluate(graph, prices);
   if (needs_replay(scenario)) {
@@ -39,7 +40,8 @@ std::string text_of(RowFormat format, const std::vector<std::string>& names, std
 
 }  // namespace
 
-PointRows::PointRows(const Study& study, std::vector<RowFormat> formats) : study_(study), formats_(std::move(formats)), columns_(columns_of(study)) {
+PointRows::PointRows(const Study& study, std::vector<RowFormat> formats)
+    : study_(study), formats_(std::move(formats)), columns_(columns_of(study)) {
   for (const Column& column : columns_) names_.push_back(column.name);
   names_.emplace_back("error");
 }
@@ -66,7 +68,8 @@ PointRow PointRows::make_failed(std::size_t point, const std::string& error) con
   PointReport unanswered;
   unanswered.coordinates = study_.points[point].coordinates;
   Row row(names_.size());
-  for (std::size_t axis = 0; axis < study_.axes.size(); ++axis) row[axis] = columns_[axis].cell(unanswered);  // the columns begin with the axes
+  for (std::size_t axis = 0; axis < study_.axes.size(); ++axis)
+    row[axis] = columns_[axis].cell(unanswered);  // the columns begin with the axes
   row.back() = error;
   write(point, row, made);
   return made;
@@ -88,10 +91,12 @@ PointReport PointRows::report(const StudyPoint& point, const std::vector<const R
       const ClusterPrices& prices = prices_.of(scenario.cluster);
       graphs.push_back(build_step_graph(scenario, timed.workload, prices));
       answers.push_back(answers_of(scenario, graphs.back(), prices, replays[i]));
-      answered.push_back({timed.workload, graphs.back(), answers.back(), i == 0 ? summarise(scenario, graphs.back(), prices) : ExchangeSummary{}, timed.notes});
+      answered.push_back({timed.workload, graphs.back(), answers.back(),
+                          i == 0 ? summarise(scenario, graphs.back(), prices) : ExchangeSummary{}, timed.notes});
     } catch (const std::exception& error) {
       if (i == 0) throw;
-      throw std::runtime_error(fmt::format("{}: {}", i <= point.phases.size() ? "a phase of its run" : "its baseline", error.what()));
+      throw std::runtime_error(
+          fmt::format("{}: {}", i <= point.phases.size() ? "a phase of its run" : "its baseline", error.what()));
     }
   }
   return make_point_report(point, answered);

@@ -34,7 +34,8 @@ std::unique_ptr<Ranks> one_process() { return std::make_unique<OneProcess>(); }
 
 bool is_one_of_several() {
   // Open MPI's mpirun; MPICH's and Slurm's PMI; Slurm's PMIx, which says the size elsewhere.
-  return above_one("OMPI_COMM_WORLD_SIZE") || above_one("PMI_SIZE") || (std::getenv("PMIX_RANK") && above_one("SLURM_STEP_NUM_TASKS"));
+  return above_one("OMPI_COMM_WORLD_SIZE") || above_one("PMI_SIZE") ||
+         (std::getenv("PMIX_RANK") && above_one("SLURM_STEP_NUM_TASKS"));
 }
 
 }  // namespace stepcast

@@ -38,7 +38,8 @@ std::string advice(const Scenario& scenario) {
   };
   if (!has_steady_state(scenario)) add("/evaluation/max_steps", scenario.evaluation.max_steps);
   add("/evaluation/runs", runs_of(scenario));
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy)) add("/strategy/shards", server->shards);
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    add("/strategy/shards", server->shards);
   add("/cluster/workers", scenario.cluster.workers);
   return fmt::format("equations cannot answer it; less of {} shortens it", fmt::join(fewer, " or "));
 }
@@ -59,8 +60,8 @@ class MessageCounts {
   std::map<CallKey, double> known_;
 };
 
-/// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep all
-/// waiting, and those that it computes in the time.
+/// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep
+/// all waiting, and those that it computes in the time.
 double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
   if (graph.staleness) return 1;
   const WorkerSpeeds speeds = worker_speeds(cluster);
@@ -72,7 +73,8 @@ double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
 double shard_message(const Scenario& scenario, const StepGraph& graph, double flows) {
   const Cluster& cluster = scenario.cluster;
   const double p = cluster.workers;
-  if (!graph.asynchronous) return std::holds_alternative<Torus>(cluster.topology) ? 4e-6 + 0.1e-6 * flows : 2e-6 + 0.1e-6 * p;
+  if (!graph.asynchronous)
+    return std::holds_alternative<Torus>(cluster.topology) ? 4e-6 + 0.1e-6 * flows : 2e-6 + 0.1e-6 * p;
   if (!graph.shards_co_located && !has_inner_hops(cluster)) return 4e-6 + 0.33e-6 * p;
   const bool in_step = graph.shards == cluster.workers && cluster.jitter.cv == 0 && !has_inner_hops(cluster);
   return 5e-6 + (in_step ? 0.05e-6 : 0.14e-6) * p * graph.shards;
@@ -97,8 +99,11 @@ ReplayEffort replay_effort(const Scenario& scenario) {
     else if (std::holds_alternative<ShardTransfer>(task.work)) with_shards += p;
   }
   if (graph.asynchronous) with_shards *= steps_of_slowest(scenario.cluster, graph);
-  const double steps = runs_of(scenario) * (!has_steady_state(scenario) ? scenario.evaluation.max_steps : torus && with_shards > 0 ? kStepsToConvergence : kStepsToSteadyState);
-  return {steps * (in_rounds + with_shards), steps * (in_rounds * kRoundMessage + with_shards * shard_message(scenario, graph, flows))};
+  const double steps = runs_of(scenario) * (!has_steady_state(scenario) ? scenario.evaluation.max_steps
+                                            : torus && with_shards > 0  ? kStepsToConvergence
+                                                                        : kStepsToSteadyState);
+  return {steps * (in_rounds + with_shards),
+          steps * (in_rounds * kRoundMessage + with_shards * shard_message(scenario, graph, flows))};
 }
 
 std::string announce_long_replays(const Study& study) {
@@ -117,7 +122,8 @@ std::string announce_long_replays(const Study& study) {
     }
   }
   if (all.seconds <= kLong) return "";
-  return fmt::format("replaying about {:.2g} million messages, some {:.0f} s on one core; {}", all.messages / 1e6, all.seconds, advice(*longest_one));
+  return fmt::format("replaying about {:.2g} million messages, some {:.0f} s on one core; {}", all.messages / 1e6,
+                     all.seconds, advice(*longest_one));
 }
 
 }  // namespace stepcast

@@ -7,20 +7,21 @@
 
 namespace stepcast {
 
-/// What replaying a scenario comes to, all runs together; nothing where it is folded to little. An estimate within a factor of
-/// two, of the cases named below.
+/// What replaying a scenario comes to, all runs together; nothing where it is folded to little. An estimate within a
+/// factor of two, of the cases named below.
 struct ReplayEffort {
   double messages = 0;
   double seconds = 0;  ///< on one core
 };
 
-/// Steps until a steady state is usually proven. Where there is none, with jitter and asynchronous servers, max_steps count.
+/// Steps until a steady state is usually proven. Where there is none, with jitter and asynchronous servers, max_steps
+/// count.
 inline constexpr double kStepsToSteadyState = 4;
 /// Of servers on a torus, whose workers wait for different links: 18 to 75.
 inline constexpr double kStepsToConvergence = 48;
 
-/// A message of a collective's round takes SimGrid 3.3 us, however few the round has. One to or from a shard takes the longer the
-/// more others share links with it when it begins or ends (p workers, M shards):
+/// A message of a collective's round takes SimGrid 3.3 us, however few the round has. One to or from a shard takes the
+/// longer the more others share links with it when it begins or ends (p workers, M shards):
 ///
 ///     synchronous                           2 us + 0.1 us · p, since all begin and most end together
 ///     synchronous on a torus                4 us + 0.1 us · p·M, since hardly any two do
@@ -29,8 +30,9 @@ inline constexpr double kStepsToConvergence = 48;
 ///     on some hosts, with jitter, in        5 us + 0.14 us · p·M: nobody is in step with others
 ///     fabrics of several hops
 ///
-/// Measured on one core, SimGrid 3.32: rounds of up to p = 64 to 512 messages, of trees, halving and doubling and rings, on star,
-/// nodes and torus (2.4 to 5 us); shards with p = 8 to 256 and M = 1 to 64, on stars, racks, nodes and tori.
+/// Measured on one core, SimGrid 3.32: rounds of up to p = 64 to 512 messages, of trees, halving and doubling and
+/// rings, on star, nodes and torus (2.4 to 5 us); shards with p = 8 to 256 and M = 1 to 64, on stars, racks, nodes and
+/// tori.
 ReplayEffort replay_effort(const Scenario& scenario);
 
 /// What to say before a long silence, with what would shorten it; empty where it is short.

@@ -21,8 +21,15 @@ Seconds percentile(const std::vector<double>& sorted, double fraction) {
 Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
   const StepForecast& f = result.forecast;
-  return Json{{"first_step", f.first_step.si()}, {"step", f.step.si()}, {"breakdown", pack(f.breakdown)}, {"kinds", pack(f.kinds)},
-              {"steady_state", f.steady_state}, {"fidelity", f.fidelity}, {"steps", f.steps}, {"drift", f.drift}, {"samples", result.samples},
+  return Json{{"first_step", f.first_step.si()},
+              {"step", f.step.si()},
+              {"breakdown", pack(f.breakdown)},
+              {"kinds", pack(f.kinds)},
+              {"steady_state", f.steady_state},
+              {"fidelity", f.fidelity},
+              {"steps", f.steps},
+              {"drift", f.drift},
+              {"samples", result.samples},
               {"random", job.scenario->cluster.jitter.cv > 0}};
 }
 
@@ -37,7 +44,8 @@ StepForecast combine(const std::vector<Json>& runs) {
     const std::vector<KindBreakdown> kinds = unpack_kinds(run.at("kinds"));
     if (all.kinds.empty())
       for (const KindBreakdown& kind : kinds) all.kinds.push_back({kind.first, kind.count, {}});
-    for (std::size_t i = 0; i < kinds.size(); ++i) all.kinds[i].breakdown = add(all.kinds[i].breakdown, kinds[i].breakdown, weight);
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+      all.kinds[i].breakdown = add(all.kinds[i].breakdown, kinds[i].breakdown, weight);
     all.steady_state = run.at("steady_state").get<std::string>();
     all.fidelity = run.at("fidelity").get<std::string>();
     all.steps += run.at("steps").get<int>();
@@ -46,7 +54,8 @@ StepForecast combine(const std::vector<Json>& runs) {
   }
   if (runs.front().at("random").get<bool>() && !samples.empty()) {
     std::sort(samples.begin(), samples.end());
-    all.distribution = Distribution{static_cast<int>(samples.size()), percentile(samples, 0.05), percentile(samples, 0.5), percentile(samples, 0.95), percentile(samples, 0.99)};
+    all.distribution = Distribution{static_cast<int>(samples.size()), percentile(samples, 0.05),
+                                    percentile(samples, 0.5), percentile(samples, 0.95), percentile(samples, 0.99)};
   }
   return all;
 }

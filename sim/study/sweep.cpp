@@ -34,7 +34,9 @@ PointRow unpack_row(std::string_view packed) {
 
 std::string pack(const ChildAnswer& answer) {
   std::string packed;
-  for (const std::string& text : {std::to_string(answer.task), answer.bytes, answer.error, std::string(answer.is_model_error ? "model" : "")}) put_frame(packed, text);
+  for (const std::string& text :
+       {std::to_string(answer.task), answer.bytes, answer.error, std::string(answer.is_model_error ? "model" : "")})
+    put_frame(packed, text);
   return packed;
 }
 
@@ -50,11 +52,18 @@ ChildAnswer unpack_answer(std::string_view packed) {
 class Sweep {
  public:
   Sweep(const Study& study, const SweepSettings& settings, Ranks& ranks, const SweepEvents& events)
-      : settings_(settings), ranks_(ranks), events_(events), plan_(plan_sweep(study, settings.shard, settings.program)),
-        rows_(study, settings.formats), answers_(plan_.questions.size()), runs_(plan_.questions.size()), made_(plan_.points.size()) {
+      : settings_(settings),
+        ranks_(ranks),
+        events_(events),
+        plan_(plan_sweep(study, settings.shard, settings.program)),
+        rows_(study, settings.formats),
+        answers_(plan_.questions.size()),
+        runs_(plan_.questions.size()),
+        made_(plan_.points.size()) {
     count_.points = plan_.points.size();
     count_.replays = plan_.questions.size();
-    count_.by_equations = static_cast<std::size_t>(std::count_if(plan_.points.begin(), plan_.points.end(), [](const PlannedPoint& p) { return p.by_equations(); }));
+    count_.by_equations = static_cast<std::size_t>(std::count_if(
+        plan_.points.begin(), plan_.points.end(), [](const PlannedPoint& p) { return p.by_equations(); }));
   }
 
   SweepCount run() {
@@ -78,7 +87,9 @@ class Sweep {
  private:
   [[nodiscard]] bool first() const { return ranks_.rank() == 0; }
   /// Equations need no process where there is nobody else to work.
-  [[nodiscard]] bool works_itself(const SweepTask& task) const { return task.question == kNone && settings_.jobs == 1 && ranks_.size() == 1; }
+  [[nodiscard]] bool works_itself(const SweepTask& task) const {
+    return task.question == kNone && settings_.jobs == 1 && ranks_.size() == 1;
+  }
 
   [[nodiscard]] bool finished(const ProcessPool& pool) {
     if (first()) return completed_ == tasks_.size();
@@ -164,7 +175,8 @@ class Sweep {
     else if (runs.error.empty()) runs.error = answer.is_model_error ? answer.error : "replay failed: " + answer.error;
     if (++runs.ended < runs_of(*question.scenario)) return;
     if (runs.error.empty()) {
-      std::sort(runs.answers.begin(), runs.answers.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::sort(runs.answers.begin(), runs.answers.end(),
+                [](const auto& a, const auto& b) { return a.first < b.first; });
       std::vector<Json> in_order;
       for (auto& [run, packed] : runs.answers) in_order.push_back(std::move(packed));
       its_answer.forecast = combine(in_order);
@@ -175,17 +187,26 @@ class Sweep {
     runs = {};
   }
 
-  PointRow by_equations(std::size_t at) { return rows_.make(plan_.points[at].index, std::vector<const ReplayAnswer*>(plan_.points[at].replays.size())); }
+  PointRow by_equations(std::size_t at) {
+    return rows_.make(plan_.points[at].index, std::vector<const ReplayAnswer*>(plan_.points[at].replays.size()));
+  }
 
-  [[nodiscard]] bool is_answered(std::size_t question) const { return question == kNone || answers_[question].forecast || !answers_[question].error.empty(); }
-  [[nodiscard]] const ReplayAnswer* answer_to(std::size_t question) const { return question == kNone ? nullptr : &answers_[question]; }
+  [[nodiscard]] bool is_answered(std::size_t question) const {
+    return question == kNone || answers_[question].forecast || !answers_[question].error.empty();
+  }
+  [[nodiscard]] const ReplayAnswer* answer_to(std::size_t question) const {
+    return question == kNone ? nullptr : &answers_[question];
+  }
 
   /// Writes the rows whose turn has come.
   void emit() {
     for (; first() && !count_.stopped && next_row_ < plan_.points.size(); ++next_row_) {
       const PlannedPoint& point = plan_.points[next_row_];
       std::optional<PointRow>& row = made_[next_row_];
-      if (point.by_equations() ? !row : !std::all_of(point.replays.begin(), point.replays.end(), [&](std::size_t q) { return is_answered(q); })) return;
+      if (point.by_equations() ? !row : !std::all_of(point.replays.begin(), point.replays.end(), [&](std::size_t q) {
+            return is_answered(q);
+          }))
+        return;
       if (!row) {
         std::vector<const ReplayAnswer*> replays;
         for (const std::size_t question : point.replays) replays.push_back(answer_to(question));
@@ -239,6 +260,8 @@ class Sweep {
 
 }  // namespace
 
-SweepCount sweep(const Study& study, const SweepSettings& settings, Ranks& ranks, const SweepEvents& events) { return Sweep(study, settings, ranks, events).run(); }
+SweepCount sweep(const Study& study, const SweepSettings& settings, Ranks& ranks, const SweepEvents& events) {
+  return Sweep(study, settings, ranks, events).run();
+}
 
 }  // namespace stepcast

@@ -21,13 +21,14 @@ struct SweepSettings {
   int jobs = 1;                    ///< processes at a time, of each rank
   std::vector<RowFormat> formats;  ///< of the rows
   Shard shard;
-  AnswerCache* cache = nullptr;    ///< used on rank 0 only; null for none
+  AnswerCache* cache = nullptr;  ///< used on rank 0 only; null for none
 };
 
 struct SweepCount {
   std::size_t points = 0, done = 0, failed = 0;
-  std::size_t by_equations = 0;        ///< points that need no replay
-  std::size_t replays = 0, cached = 0, computed = 0;  ///< different scenarios to replay; found in the cache; replayed now
+  std::size_t by_equations = 0;  ///< points that need no replay
+  std::size_t replays = 0, cached = 0,
+              computed = 0;                        ///< different scenarios to replay; found in the cache; replayed now
   std::size_t compared = 0, beyond_tolerance = 0;  ///< points that both evaluators answered
   double largest_difference = 0;
   bool stopped = false;
@@ -38,7 +39,7 @@ struct SweepEvents {
   std::function<void(std::size_t format, std::string_view row)> write;  ///< rows in the order of the points
   std::function<void(std::size_t point, const std::string& error)> failed;
   std::function<void(const SweepCount&)> progress;  ///< now and then, at least five times a second
-  std::function<bool()> stop;  ///< asked as often; true ends the sweep early
+  std::function<bool()> stop;                       ///< asked as often; true ends the sweep early
 };
 
 /// Answers every point of the shard. A point that cannot be answered has a row that says why, and the rest go on.

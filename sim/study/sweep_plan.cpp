@@ -31,7 +31,8 @@ SweepPlan plan_sweep(const Study& study, Shard shard, const std::string& program
 std::vector<SweepTask> list_tasks(const SweepPlan& plan, const std::vector<bool>& answered) {
   std::vector<SweepTask> tasks;
   std::vector<bool> asked = answered;
-  const std::size_t size = block_size(static_cast<std::size_t>(std::count_if(plan.points.begin(), plan.points.end(), [](const PlannedPoint& point) { return point.by_equations(); })));
+  const std::size_t size = block_size(static_cast<std::size_t>(std::count_if(
+      plan.points.begin(), plan.points.end(), [](const PlannedPoint& point) { return point.by_equations(); })));
   std::vector<std::size_t> block;
   const auto close_block = [&] {
     if (!block.empty()) tasks.push_back({kNone, 0, std::move(block)});

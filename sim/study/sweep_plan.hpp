@@ -53,8 +53,8 @@ struct SweepTask {
   std::vector<std::size_t> block{};  ///< positions in SweepPlan::points
 };
 
-/// Points of a block, of `points` by equations in all: many blocks, so that none of points that take long keeps others waiting;
-/// and large ones where there are many points, since a process costs as much as some ten to fifty of them.
+/// Points of a block, of `points` by equations in all: many blocks, so that none of points that take long keeps others
+/// waiting; and large ones where there are many points, since a process costs as much as some ten to fifty of them.
 constexpr std::size_t block_size(std::size_t points) { return std::clamp<std::size_t>(points / 64, 1, 512); }
 
 /// What is left to do when some questions are answered.

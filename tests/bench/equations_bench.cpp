@@ -14,8 +14,9 @@ namespace {
 using namespace stepcast;
 
 Scenario resnet50(const Strategy& strategy) {
-  Study study = parse_study(R"({"name": "bench", "workload": "resnet50-v100", "cluster": {"workers": 64, "link": {"bandwidth": "10Gbps", "latency": "25us"}}})",
-                            "bench", {}, default_library());
+  Study study = parse_study(
+      R"({"name": "bench", "workload": "resnet50-v100", "cluster": {"workers": 64, "link": {"bandwidth": "10Gbps", "latency": "25us"}}})",
+      "bench", {}, default_library());
   Scenario scenario = study.points.front().scenario;
   scenario.strategy = strategy;
   return scenario;

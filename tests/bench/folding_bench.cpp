@@ -36,8 +36,10 @@ double resident_mebibytes() {
 }
 
 Scenario parse(const std::string& strategy, int workers, const std::string& topology, Fidelity fidelity) {
-  const std::string text = fmt::format(R"({{"name": "bench", "workload": "resnet50-v100", "cluster": {{"workers": {}, "link": {{"bandwidth": "100Gbps", "latency": "5us"}}, "topology": {}}},
-                                          "strategy": {}, "evaluation": {{"evaluator": "replay"}}}})", workers, topology, strategy);
+  const std::string text = fmt::format(
+      R"({{"name": "bench", "workload": "resnet50-v100", "cluster": {{"workers": {}, "link": {{"bandwidth": "100Gbps", "latency": "5us"}}, "topology": {}}},
+                                          "strategy": {}, "evaluation": {{"evaluator": "replay"}}}})",
+      workers, topology, strategy);
   Scenario scenario = parse_study(text, "bench", {}, default_library()).points.front().scenario;
   scenario.evaluation.fidelity = fidelity;
   return scenario;
@@ -80,7 +82,8 @@ double plain_loop(const Cluster& cluster, Bytes n, int steps) {
       for (std::size_t round = 0; round < static_cast<std::size_t>(steps) * 2 * (p - 1); ++round) {
         s4u::this_actor::sleep_for(cluster.link.latency.si());
         std::vector<s4u::CommPtr> messages;
-        for (std::size_t i = 0; i < p; ++i) messages.push_back(s4u::Comm::sendto_async(hosts[i], hosts[(i + 1) % p], bytes));
+        for (std::size_t i = 0; i < p; ++i)
+          messages.push_back(s4u::Comm::sendto_async(hosts[i], hosts[(i + 1) % p], bytes));
         for (const auto& message : messages) message->wait();
       }
     });
@@ -92,20 +95,32 @@ double plain_loop(const Cluster& cluster, Bytes n, int steps) {
 }
 
 const std::string kStar = R"({"kind": "star"})";
-std::string ring_of(const char* algorithm) { return fmt::format(R"({{"kind": "collective", "size": "100MiB", "collective": {{"algorithm": "{}"}}}})", algorithm); }
+std::string ring_of(const char* algorithm) {
+  return fmt::format(R"({{"kind": "collective", "size": "100MiB", "collective": {{"algorithm": "{}"}}}})", algorithm);
+}
 const std::string kBucketed = R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})";
 const std::string kServers = R"({"kind": "parameter-server", "shards": 64, "exchange": {"grouping": "bucketed"}})";
 
 /// A fat tree (torus) of n·n·n hosts.
-std::string fat_tree(int n) { return fmt::format(R"({{"kind": "fat-tree", "down": [{0}, {0}, {0}], "up": [1, {1}, {1}], "parallel": [1, 1, 1]}})", n, std::max(1, n / 2)); }
+std::string fat_tree(int n) {
+  return fmt::format(R"({{"kind": "fat-tree", "down": [{0}, {0}, {0}], "up": [1, {1}, {1}], "parallel": [1, 1, 1]}})",
+                     n, std::max(1, n / 2));
+}
 std::string torus(int n) { return fmt::format(R"({{"kind": "torus", "dimensions": [{0}, {0}, {0}]}})", n); }
 
 Json growth(bool quick) {
   Json rows = Json::array();
   const auto add = [&](const char* what, const std::string& strategy, int workers, const std::string& topology) {
     const Answer a = measure(parse(strategy, workers, topology, Fidelity::folded));
-    std::cout << fmt::format("{:28} {:>8} workers {:8.3f} s {:8.1f} MiB  step {:.6g} s, {}\n", what, workers, a.seconds, a.mebibytes, a.forecast.step.si(), a.forecast.fidelity) << std::flush;
-    rows.push_back({{"case", what}, {"workers", workers}, {"seconds", a.seconds}, {"mebibytes", a.mebibytes}, {"step_s", a.forecast.step.si()}, {"fidelity", a.forecast.fidelity}});
+    std::cout << fmt::format("{:28} {:>8} workers {:8.3f} s {:8.1f} MiB  step {:.6g} s, {}\n", what, workers, a.seconds,
+                             a.mebibytes, a.forecast.step.si(), a.forecast.fidelity)
+              << std::flush;
+    rows.push_back({{"case", what},
+                    {"workers", workers},
+                    {"seconds", a.seconds},
+                    {"mebibytes", a.mebibytes},
+                    {"step_s", a.forecast.step.si()},
+                    {"fidelity", a.forecast.fidelity}});
   };
   for (const int p : {64, 1024, 4096, 65536, 1048576}) {
     if (quick && p > 4096) break;
@@ -127,20 +142,29 @@ Json growth(bool quick) {
 Json exactness(bool quick) {
   Json rows = Json::array();
   const auto add = [&](const char* what, const std::string& strategy, int workers, const std::string& topology) {
-    const Answer full = measure(parse(strategy, workers, topology, Fidelity::full)), folded = measure(parse(strategy, workers, topology, Fidelity::folded));
+    const Answer full = measure(parse(strategy, workers, topology, Fidelity::full)),
+                 folded = measure(parse(strategy, workers, topology, Fidelity::folded));
     const double difference = folded.forecast.step / full.forecast.step - 1.0;
-    std::cout << fmt::format("{:28} {:>8} workers full {:8.3f} s, folded {:8.3f} s, difference {:.1e}\n", what, workers, full.seconds, folded.seconds, difference) << std::flush;
-    rows.push_back({{"case", what}, {"workers", workers}, {"full_seconds", full.seconds}, {"folded_seconds", folded.seconds}, {"difference", difference}});
+    std::cout << fmt::format("{:28} {:>8} workers full {:8.3f} s, folded {:8.3f} s, difference {:.1e}\n", what, workers,
+                             full.seconds, folded.seconds, difference)
+              << std::flush;
+    rows.push_back({{"case", what},
+                    {"workers", workers},
+                    {"full_seconds", full.seconds},
+                    {"folded_seconds", folded.seconds},
+                    {"difference", difference}});
   };
   const int p = quick ? 64 : 512, n = quick ? 4 : 8;
-  for (const char* algorithm : {"ring", "halving-doubling", "recursive-doubling", "double-binary-tree", "binary-tree", "reduce-broadcast"}) {
+  for (const char* algorithm :
+       {"ring", "halving-doubling", "recursive-doubling", "double-binary-tree", "binary-tree", "reduce-broadcast"}) {
     add(fmt::format("{}, star", algorithm).c_str(), ring_of(algorithm), p, kStar);
     add(fmt::format("{}, fat tree", algorithm).c_str(), ring_of(algorithm), p, fat_tree(n));
     add(fmt::format("{}, torus", algorithm).c_str(), ring_of(algorithm), p, torus(n));
   }
   add("ResNet-50 step, star", kBucketed, p, kStar);
   add("gossip, torus", R"({"kind": "gossip"})", p, torus(n));
-  add("4 servers, star", R"({"kind": "parameter-server", "shards": 4, "exchange": {"grouping": "bucketed"}})", p / 2, kStar);
+  add("4 servers, star", R"({"kind": "parameter-server", "shards": 4, "exchange": {"grouping": "bucketed"}})", p / 2,
+      kStar);
   return rows;
 }
 
@@ -154,9 +178,13 @@ Json beside_plain_loop(bool quick) {
     for (int i = 0; i < repetitions; ++i) {
       const Answer full = measure(scenario);
       ours = std::min(ours, full.seconds);
-      plain = std::min(plain, plain_loop(scenario.cluster, std::get<CollectiveBenchmark>(scenario.strategy).size, full.forecast.steps));
+      plain = std::min(plain, plain_loop(scenario.cluster, std::get<CollectiveBenchmark>(scenario.strategy).size,
+                                         full.forecast.steps));
     }
-    std::cout << fmt::format("full ring, star              {:>8} workers {:8.3f} s, plain loop {:8.3f} s, ratio {:.3f}\n", p, ours, plain, ours / plain) << std::flush;
+    std::cout << fmt::format(
+                     "full ring, star              {:>8} workers {:8.3f} s, plain loop {:8.3f} s, ratio {:.3f}\n", p,
+                     ours, plain, ours / plain)
+              << std::flush;
     rows.push_back({{"workers", p}, {"seconds", ours}, {"plain_seconds", plain}, {"ratio", ours / plain}});
   }
   return rows;

@@ -19,7 +19,8 @@ void ring(const std::vector<s4u::Host*>& hosts, std::uint64_t chunk) {
   const auto p = hosts.size();
   for (std::size_t round = 0; round < 2 * (p - 1); ++round) {
     std::vector<s4u::CommPtr> messages;
-    for (std::size_t i = 0; i < p; ++i) messages.push_back(s4u::Comm::sendto_async(hosts[i], hosts[(i + 1) % p], chunk));
+    for (std::size_t i = 0; i < p; ++i)
+      messages.push_back(s4u::Comm::sendto_async(hosts[i], hosts[(i + 1) % p], chunk));
     for (const auto& message : messages) message->wait();
   }
 }
@@ -28,8 +29,11 @@ void ring(const std::vector<s4u::Host*>& hosts, std::uint64_t chunk) {
 
 int main(int argc, char** argv) {
   // The ideal transport of stepcast (sim/platform/platform.cpp), and the precision that smpirun asks for.
-  std::vector<std::string> settings{"--log=root.thresh:critical", "--cfg=network/model:CM02", "--cfg=network/latency-factor:1", "--cfg=network/bandwidth-factor:1",
-                                    "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:0", "--cfg=network/weight-S:0", std::string("--cfg=") + sg::kTimingPrecision + ":1e-9"};
+  std::vector<std::string> settings{
+      "--log=root.thresh:critical",     "--cfg=network/model:CM02",
+      "--cfg=network/latency-factor:1", "--cfg=network/bandwidth-factor:1",
+      "--cfg=network/crosstraffic:0",   "--cfg=network/TCP-gamma:0",
+      "--cfg=network/weight-S:0",       std::string("--cfg=") + sg::kTimingPrecision + ":1e-9"};
   std::vector<char*> arguments(argv, argv + argc);
   for (auto& setting : settings) arguments.push_back(setting.data());
   int count = static_cast<int>(arguments.size());

@@ -25,25 +25,43 @@ namespace {
 
 /// Samples of one kernel at 24 sizes and in two starts at launch + bytes/bandwidth, 8 bytes an element; those of the
 /// second start are 2 % longer.
-void add(std::vector<Record>& records, const std::string& pass, const std::string& method, double launch, double bandwidth, std::uint64_t seed) {
+void add(std::vector<Record>& records, const std::string& pass, const std::string& method, double launch,
+         double bandwidth, std::uint64_t seed) {
   for (const std::int64_t size : log_spaced_sizes(1000, 100000000, 24, seed))
     for (int start = 0; start < 2; ++start) {
-      const double bytes = 8.0 * static_cast<double>(size), time = (launch + bytes / bandwidth) * (start == 0 ? 0.99 : 1.01);
-      records.push_back({pass + "/" + method, pass, method, size, start, bytes, 0, {0.98 * time, time, time, time, 1.02 * time}, {0.5 * time}, 1.5e9, 1, true, true});
+      const double bytes = 8.0 * static_cast<double>(size),
+                   time = (launch + bytes / bandwidth) * (start == 0 ? 0.99 : 1.01);
+      records.push_back({pass + "/" + method,
+                         pass,
+                         method,
+                         size,
+                         start,
+                         bytes,
+                         0,
+                         {0.98 * time, time, time, time, 1.02 * time},
+                         {0.5 * time},
+                         1.5e9,
+                         1,
+                         true,
+                         true});
     }
 }
 
 void add_own(std::vector<Record>& records) {
-  const auto one = [&](const char* name, double bytes, double flops, double seconds) { records.push_back({name, "", "", 1, 0, bytes, flops, {seconds}, {}, 1.5e9, 0, true, true}); };
+  const auto one = [&](const char* name, double bytes, double flops, double seconds) {
+    records.push_back({name, "", "", 1, 0, bytes, flops, {seconds}, {}, 1.5e9, 0, true, true});
+  };
   one(own::kSingle, 0, 0, 4e-6);  // as in the chain: the events add nothing
   one(own::kLaunch, 0, 0, 4e-6);
   records.back().repeats = own::kChain;
-  one(own::kCopy, 1e9, 0, 1e-3);                 // 1 TB/s
-  one(own::kProducts[0], 0, 20e9, 1e-3);         // 20 TFLOPS
+  one(own::kCopy, 1e9, 0, 1e-3);          // 1 TB/s
+  one(own::kProducts[0], 0, 20e9, 1e-3);  // 20 TFLOPS
   for (int i = 1; i < 4; ++i) one(own::kProducts[i], 0, 200e9, 1e-3);
 }
 
-MeasuredDevice device() { return {"A made-up device", "9.0", "13.0", "13.0", {}, Hertz(2.6e9), "none", "abc", "2026-11-21"}; }
+MeasuredDevice device() {
+  return {"A made-up device", "9.0", "13.0", "13.0", {}, Hertz(2.6e9), "none", "abc", "2026-11-21"};
+}
 
 /// As the scenario's reader takes it from the file.
 DeviceProfile read_back(const DeviceProfile& profile) {
@@ -119,8 +137,9 @@ TEST_CASE("samples of one size are pooled over starts, whose spread is told apar
   CHECK(one.samples == 10);
   CHECK(one.discarded == 2);
   const double time = 5e-6 + one.bytes / 800e9;
-  // Of 0.99 and 1.01 times 0.98, 1, 1, 1, 1.02, sorted: 0.9702, 0.9898, 0.99, 0.99, 0.99, 1.0098, 1.01, 1.01, 1.01, 1.0302:
-  // median (0.99 + 1.0098)/2 = 0.9999; quartiles at places 2.25 and 6.75, 0.99 and 1.01; the starts' medians are 0.99, 1.01.
+  // Of 0.99 and 1.01 times 0.98, 1, 1, 1, 1.02, sorted: 0.9702, 0.9898, 0.99, 0.99, 0.99, 1.0098, 1.01, 1.01, 1.01,
+  // 1.0302: median (0.99 + 1.0098)/2 = 0.9999; quartiles at places 2.25 and 6.75, 0.99 and 1.01; the starts' medians
+  // are 0.99, 1.01.
   require_close(0.9999 * time, one.median, 1e-9, "median");
   require_close(0.02 / 0.9999, one.iqr, 1e-9, "quartiles of single times");
   require_close(0.02 / 0.9999, one.start_spread, 1e-9, "spread of starts");
@@ -136,9 +155,12 @@ TEST_CASE("what the events add follows from one empty kernel and a chain of them
   // A chain that is dearer than its kernels one by one: nothing is taken off, and its kernel costs what it takes.
   CHECK(event_overhead(2e-6, 256e-6, 64).events == 0);
   require_close(4e-6, event_overhead(2e-6, 256e-6, 64).launch, 1e-15, "launch: 256 us of 64");
-  CHECK_THROWS_WITH(event_overhead(100e-6, 99e-6, 64), ContainsSubstring("one empty kernel takes 100 us and 64 of them 99 us") && ContainsSubstring("--fresh"));
+  CHECK_THROWS_WITH(
+      event_overhead(100e-6, 99e-6, 64),
+      ContainsSubstring("one empty kernel takes 100 us and 64 of them 99 us") && ContainsSubstring("--fresh"));
   property("both come back", [] {
-    const double events = positive_between(1e-8, 1e-4), launch = positive_between(1e-7, 1e-5), n = integer_between(2, 100);
+    const double events = positive_between(1e-8, 1e-4), launch = positive_between(1e-7, 1e-5),
+                 n = integer_between(2, 100);
     const EventOverhead found = event_overhead(events + launch, events + n * launch, n);
     assert_close(events, found.events, 1e-9, "events");
     assert_close(launch, found.launch, 1e-9, "launch");
@@ -146,13 +168,15 @@ TEST_CASE("what the events add follows from one empty kernel and a chain of them
 }
 
 TEST_CASE("the events' share is taken from each time, and leaves at least a launch") {
-  const auto of = [](double repeats, std::vector<double> cold) { return Record{"a", "", "", 1, 0, 0, 0, std::move(cold), {5e-6}, 0, 0, true, true, repeats}; };
+  const auto of = [](double repeats, std::vector<double> cold) {
+    return Record{"a", "", "", 1, 0, 0, 0, std::move(cold), {5e-6}, 0, 0, true, true, repeats};
+  };
   const auto taken = without_events({of(1, {10e-6, 4.4e-6, 1e-6}), of(4, {10e-6, 1e-6, 0.5e-6})}, {3e-6, 1.5e-6});
   const auto require = [&](const std::vector<double>& expected, const std::vector<double>& got) {
     REQUIRE(got.size() == expected.size());
     for (std::size_t i = 0; i < got.size(); ++i) require_close(expected[i], got[i], 1e-12, "time");
   };
-  require({7e-6, 1.5e-6, 1e-6}, taken[0].cold);           // 4.4 us would leave 1.4 us; 1 us is less than a launch already
+  require({7e-6, 1.5e-6, 1e-6}, taken[0].cold);  // 4.4 us would leave 1.4 us; 1 us is less than a launch already
   require({2e-6}, taken[0].warm);
   require({9.25e-6, 0.375e-6, 0.375e-6}, taken[1].cold);  // four passes a sample: 0.75 us of each, at least 0.375 us
   require({4.25e-6}, taken[1].warm);
@@ -164,8 +188,10 @@ TEST_CASE("no time of a profile holds what the events add") {
   const auto time = [](double bytes) { return 1.5e-6 + bytes / 800e9; };
   constexpr double kEvents = 3e-6;
   std::vector<Record> records;
-  const auto one = [&](const std::string& name, const std::string& pass, std::int64_t size, double bytes, double flops, double seconds, double repeats = 1) {
-    records.push_back({name, pass, pass, size, 0, bytes, flops, {seconds + kEvents / repeats}, {}, 1.5e9, 0, true, true, repeats});
+  const auto one = [&](const std::string& name, const std::string& pass, std::int64_t size, double bytes, double flops,
+                       double seconds, double repeats = 1) {
+    records.push_back(
+        {name, pass, pass, size, 0, bytes, flops, {seconds + kEvents / repeats}, {}, 1.5e9, 0, true, true, repeats});
   };
   one(own::kSingle, "", 1, 0, 0, 1.5e-6);
   one(own::kLaunch, "", 1, 0, 0, 1.5e-6, own::kChain);
@@ -181,10 +207,12 @@ TEST_CASE("no time of a profile holds what the events add") {
   table.batch = 8;
   table.layers = {{"layer", {}, {}, {}, Linear{64, 32, 1, false, false}}};
   const StepToMeasure step = step_of(table, ConvolutionPath::im2col);
-  for (const kernels::Kernel* part : step.layers[0].parts()) one(subject_name(*part), "", 8, part->bytes(8), part->flops(8), 2e-6);
+  for (const kernels::Kernel* part : step.layers[0].parts())
+    one(subject_name(*part), "", 8, part->bytes(8), part->flops(8), 2e-6);
   for (const std::int64_t size : log_spaced_sizes(1, 1000000, 20, 2)) {
     const double bytes = step.update.bytes(size);
-    one(step.update.name(), update_kernel(table.optimizer, table.dtype), size, bytes, step.update.flops(size), time(bytes));
+    one(step.update.name(), update_kernel(table.optimizer, table.dtype), size, bytes, step.update.flops(size),
+        time(bytes));
   }
   // Forward, the parameters' gradients and the update of 2048 elements.
   const double whole = 2 * 2e-6 + time(step.update.bytes(2048));
@@ -217,7 +245,19 @@ TEST_CASE("a layer's spread is of the part that scatters most, and of the one wh
   table.layers = {{"layer", {}, {}, {}, Linear{64, 32, 1, false, false}}};
   const StepToMeasure step = step_of(table, ConvolutionPath::im2col);
   const auto add_start = [&](const kernels::Kernel& part, int start, std::vector<double> cold) {
-    records.push_back({subject_name(part), "", "", 8, start, part.bytes(8), part.flops(8), std::move(cold), {}, 1.5e9, 1, true, true});
+    records.push_back({subject_name(part),
+                       "",
+                       "",
+                       8,
+                       start,
+                       part.bytes(8),
+                       part.flops(8),
+                       std::move(cold),
+                       {},
+                       1.5e9,
+                       1,
+                       true,
+                       true});
   };
   for (const int start : {0, 1}) {
     const double other = start == 0 ? 2e-6 : 2.2e-6;
@@ -227,8 +267,8 @@ TEST_CASE("a layer's spread is of the part that scatters most, and of the one wh
   const DeviceProfile profile = make_profile("made-up", device(), records, 1, {step});
   REQUIRE(profile.layers.size() == 1);
   const LayerEntry& layer = profile.layers[0];
-  // Forward: the median of both starts is 2.1 us, and they are 0.2 us apart. Weights: 3, 3, 4, 4, 5, 5 us, quartiles at places 1.25 and
-  // 3.75, 3.25 and 4.75 us of 4 us. Half of either: 1.1875 times 1.047619.
+  // Forward: the median of both starts is 2.1 us, and they are 0.2 us apart. Weights: 3, 3, 4, 4, 5, 5 us, quartiles at
+  // places 1.25 and 3.75, 3.25 and 4.75 us of 4 us. Half of either: 1.1875 times 1.047619.
   require_close(2.1e-6, layer.forward->si(), 1e-5, "forward");
   require_close(1.5 / 4, layer.iqr.value(), 1e-5, "quartiles of the weights' gradients");
   require_close(0.2 / 2.1, layer.start_spread.value(), 1e-5, "starts of the forward pass");
@@ -252,7 +292,7 @@ TEST_CASE("the profile reads back, and its entries price passes") {
   CHECK(profile.device->sm_clock == Hertz(1.5e9));
   CHECK(profile.device->memory_clock == Hertz(2.6e9));
   CHECK_FALSE(profile.device->event_overhead);  // they add nothing
-  REQUIRE(profile.kernels.size() == 2);  // cast once, and norm has too few sizes
+  REQUIRE(profile.kernels.size() == 2);         // cast once, and norm has too few sizes
   const KernelEntry& cast = profile.kernels[0];
   CHECK(cast.name == "cast");
   CHECK(cast.evidence == Evidence::measured);
@@ -281,7 +321,9 @@ TEST_CASE("the profile reads back, and its entries price passes") {
 
 TEST_CASE("a bend in the samples is a knot in the profile, priced alike") {
   // Up to 1 MB at 200 GB/s, beyond at 1 TB/s.
-  const auto time = [](double bytes) { return 5e-6 + std::min(bytes, 1e6) / 200e9 + std::max(0.0, bytes - 1e6) / 1e12; };
+  const auto time = [](double bytes) {
+    return 5e-6 + std::min(bytes, 1e6) / 200e9 + std::max(0.0, bytes - 1e6) / 1e12;
+  };
   std::vector<Record> records;
   add_own(records);
   for (const std::int64_t size : log_spaced_sizes(1000, 100000000, 30, 1)) {
@@ -293,7 +335,8 @@ TEST_CASE("a bend in the samples is a knot in the profile, priced alike") {
   REQUIRE(profile.kernels[0].knots.size() == 1);
   require_close(1e6, profile.kernels[0].knots[0].bytes.si(), 0.02, "knot");
   const CodecRates rates = codec_rates(profile);
-  for (const double bytes : {1e4, 5e5, 2e6, 1e8}) require_close(time(bytes), price({{"cast", Bytes(bytes), {}, {}}}, rates).si(), 0.01, "price");
+  for (const double bytes : {1e4, 5e5, 2e6, 1e8})
+    require_close(time(bytes), price({{"cast", Bytes(bytes), {}, {}}}, rates).si(), 0.01, "price");
 }
 
 TEST_CASE("a profile needs the device's own rates, and leaves out passes that do not grow") {
@@ -302,12 +345,15 @@ TEST_CASE("a profile needs the device's own rates, and leaves out passes that do
     std::vector<Record> most;
     add_own(most);
     std::erase_if(most, [&](const Record& record) { return record.name == missing; });
-    CHECK_THROWS_WITH(make_profile("made-up", device(), most, 1), ContainsSubstring(std::string("no samples of ") + missing));
+    CHECK_THROWS_WITH(make_profile("made-up", device(), most, 1),
+                      ContainsSubstring(std::string("no samples of ") + missing));
   }
   add_own(records);
   CHECK(make_profile("made-up", device(), records, 1).kernels.empty());
-  for (int size = 1; size <= 20; ++size) records.push_back({"cast/a", "cast", "a", size, 0, 8.0 * size, 0, {1.0 / size}, {}, 0, 0, true, true});
-  for (int size = 1; size <= 20; ++size) records.push_back({"add/a", "add", "a", size, 0, 8.0 * size, 0, {1e-3 * size}, {}, 0, 0, true, true});
+  for (int size = 1; size <= 20; ++size)
+    records.push_back({"cast/a", "cast", "a", size, 0, 8.0 * size, 0, {1.0 / size}, {}, 0, 0, true, true});
+  for (int size = 1; size <= 20; ++size)
+    records.push_back({"add/a", "add", "a", size, 0, 8.0 * size, 0, {1e-3 * size}, {}, 0, 0, true, true});
   const DeviceProfile profile = make_profile("made-up", device(), records, 1);
   REQUIRE(profile.kernels.size() == 1);
   CHECK(profile.kernels[0].name == "add");

@@ -4,5 +4,6 @@
 #include "kernels/kernel.hpp"
 
 int main() {
-  for (const stepcast::kernels::Kernel& kernel : stepcast::kernels::compressor_kernels()) std::printf("%s %d %lld\n", kernel.name().c_str(), kernel.repeats, static_cast<long long>(kernel.largest));
+  for (const stepcast::kernels::Kernel& kernel : stepcast::kernels::compressor_kernels())
+    std::printf("%s %d %lld\n", kernel.name().c_str(), kernel.repeats, static_cast<long long>(kernel.largest));
 }

@@ -44,14 +44,18 @@ std::string message_of(const std::function<void()>& call) {
 /// As nccl-tests names them, host by host.
 std::string devices_of(int hosts, int each) {
   std::string text;
-  for (int rank = 0; rank < hosts * each; ++rank) text += fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:01:00] X\n", rank, 4711 + rank, fmt::format("h{}", rank / each), rank % each);
+  for (int rank = 0; rank < hosts * each; ++rank)
+    text += fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:01:00] X\n", rank, 4711 + rank,
+                        fmt::format("h{}", rank / each), rank % each);
   return text;
 }
 
 /// A file of nccl-tests: T = fixed + n·per_byte at powers of four.
-Benchmark nccl_run(const std::string& devices, double fixed, double per_byte, const char* file = "all_reduce_perf.txt") {
+Benchmark nccl_run(const std::string& devices, double fixed, double per_byte,
+                   const char* file = "all_reduce_perf.txt") {
   std::string text = devices + "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
-  for (double n = 1024; n <= 1 << 30; n *= 4) text += fmt::format("{0} {1} float sum -1 {2:.9g} 1 1 0 {2:.9g} 1 1 0\n", n, n / 4, 1e6 * (fixed + n * per_byte));
+  for (double n = 1024; n <= 1 << 30; n *= 4)
+    text += fmt::format("{0} {1} float sum -1 {2:.9g} 1 1 0 {2:.9g} 1 1 0\n", n, n / 4, 1e6 * (fixed + n * per_byte));
   return read_nccl_text(text, file, {});
 }
 
@@ -96,7 +100,8 @@ TEST_CASE("nccl-tests: text and JSON say the same") {
     CHECK(fit.ranges[0].beta.high > 1e-11);
     // Student's t of 11 rows less 2 is 2.262157, to either side.
     const PiecewiseFit::Segment& line = fit.fit.segments[0];
-    for (const auto& [interval, error] : {std::pair{fit.ranges[0].alpha, line.intercept_error / 6}, {fit.ranges[0].beta, line.slope_error / 1.5}}) {
+    for (const auto& [interval, error] :
+         {std::pair{fit.ranges[0].alpha, line.intercept_error / 6}, {fit.ranges[0].beta, line.slope_error / 1.5}}) {
       require_close(2.262157 * error, interval.high - interval.value, 2e-4, "above");
       require_close(2.262157 * error, interval.value - interval.low, 2e-4, "below");
     }
@@ -105,7 +110,9 @@ TEST_CASE("nccl-tests: text and JSON say the same") {
 
 TEST_CASE("nccl-tests: columns of other versions and options, and noise between the lines") {
   // Without redop and root (11 words), with one of them (12): the last eight are the times.
-  const std::string text = std::string(kNcclHead) + "[host:1] some other line\n  1024 256 float 20.0 0.05 0.05 0e+00 21.0 0.05 0.05 0e+00\n\n  2048 512 float sum 30.0 0.05 0.05 N/A 31.0 0.05 0.05 N/A\n  4096 1024 float sum -1 40.0 0.1 0.1 2e-07 41.0 0.1 0.1 2e-07\n";
+  const std::string text =
+      std::string(kNcclHead) +
+      "[host:1] some other line\n  1024 256 float 20.0 0.05 0.05 0e+00 21.0 0.05 0.05 0e+00\n\n  2048 512 float sum 30.0 0.05 0.05 N/A 31.0 0.05 0.05 N/A\n  4096 1024 float sum -1 40.0 0.1 0.1 2e-07 41.0 0.1 0.1 2e-07\n";
   const Benchmark benchmark = read_nccl_text(text, "a.txt", {Operation::all_gather, 0, false});
   REQUIRE(benchmark.rows.size() == 3);
   CHECK(benchmark.ranks == 2);
@@ -115,8 +122,11 @@ TEST_CASE("nccl-tests: columns of other versions and options, and noise between 
   require_close(40e-6, benchmark.rows[2].seconds, 1e-12, "third");
   // A timestamp is two words under one name, figures of single iterations four a group.
   const std::string plain = "  1024 256 float sum -1 20.0 0.05 0.05 0 21.0 0.05 0.05 0";
-  const std::string stamped = "# nccl-tests version 2.18.3 nccl-headers=1 nccl-library=1\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong timestamp\n# (B) (elements) (us) (GB/s) (GB/s) (us) (GB/s) (GB/s) %Y-%m-%d %H:%M:%S\n" + plain + " 2026-01-01 00:00:00\n";
-  const std::string iterations = "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv%\n  1024 256 float sum -1 20.0 0.05 0.05 0 19 25 24 3.0 21.0 0.05 0.05 0 20 26 25 4.0\n";
+  const std::string stamped =
+      "# nccl-tests version 2.18.3 nccl-headers=1 nccl-library=1\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong timestamp\n# (B) (elements) (us) (GB/s) (GB/s) (us) (GB/s) (GB/s) %Y-%m-%d %H:%M:%S\n" +
+      plain + " 2026-01-01 00:00:00\n";
+  const std::string iterations =
+      "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv%\n  1024 256 float sum -1 20.0 0.05 0.05 0 19 25 24 3.0 21.0 0.05 0.05 0 20 26 25 4.0\n";
   for (const std::string& table : {std::string(kNcclHead) + plain + "\n", stamped, iterations})
     for (const bool in_place : {false, true}) {
       INFO(table);
@@ -129,14 +139,25 @@ TEST_CASE("nccl-tests: columns of other versions and options, and noise between 
 
 TEST_CASE("nccl-tests: ranks of one communicator") {
   const std::string table = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
-  const auto of_text = [&](const std::string& ranks) { return read_nccl_text(ranks + table, "all_reduce_perf.txt", {}).ranks; };
-  CHECK(of_text("#   Rank  0 Pid  1 on h device 0 [0x0] X\n#   Rank  1 Pid  1 on h device 1 [0x1] X\n#   Rank  2 Pid  1 on h device 2 [0x2] X\n") == 3);
+  const auto of_text = [&](const std::string& ranks) {
+    return read_nccl_text(ranks + table, "all_reduce_perf.txt", {}).ranks;
+  };
+  CHECK(
+      of_text(
+          "#   Rank  0 Pid  1 on h device 0 [0x0] X\n#   Rank  1 Pid  1 on h device 1 [0x1] X\n#   Rank  2 Pid  1 on h device 2 [0x2] X\n") ==
+      3);
   // Split in two of two; each communicator runs by itself.
-  CHECK(of_text("# Rank 0 Group 0 Pid 1\n# Rank 1 Group 1 Pid 1\n# Rank 2 Group 0 Pid 1\n# Rank 3 Group 1 Pid 1\n") == 2);
-  const auto of_json = [](const std::string& config) { return read_nccl_json(R"({"args": ["all_reduce_perf"], "config": )" + config + R"(, "results": []})", "a.json", {}).ranks; };
+  CHECK(of_text("# Rank 0 Group 0 Pid 1\n# Rank 1 Group 1 Pid 1\n# Rank 2 Group 0 Pid 1\n# Rank 3 Group 1 Pid 1\n") ==
+        2);
+  const auto of_json = [](const std::string& config) {
+    return read_nccl_json(R"({"args": ["all_reduce_perf"], "config": )" + config + R"(, "results": []})", "a.json", {})
+        .ranks;
+  };
   // Two processes of 2 threads of 4 devices; in four groups of one process each, a communicator has 2.
   CHECK(of_json(R"({"nthreads": 2, "ngpus": 4, "devices": [{"rank": 0, "group": 0}, {"rank": 8, "group": 0}]})") == 16);
-  CHECK(of_json(R"({"nthreads": 1, "ngpus": 2, "devices": [{"group": 0}, {"group": 1}, {"group": 2}, {"group": 3}]})") == 2);
+  CHECK(
+      of_json(R"({"nthreads": 1, "ngpus": 2, "devices": [{"group": 0}, {"group": 1}, {"group": 2}, {"group": 3}]})") ==
+      2);
   CHECK_THAT(message_of([&] { of_json("{}"); }), ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
 }
 
@@ -148,28 +169,42 @@ TEST_CASE("nccl-tests: which hosts the ranks are on") {
   CHECK(hosts(devices_of(1, 8)) == std::pair(1, 8));
   CHECK(hosts(devices_of(8, 8)) == std::pair(8, 8));
   CHECK(hosts(devices_of(4, 1)) == std::pair(4, 1));
-  const auto line = [](int rank, const char* host) { return fmt::format("#   Rank {} Pid 1 on {} device 0 [0x0] X\n", rank, host); };
-  CHECK(hosts(line(0, "a") + line(1, "a") + line(2, "b")) == std::pair(2, 0));                     // not as many on each
-  CHECK(hosts(line(0, "a") + line(1, "b") + line(2, "a") + line(3, "b")) == std::pair(2, 0));      // not host by host
+  const auto line = [](int rank, const char* host) {
+    return fmt::format("#   Rank {} Pid 1 on {} device 0 [0x0] X\n", rank, host);
+  };
+  CHECK(hosts(line(0, "a") + line(1, "a") + line(2, "b")) == std::pair(2, 0));                 // not as many on each
+  CHECK(hosts(line(0, "a") + line(1, "b") + line(2, "a") + line(3, "b")) == std::pair(2, 0));  // not host by host
   CHECK(hosts("# Rank 0 Group 0 Pid 1\n# Rank 1 Group 0 Pid 1\n") == std::pair(0, 0));
-  CHECK(hosts(line(0, "a") + "...\n" + line(3, "b")) == std::pair(0, 0));                          // lines of a process cut off
+  CHECK(hosts(line(0, "a") + "...\n" + line(3, "b")) == std::pair(0, 0));  // lines of a process cut off
   CHECK(nccl_run(line(0, "a") + "...\n" + line(3, "b"), 1e-5, 1e-11).ranks == 4);
-  const Benchmark split = nccl_run("# Rank 0 Group 0 Pid 1 on a device 0\n# Rank 1 Group 1 Pid 1 on a device 1\n# Rank 2 Group 0 Pid 2 on b device 0\n# Rank 3 Group 1 Pid 2 on b device 1\n", 1e-5, 1e-11);
+  const Benchmark split = nccl_run(
+      "# Rank 0 Group 0 Pid 1 on a device 0\n# Rank 1 Group 1 Pid 1 on a device 1\n# Rank 2 Group 0 Pid 2 on b device 0\n# Rank 3 Group 1 Pid 2 on b device 1\n",
+      1e-5, 1e-11);
   CHECK((split.ranks == 2 && split.hosts == 2 && split.ranks_per_host == 1));
-  const Benchmark json = read_nccl_json(R"({"args": ["all_reduce_perf"], "config": {"nthreads": 1, "ngpus": 4, "devices": [{"hostname": "a"}, {"hostname": "a"}, {"hostname": "b"}, {"hostname": "b"}]}, "results": []})", "a.json", {});
+  const Benchmark json = read_nccl_json(
+      R"({"args": ["all_reduce_perf"], "config": {"nthreads": 1, "ngpus": 4, "devices": [{"hostname": "a"}, {"hostname": "a"}, {"hostname": "b"}, {"hostname": "b"}]}, "results": []})",
+      "a.json", {});
   CHECK((json.ranks == 16 && json.hosts == 2 && json.ranks_per_host == 8));
   CHECK(read_benchmark(data("all_reduce_perf.txt"), {}).hosts == 1);
-  CHECK_THAT(message_of([] { read_benchmark(data("all_reduce_perf.txt"), {{}, 8, false}); }), ContainsSubstring("found --ranks 8; allowed: 4, which the file says itself; leave out --ranks"));
-  CHECK_THAT(message_of([] { read_benchmark(data("all_reduce_perf.json"), {{}, 8, false}); }), ContainsSubstring("found --ranks 8; allowed: 4"));
+  CHECK_THAT(message_of([] {
+               read_benchmark(data("all_reduce_perf.txt"), {{}, 8, false});
+             }),
+             ContainsSubstring("found --ranks 8; allowed: 4, which the file says itself; leave out --ranks"));
+  CHECK_THAT(message_of([] {
+               read_benchmark(data("all_reduce_perf.json"), {{}, 8, false});
+             }),
+             ContainsSubstring("found --ranks 8; allowed: 4"));
   CHECK(read_benchmark(data("all_reduce_perf.txt"), {{}, 4, false}).ranks == 4);
 }
 
 TEST_CASE("runs inside one host and on several make nodes that forecast both") {
-  // Inside: 2 us a message, 200 GB/s; a ring of 8: 14 rounds, 2·7/8 of n. Between hosts: 7 us a message, 40 GB/s; a ring of 64:
-  // 126 rounds, 2·63/64 of n. A message between hosts passes both links, so the NIC's latency is 5 us.
-  const Benchmark inside = nccl_run(devices_of(1, 8), 14 * 2e-6, 1.75 / 200e9), across = nccl_run(devices_of(8, 8), 126 * 7e-6, 2 * 63.0 / 64 / 40e9, "all_reduce_perf_64.txt");
+  // Inside: 2 us a message, 200 GB/s; a ring of 8: 14 rounds, 2·7/8 of n. Between hosts: 7 us a message, 40 GB/s; a
+  // ring of 64: 126 rounds, 2·63/64 of n. A message between hosts passes both links, so the NIC's latency is 5 us.
+  const Benchmark inside = nccl_run(devices_of(1, 8), 14 * 2e-6, 1.75 / 200e9),
+                  across = nccl_run(devices_of(8, 8), 126 * 7e-6, 2 * 63.0 / 64 / 40e9, "all_reduce_perf_64.txt");
   for (const bool first : {true, false}) {
-    const std::vector<BenchmarkFit> fits = {fit_benchmark(first ? inside : across, {}), fit_benchmark(first ? across : inside, {})};
+    const std::vector<BenchmarkFit> fits = {fit_benchmark(first ? inside : across, {}),
+                                            fit_benchmark(first ? across : inside, {})};
     const Cluster cluster = make_cluster("lab", fits);
     CHECK(cluster.workers == 64);
     REQUIRE(std::holds_alternative<Nodes>(cluster.topology));
@@ -184,13 +219,19 @@ TEST_CASE("runs inside one host and on several make nodes that forecast both") {
     CHECK(bad_fits(cluster, fits).empty());
     Cluster one_host = cluster;
     one_host.workers = 8;
-    for (const Benchmark::Row& row : across.rows) require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "64 ranks by the equations");
-    for (const Benchmark::Row& row : inside.rows) require_close(row.seconds, forecast(one_host, row.bytes, Algorithm::ring), 1e-3, "8 ranks by the equations");
-    CHECK_THAT(cluster.description, ContainsSubstring("The inner link is from all_reduce_perf.txt") && ContainsSubstring("use them with that algorithm"));
-    CHECK_THAT(link_table(cluster, fits), ContainsSubstring("64 ranks on 8 hosts") && ContainsSubstring("inside nodes of 8") && ContainsSubstring("say so in a scenario: \"collective\": {\"algorithm\": \"ring\"}"));
+    for (const Benchmark::Row& row : across.rows)
+      require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "64 ranks by the equations");
+    for (const Benchmark::Row& row : inside.rows)
+      require_close(row.seconds, forecast(one_host, row.bytes, Algorithm::ring), 1e-3, "8 ranks by the equations");
+    CHECK_THAT(cluster.description, ContainsSubstring("The inner link is from all_reduce_perf.txt") &&
+                                        ContainsSubstring("use them with that algorithm"));
+    CHECK_THAT(link_table(cluster, fits),
+               ContainsSubstring("64 ranks on 8 hosts") && ContainsSubstring("inside nodes of 8") &&
+                   ContainsSubstring("say so in a scenario: \"collective\": {\"algorithm\": \"ring\"}"));
   }
   // One rank a host: the machines are as large as the run inside one.
-  const Cluster one_each = make_cluster("lab", {fit_benchmark(nccl_run(devices_of(4, 1), 6 * 7e-6, 1.5 / 40e9), {}), fit_benchmark(inside, {})});
+  const Cluster one_each = make_cluster(
+      "lab", {fit_benchmark(nccl_run(devices_of(4, 1), 6 * 7e-6, 1.5 / 40e9), {}), fit_benchmark(inside, {})});
   CHECK((one_each.workers == 32 && std::get<Nodes>(one_each.topology).gpus_per_node == 8));
 
   const auto refusal = [&](const Benchmark& other, Algorithm algorithm) {
@@ -201,8 +242,12 @@ TEST_CASE("runs inside one host and on several make nodes that forecast both") {
     }
     return std::string();
   };
-  CHECK_THAT(refusal(across, Algorithm::double_binary_tree), ContainsSubstring("all_reduce_perf.txt is of one host and all_reduce_perf_64.txt of 8") && ContainsSubstring("NCCL_ALGO=Ring") && ContainsSubstring("one --from at a time"));
-  CHECK_THAT(refusal(nccl_run(devices_of(1, 3) + "#  Rank  3 Group  0 Pid 1 on other device 0\n", 1e-5, 1e-11), Algorithm::ring), ContainsSubstring("not as many on each host"));
+  CHECK_THAT(refusal(across, Algorithm::double_binary_tree),
+             ContainsSubstring("all_reduce_perf.txt is of one host and all_reduce_perf_64.txt of 8") &&
+                 ContainsSubstring("NCCL_ALGO=Ring") && ContainsSubstring("one --from at a time"));
+  CHECK_THAT(refusal(nccl_run(devices_of(1, 3) + "#  Rank  3 Group  0 Pid 1 on other device 0\n", 1e-5, 1e-11),
+                     Algorithm::ring),
+             ContainsSubstring("not as many on each host"));
 }
 
 TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where no algorithm is faster than on a star") {
@@ -215,20 +260,28 @@ TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where n
   require_close(7e-6, nodes.inner.latency.si(), 1e-4, "latency of any message");
   CHECK(cluster.link.latency == 0_s);
   CHECK(nodes.inner.bandwidth == cluster.link.bandwidth);
-  for (const Benchmark::Row& row : across.rows) require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "by the equations");
-  CHECK_THAT(cluster.description, ContainsSubstring("those of ring as it was measured") && ContainsSubstring("auto among them") && ContainsSubstring("Add a run inside one host"));
+  for (const Benchmark::Row& row : across.rows)
+    require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "by the equations");
+  CHECK_THAT(cluster.description, ContainsSubstring("those of ring as it was measured") &&
+                                      ContainsSubstring("auto among them") &&
+                                      ContainsSubstring("Add a run inside one host"));
   Cluster star = cluster;
   star.topology = Star{};
   star.link.latency = nodes.inner.latency;
-  for (const double n : {1e3, 1e6, 1e9}) CHECK(forecast(cluster, n, Algorithm::automatic) >= forecast(star, n, Algorithm::automatic) * (1 - 1e-9));
+  for (const double n : {1e3, 1e6, 1e9})
+    CHECK(forecast(cluster, n, Algorithm::automatic) >= forecast(star, n, Algorithm::automatic) * (1 - 1e-9));
   // Other algorithms' closed forms are of a star, as are hosts of one rank and of unlike numbers.
-  for (const Cluster& other : {make_cluster("lab", {fit_benchmark(across, {Algorithm::double_binary_tree, 1})}), make_cluster("lab", {fit_benchmark(nccl_run(devices_of(4, 1), 6 * 7e-6, 1.5 / 40e9), {})})})
-    CHECK((std::holds_alternative<Star>(other.topology) && other.description.find("use them with that algorithm") != std::string::npos));
+  for (const Cluster& other :
+       {make_cluster("lab", {fit_benchmark(across, {Algorithm::double_binary_tree, 1})}),
+        make_cluster("lab", {fit_benchmark(nccl_run(devices_of(4, 1), 6 * 7e-6, 1.5 / 40e9), {})})})
+    CHECK((std::holds_alternative<Star>(other.topology) &&
+           other.description.find("use them with that algorithm") != std::string::npos));
 }
 
 TEST_CASE("where the cluster does not hold, it is said") {
-  // By the first, one link of 2 us and 200 GB/s, a ring of 16 takes 30·2 us + 1.875 n/(200 GB/s). Measured is ten times as
-  // much, so that what the cluster gives is 90 % less; half as much again, and it is 33 % less; 1.2 times, and it is 17 % less.
+  // By the first, one link of 2 us and 200 GB/s, a ring of 16 takes 30·2 us + 1.875 n/(200 GB/s). Measured is ten times
+  // as much, so that what the cluster gives is 90 % less; half as much again, and it is 33 % less; 1.2 times, and it is
+  // 17 % less.
   const BenchmarkFit right = fit_benchmark(collective(Operation::all_reduce, 8, 14 * 2e-6, 1.75 / 200e9), {});
   const auto said = [&](double times) {
     Benchmark other = collective(Operation::all_reduce, 16, times * 30 * 2e-6, times * 1.875 / 200e9);
@@ -237,41 +290,78 @@ TEST_CASE("where the cluster does not hold, it is said") {
     return bad_fits(make_cluster("lab", fits), fits);
   };
   REQUIRE(said(10).size() == 1);
-  CHECK_THAT(said(10).front(), ContainsSubstring("other.txt: half of its times are 90 % or more from what the cluster gives for all-reduce by ring, 16 ranks; good: 20 %"));
+  CHECK_THAT(
+      said(10).front(),
+      ContainsSubstring(
+          "other.txt: half of its times are 90 % or more from what the cluster gives for all-reduce by ring, 16 ranks; good: 20 %"));
   CHECK(said(1.5).size() == 1);
   CHECK(said(1.2).empty());
 }
 
 TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
-  const auto nccl = [](const std::string& line, ReadOptions options = {Operation::all_reduce, 0, false}) { return message_of([&] { read_nccl_text(kNcclHead + line, "a.txt", options); }); };
-  CHECK_THAT(nccl("1024 256 float sum -1 20.0 0.05\n"), ContainsSubstring("a.txt:4: found 7 words") && ContainsSubstring("is the file cut off?"));
-  CHECK_THAT(nccl("1024 256 float sum -1 zero 0.05 0.05 0 21.0 0.05 0.05 0\n"), ContainsSubstring("a.txt:4: found \"zero\" as a time; allowed: microseconds, above 0"));
+  const auto nccl = [](const std::string& line, ReadOptions options = {Operation::all_reduce, 0, false}) {
+    return message_of([&] { read_nccl_text(kNcclHead + line, "a.txt", options); });
+  };
+  CHECK_THAT(nccl("1024 256 float sum -1 20.0 0.05\n"),
+             ContainsSubstring("a.txt:4: found 7 words") && ContainsSubstring("is the file cut off?"));
+  CHECK_THAT(nccl("1024 256 float sum -1 zero 0.05 0.05 0 21.0 0.05 0.05 0\n"),
+             ContainsSubstring("a.txt:4: found \"zero\" as a time; allowed: microseconds, above 0"));
   CHECK_THAT(nccl("1024 256 float sum -1 0.0 0.05 0.05 0 21.0 0.05 0.05 0\n"), ContainsSubstring("\"0.0\" as a time"));
-  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 3 21.0 0.05 0.05 0\n"), ContainsSubstring("a.txt:4: found 3 wrong results; allowed: 0"));
-  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 1 21.0 0.05 0.05 0\n"), ContainsSubstring("found 1 wrong results"));
-  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 x 21.0 0.05 0.05 0\n"), ContainsSubstring("\"x\" as the number of wrong results"));
-  CHECK_THAT(nccl(kNcclHead), ContainsSubstring("a.txt:6: found a second table; allowed: one run in a file; split the file"));
+  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 3 21.0 0.05 0.05 0\n"),
+             ContainsSubstring("a.txt:4: found 3 wrong results; allowed: 0"));
+  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 1 21.0 0.05 0.05 0\n"),
+             ContainsSubstring("found 1 wrong results"));
+  CHECK_THAT(nccl("1024 256 float sum -1 20 0.05 0.05 x 21.0 0.05 0.05 0\n"),
+             ContainsSubstring("\"x\" as the number of wrong results"));
+  CHECK_THAT(nccl(kNcclHead),
+             ContainsSubstring("a.txt:6: found a second table; allowed: one run in a file; split the file"));
   CHECK_THAT(nccl("# size time busbw\n"), ContainsSubstring("fewer than two columns"));
   CHECK_THAT(nccl("# size cputime busbw cputime busbw\n"), ContainsSubstring("measure without -C"));
-  CHECK_THAT(message_of([] { read_nccl_text("1024 256 float sum -1 20 0.05 0.05 0 21.0 0.05 0.05 0\n", "a.txt", {}); }), ContainsSubstring("no line that names the columns"));
+  CHECK_THAT(message_of([] { read_nccl_text("1024 256 float sum -1 20 0.05 0.05 0 21.0 0.05 0.05 0\n", "a.txt", {}); }),
+             ContainsSubstring("no line that names the columns"));
   CHECK_THAT(nccl("", {}), ContainsSubstring("no name of a collective") && ContainsSubstring("--collective"));
-  CHECK_THAT(message_of([] { read_nccl_text("# time busbw time busbw\n", "all_reduce_perf.txt", {}); }), ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
-  CHECK_THAT(message_of([] { read_nccl_json("{\"results\":\n [", "a.json", {}); }), ContainsSubstring("a.json:2: found text that is no JSON"));
+  CHECK_THAT(message_of([] { read_nccl_text("# time busbw time busbw\n", "all_reduce_perf.txt", {}); }),
+             ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
+  CHECK_THAT(message_of([] { read_nccl_json("{\"results\":\n [", "a.json", {}); }),
+             ContainsSubstring("a.json:2: found text that is no JSON"));
   CHECK_THAT(message_of([] { read_nccl_json("{}", "a.json", {}); }), ContainsSubstring("no list \"results\""));
-  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8}]})", "a.json", {}); }), ContainsSubstring("a.json: /results/0/out_of_place") && ContainsSubstring("--in-place"));
-  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": null, "in_place": {"time": 5}}]})", "a.json", {}); }), ContainsSubstring("--in-place"));
-  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"time": "nan"}}]})", "a.json", {}); }), ContainsSubstring("/results/0/out_of_place/time"));
-  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"cpu_time": 5}}]})", "a.json", {}); }), ContainsSubstring("measure without -C"));
-  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"time": 5, "nwrong": 2}}]})", "a.json", {}); }), ContainsSubstring("2 wrong results"));
-  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": -8, "out_of_place": {"time": 5}}]})", "a.json", {}); }), ContainsSubstring("/results/0/size"));
+  CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8}]})", "a.json", {}); }),
+             ContainsSubstring("a.json: /results/0/out_of_place") && ContainsSubstring("--in-place"));
+  CHECK_THAT(message_of([] {
+               read_nccl_json(R"({"results": [{"size": 8, "out_of_place": null, "in_place": {"time": 5}}]})", "a.json",
+                              {});
+             }),
+             ContainsSubstring("--in-place"));
+  CHECK_THAT(message_of([] {
+               read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"time": "nan"}}]})", "a.json", {});
+             }),
+             ContainsSubstring("/results/0/out_of_place/time"));
+  CHECK_THAT(message_of([] {
+               read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"cpu_time": 5}}]})", "a.json", {});
+             }),
+             ContainsSubstring("measure without -C"));
+  CHECK_THAT(message_of([] {
+               read_nccl_json(R"({"results": [{"size": 8, "out_of_place": {"time": 5, "nwrong": 2}}]})", "a.json", {});
+             }),
+             ContainsSubstring("2 wrong results"));
+  CHECK_THAT(
+      message_of([] { read_nccl_json(R"({"results": [{"size": -8, "out_of_place": {"time": 5}}]})", "a.json", {}); }),
+      ContainsSubstring("/results/0/size"));
 
-  const auto osu = [](const std::string& text, ReadOptions options = {}) { return message_of([&] { read_osu_text(text, "o.txt", options); }); };
-  CHECK_THAT(osu("# OSU MPI Multi Latency Test v7.3\n"), ContainsSubstring("o.txt:1: found \"# OSU MPI Multi Latency Test v7.3\"; allowed: \"Latency Test\""));
-  CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1\n"), ContainsSubstring("o.txt:2: found \"1\"; allowed: a size and microseconds above 0"));
-  CHECK_THAT(osu("# OSU MPI Bandwidth Test v7.5\n# Size Bandwidth (MB/s) Validation\n1 0.9 Pass\n2 1.8 Fail\n"), ContainsSubstring("o.txt:4: found \"2 1.8 Fail\"; allowed: results that passed"));
+  const auto osu = [](const std::string& text, ReadOptions options = {}) {
+    return message_of([&] { read_osu_text(text, "o.txt", options); });
+  };
+  CHECK_THAT(osu("# OSU MPI Multi Latency Test v7.3\n"),
+             ContainsSubstring("o.txt:1: found \"# OSU MPI Multi Latency Test v7.3\"; allowed: \"Latency Test\""));
+  CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1\n"),
+             ContainsSubstring("o.txt:2: found \"1\"; allowed: a size and microseconds above 0"));
+  CHECK_THAT(osu("# OSU MPI Bandwidth Test v7.5\n# Size Bandwidth (MB/s) Validation\n1 0.9 Pass\n2 1.8 Fail\n"),
+             ContainsSubstring("o.txt:4: found \"2 1.8 Fail\"; allowed: results that passed"));
   CHECK_THAT(osu("# OSU MPI Bandwidth Test v7.3\n1 0\n"), ContainsSubstring("a size and MB/s above 0"));
-  CHECK_THAT(osu("# OSU MPI Allreduce Latency Test v7.3\n4 1.0\n"), ContainsSubstring("no number of ranks") && ContainsSubstring("--ranks"));
-  CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1 1.0\n# OSU MPI Bandwidth Test v7.3\n"), ContainsSubstring("o.txt:3: found a second benchmark"));
+  CHECK_THAT(osu("# OSU MPI Allreduce Latency Test v7.3\n4 1.0\n"),
+             ContainsSubstring("no number of ranks") && ContainsSubstring("--ranks"));
+  CHECK_THAT(osu("# OSU MPI Latency Test v7.3\n1 1.0\n# OSU MPI Bandwidth Test v7.3\n"),
+             ContainsSubstring("o.txt:3: found a second benchmark"));
 
   const fs::path folder = fs::temp_directory_path();
   const auto file = [&](const std::string& text) {
@@ -283,20 +373,26 @@ TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
   };
   CHECK_THAT(file(""), ContainsSubstring("found an empty file; allowed: the text or JSON of nccl-tests"));
   CHECK_THAT(file("hello\nworld\n"), ContainsSubstring(":1: found \"hello\""));
-  CHECK_THAT(file("# OSU MPI Latency Test v7.3\n1 1.0\n2 1.0\n3 1.0\n"), ContainsSubstring("3 sizes; allowed: 4 or more"));
+  CHECK_THAT(file("# OSU MPI Latency Test v7.3\n1 1.0\n2 1.0\n3 1.0\n"),
+             ContainsSubstring("3 sizes; allowed: 4 or more"));
   CHECK_THAT(message_of([&] { read_benchmark(folder / "no-such-file", {}); }), ContainsSubstring("No such file"));
   CHECK_THAT(message_of([&] { read_benchmark(folder, {}); }), ContainsSubstring("allowed: a file that can be read"));
 }
 
 TEST_CASE("OSU: a gathered buffer is that of all ranks, a bandwidth the time of each message") {
-  const Benchmark nccl = read_osu_text("#Using NCCL\n\n# OSU NCCL-CUDA Allreduce Latency Test v7.5\n# Size       Avg Latency(us)        Validation\n1073741824           8955.18 Pass\n", "o.txt", {{}, 8, false});
+  const Benchmark nccl = read_osu_text(
+      "#Using NCCL\n\n# OSU NCCL-CUDA Allreduce Latency Test v7.5\n# Size       Avg Latency(us)        Validation\n1073741824           8955.18 Pass\n",
+      "o.txt", {{}, 8, false});
   CHECK(nccl.operation == Operation::all_reduce);
   require_close(8955.18e-6, nccl.rows.at(0).seconds, 1e-12, "time");
-  const Benchmark gather = read_osu_text("# OSU MPI-CUDA Allgather Latency Test v7.3\n# Size  Avg Latency(us)\n0 0.5\n100 2.0\n", "o.txt", {{}, 4, false});
+  const Benchmark gather = read_osu_text(
+      "# OSU MPI-CUDA Allgather Latency Test v7.3\n# Size  Avg Latency(us)\n0 0.5\n100 2.0\n", "o.txt", {{}, 4, false});
   REQUIRE(gather.rows.size() == 1);  // nothing to gather takes no time of interest
   CHECK(gather.rows[0].bytes == 400);
   CHECK(gather.ranks == 4);
-  const Benchmark exchange = read_osu_text("# OSU MPI All-to-All Personalized Exchange Latency Test v7.3\n# Size  Avg Latency(us)\n100 2.0\n", "o.txt", {{}, 4, false});
+  const Benchmark exchange =
+      read_osu_text("# OSU MPI All-to-All Personalized Exchange Latency Test v7.3\n# Size  Avg Latency(us)\n100 2.0\n",
+                    "o.txt", {{}, 4, false});
   CHECK(exchange.operation == Operation::all_to_all);
   REQUIRE(exchange.rows.size() == 1);
   CHECK(exchange.rows[0].bytes == 400);  // 100 to each of 4
@@ -307,20 +403,29 @@ TEST_CASE("OSU: a gathered buffer is that of all ranks, a bandwidth the time of 
 }
 
 TEST_CASE("every closed form gives its alpha and beta back") {
-  property("T = rounds·α + factor·n·β", [] {
-    const auto algorithms = collective_algorithms();
-    const CollectiveAlgorithm& one = algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
-    RC_PRE(one.algorithm != Algorithm::hierarchical && one.algorithm != Algorithm::multi_ring);
-    const int p = integer_between(2, 64);
-    const double alpha = positive_between(1e-7, 1e-4), bandwidth = positive_between(1e9, 1e12);
-    const CostTerms terms = one.cost(1_GB, p, {});
-    const BenchmarkFit fit = fit_benchmark(collective(one.operation, p, terms.total_messages() * alpha, terms.total_wire().si() / 1e9 / bandwidth), {one.algorithm, 1});
-    RC_ASSERT(fit.ranges.size() == 1U);
-    assert_close(alpha, fit.ranges[0].alpha.value, 1e-6, "alpha");
-    assert_close(1 / bandwidth, fit.ranges[0].beta.value, 1e-6, "beta");
-  }, 60);
-  CHECK_THROWS_WITH(fit_benchmark(collective(Operation::all_gather, 4, 1e-6, 1e-9), {Algorithm::binary_tree, 1}), ContainsSubstring("allowed for all-gather: ring, recursive-doubling, bruck"));
-  for (const Algorithm algorithm : {Algorithm::hierarchical, Algorithm::multi_ring}) CHECK_THROWS_AS(fit_benchmark(collective(Operation::all_reduce, 4, 1e-6, 1e-9), {algorithm, 1}), std::invalid_argument);
+  property(
+      "T = rounds·α + factor·n·β",
+      [] {
+        const auto algorithms = collective_algorithms();
+        const CollectiveAlgorithm& one =
+            algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+        RC_PRE(one.algorithm != Algorithm::hierarchical && one.algorithm != Algorithm::multi_ring);
+        const int p = integer_between(2, 64);
+        const double alpha = positive_between(1e-7, 1e-4), bandwidth = positive_between(1e9, 1e12);
+        const CostTerms terms = one.cost(1_GB, p, {});
+        const BenchmarkFit fit = fit_benchmark(
+            collective(one.operation, p, terms.total_messages() * alpha, terms.total_wire().si() / 1e9 / bandwidth),
+            {one.algorithm, 1});
+        RC_ASSERT(fit.ranges.size() == 1U);
+        assert_close(alpha, fit.ranges[0].alpha.value, 1e-6, "alpha");
+        assert_close(1 / bandwidth, fit.ranges[0].beta.value, 1e-6, "beta");
+      },
+      60);
+  CHECK_THROWS_WITH(fit_benchmark(collective(Operation::all_gather, 4, 1e-6, 1e-9), {Algorithm::binary_tree, 1}),
+                    ContainsSubstring("allowed for all-gather: ring, recursive-doubling, bruck"));
+  for (const Algorithm algorithm : {Algorithm::hierarchical, Algorithm::multi_ring})
+    CHECK_THROWS_AS(fit_benchmark(collective(Operation::all_reduce, 4, 1e-6, 1e-9), {algorithm, 1}),
+                    std::invalid_argument);
 }
 
 TEST_CASE("where the regime changes, ranges meet") {
@@ -337,7 +442,8 @@ TEST_CASE("where the regime changes, ranges meet") {
 TEST_CASE("a cluster of point-to-point and collective times prices both") {
   // 2 us a message; a ring of 8 at 10 GB/s with 10 us of setup: T = 10 us + 14·2 us + 1.75 n/(10 GB/s).
   std::vector<BenchmarkFit> fits;
-  for (const char* name : {"osu_latency.txt", "osu_allreduce.txt", "osu_bw.txt"}) fits.push_back(fit_benchmark(read_benchmark(data(name), {{}, 8, false}), {}));
+  for (const char* name : {"osu_latency.txt", "osu_allreduce.txt", "osu_bw.txt"})
+    fits.push_back(fit_benchmark(read_benchmark(data(name), {{}, 8, false}), {}));
   const Cluster cluster = make_cluster("lab", fits);
   CHECK(cluster.workers == 8);
   require_close(2e-6, cluster.link.latency.si(), 0.01, "latency");
@@ -355,7 +461,10 @@ TEST_CASE("a cluster of point-to-point and collective times prices both") {
   for (const Fault& fault : faults) UNSCOPED_INFO(to_string(fault));
   REQUIRE(faults.empty());
   CHECK(read == cluster);
-  const Json scenario{{"name", "s"}, {"cluster", write_value(cluster)}, {"strategy", Json::parse(R"({"kind": "collective", "size": "16MB", "collective": {"algorithm": "ring"}})")}};
+  const Json scenario{
+      {"name", "s"},
+      {"cluster", write_value(cluster)},
+      {"strategy", Json::parse(R"({"kind": "collective", "size": "16MB", "collective": {"algorithm": "ring"}})")}};
   CHECK(parse_study(scenario.dump(), "s.json", {}, default_library()).points.size() == 1);
 
   CHECK_THROWS_WITH(make_cluster("lab", {fits[2]}), ContainsSubstring("osu_latency"));

@@ -1,5 +1,6 @@
-// A device whose times are made up, for running the whole of stepcast-calibrate without one. $MADE_UP_FAULT makes it fail
-// as devices do: "memory" at the largest sizes, "lost" after a hundred samples, "wrong" results, a "clock" that drops under one pass.
+// A device whose times are made up, for running the whole of stepcast-calibrate without one. $MADE_UP_FAULT makes it
+// fail as devices do: "memory" at the largest sizes, "lost" after a hundred samples, "wrong" results, a "clock" that
+// drops under one pass.
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -29,7 +30,8 @@ class MadeUpWork : public Work {
   Sample cold() override {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     static int samples = 0;
-    if (++samples > 100 && fails("lost")) throw std::runtime_error("running: cudaErrorIllegalAddress (an illegal memory access was encountered)");
+    if (++samples > 100 && fails("lost"))
+      throw std::runtime_error("running: cudaErrorIllegalAddress (an illegal memory access was encountered)");
     return run(1);
   }
   std::vector<Sample> warm(int runs) override {
@@ -57,20 +59,28 @@ double update_seconds(double bytes) { return kLaunch + bytes / 200e9; }
 
 class MadeUpDevice : public Device {
  public:
-  [[nodiscard]] MeasuredDevice facts() const override { return {"A made-up device", "0.0", "13.0", "13.0", {}, {}, "", "", ""}; }
+  [[nodiscard]] MeasuredDevice facts() const override {
+    return {"A made-up device", "0.0", "13.0", "13.0", {}, {}, "", "", ""};
+  }
   [[nodiscard]] std::vector<Subject> subjects(const Sizes& sizes) const override {
-    std::vector<Subject> all = {own_rate(own::kSingle, 0, 0, kLaunch), own_rate(own::kLaunch, 0, 0, own::kChain * kLaunch), own_rate(own::kCopy, 512e6, 0, 512e-6)};
+    std::vector<Subject> all = {own_rate(own::kSingle, 0, 0, kLaunch),
+                                own_rate(own::kLaunch, 0, 0, own::kChain * kLaunch),
+                                own_rate(own::kCopy, 512e6, 0, 512e-6)};
     all[1].repeats = own::kChain;
     for (const char* product : own::kProducts) all.push_back(own_rate(product, 0, 1e12, 50e-3));
     for (const char* pass : {"cast", "add", "quantize", "decode", "decode-add", "compact", "radix-select"})
-      all.push_back(kernel(pass, sizes, [](std::int64_t n) { return 12.0 * static_cast<double>(n); }, seconds_of));
-    for (const UpdateToMeasure& update : updates_to_measure()) all.push_back(kernel(update.entry, sizes.of_updates(), update.kernel.bytes, update_seconds));
+      all.push_back(kernel(
+          pass, sizes, [](std::int64_t n) { return 12.0 * static_cast<double>(n); }, seconds_of));
+    for (const UpdateToMeasure& update : updates_to_measure())
+      all.push_back(kernel(update.entry, sizes.of_updates(), update.kernel.bytes, update_seconds));
     return all;
   }
   /// As everything here: its bytes by seconds_of.
   [[nodiscard]] Subject subject(const kernels::Kernel& kernel, int batch) const override {
     const double seconds = seconds_of(kernel.bytes(batch));
-    return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
+    return {subject_name(kernel), "", "", {batch}, kernel.bytes, kernel.flops, 1, {}, [seconds](std::int64_t) {
+              return std::make_unique<MadeUpWork>(seconds);
+            }};
   }
   /// The sum of its kernels' times.
   [[nodiscard]] Subject subject(const StepToMeasure& step) const override {
@@ -78,26 +88,50 @@ class MadeUpDevice : public Device {
     for (const std::int64_t elements : step.tensors) seconds += update_seconds(step.update.bytes(elements));
     for (const kernels::LayerKernels& layer : step.layers) {
       if (layer.forward) seconds += seconds_of(layer.forward->bytes(step.table.batch));
-      if (layer.data_gradient && &layer != &step.layers.front()) seconds += seconds_of(layer.data_gradient->bytes(step.table.batch));
+      if (layer.data_gradient && &layer != &step.layers.front())
+        seconds += seconds_of(layer.data_gradient->bytes(step.table.batch));
       if (layer.weight_gradient) seconds += seconds_of(layer.weight_gradient->bytes(step.table.batch));
     }
     const auto nothing = [](std::int64_t) { return 0.0; };
-    return {step.name(), "", "", {step.table.batch}, nothing, nothing, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
+    return {step.name(), "", "", {step.table.batch}, nothing, nothing, 1, {}, [seconds](std::int64_t) {
+              return std::make_unique<MadeUpWork>(seconds);
+            }};
   }
 
  private:
   static Subject own_rate(const char* name, double bytes, double flops, double seconds) {
-    return {name, "", "", {1}, [bytes](std::int64_t) { return bytes; }, [flops](std::int64_t) { return flops; }, 1, {}, [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
+    return {name,
+            "",
+            "",
+            {1},
+            [bytes](std::int64_t) { return bytes; },
+            [flops](std::int64_t) { return flops; },
+            1,
+            {},
+            [seconds](std::int64_t) { return std::make_unique<MadeUpWork>(seconds); }};
   }
-  static Subject kernel(const std::string& pass, const Sizes& sizes, const std::function<double(std::int64_t)>& bytes, double (*seconds)(double)) {
-    const auto check = [pass]() -> std::optional<std::string> { return pass == "quantize" && fails("wrong") ? std::optional<std::string>("y[0]: expected 1, got 2") : std::nullopt; };
+  static Subject kernel(const std::string& pass, const Sizes& sizes, const std::function<double(std::int64_t)>& bytes,
+                        double (*seconds)(double)) {
+    const auto check = [pass]() -> std::optional<std::string> {
+      return pass == "quantize" && fails("wrong") ? std::optional<std::string>("y[0]: expected 1, got 2")
+                                                  : std::nullopt;
+    };
     // Radix select sweeps four times, as on a real device.
     const double repeats = pass == "radix-select" ? 4 : 1;
     const auto prepare = [pass, bytes, sizes, seconds, repeats](std::int64_t n) {
-      if (n == sizes.largest && fails("memory")) throw std::runtime_error("allocating device memory: cudaErrorMemoryAllocation (out of memory)");
+      if (n == sizes.largest && fails("memory"))
+        throw std::runtime_error("allocating device memory: cudaErrorMemoryAllocation (out of memory)");
       return std::make_unique<MadeUpWork>(repeats * seconds(bytes(n)), pass == "quantize" && fails("clock"));
     };
-    return {pass + "/made-up", pass, "made-up", log_spaced_sizes(sizes.least, sizes.largest, sizes.count, sizes.seed), bytes, [](std::int64_t) { return 0.0; }, repeats, check, prepare};
+    return {pass + "/made-up",
+            pass,
+            "made-up",
+            log_spaced_sizes(sizes.least, sizes.largest, sizes.count, sizes.seed),
+            bytes,
+            [](std::int64_t) { return 0.0; },
+            repeats,
+            check,
+            prepare};
   }
 };
 

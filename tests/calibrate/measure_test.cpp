@@ -59,7 +59,9 @@ constexpr SamplingRules kRules{{5, 20, 0.01}, 10, 10, 20, 0.95, 0.5};
 
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("stepcast-measure-" + std::to_string(::getpid()))) { fs::create_directories(path_); }
+  Folder() : path_(fs::temp_directory_path() / ("stepcast-measure-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
   ~Folder() { fs::remove_all(path_); }
   [[nodiscard]] fs::path operator/(const char* name) const { return path_ / name; }
 
@@ -67,10 +69,19 @@ class Folder {
   fs::path path_;
 };
 
-const nlohmann::ordered_json kHeader{{"format", "stepcast-samples"}, {"version", kSamplesVersion}, {"device", {{"name", "made up"}, {"date", "2026-11-21"}}}};
+const nlohmann::ordered_json kHeader{{"format", "stepcast-samples"},
+                                     {"version", kSamplesVersion},
+                                     {"device", {{"name", "made up"}, {"date", "2026-11-21"}}}};
 
 Subject subject_of(World& world, const std::string& name, std::vector<std::int64_t> sizes) {
-  return {name, "pass", name, std::move(sizes), [](std::int64_t n) { return 8.0 * static_cast<double>(n); }, [](std::int64_t n) { return static_cast<double>(n); }, 2, {},
+  return {name,
+          "pass",
+          name,
+          std::move(sizes),
+          [](std::int64_t n) { return 8.0 * static_cast<double>(n); },
+          [](std::int64_t n) { return static_cast<double>(n); },
+          2,
+          {},
           [&world](std::int64_t) { return std::make_unique<MadeUp>(world); }};
 }
 
@@ -86,7 +97,7 @@ std::size_t lines_of(const fs::path& path) {
 TEST_CASE("a window is steady when it does not trend") {
   CHECK(is_steady({1, 1, 1, 1, 1}));
   CHECK_FALSE(is_steady({1.4, 1.3, 1.2, 1.1, 1.0}));
-  CHECK(is_steady({1.004, 1.003, 1.002, 1.001, 1.0}));  // 0.4 % over the window: below 2 %
+  CHECK(is_steady({1.004, 1.003, 1.002, 1.001, 1.0}));    // 0.4 % over the window: below 2 %
   CHECK(is_steady({1.0, 1.2, 0.9, 1.1, 1.0, 0.9, 1.2}));  // scattered, no trend to be told from it
   CHECK_FALSE(is_steady({1, 2}));
 }
@@ -99,7 +110,8 @@ TEST_CASE("warm-up goes on until times no longer fall") {
   const SampledWork sampled = sample(work, kRules, world.surroundings());
   CHECK(sampled.steady);
   const double settled = 1e-3 * std::pow(0.9, 60);
-  for (const double seconds : sampled.cold.seconds) require_close(settled, seconds, 1e-12, "cold samples are of the steady state");
+  for (const double seconds : sampled.cold.seconds)
+    require_close(settled, seconds, 1e-12, "cold samples are of the steady state");
   CHECK(sampled.cold.settled);
   CHECK(sampled.cold.seconds.size() == 5);  // no scatter: the least
   CHECK(sampled.warm.seconds.size() == 5);
@@ -126,15 +138,19 @@ TEST_CASE("a clock that keeps dropping ends the measurement") {
   World world;
   world.next = [](int run) { return run % 3 == 0 ? Sample{1e-3, 1e9} : Sample{2e-3, 0.5e9}; };
   MadeUp work(world);
-  CHECK_THROWS_WITH(sample(work, kRules, world.surroundings()), ContainsSubstring("left out because the processor's clock fell below 95 %") && ContainsSubstring("nvidia-smi -lgc"));
+  CHECK_THROWS_WITH(sample(work, kRules, world.surroundings()),
+                    ContainsSubstring("left out because the processor's clock fell below 95 %") &&
+                        ContainsSubstring("nvidia-smi -lgc"));
 }
 
 TEST_CASE("a clock that drops once, under the load, is measured where it stays") {
-  // Ten runs of warm-up, whose times are alike, then 1 to 3 s, which do not settle: the first series is of 2·20 samples, the
-  // most. Ten of them are fast, so the 90 % quantile is, and 30, three quarters, are left out: once more.
+  // Ten runs of warm-up, whose times are alike, then 1 to 3 s, which do not settle: the first series is of 2·20
+  // samples, the most. Ten of them are fast, so the 90 % quantile is, and 30, three quarters, are left out: once more.
   World world;
   std::mt19937_64 random(1);
-  world.next = [&](int run) { return Sample{run < 10 ? 2.0 : std::uniform_real_distribution<double>(1, 3)(random), run < 20 ? 2e9 : 1.5e9}; };
+  world.next = [&](int run) {
+    return Sample{run < 10 ? 2.0 : std::uniform_real_distribution<double>(1, 3)(random), run < 20 ? 2e9 : 1.5e9};
+  };
   MadeUp work(world);
   SamplingRules rules = kRules;
   rules.time_limit = 1e9;
@@ -163,7 +179,8 @@ TEST_CASE("the device's own rates come first, the rest in an order drawn at rand
   world.next = [](int) { return Sample{2e-3, 1e9}; };
   std::vector<std::int64_t> sizes(20);
   for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = static_cast<std::int64_t>(i);
-  const std::vector<Subject> subjects = {subject_of(world, "one", sizes), subject_of(world, "device/copy", {1}), subject_of(world, "device/launch", {1})};
+  const std::vector<Subject> subjects = {subject_of(world, "one", sizes), subject_of(world, "device/copy", {1}),
+                                         subject_of(world, "device/launch", {1})};
   {
     SampleFile file(folder / "a.jsonl", kHeader);
     measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
@@ -235,15 +252,21 @@ TEST_CASE("a line without its end is dropped, other samples are refused") {
   header["device"]["date"] = "2026-11-22";
   CHECK_NOTHROW(SampleFile(path, header));  // the day alone is no difference
   header["device"]["name"] = "another";
-  CHECK_THROWS_WITH(SampleFile(path, header), ContainsSubstring("device/name: found \"made up\", here \"another\"") && ContainsSubstring("--fresh"));
+  CHECK_THROWS_WITH(SampleFile(path, header), ContainsSubstring("device/name: found \"made up\", here \"another\"") &&
+                                                  ContainsSubstring("--fresh"));
   CHECK(read_samples(path)->records.size() == 3);
 
   std::ofstream(folder / "b.jsonl") << "no samples\n";
   CHECK_THROWS_WITH(SampleFile(folder / "b.jsonl", kHeader), ContainsSubstring("b.jsonl:1: found \"no samples\""));
   std::ofstream(folder / "c.jsonl") << "{\"format\": \"other\"}\n";
   CHECK_THROWS_WITH(SampleFile(folder / "c.jsonl", kHeader), ContainsSubstring("c.jsonl:1:"));
-  std::ofstream(folder / "old.jsonl") << R"({"format": "stepcast-samples", "version": 1})" << "\n" << R"({"name": "device/launch", "size": 1})" << "\n";
-  CHECK_THROWS_WITH(SampleFile(folder / "old.jsonl", kHeader), ContainsSubstring("old.jsonl:1: found samples of version 1; allowed: 2") && ContainsSubstring("--fresh"));
+  std::ofstream(folder / "old.jsonl") << R"({"format": "stepcast-samples", "version": 1})"
+                                      << "\n"
+                                      << R"({"name": "device/launch", "size": 1})"
+                                      << "\n";
+  CHECK_THROWS_WITH(
+      SampleFile(folder / "old.jsonl", kHeader),
+      ContainsSubstring("old.jsonl:1: found samples of version 1; allowed: 2") && ContainsSubstring("--fresh"));
   CHECK_THROWS_WITH(SampleFile(folder / "missing/d.jsonl", kHeader), ContainsSubstring("cannot be written"));
   CHECK_FALSE(read_samples(folder / "e.jsonl"));
 }
@@ -252,7 +275,8 @@ TEST_CASE("a full disk ends the measurement and keeps what was measured") {
   if (!fs::exists("/dev/full")) return;
   World world;
   world.next = [](int) { return Sample{2e-3, 1e9}; };
-  CHECK_THROWS_WITH(SampleFile("/dev/full", kHeader), ContainsSubstring("/dev/full cannot be written to its end: No space left on device"));
+  CHECK_THROWS_WITH(SampleFile("/dev/full", kHeader),
+                    ContainsSubstring("/dev/full cannot be written to its end: No space left on device"));
 }
 
 TEST_CASE("compressed samples are read, and continued") {
@@ -295,7 +319,8 @@ TEST_CASE("no time is taken of a kernel that is wrong, and errors name what fail
   CHECK(measure(subjects, {kRules, 1, 0, 2}, file, world.surroundings()) == 1);
   CHECK(file.has("good", 100, 0));
   CHECK_FALSE(file.has("bad", 100, 0));
-  CHECK(measure(subjects, {kRules, 1, 1, 2}, file, world.surroundings()) == 0);  // does not check, and takes no time of it either
+  CHECK(measure(subjects, {kRules, 1, 1, 2}, file, world.surroundings()) ==
+        0);  // does not check, and takes no time of it either
   CHECK(file.count() == 2);
   int checks = 0;
   subjects[1].check = [&checks] { return ++checks, std::optional<std::string>(); };
@@ -309,7 +334,8 @@ TEST_CASE("no time is taken of a kernel that is wrong, and errors name what fail
   subjects[1].sizes = {200};
   subjects[1].check = {};
   subjects[1].prepare = [](std::int64_t) -> std::unique_ptr<Work> { throw std::runtime_error("out of memory"); };
-  CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()), ContainsSubstring("bad, size 200: out of memory"));
+  CHECK_THROWS_WITH(measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings()),
+                    ContainsSubstring("bad, size 200: out of memory"));
 }
 
 TEST_CASE("a subject is checked just before its first time, and no more once it has one") {
@@ -335,7 +361,8 @@ TEST_CASE("a subject is checked just before its first time, and no more once it 
   measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
   CHECK(file.count() == 6);
   CHECK(checked.size() == 2);  // that of which there was a time is not checked again
-  CHECK(std::find(checked.begin(), checked.end(), read_samples(folder / "a.jsonl")->records.front().name) == checked.end());
+  CHECK(std::find(checked.begin(), checked.end(), read_samples(folder / "a.jsonl")->records.front().name) ==
+        checked.end());
 }
 
 TEST_CASE("a subject may have a share of the time limit") {
@@ -362,7 +389,8 @@ TEST_CASE("what the clock is not fit for is left out, however much it is") {
   World steady, dropping;
   steady.next = [](int) { return Sample{2e-3, 1e9}; };
   dropping.next = [](int run) { return run % 3 == 0 ? Sample{1e-3, 1e9} : Sample{2e-3, 0.5e9}; };
-  const std::vector<Subject> subjects = {subject_of(dropping, "unsteady", {1, 2, 3, 4, 5, 6, 7, 8, 9}), subject_of(steady, "steady", {1, 2})};
+  const std::vector<Subject> subjects = {subject_of(dropping, "unsteady", {1, 2, 3, 4, 5, 6, 7, 8, 9}),
+                                         subject_of(steady, "steady", {1, 2})};
   SampleFile file(folder / "a.jsonl", kHeader);
   CHECK(measure(subjects, {kRules, 1, 0, 1}, file, steady.surroundings()) == 0);
   CHECK(file.count() == 2);

@@ -31,7 +31,9 @@ std::vector<Timing> times_of(Curve curve, double noise, std::uint64_t seed, int 
 /// launch + bytes·slow up to the knot, at slope `fast` beyond it.
 struct Bent {
   double launch, slow, knot, fast;
-  double operator()(double bytes) const { return launch + std::min(bytes, knot) * slow + std::max(0.0, bytes - knot) * fast; }
+  double operator()(double bytes) const {
+    return launch + std::min(bytes, knot) * slow + std::max(0.0, bytes - knot) * fast;
+  }
 };
 
 std::uint64_t random_seed() { return static_cast<std::uint64_t>(integer_between(0, 100000)); }
@@ -53,41 +55,52 @@ TEST_CASE("least squares never go below zero") {
 }
 
 TEST_CASE("coefficients of unlike units vary together as the textbook says") {
-  // A = (1 0; 0 10; 1 10), all targets 1: AᵀA = (2 10; 10 200), its inverse 1/300 (200 -10; -10 2), Aᵀ1 = (2, 20), x = (200, 20)/300.
-  // Deviations -1/3, -1/3 and 1/3: squares 1/3 with one degree of freedom, by which the inverse is multiplied.
+  // A = (1 0; 0 10; 1 10), all targets 1: AᵀA = (2 10; 10 200), its inverse 1/300 (200 -10; -10 2), Aᵀ1 = (2, 20), x =
+  // (200, 20)/300. Deviations -1/3, -1/3 and 1/3: squares 1/3 with one degree of freedom, by which the inverse is
+  // multiplied.
   const LeastSquares solved = solve_relative({{1, 0}, {0, 10}, {1, 10}}, {1, 1, 1});
   require_close(2.0 / 3, solved.coefficients[0], 1e-12, "first");
   require_close(2.0 / 30, solved.coefficients[1], 1e-12, "second");
   require_close(1.0 / 3, solved.squares, 1e-12, "squares");
   require_close(2.0 / 9, solved.covariance[0][0], 1e-12, "variance of the first");
   require_close(2.0 / 900, solved.covariance[1][1], 1e-12, "variance of the second");
-  for (const double covariance : {solved.covariance[0][1], solved.covariance[1][0]}) require_close(-1.0 / 90, covariance, 1e-12, "covariance");
+  for (const double covariance : {solved.covariance[0][1], solved.covariance[1][0]})
+    require_close(-1.0 / 90, covariance, 1e-12, "covariance");
 }
 
 TEST_CASE("a straight line is found exactly, and no knot in it") {
-  property("launch and slope", [] {
-    const double launch = positive_between(1e-6, 1e-4), slope = 1 / positive_between(1e9, 1e12);
-    const PiecewiseFit fit = fit_piecewise(times_of([&](double b) { return launch + b * slope; }, 0, random_seed()));
-    RC_ASSERT(fit.knots.empty());
-    assert_close(launch, fit.launch, 1e-6, "launch");
-    assert_close(slope, fit.slope, 1e-6, "slope");
-    RC_ASSERT(fit.segments.size() == 1U);
-  }, 40);
+  property(
+      "launch and slope",
+      [] {
+        const double launch = positive_between(1e-6, 1e-4), slope = 1 / positive_between(1e9, 1e12);
+        const PiecewiseFit fit =
+            fit_piecewise(times_of([&](double b) { return launch + b * slope; }, 0, random_seed()));
+        RC_ASSERT(fit.knots.empty());
+        assert_close(launch, fit.launch, 1e-6, "launch");
+        assert_close(slope, fit.slope, 1e-6, "slope");
+        RC_ASSERT(fit.segments.size() == 1U);
+      },
+      40);
 }
 
 TEST_CASE("a bend is found with its place") {
-  property("two segments, 1 % noise", [] {
-    // Both slopes show: at the knot the slow part is at least ten times the launch, and the slopes differ by 3 or more.
-    const double knot = positive_between(1e5, 1e7), slow = 1 / positive_between(1e9, 1e11);
-    const Bent truth{slow * knot * positive_between(0.001, 0.1), slow, knot, slow * (coin() ? positive_between(0.1, 0.3) : positive_between(3, 10))};
-    const PiecewiseFit fit = fit_piecewise(times_of(truth, 0.01, random_seed(), 60));
-    RC_ASSERT(!fit.knots.empty());
-    // 60 sizes over 6 decades: neighbours are 26 % apart. Slopes rest on ten sizes or more each.
-    assert_close(truth.fast, fit.slope, 0.1, "slope beyond the knot");
-    double worst = 0;
-    for (double b = 1e3; b < 1e9; b *= 1.3) worst = std::max(worst, std::abs(fit.seconds(b) / truth(b) - 1));
-    RC_ASSERT(worst < 0.06);
-  }, 40);
+  property(
+      "two segments, 1 % noise",
+      [] {
+        // Both slopes show: at the knot the slow part is at least ten times the launch, and the slopes differ by 3 or
+        // more.
+        const double knot = positive_between(1e5, 1e7), slow = 1 / positive_between(1e9, 1e11);
+        const Bent truth{slow * knot * positive_between(0.001, 0.1), slow, knot,
+                         slow * (coin() ? positive_between(0.1, 0.3) : positive_between(3, 10))};
+        const PiecewiseFit fit = fit_piecewise(times_of(truth, 0.01, random_seed(), 60));
+        RC_ASSERT(!fit.knots.empty());
+        // 60 sizes over 6 decades: neighbours are 26 % apart. Slopes rest on ten sizes or more each.
+        assert_close(truth.fast, fit.slope, 0.1, "slope beyond the knot");
+        double worst = 0;
+        for (double b = 1e3; b < 1e9; b *= 1.3) worst = std::max(worst, std::abs(fit.seconds(b) / truth(b) - 1));
+        RC_ASSERT(worst < 0.06);
+      },
+      40);
   // Without noise, place and parameters to a part in a thousand.
   const Bent truth{5e-6, 1e-10, 1e6, 1e-9};
   const PiecewiseFit fit = fit_piecewise(times_of(truth, 0, 3));
@@ -102,23 +115,29 @@ TEST_CASE("a bend is found with its place") {
 }
 
 TEST_CASE("fits are continuous and never fall") {
-  property("whatever the times", [] {
-    const std::uint64_t seed = random_seed();
-    std::mt19937_64 random(seed);
-    std::vector<double> exponents = {real_between(0.2, 1.4), real_between(0.2, 1.4)};
-    const auto curve = [&](double b) { return 1e-6 * (1 + std::pow(b / 1e4, exponents[0]) + std::pow(b / 1e6, exponents[1])); };
-    const PiecewiseFit fit = fit_piecewise(times_of(curve, 0.05, seed, 24));
-    for (const auto& knot : fit.knots) assert_close(fit.seconds(knot.bytes * (1 - 1e-9)), fit.seconds(knot.bytes), 1e-6, "both sides of a knot");
-    double before = 0;
-    for (double b = 1; b < 1e10; b *= 1.5) {
-      RC_ASSERT(fit.seconds(b) >= before * (1 - 1e-12));
-      before = fit.seconds(b);
-    }
-    for (const auto& segment : fit.segments) {
-      const double middle = std::isinf(segment.to) ? segment.from * 2 + 1 : (segment.from + segment.to) / 2;
-      assert_close(fit.seconds(middle), segment.intercept + middle * segment.slope, 1e-6, "segments say the same");
-    }
-  }, 40);
+  property(
+      "whatever the times",
+      [] {
+        const std::uint64_t seed = random_seed();
+        std::mt19937_64 random(seed);
+        std::vector<double> exponents = {real_between(0.2, 1.4), real_between(0.2, 1.4)};
+        const auto curve = [&](double b) {
+          return 1e-6 * (1 + std::pow(b / 1e4, exponents[0]) + std::pow(b / 1e6, exponents[1]));
+        };
+        const PiecewiseFit fit = fit_piecewise(times_of(curve, 0.05, seed, 24));
+        for (const auto& knot : fit.knots)
+          assert_close(fit.seconds(knot.bytes * (1 - 1e-9)), fit.seconds(knot.bytes), 1e-6, "both sides of a knot");
+        double before = 0;
+        for (double b = 1; b < 1e10; b *= 1.5) {
+          RC_ASSERT(fit.seconds(b) >= before * (1 - 1e-12));
+          before = fit.seconds(b);
+        }
+        for (const auto& segment : fit.segments) {
+          const double middle = std::isinf(segment.to) ? segment.from * 2 + 1 : (segment.from + segment.to) / 2;
+          assert_close(fit.seconds(middle), segment.intercept + middle * segment.slope, 1e-6, "segments say the same");
+        }
+      },
+      40);
 }
 
 TEST_CASE("operations are told from bytes only where their proportions differ") {
@@ -138,9 +157,9 @@ TEST_CASE("operations are told from bytes only where their proportions differ") 
 }
 
 TEST_CASE("operations that take no time are hardly ever fitted") {
-  // 40 times of a straight line with 1 to 16 operations a byte. Of the deviations alone a positive time would be fitted for every
-  // second draw. Their sum falls by a squared normal number, in units of its own mean, and ln 40 = 3.69 has to be gained, so
-  // |normal| > 1.92: on the side above 0 that is 2.7 % of draws, 5.5 of 200, with a deviation of 2.3.
+  // 40 times of a straight line with 1 to 16 operations a byte. Of the deviations alone a positive time would be fitted
+  // for every second draw. Their sum falls by a squared normal number, in units of its own mean, and ln 40 = 3.69 has
+  // to be gained, so |normal| > 1.92: on the side above 0 that is 2.7 % of draws, 5.5 of 200, with a deviation of 2.3.
   int fitted = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     auto timings = times_of([](double b) { return 8e-6 + b / 800e9; }, 0.02, seed);
@@ -156,19 +175,21 @@ TEST_CASE("a fit is judged by the sizes it has not seen") {
     const Judged judged = fit_and_judge(times_of([](double b) { return 8e-6 + b / 800e9; }, 0.02, seed), seed);
     CHECK(judged.fitted == 28);  // 70 % of 40
     CHECK(judged.held_out == 12);
-    // The median of |normal| is 0.674 deviations, 1.3 %. Six or more of twelve within 0.1 deviations (8 % likely each) or
-    // beyond two (5 % each) happen once in 6,000 draws or rarer.
+    // The median of |normal| is 0.674 deviations, 1.3 %. Six or more of twelve within 0.1 deviations (8 % likely each)
+    // or beyond two (5 % each) happen once in 6,000 draws or rarer.
     CHECK(judged.median_error > 0.002);
     CHECK(judged.median_error < 0.04);
     CHECK(judged.p90_error >= judged.median_error);
     CHECK(judged.largest_error >= judged.p90_error);
     CHECK(judged.largest_error < 0.15);
   }
-  // The 90 % quantile of twelve lies at place 9.9 of 0 to 11. Of |normal| the eleventh of twelve is expected at 1.504 and the tenth at
-  // 1.242 (Blom: where the distribution is (k - 0.375)/12.25), so 1.477 deviations, times the root of 1 + 2/28 since the line is fitted too:
-  // 3.06 %, and by 200 draws to within 0.05 %. The 95 % quantile would be 3.5 %.
+  // The 90 % quantile of twelve lies at place 9.9 of 0 to 11. Of |normal| the eleventh of twelve is expected at 1.504
+  // and the tenth at 1.242 (Blom: where the distribution is (k - 0.375)/12.25), so 1.477 deviations, times the root of
+  // 1 + 2/28 since the line is fitted too: 3.06 %, and by 200 draws to within 0.05 %. The 95 % quantile would be 3.5 %.
   double sum = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) sum += fit_and_judge(times_of([](double b) { return 8e-6 + b / 800e9; }, 0.02, seed), seed, {1, 3, false}).p90_error;
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    sum +=
+        fit_and_judge(times_of([](double b) { return 8e-6 + b / 800e9; }, 0.02, seed), seed, {1, 3, false}).p90_error;
   CHECK(sum / 200 > 0.0286);
   CHECK(sum / 200 < 0.0326);
   // A size that is off by half is held out by some draw, and then shows as the largest error.
@@ -176,7 +197,8 @@ TEST_CASE("a fit is judged by the sizes it has not seen") {
   std::sort(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) { return a.bytes < b.bytes; });
   timings[20].seconds *= 1.5;
   double largest = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) largest = std::max(largest, fit_and_judge(timings, seed).largest_error);
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    largest = std::max(largest, fit_and_judge(timings, seed).largest_error);
   require_close(1.0 / 3, largest, 0.05, "1/1.5 of the measured time is fitted: error 1/3");
 }
 
@@ -200,7 +222,8 @@ TEST_CASE("intervals hold the truth as often as they say") {
   // that are taken from the measured times.
   int launches = 0, slopes = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    const PiecewiseFit fit = fit_piecewise(times_of([](double b) { return 20e-6 + b / 50e9; }, 0.03, seed, 20), {1, 3, false});
+    const PiecewiseFit fit =
+        fit_piecewise(times_of([](double b) { return 20e-6 + b / 50e9; }, 0.03, seed, 20), {1, 3, false});
     const double t = t_quantile_975(fit.degrees_of_freedom);
     REQUIRE(fit.degrees_of_freedom == 18);
     launches += std::abs(fit.launch - 20e-6) <= t * fit.segments[0].intercept_error;
@@ -218,7 +241,8 @@ TEST_CASE("with a knot to be found, intervals hold the truth a little less often
   const Bent truth{5e-6, 1 / 1e9, 1e6, 1 / 10e9};
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const PiecewiseFit fit = fit_piecewise(times_of(truth, 0.02, seed, 24), {2, 3, false});
-    covered += std::abs(fit.slope - truth.fast) <= t_quantile_975(fit.degrees_of_freedom) * fit.segments.back().slope_error;
+    covered +=
+        std::abs(fit.slope - truth.fast) <= t_quantile_975(fit.degrees_of_freedom) * fit.segments.back().slope_error;
   }
   CHECK(covered >= 80);
 }

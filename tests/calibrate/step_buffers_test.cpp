@@ -1,5 +1,5 @@
-// The memory of a whole step: laws that hold for every network, by going through its kernels with slots that remember who
-// wrote them; a chain by hand; and how much less it is than a buffer for each.
+// The memory of a whole step: laws that hold for every network, by going through its kernels with slots that remember
+// who wrote them; a chain by hand; and how much less it is than a buffer for each.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,7 +22,10 @@ using kernels::Role;
 namespace {
 
 StepToMeasure step_of(const std::string& workload, const std::string& variant, const std::string& dtype, int batch) {
-  return calibrate::step_of(load_workload(default_library() / "workloads" / (workload + ".json"), {{"variant", variant}, {"dtype", dtype}, {"batch", batch}}, default_library()), ConvolutionPath::im2col);
+  return calibrate::step_of(
+      load_workload(default_library() / "workloads" / (workload + ".json"),
+                    {{"variant", variant}, {"dtype", dtype}, {"batch", batch}}, default_library()),
+      ConvolutionPath::im2col);
 }
 
 std::size_t bytes_of(const Buffer& buffer) { return static_cast<std::size_t>(buffer.count) * size_of(buffer.element); }
@@ -39,8 +42,9 @@ struct Written {
 /// What a step found where it read: by call and buffer.
 using Reads = std::map<std::pair<std::size_t, std::size_t>, Written>;
 
-/// Goes through a step with these slots. Whatever is read was filled or written before, by as large a buffer of that type;
-/// what was filled is still there for the next step; and no kernel writes where it reads or writes another buffer.
+/// Goes through a step with these slots. Whatever is read was filled or written before, by as large a buffer of that
+/// type; what was filled is still there for the next step; and no kernel writes where it reads or writes another
+/// buffer.
 Reads go_through(const StepBuffers& plan) {
   std::map<std::size_t, Written> slots;
   for (std::size_t i = 0; i < plan.slots.size(); ++i)
@@ -63,7 +67,8 @@ Reads go_through(const StepBuffers& plan) {
         const Written& found = slots[slot];
         REQUIRE(found.buffer.element == buffers[b].element);
         // An LSTM's outputs begin with the state before them, and its backward part reads them without the last.
-        REQUIRE((found.buffer.count == buffers[b].count || (buffers[b].role == Role::output && found.buffer.count > buffers[b].count)));
+        REQUIRE((found.buffer.count == buffers[b].count ||
+                 (buffers[b].role == Role::output && found.buffer.count > buffers[b].count)));
         reads[{at, b}] = found;
       }
       if (buffers[b].written) REQUIRE(touched.count(slot) == 1);
@@ -83,7 +88,9 @@ Reads go_through(const StepBuffers& plan) {
 bool writes_kept(const StepBuffers& plan, std::size_t layer, const std::string& name) {
   return std::any_of(plan.calls.begin(), plan.calls.end(), [&](const StepCall& call) {
     const std::vector<Buffer> buffers = call.kernel->buffers(call.n);
-    return call.layer == layer && std::any_of(buffers.begin(), buffers.end(), [&](const Buffer& buffer) { return buffer.role == Role::kept && buffer.written && name == buffer.name; });
+    return call.layer == layer && std::any_of(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
+             return buffer.role == Role::kept && buffer.written && name == buffer.name;
+           });
   });
 }
 
@@ -95,9 +102,11 @@ void check_roles(const StepBuffers& plan, const Reads& reads) {
     const Written& written = read.second;
     const StepCall& call = plan.calls[place.first];
     const Buffer buffer = call.kernel->buffers(call.n)[place.second];
-    INFO(call.kernel->described() << ", " << buffer.name << ", read from " << written.buffer.name << " of layer " << written.layer);
+    INFO(call.kernel->described() << ", " << buffer.name << ", read from " << written.buffer.name << " of layer "
+                                  << written.layer);
     const bool own = written.layer == call.layer && written.buffer.role == buffer.role;
-    const bool begins = written.layer == StepCall::kUpdate && written.filled && buffer.written;  // an LSTM's state before the first step
+    const bool begins = written.layer == StepCall::kUpdate && written.filled &&
+                        buffer.written;  // an LSTM's state before the first step
     switch (buffer.role) {
       case Role::input: {
         REQUIRE((written.filled || (written.buffer.role == Role::output && written.layer < call.layer)));
@@ -108,9 +117,14 @@ void check_roles(const StepBuffers& plan, const Reads& reads) {
       }
       case Role::output: REQUIRE((own || begins)); break;
       // Otherwise filled is only what no part of the layer writes: labels, indices, what comes from outside.
-      case Role::kept: REQUIRE(((own && std::string(written.buffer.name) == buffer.name) || begins || (written.filled && !writes_kept(plan, call.layer, buffer.name)))); break;
+      case Role::kept:
+        REQUIRE(((own && std::string(written.buffer.name) == buffer.name) || begins ||
+                 (written.filled && !writes_kept(plan, call.layer, buffer.name))));
+        break;
       case Role::weight: REQUIRE(written.filled); break;
-      case Role::output_gradient: REQUIRE((written.filled || (written.buffer.role == Role::input_gradient && written.layer > call.layer))); break;
+      case Role::output_gradient:
+        REQUIRE((written.filled || (written.buffer.role == Role::input_gradient && written.layer > call.layer)));
+        break;
       case Role::weight_gradient: REQUIRE((written.filled || written.buffer.role == Role::weight_gradient)); break;
       case Role::input_gradient:
       case Role::none: REQUIRE(call.layer == StepCall::kUpdate); break;
@@ -142,13 +156,17 @@ double share_chained(const StepBuffers& plan, const Reads& reads, Role role) {
 TEST_CASE("a step's memory: what is read was written, kept as long as it is needed, and less than a buffer for each") {
   struct Case {
     const char *workload, *variant;
-    double most;      ///< of the bytes of all buffers apart
-    double chained;   ///< at least of the inputs, and of the gradients of outputs
+    double most;     ///< of the bytes of all buffers apart
+    double chained;  ///< at least of the inputs, and of the gradients of outputs
   };
   // Handed on is what has a partner of its size: not a network's input, nor what is flattened, cut or joined.
-  for (const Case& one : {Case{"resnet50", "vanilla", 0.35, 0.97}, Case{"resnet50", "pufferfish", 0.35, 0.97}, Case{"vgg19-bn-cifar10", "vanilla", 0.5, 0.97}, Case{"vgg19-bn-cifar10", "pufferfish", 0.4, 0.97},
-                          Case{"lstm-ptb", "vanilla", 0.5, 0.97}, Case{"lstm-wikitext2", "pufferfish", 0.6, 0.97}, Case{"transformer-multi30k", "vanilla", 0.6, 0.97}, Case{"bert-base", "vanilla", 0.4, 0.97},
-                          Case{"inception-v3", "vanilla", 0.25, 0.97}, Case{"unet-tiny", "vanilla", 0.25, 0.9}, Case{"densenet40-k12-cifar10", "vanilla", 0.25, 0.8}, Case{"ncf-ml20m", "vanilla", 0.95, 0.7}})
+  for (const Case& one :
+       {Case{"resnet50", "vanilla", 0.35, 0.97}, Case{"resnet50", "pufferfish", 0.35, 0.97},
+        Case{"vgg19-bn-cifar10", "vanilla", 0.5, 0.97}, Case{"vgg19-bn-cifar10", "pufferfish", 0.4, 0.97},
+        Case{"lstm-ptb", "vanilla", 0.5, 0.97}, Case{"lstm-wikitext2", "pufferfish", 0.6, 0.97},
+        Case{"transformer-multi30k", "vanilla", 0.6, 0.97}, Case{"bert-base", "vanilla", 0.4, 0.97},
+        Case{"inception-v3", "vanilla", 0.25, 0.97}, Case{"unet-tiny", "vanilla", 0.25, 0.9},
+        Case{"densenet40-k12-cifar10", "vanilla", 0.25, 0.8}, Case{"ncf-ml20m", "vanilla", 0.95, 0.7}})
     for (const char* dtype : {"fp32", "tf32", "bf16"})
       for (const int batch : {1, 20}) {
         const StepToMeasure step = step_of(one.workload, one.variant, dtype, batch);
@@ -156,7 +174,9 @@ TEST_CASE("a step's memory: what is read was written, kept as long as it is need
         INFO(one.workload << " " << one.variant << " " << dtype << ", batch " << batch);
         const Reads reads = go_through(plan);
         check_roles(plan, reads);
-        const double share = static_cast<double>(plan.bytes()) / static_cast<double>(apart(plan)), inputs = share_chained(plan, reads, Role::input), gradients = share_chained(plan, reads, Role::output_gradient);
+        const double share = static_cast<double>(plan.bytes()) / static_cast<double>(apart(plan)),
+                     inputs = share_chained(plan, reads, Role::input),
+                     gradients = share_chained(plan, reads, Role::output_gradient);
         CHECK(share <= 1);
         if (batch == 20) CHECK(share < one.most);
         CHECK(inputs >= one.chained);
@@ -168,9 +188,11 @@ TEST_CASE("a chain of three layers, by hand") {
   // Linear 8 to 8, relu, linear 8 to 8, for 2 samples: x -> y1 -> y2 -> y3.
   StepToMeasure step;
   step.table.batch = 2;
-  step.layers = {kernels::linear_layer({.in = 8, .out = 8, .rows = 1}, kernels::Precision::fp32), kernels::activation_layer({kernels::ActivationKind::relu, 8}, kernels::Precision::fp32),
+  step.layers = {kernels::linear_layer({.in = 8, .out = 8, .rows = 1}, kernels::Precision::fp32),
+                 kernels::activation_layer({kernels::ActivationKind::relu, 8}, kernels::Precision::fp32),
                  kernels::linear_layer({.in = 8, .out = 8, .rows = 1}, kernels::Precision::fp32)};
-  step.table.layers = {{"one", {}, {}, {{"one.weight", 64, {}}}}, {"relu", {}, {}, {}}, {"two", {}, {}, {{"two.weight", 64, {}}}}};
+  step.table.layers = {
+      {"one", {}, {}, {{"one.weight", 64, {}}}}, {"relu", {}, {}, {}}, {"two", {}, {}, {{"two.weight", 64, {}}}}};
   step.tensors = {64, 64};
   step.update = kernels::sgd_update(kernels::Precision::fp32);
   const StepBuffers plan = plan_buffers(step);
@@ -201,8 +223,9 @@ TEST_CASE("a chain of three layers, by hand") {
   CHECK(slot(data2, "dx") == slot(forward2, "y"));  // which nobody reads
   // Filled: x, two weights, y3's gradient, and the two weights of the updates.
   CHECK(std::count_if(plan.slots.begin(), plan.slots.end(), [](const Slot& one) { return one.fill.has_value(); }) == 6);
-  // A tensor of activations has 64 B, a weight 256 B. Filled 2·64 + 4·256. Beside them y1, y3 and dx2 in one, y2, relu's dx, and
-  // two gradients of weights, the second of which is made when y2 and dx2 are free, and takes one of these, grown to 256.
+  // A tensor of activations has 64 B, a weight 256 B. Filled 2·64 + 4·256. Beside them y1, y3 and dx2 in one, y2,
+  // relu's dx, and two gradients of weights, the second of which is made when y2 and dx2 are free, and takes one of
+  // these, grown to 256.
   CHECK(plan.bytes() == (2 * 64 + 4 * 256) + (2 * 64 + 2 * 256));
 }
 
@@ -215,9 +238,11 @@ class HostStep {
     std::mt19937_64 random(5);
     std::normal_distribution<float> normal(0, 0.1F);
     for (const Slot& slot : plan_.slots) {
-      std::vector<std::byte>& bytes = memory_.emplace_back(slot.bytes, std::byte{0xff});  // NaN, for whoever reads what was not written
+      std::vector<std::byte>& bytes =
+          memory_.emplace_back(slot.bytes, std::byte{0xff});  // NaN, for whoever reads what was not written
       for (std::int64_t i = 0; slot.fill && i < slot.fill->count; ++i) {
-        if (slot.fill->fill == Fill::below) put(bytes, i, static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(slot.fill->below)));
+        if (slot.fill->fill == Fill::below)
+          put(bytes, i, static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(slot.fill->below)));
         else if (slot.fill->element == kernels::Element::bf16) put(bytes, i, kernels::bfloat_bits(normal(random)));
         else put(bytes, i, slot.fill->fill == Fill::values ? normal(random) : 1 + std::abs(normal(random)));
       }
@@ -229,13 +254,16 @@ class HostStep {
     double largest = 0;
     for (const StepCall& call : plan_.calls) {
       std::vector<void*> pointers;
-      for (const std::size_t slot : call.slots) pointers.push_back(slot == StepCall::kNothing ? nullptr : memory_[slot].data());
+      for (const std::size_t slot : call.slots)
+        pointers.push_back(slot == StepCall::kNothing ? nullptr : memory_[slot].data());
       call.kernel->reference({call.n, pointers.data(), call.kernel->parameters.data(), 7});
       const std::vector<Buffer> buffers = call.kernel->buffers(call.n);
       for (std::size_t b = 0; b < buffers.size(); ++b)
         for (std::int64_t i = 0; buffers[b].written && i < buffers[b].count; ++i) {
           if (buffers[b].element == kernels::Element::u8) continue;
-          const float x = buffers[b].element == kernels::Element::bf16 ? kernels::float_of_bfloat(static_cast<const std::uint16_t*>(pointers[b])[i]) : static_cast<const float*>(pointers[b])[i];
+          const float x = buffers[b].element == kernels::Element::bf16
+                              ? kernels::float_of_bfloat(static_cast<const std::uint16_t*>(pointers[b])[i])
+                              : static_cast<const float*>(pointers[b])[i];
           largest = std::isfinite(x) ? std::max(largest, std::abs(static_cast<double>(x))) : INFINITY;
         }
     }
@@ -257,7 +285,8 @@ TEST_CASE("steps in these slots compute with numbers that were written, and stay
   struct Case {
     const char *workload, *variant, *dtype;
   };
-  for (const Case& one : {Case{"resnet20-cifar10", "vanilla", "fp32"}, Case{"resnet20-cifar10", "vanilla", "bf16"}, Case{"transformer-multi30k", "pufferfish", "fp32"}}) {
+  for (const Case& one : {Case{"resnet20-cifar10", "vanilla", "fp32"}, Case{"resnet20-cifar10", "vanilla", "bf16"},
+                          Case{"transformer-multi30k", "pufferfish", "fp32"}}) {
     const StepToMeasure step = step_of(one.workload, one.variant, one.dtype, 1);
     HostStep host(plan_buffers(step));
     INFO(one.workload << " " << one.variant << " " << one.dtype);
@@ -289,7 +318,8 @@ TEST_CASE("every buffer of a layer has its role") {
     }
   }
   // One output and one gradient of it; a gradient for each input and weight, in their order and of their size.
-  for (const char* workload : {"resnet50", "vgg19-bn-cifar10", "lstm-ptb", "lstm-wikitext2", "transformer-multi30k", "bert-base", "unet-tiny", "densenet40-k12-cifar10", "ncf-ml20m", "inception-v3"})
+  for (const char* workload : {"resnet50", "vgg19-bn-cifar10", "lstm-ptb", "lstm-wikitext2", "transformer-multi30k",
+                               "bert-base", "unet-tiny", "densenet40-k12-cifar10", "ncf-ml20m", "inception-v3"})
     for (const kernels::LayerKernels& layer : step_of(workload, "vanilla", "bf16", 2).layers) {
       std::map<Role, std::vector<std::int64_t>> forward, backward;
       std::set<std::string> gradients_of_output;
@@ -298,7 +328,8 @@ TEST_CASE("every buffer of a layer has its role") {
       for (const std::optional<kernels::Kernel>* part : {&layer.data_gradient, &layer.weight_gradient})
         if (*part)
           for (const Buffer& buffer : (*part)->buffers(2)) {
-            if (buffer.count > 0 && (buffer.role == Role::input_gradient || buffer.role == Role::weight_gradient)) backward[buffer.role].push_back(buffer.count);
+            if (buffer.count > 0 && (buffer.role == Role::input_gradient || buffer.role == Role::weight_gradient))
+              backward[buffer.role].push_back(buffer.count);
             if (buffer.role == Role::output_gradient) gradients_of_output.insert(buffer.name);
           }
       INFO(layer.forward->described());
@@ -306,7 +337,8 @@ TEST_CASE("every buffer of a layer has its role") {
       CHECK(gradients_of_output.size() <= 1);
       CHECK(forward[Role::weight] == backward[Role::weight_gradient]);
       // A sum's one gradient is that of both terms.
-      if (layer.forward->pass == "add-forward") CHECK(backward[Role::input_gradient] == std::vector<std::int64_t>{forward[Role::input][0]});
+      if (layer.forward->pass == "add-forward")
+        CHECK(backward[Role::input_gradient] == std::vector<std::int64_t>{forward[Role::input][0]});
       else CHECK(forward[Role::input] == backward[Role::input_gradient]);
     }
 }

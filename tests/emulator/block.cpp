@@ -62,13 +62,15 @@ void Block::leave_grid_barrier() {
   for (unsigned i = 0; i < threads_.size(); ++i) allow(i);
 }
 
-std::optional<std::string> Block::wait_for_lanes(unsigned thread, std::uint32_t mask, std::uint64_t value, Place where) {
+std::optional<std::string> Block::wait_for_lanes(unsigned thread, std::uint32_t mask, std::uint64_t value,
+                                                 Place where) {
   Warp& warp = warps_[thread / 32];
   const unsigned lane = thread % 32;
   wait(thread, State::in_warp, where);
   if ((mask >> lane & 1U) == 0) return "a mask without the lane that gives it: " + describe(thread);
   warp.sent[lane] = value;
-  auto meeting = std::find_if(warp.meetings.begin(), warp.meetings.end(), [&](const Meeting& m) { return m.mask == mask && m.where == where; });
+  auto meeting = std::find_if(warp.meetings.begin(), warp.meetings.end(),
+                              [&](const Meeting& m) { return m.mask == mask && m.where == where; });
   if (meeting == warp.meetings.end()) meeting = warp.meetings.insert(meeting, {where, mask, 0});
   meeting->arrived |= 1U << lane;
   if (meeting->arrived != mask) return std::nullopt;
@@ -86,7 +88,9 @@ std::string Block::describe(unsigned thread) const {
   const auto& [x, y, z] = indices_[thread];
   const Place& place = threads_[thread].where;
   const std::string name = "thread (" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
-  const auto waits = [&](const char* where) { return name + " waits " + where + " at " + place.file + ":" + std::to_string(place.line); };
+  const auto waits = [&](const char* where) {
+    return name + " waits " + where + " at " + place.file + ":" + std::to_string(place.line);
+  };
   switch (threads_[thread].state) {
     case State::at_block: return waits("for its block");
     case State::at_grid: return waits("for the grid");
@@ -103,9 +107,12 @@ std::string Block::describe_stuck() const {
       const auto lane = [&](std::uint32_t lanes) { return 32 * w + static_cast<unsigned>(std::countr_zero(lanes)); };
       return describe(lane(meeting.arrived)) + "; " + describe(lane(meeting.mask & ~meeting.arrived));
     }
-  const auto first_not = [&](State state) { return std::find_if(threads_.begin(), threads_.end(), [&](const Thread& thread) { return thread.state != state; }); };
+  const auto first_not = [&](State state) {
+    return std::find_if(threads_.begin(), threads_.end(), [&](const Thread& thread) { return thread.state != state; });
+  };
   const auto waiting = first_not(State::ended), other = first_not(waiting->state);
-  return describe(static_cast<unsigned>(waiting - threads_.begin())) + (other == threads_.end() ? "" : "; " + describe(static_cast<unsigned>(other - threads_.begin())));
+  return describe(static_cast<unsigned>(waiting - threads_.begin())) +
+         (other == threads_.end() ? "" : "; " + describe(static_cast<unsigned>(other - threads_.begin())));
 }
 
 }  // namespace stepcast::emulator

@@ -37,7 +37,8 @@ def closing(code, at):
 
 
 def kernel_begin(code, end):
-    """Where the name that ends at `end` begins, its template arguments included."""
+    """Where the name before `end` begins, its template arguments included; blanks may lie between."""
+    end = len(code[:end].rstrip())
     at = end
     if code[at - 1] == ">":
         depth = 0

@@ -21,7 +21,9 @@
 inline constinit thread_local uint3 threadIdx{}, blockIdx{};
 inline constinit thread_local dim3 blockDim{}, gridDim{};
 
-inline void __syncthreads(stepcast::emulator::Place where = stepcast::emulator::Place::here()) { stepcast::emulator::meet_block(where); }
+inline void __syncthreads(stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
+  stepcast::emulator::meet_block(where);
+}
 
 namespace stepcast::emulator {
 
@@ -32,7 +34,8 @@ T value_of_lane(std::uint32_t mask, T value, unsigned source, Place where) {
   std::uint64_t word = 0;
   std::memcpy(&word, &value, sizeof value);
   const Lanes& words = meet_lanes(mask, word, where);
-  if ((mask >> source & 1U) == 0) fail("a shuffle from lane " + std::to_string(source) + ", which its mask does not name");
+  if ((mask >> source & 1U) == 0)
+    fail("a shuffle from lane " + std::to_string(source) + ", which its mask does not name");
   std::memcpy(&value, &words[source], sizeof value);
   return value;
 }
@@ -44,20 +47,25 @@ T __shfl_sync(unsigned mask, T value, int source, stepcast::emulator::Place wher
   return stepcast::emulator::value_of_lane(mask, value, static_cast<unsigned>(source) % 32, where);
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lanes, stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
-  return stepcast::emulator::value_of_lane(mask, value, (stepcast::emulator::lane() ^ static_cast<unsigned>(lanes)) % 32, where);
+T __shfl_xor_sync(unsigned mask, T value, int lanes,
+                  stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
+  return stepcast::emulator::value_of_lane(mask, value,
+                                           (stepcast::emulator::lane() ^ static_cast<unsigned>(lanes)) % 32, where);
 }
 template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned lanes, stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
+T __shfl_up_sync(unsigned mask, T value, unsigned lanes,
+                 stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
   const unsigned me = stepcast::emulator::lane();
   return stepcast::emulator::value_of_lane(mask, value, me >= lanes ? me - lanes : me, where);
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned lanes, stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
+T __shfl_down_sync(unsigned mask, T value, unsigned lanes,
+                   stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
   const unsigned me = stepcast::emulator::lane();
   return stepcast::emulator::value_of_lane(mask, value, me + lanes < 32 ? me + lanes : me, where);
 }
-inline unsigned __ballot_sync(unsigned mask, bool predicate, stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
+inline unsigned __ballot_sync(unsigned mask, bool predicate,
+                              stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
   const stepcast::emulator::Lanes& votes = stepcast::emulator::meet_lanes(mask, predicate ? 1 : 0, where);
   unsigned ballot = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
@@ -98,9 +106,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(
 
 /// The C++ overload, which knows the kernel's parameters. One that does not is not to be had here.
 template <class... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream, stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
-  stepcast::emulator::run_grid({"a cooperative kernel", typeid(void(Parameters...)), where}, {grid, block, shared, stream}, true, [&] {
-    [&]<std::size_t... i>(std::index_sequence<i...>) { kernel(*static_cast<Parameters*>(arguments[i])...); }(std::index_sequence_for<Parameters...>{});
-  });
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                        std::size_t shared, cudaStream_t stream,
+                                        stepcast::emulator::Place where = stepcast::emulator::Place::here()) {
+  stepcast::emulator::run_grid({"a cooperative kernel", typeid(void(Parameters...)), where},
+                               {grid, block, shared, stream}, true, [&] {
+                                 [&]<std::size_t... i>(std::index_sequence<i...>) {
+                                   kernel(*static_cast<Parameters*>(arguments[i])...);
+                                 }
+                                 (std::index_sequence_for<Parameters...>{});
+                               });
   return cudaPeekAtLastError();
 }

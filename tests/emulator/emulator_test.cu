@@ -25,7 +25,9 @@ constexpr std::array kOrders = {Order::first_to_last, Order::last_to_first, Orde
 template <class T>
 class Numbers {
  public:
-  explicit Numbers(std::size_t count) : count_(count) { REQUIRE(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)) == cudaSuccess); }
+  explicit Numbers(std::size_t count) : count_(count) {
+    REQUIRE(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)) == cudaSuccess);
+  }
   ~Numbers() { cudaFree(data_); }
   Numbers(const Numbers&) = delete;
   Numbers& operator=(const Numbers&) = delete;
@@ -42,7 +44,9 @@ class Numbers {
 };
 
 /// What the last launch has done wrong; empty if nothing.
-std::string told() { return cudaPeekAtLastError() == cudaSuccess ? std::string() : (cudaGetLastError(), cudaGetErrorString(cudaSuccess)); }
+std::string told() {
+  return cudaPeekAtLastError() == cudaSuccess ? std::string() : (cudaGetLastError(), cudaGetErrorString(cudaSuccess));
+}
 
 /// What is said by a process of its own that launches, on its error output.
 template <class Launch>
@@ -60,7 +64,8 @@ std::string told_by_process(const Launch& launch) {
   close(ends[1]);
   std::string text;
   char part[256];
-  for (ssize_t size = 0; (size = read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(size));
+  for (ssize_t size = 0; (size = read(ends[0], part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(size));
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
@@ -143,12 +148,14 @@ __global__ void scan_and_reduce(int* before, int* all, int* largest) {
   __shared__ typename cub::BlockReduce<int, kThreads>::TempStorage reduce;
   const int i = static_cast<int>(threadIdx.x);
   cub::BlockScan<int, kThreads>(scan).ExclusiveSum(i, before[i], all[i]);
-  const int most = cub::BlockReduce<int, kThreads>(reduce).Reduce(i * 37 % 101, [](int a, int b) { return a > b ? a : b; });
+  const int most =
+      cub::BlockReduce<int, kThreads>(reduce).Reduce(i * 37 % 101, [](int a, int b) { return a > b ? a : b; });
   if (i == 0) *largest = most;
 }
 
 __global__ void keep_index(uint3* threads, uint3* blocks) {
-  const unsigned i = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const unsigned i = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z),
+                 block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   threads[block * blockDim.x * blockDim.y * blockDim.z + i] = threadIdx;
   blocks[block] = blockIdx;
 }
@@ -202,11 +209,13 @@ TEST_CASE("who waits for ever is told, with the place") {
   diverge<<<1, kThreads>>>(out);
   std::string wrong = told();
   CHECK_THAT(wrong, ContainsSubstring("diverge of ") && ContainsSubstring("emulator_test.cu:"));
-  CHECK_THAT(wrong, ContainsSubstring("thread (0, 0, 0) waits for its block at ") && ContainsSubstring("thread (100, 0, 0) has ended"));
+  CHECK_THAT(wrong, ContainsSubstring("thread (0, 0, 0) waits for its block at ") &&
+                        ContainsSubstring("thread (100, 0, 0) has ended"));
   part_ways<<<1, kThreads>>>(out);
   CHECK_THAT(told(), ContainsSubstring("barriers that differ"));
   leave_early<<<1, kThreads>>>(out);
-  CHECK_THAT(told(), ContainsSubstring("thread (32, 0, 0) waits for lanes of its warp at ") && ContainsSubstring("thread (37, 0, 0) has ended"));
+  CHECK_THAT(told(), ContainsSubstring("thread (32, 0, 0) waits for lanes of its warp at ") &&
+                         ContainsSubstring("thread (37, 0, 0) has ended"));
   leave_early<<<1, 33>>>(out);
   CHECK_THAT(told(), ContainsSubstring("lane 1 does not exist"));
   add_up_blocks<<<2, 32>>>(out, out);
@@ -224,12 +233,13 @@ TEST_CASE("accesses out of bounds are told") {
       number<<<1, 100>>>(out, 100, shift);
     });
   };
-  // 400 bytes end 112 bytes before a guard page, the next multiple of 256 being 512: one element behind meets the pattern,
-  // 28 of them the page. In front there is pattern down to the page's begin.
+  // 400 bytes end 112 bytes before a guard page, the next multiple of 256 being 512: one element behind meets the
+  // pattern, 28 of them the page. In front there is pattern down to the page's begin.
   const char* const address = "AddressSanitizer";
   CHECK_THAT(with_shift(1), ContainsSubstring(kSanitized ? address : "written behind a buffer of 400 bytes"));
   CHECK_THAT(with_shift(-1), ContainsSubstring(kSanitized ? address : "written before a buffer of 400 bytes"));
-  CHECK_THAT(with_shift(29), ContainsSubstring(kSanitized ? address : "number of void (") && ContainsSubstring(kSanitized ? address : "block (0, 0, 0), thread (99, 0, 0)"));
+  CHECK_THAT(with_shift(29), ContainsSubstring(kSanitized ? address : "number of void (") &&
+                                 ContainsSubstring(kSanitized ? address : "block (0, 0, 0), thread (99, 0, 0)"));
   CHECK_THAT(told_by_process([] {
                const Numbers<int> out(64);
                overrun<<<1, 41>>>(out);
@@ -239,7 +249,8 @@ TEST_CASE("accesses out of bounds are told") {
   CHECK_THAT(told_by_process([] {
                const Numbers<float> c(3);
                const float one = 1, none = 0;
-               cublasSgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 4, 1, 1, &one, std::array<float, 4>{}.data(), 4, &one, 1, &none, c, 4);
+               cublasSgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 4, 1, 1, &one, std::array<float, 4>{}.data(), 4, &one, 1,
+                           &none, c, 4);
              }),
              ContainsSubstring(kSanitized ? address : "a matrix product: written behind a buffer of 12 bytes"));
 
@@ -272,7 +283,8 @@ TEST_CASE("blocks of a cooperative grid wait for each other") {
     CHECK(cudaLaunchCooperativeKernel(add_up_blocks, dim3(4), dim3(32), arguments, 0, nullptr) == cudaSuccess);
     // 1 + 2 + 4 + 8, and each block's shared number is its own.
     for (std::size_t i = 0; i < 4 * 32; ++i) CHECK(sums.read()[i] == 1000 * (1 << i / 32) + 15);
-    CHECK(cudaLaunchCooperativeKernel(add_up_blocks, dim3(5), dim3(32), arguments, 0, nullptr) == cudaErrorCooperativeLaunchTooLarge);
+    CHECK(cudaLaunchCooperativeKernel(add_up_blocks, dim3(5), dim3(32), arguments, 0, nullptr) ==
+          cudaErrorCooperativeLaunchTooLarge);
     CHECK_FALSE(told().empty());
   }
   set_order(Order::first_to_last);
@@ -310,27 +322,36 @@ TEST_CASE("launches have a device's limits and indices") {
     keep_index<<<dim3(2, 3, 2), dim3(4, 3, 2)>>>(threads, blocks);
     CHECK(told().empty());
     const std::vector<uint3> found = threads.read(), found_blocks = blocks.read();
-    for (unsigned i = 0; i < 12 * 24; ++i) CHECK((found[i].x == i % 4 && found[i].y == i / 4 % 3 && found[i].z == i % 24 / 12));
-    for (unsigned i = 0; i < 12; ++i) CHECK((found_blocks[i].x == i % 2 && found_blocks[i].y == i / 2 % 3 && found_blocks[i].z == i / 6));
+    for (unsigned i = 0; i < 12 * 24; ++i)
+      CHECK((found[i].x == i % 4 && found[i].y == i / 4 % 3 && found[i].z == i % 24 / 12));
+    for (unsigned i = 0; i < 12; ++i)
+      CHECK((found_blocks[i].x == i % 2 && found_blocks[i].y == i / 2 % 3 && found_blocks[i].z == i / 6));
   }
   set_order(Order::first_to_last);
 }
 
 TEST_CASE("products are those of column-major matrices") {
   // op(A) = (1 2 3; 4 5 6), op(B) = (1 0; 2 1; 0 3): op(A) op(B) = (5 11; 14 23), column by column 5 14 11 23.
-  const std::vector<float> a = {1, 4, 2, 5, 3, 6}, a_transposed = {1, 2, 3, 4, 5, 6}, b = {1, 2, 0, 0, 1, 3}, b_transposed = {1, 0, 2, 1, 0, 3};
+  const std::vector<float> a = {1, 4, 2, 5, 3, 6}, a_transposed = {1, 2, 3, 4, 5, 6}, b = {1, 2, 0, 0, 1, 3},
+                           b_transposed = {1, 0, 2, 1, 0, 3};
   const float two = 2, ten = 10, one = 1, none = 0;
   for (const bool transposed : {false, true}) {
     std::vector<float> c = {1, 1, -7, 1, 1, -7};  // a pitch of 3: what lies between columns stays
     const auto op = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    CHECK(cublasSgemm(nullptr, op, op, 2, 2, 3, &two, (transposed ? a_transposed : a).data(), transposed ? 3 : 2, (transposed ? b_transposed : b).data(), transposed ? 2 : 3, &ten, c.data(), 3) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cublasSgemm(nullptr, op, op, 2, 2, 3, &two, (transposed ? a_transposed : a).data(), transposed ? 3 : 2,
+                      (transposed ? b_transposed : b).data(), transposed ? 2 : 3, &ten, c.data(),
+                      3) == CUBLAS_STATUS_SUCCESS);
     CHECK(c == std::vector<float>{20, 38, -7, 32, 56, -7});
-    CHECK(cublasSgemm(nullptr, op, op, 2, 2, 3, &one, a.data(), 1, b.data(), 3, &none, c.data(), 3) == CUBLAS_STATUS_INVALID_VALUE);
+    CHECK(cublasSgemm(nullptr, op, op, 2, 2, 3, &one, a.data(), 1, b.data(), 3, &none, c.data(), 3) ==
+          CUBLAS_STATUS_INVALID_VALUE);
   }
   // 1 + 2^-11 is a tie of 10 bits, which goes away from zero: 1 + 2^-10; fp32 keeps it. With beta 0 C is not read.
   const float x = 1 + 0x1p-11F;
   float c = std::nanf("");
-  const auto multiply = [&](cublasComputeType_t compute) { return cublasGemmEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, &x, CUDA_R_32F, 1, &one, CUDA_R_32F, 1, &none, &c, CUDA_R_32F, 1, compute, CUBLAS_GEMM_DEFAULT); };
+  const auto multiply = [&](cublasComputeType_t compute) {
+    return cublasGemmEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, &x, CUDA_R_32F, 1, &one, CUDA_R_32F, 1, &none,
+                        &c, CUDA_R_32F, 1, compute, CUBLAS_GEMM_DEFAULT);
+  };
   CHECK(multiply(CUBLAS_COMPUTE_32F_FAST_TF32) == CUBLAS_STATUS_SUCCESS);
   CHECK(c == 1 + 0x1p-10F);
   CHECK(multiply(CUBLAS_COMPUTE_32F) == CUBLAS_STATUS_SUCCESS);

@@ -1,5 +1,5 @@
-// The first entry is by ucontext, each later switch by setjmp and longjmp, which unlike swapcontext make no system call.
-// (As QEMU's coroutines, util/coroutine-ucontext.c.)
+// The first entry is by ucontext, each later switch by setjmp and longjmp, which unlike swapcontext make no system
+// call. (As QEMU's coroutines, util/coroutine-ucontext.c.)
 #undef _FORTIFY_SOURCE  // its longjmp refuses other stacks
 #include "tests/emulator/fiber.hpp"
 
@@ -22,7 +22,10 @@ thread_local Fiber* entering = nullptr;  // makecontext hands over no pointer
 }  // namespace
 
 // Below the stack lies a page that nobody may touch.
-Fiber::Fiber(std::function<void()> work) : work_(std::move(work)), stack_(mmap(nullptr, guard_bytes() + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+Fiber::Fiber(std::function<void()> work)
+    : work_(std::move(work)),
+      stack_(mmap(nullptr, guard_bytes() + kStackBytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
   if (stack_ == MAP_FAILED || mprotect(stack_, guard_bytes(), PROT_NONE) != 0) throw std::bad_alloc();
 }
 

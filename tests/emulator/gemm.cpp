@@ -49,9 +49,11 @@ struct Product {
   cublasComputeType_t compute;
 
   [[nodiscard]] cublasStatus_t check() const {
-    const bool valid = m >= 0 && n >= 0 && k >= 0 && lda >= std::max(1, op_a == CUBLAS_OP_N ? m : k) && ldb >= std::max(1, op_b == CUBLAS_OP_N ? k : n) && ldc >= std::max(1, m);
+    const bool valid = m >= 0 && n >= 0 && k >= 0 && lda >= std::max(1, op_a == CUBLAS_OP_N ? m : k) &&
+                       ldb >= std::max(1, op_b == CUBLAS_OP_N ? k : n) && ldc >= std::max(1, m);
     if (!valid) return CUBLAS_STATUS_INVALID_VALUE;
-    const bool supported = a_type == b_type && (c_type == a_type || c_type == CUDA_R_32F) && (a_type == CUDA_R_32F || compute == CUBLAS_COMPUTE_32F);
+    const bool supported = a_type == b_type && (c_type == a_type || c_type == CUDA_R_32F) &&
+                           (a_type == CUDA_R_32F || compute == CUBLAS_COMPUTE_32F);
     return supported ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
   }
 
@@ -65,7 +67,8 @@ struct Product {
       for (int begin = 0; begin < k; begin += kBlock) {
         const int depth = std::min(kBlock, k - begin);
         for (int p = 0; p < depth; ++p)
-          for (int i = 0; i < rows; ++i) part[static_cast<std::size_t>(p * kBlock + i)] = static_cast<double>(a.at(first + i, begin + p));
+          for (int i = 0; i < rows; ++i)
+            part[static_cast<std::size_t>(p * kBlock + i)] = static_cast<double>(a.at(first + i, begin + p));
         for (int j = 0; j < n; ++j) {
           double* const sum = &sums[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows)];
           for (int p = 0; p < depth; ++p) {
@@ -76,7 +79,9 @@ struct Product {
         }
       }
       for (int j = 0; j < n; ++j)
-        for (int i = 0; i < rows; ++i) write(c, first + i + std::int64_t{j} * ldc, sums[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)]);
+        for (int i = 0; i < rows; ++i)
+          write(c, first + i + std::int64_t{j} * ldc,
+                sums[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)]);
     }
   }
 
@@ -102,7 +107,8 @@ std::int64_t bytes_of(cudaDataType_t type) { return type == CUDA_R_32F ? 4 : 2; 
 
 /// Of products that have run: what they wrote out of bounds is told as a kernel's would be.
 cublasStatus_t finish() {
-  if (const auto damage = stepcast::emulator::find_damage()) stepcast::emulator::report_error(cudaErrorLaunchFailure, "a matrix product: " + *damage);
+  if (const auto damage = stepcast::emulator::find_damage())
+    stepcast::emulator::report_error(cudaErrorLaunchFailure, "a matrix product: " + *damage);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -117,33 +123,51 @@ const char* cublasGetStatusString(cublasStatus_t status) {
   return "unknown";
 }
 
-cublasStatus_t cublasSgemm(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta, float* c, int ldc) {
-  const Product product{op_a, op_b, m, n, k, *alpha, CUDA_R_32F, lda, CUDA_R_32F, ldb, *beta, CUDA_R_32F, ldc, CUBLAS_COMPUTE_32F};
+cublasStatus_t cublasSgemm(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                           const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta,
+                           float* c, int ldc) {
+  const Product product{op_a, op_b,       m,   n,     k,          *alpha, CUDA_R_32F,
+                        lda,  CUDA_R_32F, ldb, *beta, CUDA_R_32F, ldc,    CUBLAS_COMPUTE_32F};
   if (const cublasStatus_t wrong = product.check(); wrong != CUBLAS_STATUS_SUCCESS) return wrong;
   product.run(a, b, c);
   return finish();
 }
 
-cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const void* alpha, const void* a, cudaDataType_t a_type, int lda, const void* b, cudaDataType_t b_type, int ldb,
-                            const void* beta, void* c, cudaDataType_t c_type, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  const Product product{op_a, op_b, m, n, k, scalar(alpha), a_type, lda, b_type, ldb, scalar(beta), c_type, ldc, compute};
+cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                            const void* alpha, const void* a, cudaDataType_t a_type, int lda, const void* b,
+                            cudaDataType_t b_type, int ldb, const void* beta, void* c, cudaDataType_t c_type, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t) {
+  const Product product{op_a, op_b,         m,      n,   k,      scalar(alpha), a_type, lda, b_type,
+                        ldb,  scalar(beta), c_type, ldc, compute};
   if (const cublasStatus_t wrong = product.check(); wrong != CUBLAS_STATUS_SUCCESS) return wrong;
   product.run(a, b, c);
   return finish();
 }
 
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const void* alpha, const void* a, cudaDataType_t a_type, int lda, long long a_step, const void* b,
-                                          cudaDataType_t b_type, int ldb, long long b_step, const void* beta, void* c, cudaDataType_t c_type, int ldc, long long c_step, int count, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  const Product product{op_a, op_b, m, n, k, scalar(alpha), a_type, lda, b_type, ldb, scalar(beta), c_type, ldc, compute};
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,
+                                          int k, const void* alpha, const void* a, cudaDataType_t a_type, int lda,
+                                          long long a_step, const void* b, cudaDataType_t b_type, int ldb,
+                                          long long b_step, const void* beta, void* c, cudaDataType_t c_type, int ldc,
+                                          long long c_step, int count, cublasComputeType_t compute, cublasGemmAlgo_t) {
+  const Product product{op_a, op_b,         m,      n,   k,      scalar(alpha), a_type, lda, b_type,
+                        ldb,  scalar(beta), c_type, ldc, compute};
   if (const cublasStatus_t wrong = product.check(); wrong != CUBLAS_STATUS_SUCCESS) return wrong;
-  const auto at = [](const void* data, cudaDataType_t type, long long elements) { return static_cast<const unsigned char*>(data) + bytes_of(type) * elements; };
-  for (int i = 0; i < count; ++i) product.run(at(a, a_type, i * a_step), at(b, b_type, i * b_step), const_cast<unsigned char*>(at(c, c_type, i * c_step)));
+  const auto at = [](const void* data, cudaDataType_t type, long long elements) {
+    return static_cast<const unsigned char*>(data) + bytes_of(type) * elements;
+  };
+  for (int i = 0; i < count; ++i)
+    product.run(at(a, a_type, i * a_step), at(b, b_type, i * b_step),
+                const_cast<unsigned char*>(at(c, c_type, i * c_step)));
   return finish();
 }
 
-cublasStatus_t cublasGemmBatchedEx(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const void* alpha, const void* const* a, cudaDataType_t a_type, int lda, const void* const* b,
-                                   cudaDataType_t b_type, int ldb, const void* beta, void* const* c, cudaDataType_t c_type, int ldc, int count, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  const Product product{op_a, op_b, m, n, k, scalar(alpha), a_type, lda, b_type, ldb, scalar(beta), c_type, ldc, compute};
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                                   const void* alpha, const void* const* a, cudaDataType_t a_type, int lda,
+                                   const void* const* b, cudaDataType_t b_type, int ldb, const void* beta,
+                                   void* const* c, cudaDataType_t c_type, int ldc, int count,
+                                   cublasComputeType_t compute, cublasGemmAlgo_t) {
+  const Product product{op_a, op_b,         m,      n,   k,      scalar(alpha), a_type, lda, b_type,
+                        ldb,  scalar(beta), c_type, ldc, compute};
   if (const cublasStatus_t wrong = product.check(); wrong != CUBLAS_STATUS_SUCCESS) return wrong;
   for (int i = 0; i < count; ++i) product.run(a[i], b[i], c[i]);
   return finish();

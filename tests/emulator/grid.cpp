@@ -21,7 +21,8 @@ Order order_of_environment() {
   if (order == "first-to-last") return Order::first_to_last;
   if (order == "last-to-first") return Order::last_to_first;
   if (order == "shuffled") return Order::shuffled;
-  throw std::invalid_argument("STEPCAST_EMULATED_ORDER is \"" + order + "\"; allowed: first-to-last, last-to-first, shuffled");
+  throw std::invalid_argument("STEPCAST_EMULATED_ORDER is \"" + order +
+                              "\"; allowed: first-to-last, last-to-first, shuffled");
 }
 
 Order& chosen_order() {
@@ -48,8 +49,8 @@ void enter(Block& block, unsigned thread) {
   threadIdx = block.thread_index(thread);
 }
 
-/// On a fiber: its thread, and then others that have not begun. So threads that wait for nobody share one fiber, and are
-/// no slower than calls.
+/// On a fiber: its thread, and then others that have not begun. So threads that wait for nobody share one fiber, and
+/// are no slower than calls.
 void run_threads() {
   for (;;) {
     running->work();
@@ -113,9 +114,11 @@ void run_blocks(std::span<Block* const> blocks) {
     }
     if (all(ended)) break;
     if (!all(at_grid_barrier)) {
-      const auto stuck = std::find_if(blocks.begin(), blocks.end(), [&](const Block* block) { return !ended(block) && !at_grid_barrier(block); });
+      const auto stuck = std::find_if(blocks.begin(), blocks.end(),
+                                      [&](const Block* block) { return !ended(block) && !at_grid_barrier(block); });
       running->block = stuck != blocks.end() ? *stuck : *std::find_if(blocks.begin(), blocks.end(), at_grid_barrier);
-      running->wrong = "waits for ever: " + running->block->describe_stuck() + (stuck != blocks.end() ? "" : "; other blocks have ended");
+      running->wrong = "waits for ever: " + running->block->describe_stuck() +
+                       (stuck != blocks.end() ? "" : "; other blocks have ended");
       return;
     }
     for (Block* const block : blocks) block->leave_grid_barrier();
@@ -135,17 +138,31 @@ cudaError_t check(const Config& config, bool cooperative) {
   const auto& [x, y, z] = config.grid;
   const dim3& block = config.block;
   if (volume(config.grid) == 0 || x > 0x7fffffffU || y > 65535 || z > 65535) return cudaErrorInvalidConfiguration;
-  if (volume(block) == 0 || volume(block) > 1024 || block.z > 64 || config.shared > 48 << 10) return cudaErrorInvalidConfiguration;
-  if (cooperative && volume(config.grid) > std::uint64_t{kProcessors} * kResidentBlocks) return cudaErrorCooperativeLaunchTooLarge;
+  if (volume(block) == 0 || volume(block) > 1024 || block.z > 64 || config.shared > 48 << 10)
+    return cudaErrorInvalidConfiguration;
+  if (cooperative && volume(config.grid) > std::uint64_t{kProcessors} * kResidentBlocks)
+    return cudaErrorCooperativeLaunchTooLarge;
   return cudaSuccess;
 }
 
-std::string text(const dim3& size) { return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z); }
-std::string text(const uint3& index) { return std::string("(").append(std::to_string(index.x)).append(", ").append(std::to_string(index.y)).append(", ").append(std::to_string(index.z)).append(")"); }
+std::string text(const dim3& size) {
+  return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z);
+}
+std::string text(const uint3& index) {
+  return std::string("(")
+      .append(std::to_string(index.x))
+      .append(", ")
+      .append(std::to_string(index.y))
+      .append(", ")
+      .append(std::to_string(index.z))
+      .append(")");
+}
 
 std::string describe(const Kernel& kernel) {
-  const std::unique_ptr<char, decltype(&std::free)> arguments(abi::__cxa_demangle(kernel.arguments.name(), nullptr, nullptr, nullptr), &std::free);
-  return std::string(kernel.name) + " of " + (arguments ? arguments.get() : kernel.arguments.name()) + ", launched at " + kernel.launched.file + ":" + std::to_string(kernel.launched.line);
+  const std::unique_ptr<char, decltype(&std::free)> arguments(
+      abi::__cxa_demangle(kernel.arguments.name(), nullptr, nullptr, nullptr), &std::free);
+  return std::string(kernel.name) + " of " + (arguments ? arguments.get() : kernel.arguments.name()) +
+         ", launched at " + kernel.launched.file + ":" + std::to_string(kernel.launched.line);
 }
 
 }  // namespace
@@ -170,7 +187,8 @@ std::string running_thread() {
 
 void run_grid(const Kernel& kernel, const Config& config, bool cooperative, const std::function<void()>& thread) {
   if (const cudaError_t wrong = check(config, cooperative); wrong != cudaSuccess) {
-    report_error(wrong, describe(kernel) + ": " + text(config.grid) + " blocks of " + text(config.block) + " threads, " + std::to_string(config.shared) + " bytes of shared memory");
+    report_error(wrong, describe(kernel) + ": " + text(config.grid) + " blocks of " + text(config.block) +
+                            " threads, " + std::to_string(config.shared) + " bytes of shared memory");
     return;
   }
   Running launch{kernel, cooperative, thread};
@@ -179,12 +197,15 @@ void run_grid(const Kernel& kernel, const Config& config, bool cooperative, cons
   blockDim = config.block;
   // The shuffles of a launch are the same in each run.
   std::minstd_rand random(static_cast<unsigned>(kernel.launched.line) + config.grid.x);
-  const auto index = [&](unsigned i) { return uint3{i % config.grid.x, i / config.grid.x % config.grid.y, i / config.grid.x / config.grid.y}; };
+  const auto index = [&](unsigned i) {
+    return uint3{i % config.grid.x, i / config.grid.x % config.grid.y, i / config.grid.x / config.grid.y};
+  };
   const std::vector<unsigned> sequence = arranged(volume(config.grid), random);
   std::vector<std::unique_ptr<Block>> blocks;  // one that is used again, or all of a cooperative grid's
   std::vector<Block*> together;
   for (const unsigned i : sequence) {
-    if (cooperative || blocks.empty()) together.push_back(blocks.emplace_back(std::make_unique<Block>(config.block, random)).get());
+    if (cooperative || blocks.empty())
+      together.push_back(blocks.emplace_back(std::make_unique<Block>(config.block, random)).get());
     together.back()->begin(index(i), random);
     if (cooperative && together.size() < sequence.size()) continue;
     run_blocks(together);

@@ -1,5 +1,5 @@
-// Runs a kernel on the host: a grid's blocks one after the other, a block's threads as fibers that are switched only where
-// they wait for each other.
+// Runs a kernel on the host: a grid's blocks one after the other, a block's threads as fibers that are switched only
+// where they wait for each other.
 //
 // What a run shows: results, for the order of threads and blocks that was chosen; accesses out of bounds; memory used
 // before it was written, which is filled with a pattern; waiting that never ends.
@@ -27,11 +27,13 @@ struct Place {
   int line;
   /// As a default argument the caller's. (std::source_location, which clang 14 does not have.)
   static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
-  friend bool operator==(const Place& a, const Place& b) { return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0); }
+  friend bool operator==(const Place& a, const Place& b) {
+    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+  }
 };
 
-/// In which order threads go on that could, and blocks of a grid one after the other. Whoever is first goes as far as it
-/// can before the next one begins, so that stretches between barriers are as far apart as they can be.
+/// In which order threads go on that could, and blocks of a grid one after the other. Whoever is first goes as far as
+/// it can before the next one begins, so that stretches between barriers are as far apart as they can be.
 enum class Order { first_to_last, last_to_first, shuffled };
 
 /// How the host thread's next launches run, at first as the environment has it: STEPCAST_EMULATED_ORDER, first-to-last
@@ -39,12 +41,13 @@ enum class Order { first_to_last, last_to_first, shuffled };
 /// @throws std::invalid_argument for another order in the environment
 void set_order(Order order);
 Order order();
-/// What memory holds before its first use, which hangs on the order: words of ones (NaN, -1), of bytes 0x7f (3.4e38), or of
-/// 1, since indices and minima may hide large numbers as sums hide small ones.
+/// What memory holds before its first use, which hangs on the order: words of ones (NaN, -1), of bytes 0x7f (3.4e38),
+/// or of 1, since indices and minima may hide large numbers as sums hide small ones.
 void fill_unwritten(void* data, std::size_t bytes);
 
 struct Config {
-  Config(dim3 grid_, dim3 block_, std::size_t shared_ = 0, cudaStream_t stream_ = nullptr) : grid(grid_), block(block_), shared(shared_), stream(stream_) {}
+  Config(dim3 grid_, dim3 block_, std::size_t shared_ = 0, cudaStream_t stream_ = nullptr)
+      : grid(grid_), block(block_), shared(shared_), stream(stream_) {}
   dim3 grid, block;
   std::size_t shared;
   cudaStream_t stream;
@@ -72,8 +75,8 @@ void launch(Name name, const Config& config, Call call, const Arguments&... argu
 
 // Of the running device thread.
 
-/// __syncthreads: by all threads of the block, at the same place. More strictly than a device, which lets those that have
-/// ended be missing.
+/// __syncthreads: by all threads of the block, at the same place. More strictly than a device, which lets those that
+/// have ended be missing.
 void meet_block(Place where);
 /// grid.sync()
 void meet_grid(Place where);
@@ -94,7 +97,8 @@ void* shared_memory(std::size_t variable, std::size_t bytes);
 /// templates for each instantiation.
 template <class T, class Declaration>
 T& shared(Declaration) {
-  static_assert(std::is_trivially_default_constructible_v<T> && alignof(T) <= 64, "a __shared__ variable is not initialized");
+  static_assert(std::is_trivially_default_constructible_v<T> && alignof(T) <= 64,
+                "a __shared__ variable is not initialized");
   static const std::size_t variable = new_shared_variable();
   return *static_cast<T*>(shared_memory(variable, sizeof(T)));
 }

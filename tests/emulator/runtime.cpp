@@ -1,5 +1,5 @@
-// Buffers end at a page that nobody may touch, as far as an alignment of 256 bytes allows, and begin behind one; what is
-// left between is guarded by a pattern.
+// Buffers end at a page that nobody may touch, as far as an alignment of 256 bytes allows, and begin behind one; what
+// is left between is guarded by a pattern.
 #include "tests/emulator/runtime.hpp"
 
 #include <sys/mman.h>
@@ -81,10 +81,12 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     for (auto& [data, buffer] : all_) {
       if (buffer.owner != std::this_thread::get_id() || buffer.damaged) continue;
-      const bool before = !is_intact(buffer.pages, buffer.before()), behind = !is_intact(data + buffer.bytes, buffer.behind());
+      const bool before = !is_intact(buffer.pages, buffer.before()),
+                 behind = !is_intact(data + buffer.bytes, buffer.behind());
       if (!before && !behind) continue;
       buffer.damaged = true;
-      return std::string("written ") + (before ? "before" : "behind") + " a buffer of " + std::to_string(buffer.bytes) + " bytes";
+      return std::string("written ") + (before ? "before" : "behind") + " a buffer of " + std::to_string(buffer.bytes) +
+             " bytes";
     }
     return std::nullopt;
   }
@@ -103,7 +105,8 @@ Allocations& allocations() {
 /// the fault is the running code's own.
 void on_fault(int signal, siginfo_t* info, void*) {
   const std::string running = running_thread();
-  std::fprintf(stderr, "emulator: %s: no memory at %p, or not for writing\n", running.empty() ? "in the host's code" : running.c_str(), info->si_addr);
+  std::fprintf(stderr, "emulator: %s: no memory at %p, or not for writing\n",
+               running.empty() ? "in the host's code" : running.c_str(), info->si_addr);
   std::signal(signal, SIG_DFL);
 }
 
@@ -183,7 +186,8 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   static const bool watching = (watch_faults(), true);
   static_cast<void>(watching);
   *data = allocations().add(bytes);
-  return *data != nullptr ? cudaSuccess : report_error(cudaErrorMemoryAllocation, "no room for " + std::to_string(bytes) + " bytes");
+  return *data != nullptr ? cudaSuccess
+                          : report_error(cudaErrorMemoryAllocation, "no room for " + std::to_string(bytes) + " bytes");
 }
 
 cudaError_t cudaFree(void* data) {
@@ -192,13 +196,15 @@ cudaError_t cudaFree(void* data) {
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  if (!allocations().holds(kind == cudaMemcpyHostToDevice ? to : from, bytes)) return report_error(cudaErrorInvalidValue, "copied " + std::to_string(bytes) + " bytes beyond a buffer");
+  if (!allocations().holds(kind == cudaMemcpyHostToDevice ? to : from, bytes))
+    return report_error(cudaErrorInvalidValue, "copied " + std::to_string(bytes) + " bytes beyond a buffer");
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t) {
-  if (!allocations().holds(data, bytes)) return report_error(cudaErrorInvalidValue, "set " + std::to_string(bytes) + " bytes beyond a buffer");
+  if (!allocations().holds(data, bytes))
+    return report_error(cudaErrorInvalidValue, "set " + std::to_string(bytes) + " bytes beyond a buffer");
   std::memset(data, value, bytes);
   return cudaSuccess;
 }

@@ -20,8 +20,8 @@ bool is_intact(const std::byte* data, std::size_t bytes);
 /// Which of the buffers that this thread of the host allocated were written out of bounds; told once.
 std::optional<std::string> find_damage();
 
-/// Has accesses to guard pages say what was running, before the program dies of them. cudaMalloc calls it first; others that
-/// handle SIGSEGV may come in between.
+/// Has accesses to guard pages say what was running, before the program dies of them. cudaMalloc calls it first; others
+/// that handle SIGSEGV may come in between.
 void watch_faults();
 
 /// Kernel, block and thread that this thread of the host runs; empty if none.

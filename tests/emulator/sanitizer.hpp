@@ -22,8 +22,12 @@ namespace stepcast::emulator {
 inline constexpr bool kSanitized = true;
 inline void poison(const void* data, std::size_t bytes) { __asan_poison_memory_region(data, bytes); }
 inline void unpoison(const void* data, std::size_t bytes) { __asan_unpoison_memory_region(data, bytes); }
-inline void start_switch(void** fake, const void* stack, std::size_t bytes) { __sanitizer_start_switch_fiber(fake, stack, bytes); }
-inline void finish_switch(void* fake, const void** stack, std::size_t* bytes) { __sanitizer_finish_switch_fiber(fake, stack, bytes); }
+inline void start_switch(void** fake, const void* stack, std::size_t bytes) {
+  __sanitizer_start_switch_fiber(fake, stack, bytes);
+}
+inline void finish_switch(void* fake, const void** stack, std::size_t* bytes) {
+  __sanitizer_finish_switch_fiber(fake, stack, bytes);
+}
 #else
 inline constexpr bool kSanitized = false;
 inline void poison(const void*, std::size_t) {}

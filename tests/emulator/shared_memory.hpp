@@ -27,7 +27,9 @@ class SharedMemory {
   }
   [[nodiscard]] std::optional<std::string> find_damage() const {
     for (const std::size_t number : used_)
-      if (!variables_[number].intact()) return "written out of bounds of a __shared__ variable of " + std::to_string(variables_[number].bytes) + " bytes";
+      if (!variables_[number].intact())
+        return "written out of bounds of a __shared__ variable of " + std::to_string(variables_[number].bytes) +
+               " bytes";
     return std::nullopt;
   }
 
@@ -50,7 +52,9 @@ class SharedMemory {
       }
       fill_unwritten(data(), bytes);
     }
-    [[nodiscard]] bool intact() const { return is_intact(lines[0].bytes, sizeof(Line)) && is_intact(lines[1].bytes + bytes, behind()); }
+    [[nodiscard]] bool intact() const {
+      return is_intact(lines[0].bytes, sizeof(Line)) && is_intact(lines[1].bytes + bytes, behind());
+    }
   };
 
   std::vector<Variable> variables_;

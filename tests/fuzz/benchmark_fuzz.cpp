@@ -1,5 +1,5 @@
-// Bytes to the readers of benchmarks of links, and what they read to the fit: whatever they are, the answer is a cluster,
-// BadInput with a place, or std::invalid_argument from the fit.
+// Bytes to the readers of benchmarks of links, and what they read to the fit: whatever they are, the answer is a
+// cluster, BadInput with a place, or std::invalid_argument from the fit.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +15,8 @@ using namespace stepcast::calibrate;
 void fit(const Benchmark& benchmark) {
   for (const Benchmark::Row& row : benchmark.rows)
     if (!(row.bytes >= 0 && row.seconds > 0)) std::abort();
-  if (benchmark.rows.size() < 4 || benchmark.rows.size() > 64) return;  // fewer are refused before a fit, more take long
+  if (benchmark.rows.size() < 4 || benchmark.rows.size() > 64)
+    return;  // fewer are refused before a fit, more take long
   try {
     const BenchmarkFit fitted = fit_benchmark(benchmark, {});
     static_cast<void>(link_table(make_cluster("fuzzed", {fitted}), {fitted}));

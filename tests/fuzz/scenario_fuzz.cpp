@@ -40,7 +40,8 @@ void check_point(const StudyPoint& point, const std::string& file) {
   const std::string canonical = to_json(point.scenario).dump();
   try {
     const Study again = parse_study(canonical, file, {}, nowhere(), kPoints);
-    if (again.points.size() != 1 || to_json(again.points[0].scenario).dump() != canonical) fail("the canonical document changes when read again", canonical);
+    if (again.points.size() != 1 || to_json(again.points[0].scenario).dump() != canonical)
+      fail("the canonical document changes when read again", canonical);
   } catch (const ScenarioError& error) {
     fail(error.what(), canonical);
   }
@@ -56,12 +57,15 @@ void collect(Json& json, std::vector<Json*>& nodes) {
 
 /// One change that leaves JSON JSON: another value, a value from elsewhere, a list of two, a field less.
 void mutate(Json& document, std::mt19937& random) {
-  static const Json values = Json::parse(R"([0, 1, 2, 3, 8, -1, 3.7, 65536, 1e30, 9007199254740991, true, false, null, "", "auto", "ring", "hierarchical", "vanilla",
+  static const Json values = Json::parse(
+      R"([0, 1, 2, 3, 8, -1, 3.7, 65536, 1e30, 9007199254740991, true, false, null, "", "auto", "ring", "hierarchical", "vanilla",
       "10Gbps", "25us", "0s", "4MiB", "0B", "1ns/B", "-5us", "fp16", "replay", "both", "asynchronous", "bucketed", "per-tensor", "greedy", "co-located",
       [], {}, [1, 2], [[1], [2, 4]], {"kind": "star"}, {"kind": "gossip"}, {"kind": "ratio", "ratio": 2}, {"kind": "tcp"}, {"from": "x"}])");
   std::vector<Json*> nodes;
   collect(document, nodes);
-  const auto any_of = [&](std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random); };
+  const auto any_of = [&](std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
+  };
   Json& node = *nodes[any_of(nodes.size())];
   const Json elsewhere = *nodes[any_of(nodes.size())];
   switch (any_of(5)) {
@@ -83,14 +87,17 @@ void mutate(Json& document, std::mt19937& random) {
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 /// Bytes as libFuzzer does it, or JSON values: blind bytes rarely leave a document that the reader reads to its end.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
+                                               unsigned seed) {
   std::mt19937 random(seed);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto end = std::min(bytes.find('\0'), size);
-  Json document = random() % 2 ? Json::parse(bytes.substr(0, end), nullptr, /*allow_exceptions=*/false) : Json(Json::value_t::discarded);
+  Json document = random() % 2 ? Json::parse(bytes.substr(0, end), nullptr, /*allow_exceptions=*/false)
+                               : Json(Json::value_t::discarded);
   if (document.is_discarded()) return LLVMFuzzerMutate(data, size, max_size);
   mutate(document, random);
-  const std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace) + std::string(bytes.substr(end));
+  const std::string text =
+      document.dump(-1, ' ', false, Json::error_handler_t::replace) + std::string(bytes.substr(end));
   if (text.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::copy(text.begin(), text.end(), data);
   return text.size();

@@ -1,5 +1,5 @@
-// The layers that sweep memory: CPU references against PyTorch's formulas written out in double, their gradients against
-// central differences of those, and what the header comments promise of NaN, infinities and ties.
+// The layers that sweep memory: CPU references against PyTorch's formulas written out in double, their gradients
+// against central differences of those, and what the header comments promise of NaN, infinities and ties.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -38,7 +38,9 @@ Vector numbers(const Workspace& workspace, std::size_t at) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     switch (buffer.element) {
       case Element::f32: x[i] = static_cast<double>(static_cast<const float*>(workspace.data(at))[i]); break;
-      case Element::bf16: x[i] = static_cast<double>(float_of_bfloat(static_cast<const std::uint16_t*>(workspace.data(at))[i])); break;
+      case Element::bf16:
+        x[i] = static_cast<double>(float_of_bfloat(static_cast<const std::uint16_t*>(workspace.data(at))[i]));
+        break;
       case Element::u8: x[i] = static_cast<const std::uint8_t*>(workspace.data(at))[i]; break;
       default: x[i] = static_cast<const std::uint32_t*>(workspace.data(at))[i]; break;
     }
@@ -52,7 +54,9 @@ void set(const Workspace& workspace, std::size_t at, const Vector& x) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     switch (buffer.element) {
       case Element::f32: static_cast<float*>(workspace.data(at))[i] = static_cast<float>(x[i]); break;
-      case Element::bf16: static_cast<std::uint16_t*>(workspace.data(at))[i] = bfloat_bits(static_cast<float>(x[i])); break;
+      case Element::bf16:
+        static_cast<std::uint16_t*>(workspace.data(at))[i] = bfloat_bits(static_cast<float>(x[i]));
+        break;
       case Element::u8: static_cast<std::uint8_t*>(workspace.data(at))[i] = static_cast<std::uint8_t>(x[i]); break;
       default: static_cast<std::uint32_t*>(workspace.data(at))[i] = static_cast<std::uint32_t>(x[i]); break;
     }
@@ -60,7 +64,8 @@ void set(const Workspace& workspace, std::size_t at, const Vector& x) {
 }
 
 /// Runs a kernel's reference with some buffers set; the workspace then holds the results.
-Workspace run(const Kernel& kernel, std::int64_t n, const std::map<std::size_t, Vector>& inputs, std::uint64_t seed = 1) {
+Workspace run(const Kernel& kernel, std::int64_t n, const std::map<std::size_t, Vector>& inputs,
+              std::uint64_t seed = 1) {
   Workspace workspace(kernel, n, Input::normal, seed);
   for (const auto& [at, x] : inputs) set(workspace, at, x);
   kernel.reference(workspace.call());
@@ -68,7 +73,9 @@ Workspace run(const Kernel& kernel, std::int64_t n, const std::map<std::size_t, 
 }
 
 /// Normal numbers, exact in float.
-Vector draw(std::int64_t n, std::uint64_t seed) { return numbers(Workspace(*add_layer({n}, Precision::fp32).forward, 1, Input::normal, seed), 0); }
+Vector draw(std::int64_t n, std::uint64_t seed) {
+  return numbers(Workspace(*add_layer({n}, Precision::fp32).forward, 1, Input::normal, seed), 0);
+}
 
 /// Each entry within `relative` of the largest expected.
 void require_near(const Vector& expected, const Vector& got, double relative, const std::string& what) {
@@ -76,7 +83,8 @@ void require_near(const Vector& expected, const Vector& got, double relative, co
   double largest = 0;
   for (const double e : expected) largest = std::max(largest, std::abs(e));
   for (std::size_t i = 0; i < expected.size(); ++i)
-    if (!(std::abs(got[i] - expected[i]) <= relative * largest)) FAIL(what << "[" << i << "]: expected " << expected[i] << ", got " << got[i] << ", largest " << largest);
+    if (!(std::abs(got[i] - expected[i]) <= relative * largest))
+      FAIL(what << "[" << i << "]: expected " << expected[i] << ", got " << got[i] << ", largest " << largest);
 }
 
 double dot(const Vector& a, const Vector& b) {
@@ -112,21 +120,29 @@ struct NormOracle {
     Vector count(groups), mean(groups), variance(groups), y(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) count[group(i)] += 1;
     for (std::size_t i = 0; i < x.size(); ++i) mean[group(i)] += x[i] / count[group(i)];
-    for (std::size_t i = 0; i < x.size(); ++i) variance[group(i)] += (x[i] - mean[group(i)]) * (x[i] - mean[group(i)]) / count[group(i)];
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] = (x[i] - mean[group(i)]) / std::sqrt(variance[group(i)] + kEpsilon) * scale[parameter(i)] + bias[parameter(i)];
+    for (std::size_t i = 0; i < x.size(); ++i)
+      variance[group(i)] += (x[i] - mean[group(i)]) * (x[i] - mean[group(i)]) / count[group(i)];
+    for (std::size_t i = 0; i < x.size(); ++i)
+      y[i] =
+          (x[i] - mean[group(i)]) / std::sqrt(variance[group(i)] + kEpsilon) * scale[parameter(i)] + bias[parameter(i)];
     return y;
   }
 };
 
 void check_norm(const LayerKernels& layer, std::int64_t n, std::size_t parameters, const NormOracle& oracle) {
   Workspace drawn(*layer.data_gradient, n, Input::normal, 5);
-  const Vector dy = numbers(drawn, 0), x = numbers(drawn, 1), scale = numbers(drawn, 2), bias = draw(static_cast<std::int64_t>(parameters), 6);
+  const Vector dy = numbers(drawn, 0), x = numbers(drawn, 1), scale = numbers(drawn, 2),
+               bias = draw(static_cast<std::int64_t>(parameters), 6);
   const Workspace forward = run(*layer.forward, n, {{0, x}, {1, scale}, {2, bias}});
   require_near(oracle(x, scale, bias), numbers(forward, 3), kFloat, "y");
-  const Workspace backward = run(*layer.data_gradient, n, {{0, dy}, {1, x}, {2, scale}, {3, numbers(forward, 4)}, {4, numbers(forward, 5)}});
-  require_near(difference_quotients([&](const Vector& v) { return dot(dy, oracle(v, scale, bias)); }, x), numbers(backward, 5), 2 * kFloat, "dx");
-  require_near(difference_quotients([&](const Vector& v) { return dot(dy, oracle(x, v, bias)); }, scale), numbers(backward, 6), 2 * kFloat, "dscale");
-  require_near(difference_quotients([&](const Vector& v) { return dot(dy, oracle(x, scale, v)); }, bias), numbers(backward, 7), 2 * kFloat, "dbias");
+  const Workspace backward =
+      run(*layer.data_gradient, n, {{0, dy}, {1, x}, {2, scale}, {3, numbers(forward, 4)}, {4, numbers(forward, 5)}});
+  require_near(difference_quotients([&](const Vector& v) { return dot(dy, oracle(v, scale, bias)); }, x),
+               numbers(backward, 5), 2 * kFloat, "dx");
+  require_near(difference_quotients([&](const Vector& v) { return dot(dy, oracle(x, v, bias)); }, scale),
+               numbers(backward, 6), 2 * kFloat, "dscale");
+  require_near(difference_quotients([&](const Vector& v) { return dot(dy, oracle(x, scale, v)); }, bias),
+               numbers(backward, 7), 2 * kFloat, "dbias");
 }
 
 /// Mean log-sum-exp minus the label's logit.
@@ -199,14 +215,19 @@ TEST_CASE("activations and their gradients") {
     }
     const Vector y = numbers(run(*layer.forward, 1, {{0, x}}), 1);
     require_near(expected, y, kFloat, layer.forward->name());
-    require_near(slope, numbers(run(*layer.data_gradient, 1, {{0, dy}, {1, c.reads_x ? x : y}}), 2), kFloat, layer.data_gradient->name());
+    require_near(slope, numbers(run(*layer.data_gradient, 1, {{0, dy}, {1, c.reads_x ? x : y}}), 2), kFloat,
+                 layer.data_gradient->name());
   }
 }
 
 TEST_CASE("activations of zeros, infinities and NaN") {
   const Vector x{kNan, kInfinity, -kInfinity, 0, -0.0, 1};
-  const auto value = [&](ActivationKind kind) { return numbers(run(*activation_layer({kind, 6}, Precision::fp32).forward, 1, {{0, x}}), 1); };
-  const Vector relu = value(ActivationKind::relu), gelu = value(ActivationKind::gelu), tanh = value(ActivationKind::tanh), sigmoid = value(ActivationKind::sigmoid), silu = value(ActivationKind::silu);
+  const auto value = [&](ActivationKind kind) {
+    return numbers(run(*activation_layer({kind, 6}, Precision::fp32).forward, 1, {{0, x}}), 1);
+  };
+  const Vector relu = value(ActivationKind::relu), gelu = value(ActivationKind::gelu),
+               tanh = value(ActivationKind::tanh), sigmoid = value(ActivationKind::sigmoid),
+               silu = value(ActivationKind::silu);
   for (const Vector& y : {relu, gelu, tanh, sigmoid, silu}) CHECK(std::isnan(y[0]));
   CHECK(Vector(relu.begin() + 1, relu.end()) == Vector{kInfinity, 0, 0, 0, 1});
   CHECK_FALSE(std::signbit(relu[4]));
@@ -219,14 +240,19 @@ TEST_CASE("activations of zeros, infinities and NaN") {
   CHECK(std::isnan(silu[2]));
   CHECK(Vector(silu.begin() + 3, silu.begin() + 5) == Vector{0, 0});
   require_close(0.7310585786300049, silu[5], 1e-7, "e/(1 + e)");
-  // silu: 0·∞ in both infinities' gradients, s(0) = 1/2 at zeros, s + s (1 - s) at 1 with s as above; far below zero nothing overflows.
-  const Vector slope = numbers(run(*activation_layer({ActivationKind::silu, 7}, Precision::fp32).data_gradient, 1, {{0, Vector(7, 1.0)}, {1, {kNan, kInfinity, -kInfinity, 0, -0.0, 1, -1e4}}}), 2);
+  // silu: 0·∞ in both infinities' gradients, s(0) = 1/2 at zeros, s + s (1 - s) at 1 with s as above; far below zero
+  // nothing overflows.
+  const Vector slope = numbers(run(*activation_layer({ActivationKind::silu, 7}, Precision::fp32).data_gradient, 1,
+                                   {{0, Vector(7, 1.0)}, {1, {kNan, kInfinity, -kInfinity, 0, -0.0, 1, -1e4}}}),
+                               2);
   for (int i = 0; i < 3; ++i) CHECK(std::isnan(slope[static_cast<std::size_t>(i)]));
   CHECK(Vector(slope.begin() + 3, slope.begin() + 5) == Vector{0.5, 0.5});
   require_close(0.9276705118714867, slope[5], 1e-7, "slope at 1");
   CHECK(slope[6] == 0);
   // relu hands the gradient to what was above zero or NaN.
-  const Vector dx = numbers(run(*activation_layer({ActivationKind::relu, 6}, Precision::fp32).data_gradient, 1, {{0, {2, 3, 4, 5, 6, kNan}}, {1, relu}}), 2);
+  const Vector dx = numbers(run(*activation_layer({ActivationKind::relu, 6}, Precision::fp32).data_gradient, 1,
+                                {{0, {2, 3, 4, 5, 6, kNan}}, {1, relu}}),
+                            2);
   CHECK(Vector(dx.begin(), dx.begin() + 5) == Vector{2, 3, 0, 0, 0});
   CHECK(std::isnan(dx[5]));
 }
@@ -235,10 +261,12 @@ TEST_CASE("dropout keeps half, doubled; backward by the same mask") {
   constexpr std::int64_t count = 100000;
   const LayerKernels layer = activation_layer({ActivationKind::dropout, count}, Precision::fp32);
   const Vector x = draw(count, 4), y = numbers(run(*layer.forward, 1, {{0, x}}, 77), 1);
-  const Vector dx = numbers(run(*layer.data_gradient, 1, {{0, Vector(x.size(), 1.0)}}, 77), 1), other = numbers(run(*layer.data_gradient, 1, {{0, Vector(x.size(), 1.0)}}, 78), 1);
+  const Vector dx = numbers(run(*layer.data_gradient, 1, {{0, Vector(x.size(), 1.0)}}, 77), 1),
+               other = numbers(run(*layer.data_gradient, 1, {{0, Vector(x.size(), 1.0)}}, 78), 1);
   double kept = 0, alike = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (y[i] != (dx[i] == 2 ? 2 * x[i] : 0) || (dx[i] != 2 && dx[i] != 0)) FAIL("element " << i << ": " << x[i] << " became " << y[i] << ", gradient " << dx[i]);
+    if (y[i] != (dx[i] == 2 ? 2 * x[i] : 0) || (dx[i] != 2 && dx[i] != 0))
+      FAIL("element " << i << ": " << x[i] << " became " << y[i] << ", gradient " << dx[i]);
     kept += dx[i] == 2;
     alike += dx[i] == other[i];
   }
@@ -259,13 +287,16 @@ TEST_CASE("sum, product and copy of tensors") {
   const LayerKernels multiply = multiply_layer({2}, Precision::fp32);
   CHECK(numbers(run(*multiply.forward, 1, {{0, {3, -2}}, {1, {5, 7}}}), 2) == Vector{15, -14});
   const Workspace back = run(*multiply.data_gradient, 1, {{0, {2, 10}}, {1, {3, -2}}, {2, {5, 7}}});
-  CHECK(numbers(back, 3) == Vector{10, 70});   // dy·b
-  CHECK(numbers(back, 4) == Vector{6, -20});   // dy·a
-  for (const auto& part : {concat_layer({3}, Precision::fp32).forward, concat_layer({3}, Precision::fp32).data_gradient}) CHECK(numbers(run(*part, 1, {{0, {1, -0.25, 7}}}), 1) == Vector{1, -0.25, 7});
+  CHECK(numbers(back, 3) == Vector{10, 70});  // dy·b
+  CHECK(numbers(back, 4) == Vector{6, -20});  // dy·a
+  for (const auto& part :
+       {concat_layer({3}, Precision::fp32).forward, concat_layer({3}, Precision::fp32).data_gradient})
+    CHECK(numbers(run(*part, 1, {{0, {1, -0.25, 7}}}), 1) == Vector{1, -0.25, 7});
 }
 
 TEST_CASE("batch norm: PyTorch's formula and its gradients") {
-  for (const auto& [shape, n] : {std::pair{BatchNormShape{3, 2, 3}, 4}, std::pair{BatchNormShape{2, 5, 1}, 1}, std::pair{BatchNormShape{4, 1, 1}, 6}}) {
+  for (const auto& [shape, n] : {std::pair{BatchNormShape{3, 2, 3}, 4}, std::pair{BatchNormShape{2, 5, 1}, 1},
+                                 std::pair{BatchNormShape{4, 1, 1}, 6}}) {
     const std::size_t channels = size(shape.channels), area = size(shape.height * shape.width);
     const auto channel = [=](std::size_t i) { return i / area % channels; };
     check_norm(batch_norm_layer(shape, Precision::fp32), n, channels, {channels, channel, channel});
@@ -273,9 +304,11 @@ TEST_CASE("batch norm: PyTorch's formula and its gradients") {
 }
 
 TEST_CASE("layer norm: PyTorch's formula and its gradients") {
-  for (const auto& [shape, n] : {std::pair{LayerNormShape{7, 3}, 2}, std::pair{LayerNormShape{16, 1}, 1}, std::pair{LayerNormShape{3, 5}, 3}}) {
+  for (const auto& [shape, n] :
+       {std::pair{LayerNormShape{7, 3}, 2}, std::pair{LayerNormShape{16, 1}, 1}, std::pair{LayerNormShape{3, 5}, 3}}) {
     const std::size_t width = size(shape.width), rows = size(shape.rows * n);
-    check_norm(layer_norm_layer(shape, Precision::fp32), n, width, {rows, [=](std::size_t i) { return i / width; }, [=](std::size_t i) { return i % width; }});
+    check_norm(layer_norm_layer(shape, Precision::fp32), n, width,
+               {rows, [=](std::size_t i) { return i / width; }, [=](std::size_t i) { return i % width; }});
   }
 }
 
@@ -298,7 +331,8 @@ TEST_CASE("batch norm's output has mean 0 and variance v/(v + ε)") {
 
 TEST_CASE("norms of constant input and of input that is no number") {
   // x = {1, 3}: mean 2, variance 1 (over the batch of two), so 1/sqrt(1.00001); channel two is constant.
-  const Workspace two = run(*batch_norm_layer({2, 1, 1}, Precision::fp32).forward, 2, {{0, {1, 7, 3, 7}}, {1, {2, 2}}, {2, {10, 20}}});
+  const Workspace two =
+      run(*batch_norm_layer({2, 1, 1}, Precision::fp32).forward, 2, {{0, {1, 7, 3, 7}}, {1, {2, 2}}, {2, {10, 20}}});
   CHECK(numbers(two, 4) == Vector{2, 7});
   require_close(1 / std::sqrt(1.00001), numbers(two, 5)[0], 1e-7, "inverse deviation");
   require_close(1 / std::sqrt(1e-5), numbers(two, 5)[1], 1e-6, "of a constant");
@@ -320,52 +354,65 @@ TEST_CASE("norms of constant input and of input that is no number") {
 }
 
 TEST_CASE("pools: every window, and their gradients") {
-  property("as an own walk over the padded input has it", [] {
-    const PoolShape shape = random_pool(coin());
-    const LayerKernels layer = pool_layer(shape, Precision::fp32);
-    const int n = integer_between(1, 2);
-    const auto seed = static_cast<std::uint64_t>(integer_between(0, 1000));
-    const Workspace forward = run(*layer.forward, n, {}, seed);
-    const Vector x = numbers(forward, 0), y = numbers(forward, 1), expected = pool_oracle(shape, x);
-    RC_ASSERT(y.size() == expected.size());
-    for (std::size_t i = 0; i < y.size(); ++i) RC_ASSERT(std::abs(y[i] - expected[i]) <= kFloat);
-    // Elements are some 1e-5 apart or more in all but few draws of at most 500: no difference crosses a tie.
-    const Vector dy = draw(static_cast<std::int64_t>(y.size()), seed + 1);
-    const Vector slopes = difference_quotients([&](const Vector& v) { return dot(dy, pool_oracle(shape, v)); }, x);
-    const Vector dx = shape.average ? numbers(run(*layer.data_gradient, n, {{0, dy}}), 1) : numbers(run(*layer.data_gradient, n, {{0, dy}, {1, numbers(forward, 2)}}), 2);
-    std::size_t apart = 0;
-    for (std::size_t i = 0; i < dx.size(); ++i) apart += !(std::abs(dx[i] - slopes[i]) <= 1e-5);
-    RC_ASSERT(apart <= (shape.average ? 0U : 2U));
-  }, 60);
+  property(
+      "as an own walk over the padded input has it",
+      [] {
+        const PoolShape shape = random_pool(coin());
+        const LayerKernels layer = pool_layer(shape, Precision::fp32);
+        const int n = integer_between(1, 2);
+        const auto seed = static_cast<std::uint64_t>(integer_between(0, 1000));
+        const Workspace forward = run(*layer.forward, n, {}, seed);
+        const Vector x = numbers(forward, 0), y = numbers(forward, 1), expected = pool_oracle(shape, x);
+        RC_ASSERT(y.size() == expected.size());
+        for (std::size_t i = 0; i < y.size(); ++i) RC_ASSERT(std::abs(y[i] - expected[i]) <= kFloat);
+        // Elements are some 1e-5 apart or more in all but few draws of at most 500: no difference crosses a tie.
+        const Vector dy = draw(static_cast<std::int64_t>(y.size()), seed + 1);
+        const Vector slopes = difference_quotients([&](const Vector& v) { return dot(dy, pool_oracle(shape, v)); }, x);
+        const Vector dx = shape.average ? numbers(run(*layer.data_gradient, n, {{0, dy}}), 1)
+                                        : numbers(run(*layer.data_gradient, n, {{0, dy}, {1, numbers(forward, 2)}}), 2);
+        std::size_t apart = 0;
+        for (std::size_t i = 0; i < dx.size(); ++i) apart += !(std::abs(dx[i] - slopes[i]) <= 1e-5);
+        RC_ASSERT(apart <= (shape.average ? 0U : 2U));
+      },
+      60);
 }
 
 TEST_CASE("average pool: backward is forward's transpose") {
-  property("<dy, A x> = <Aᵀ dy, x>", [] {
-    const LayerKernels layer = pool_layer(random_pool(true), Precision::fp32);
-    const Workspace forward = run(*layer.forward, 2, {}, 3), backward = run(*layer.data_gradient, 2, {}, 4);
-    // Sums of up to 500 products of size 1, each rounded to 2^-24.
-    RC_ASSERT(std::abs(dot(numbers(backward, 0), numbers(forward, 1)) - dot(numbers(backward, 1), numbers(forward, 0))) <= 1e-4);
-  }, 100);
+  property(
+      "<dy, A x> = <Aᵀ dy, x>",
+      [] {
+        const LayerKernels layer = pool_layer(random_pool(true), Precision::fp32);
+        const Workspace forward = run(*layer.forward, 2, {}, 3), backward = run(*layer.data_gradient, 2, {}, 4);
+        // Sums of up to 500 products of size 1, each rounded to 2^-24.
+        RC_ASSERT(std::abs(dot(numbers(backward, 0), numbers(forward, 1)) -
+                           dot(numbers(backward, 1), numbers(forward, 0))) <= 1e-4);
+      },
+      100);
 }
 
 TEST_CASE("max pool: the first of equal ones, the first NaN, -∞ alone") {
   const PoolShape shape{false, 1, 2, 2, 2, 0, 0, 2, 8};
   const LayerKernels layer = pool_layer(shape, Precision::fp32);
-  const Workspace forward = run(*layer.forward, 1, {{0, {1, 3, 5, kNan, -kInfinity, -kInfinity, 2, kInfinity,
-                                                         3, 2, kNan, 7, -kInfinity, -kInfinity, kInfinity, 1}}});
+  const Workspace forward = run(
+      *layer.forward, 1,
+      {{0,
+        {1, 3, 5, kNan, -kInfinity, -kInfinity, 2, kInfinity, 3, 2, kNan, 7, -kInfinity, -kInfinity, kInfinity, 1}}});
   const Vector y = numbers(forward, 1);
   CHECK(y[0] == 3);
   CHECK(std::isnan(y[1]));
   CHECK(y[2] == -kInfinity);
   CHECK(y[3] == kInfinity);
   CHECK(numbers(forward, 2) == Vector{1, 1, 0, 1});
-  CHECK(numbers(run(*layer.data_gradient, 1, {{0, {10, 20, 30, 40}}, {1, {1, 1, 0, 1}}}), 2) == Vector{0, 10, 0, 20, 30, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(numbers(run(*layer.data_gradient, 1, {{0, {10, 20, 30, 40}}, {1, {1, 1, 0, 1}}}), 2) ==
+        Vector{0, 10, 0, 20, 30, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("pools that cannot be are refused") {
-  CHECK_THROWS_AS(pool_layer({false, 1, 2, 2, 1, 2, 0, 5, 5}, Precision::fp32), std::invalid_argument);   // windows of padding alone
-  CHECK_THROWS_AS(pool_layer({true, 1, 6, 6, 1, 0, 0, 5, 5}, Precision::fp32), std::invalid_argument);    // no window
-  CHECK_THROWS_AS(pool_layer({false, 1, 17, 16, 1, 0, 0, 20, 20}, Precision::fp32), std::invalid_argument);  // 272 places
+  CHECK_THROWS_AS(pool_layer({false, 1, 2, 2, 1, 2, 0, 5, 5}, Precision::fp32),
+                  std::invalid_argument);  // windows of padding alone
+  CHECK_THROWS_AS(pool_layer({true, 1, 6, 6, 1, 0, 0, 5, 5}, Precision::fp32), std::invalid_argument);  // no window
+  CHECK_THROWS_AS(pool_layer({false, 1, 17, 16, 1, 0, 0, 20, 20}, Precision::fp32),
+                  std::invalid_argument);  // 272 places
   CHECK_NOTHROW(pool_layer({true, 1, 17, 16, 1, 0, 0, 20, 20}, Precision::fp32));
 }
 
@@ -388,7 +435,9 @@ TEST_CASE("softmax loss: differences, rows of the gradient sum to zero") {
     const Vector x = numbers(backward, 0), labels = numbers(backward, 1), dx = numbers(backward, 3);
     require_near(difference_quotients([&](const Vector& v) { return mean_loss(v, labels); }, x), dx, kFloat, "dx");
     const Vector losses = numbers(run(*layer.forward, 2, {{0, x}, {1, labels}}), 2);
-    require_close(mean_loss(x, labels), std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size()), kFloat, "mean loss");
+    require_close(mean_loss(x, labels),
+                  std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size()), kFloat,
+                  "mean loss");
     for (std::size_t r = 0; r < labels.size(); ++r) {
       const auto row = dx.begin() + static_cast<std::ptrdiff_t>(r * size(shape.classes));
       CHECK(std::abs(std::accumulate(row, row + shape.classes, 0.0)) <= 1e-6);
@@ -398,7 +447,8 @@ TEST_CASE("softmax loss: differences, rows of the gradient sum to zero") {
 
 TEST_CASE("softmax loss of infinities and NaN, and of large logits") {
   const LayerKernels layer = softmax_loss_layer({3, 6}, Precision::fp32);
-  const Vector logits{1, kInfinity, 2, 1, kNan, 2, -kInfinity, 3, 3, -kInfinity, -kInfinity, -kInfinity, -kInfinity, 3, 3, 1000, 1000, 0};
+  const Vector logits{1,          kInfinity,  2,          1,          kNan, 2, -kInfinity, 3,    3,
+                      -kInfinity, -kInfinity, -kInfinity, -kInfinity, 3,    3, 1000,       1000, 0};
   const Workspace forward = run(*layer.forward, 1, {{0, logits}, {1, {0, 0, 1, 0, 0, 0}}});
   const Vector losses = numbers(forward, 2), sums = numbers(forward, 3);
   for (const std::size_t row : {0, 1}) {
@@ -412,21 +462,28 @@ TEST_CASE("softmax loss of infinities and NaN, and of large logits") {
   require_close(1000 + std::log(2.0), sums[5], 1e-7, "no overflow");
   const Vector dx = numbers(run(*layer.data_gradient, 1, {{0, logits}, {1, {0, 0, 1, 0, 0, 0}}, {2, sums}}), 3);
   for (const std::size_t i : {0, 1, 2, 3, 4, 5, 9, 10, 11}) CHECK(std::isnan(dx[i]));
-  require_near({0, -0.5 / 6, 0.5 / 6, -1.0 / 6, 0.5 / 6, 0.5 / 6}, {dx[6], dx[7], dx[8], dx[12], dx[13], dx[14]}, kFloat, "rows with -∞");
+  require_near({0, -0.5 / 6, 0.5 / 6, -1.0 / 6, 0.5 / 6, 0.5 / 6}, {dx[6], dx[7], dx[8], dx[12], dx[13], dx[14]},
+               kFloat, "rows with -∞");
 }
 
 TEST_CASE("embedding: rows of the table; backward is forward's transpose") {
   const LayerKernels layer = embedding_layer({4, 2, 3}, Precision::fp32);
-  CHECK(numbers(run(*layer.forward, 1, {{0, {1, 2, 3, 4, 5, 6, 7, 8}}, {1, {3, 0, 3}}}), 2) == Vector{7, 8, 1, 2, 7, 8});
-  CHECK(numbers(run(*layer.weight_gradient, 1, {{0, {1, 10, 2, 20, 4, 40}}, {1, {3, 0, 3}}}), 2) == Vector{2, 20, 0, 0, 0, 0, 5, 50});
-  property("<dy, E table> = <Eᵀ dy, table>", [] {
-    const EmbeddingShape shape{integer_between(1, 20), integer_between(1, 9), integer_between(1, 15)};
-    const LayerKernels random = embedding_layer(shape, Precision::fp32);
-    const auto seed = static_cast<std::uint64_t>(integer_between(0, 1000));
-    const Workspace forward = run(*random.forward, 2, {}, seed);
-    const Workspace backward = run(*random.weight_gradient, 2, {{1, numbers(forward, 1)}}, seed + 1);
-    RC_ASSERT(std::abs(dot(numbers(backward, 0), numbers(forward, 2)) - dot(numbers(backward, 2), numbers(forward, 0))) <= 1e-4);
-  }, 100);
+  CHECK(numbers(run(*layer.forward, 1, {{0, {1, 2, 3, 4, 5, 6, 7, 8}}, {1, {3, 0, 3}}}), 2) ==
+        Vector{7, 8, 1, 2, 7, 8});
+  CHECK(numbers(run(*layer.weight_gradient, 1, {{0, {1, 10, 2, 20, 4, 40}}, {1, {3, 0, 3}}}), 2) ==
+        Vector{2, 20, 0, 0, 0, 0, 5, 50});
+  property(
+      "<dy, E table> = <Eᵀ dy, table>",
+      [] {
+        const EmbeddingShape shape{integer_between(1, 20), integer_between(1, 9), integer_between(1, 15)};
+        const LayerKernels random = embedding_layer(shape, Precision::fp32);
+        const auto seed = static_cast<std::uint64_t>(integer_between(0, 1000));
+        const Workspace forward = run(*random.forward, 2, {}, seed);
+        const Workspace backward = run(*random.weight_gradient, 2, {{1, numbers(forward, 1)}}, seed + 1);
+        RC_ASSERT(std::abs(dot(numbers(backward, 0), numbers(forward, 2)) -
+                           dot(numbers(backward, 2), numbers(forward, 0))) <= 1e-4);
+      },
+      100);
 }
 
 TEST_CASE("SGD with momentum: two steps") {
@@ -441,9 +498,9 @@ TEST_CASE("SGD with momentum: two steps") {
 }
 
 TEST_CASE("Adam: two steps") {
-  // From m = v = 0 with g = 2: m̂ = 2, v̂ = 4, so w falls by 0.001·2/(2 + 1e-8). Then with g = 1: m = 0.9·0.2 + 0.1 = 0.28,
-  // m̂ = 0.28/(1 - 0.81); v = 0.999·0.004 + 0.001 = 0.004996, v̂ = 0.004996/(1 - 0.998001) = 2.49925, √v̂ = 1.580902.
-  // 1 - β₂ has 24 - 10 bits of float left, so v within 2^-15 and w's steps within 2^-15 of 0.001.
+  // From m = v = 0 with g = 2: m̂ = 2, v̂ = 4, so w falls by 0.001·2/(2 + 1e-8). Then with g = 1: m = 0.9·0.2 + 0.1 =
+  // 0.28, m̂ = 0.28/(1 - 0.81); v = 0.999·0.004 + 0.001 = 0.004996, v̂ = 0.004996/(1 - 0.998001) = 2.49925, √v̂ =
+  // 1.580902. 1 - β₂ has 24 - 10 bits of float left, so v within 2^-15 and w's steps within 2^-15 of 0.001.
   Kernel kernel = adam_update(Precision::fp32);
   kernel.parameters = {1};
   const Workspace one = run(kernel, 1, {{0, {2}}, {1, {1}}, {2, {0}}, {3, {0}}});
@@ -458,18 +515,21 @@ TEST_CASE("Adam: two steps") {
 }
 
 TEST_CASE("updates with bf16 gradients keep a rounded copy of the weights") {
-  for (const auto& [kernel, copy] : {std::pair{sgd_momentum_update(Precision::bf16), std::size_t{3}}, std::pair{adam_update(Precision::bf16), std::size_t{4}}}) {
+  for (const auto& [kernel, copy] : {std::pair{sgd_momentum_update(Precision::bf16), std::size_t{3}},
+                                     std::pair{adam_update(Precision::bf16), std::size_t{4}}}) {
     const Workspace w = run(kernel, 513, {});
     const Vector weights = numbers(w, 1), copies = numbers(w, copy);
     REQUIRE(copies.size() == weights.size());
-    for (std::size_t i = 0; i < weights.size(); ++i) CHECK(std::abs(copies[i] - weights[i]) <= std::abs(weights[i]) / 256);
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      CHECK(std::abs(copies[i] - weights[i]) <= std::abs(weights[i]) / 256);
     CHECK(copies != weights);
   }
 }
 
 TEST_CASE("tf32 is fp32 where nothing is multiplied by matrices") {
   CHECK(batch_norm_layer({1, 1, 1}, Precision::tf32).forward->method == "fp32");
-  CHECK(activation_layer({ActivationKind::gelu, 1}, Precision::tf32).data_gradient->name() == "gelu-data_gradient/fp32");
+  CHECK(activation_layer({ActivationKind::gelu, 1}, Precision::tf32).data_gradient->name() ==
+        "gelu-data_gradient/fp32");
   CHECK(sgd_momentum_update(Precision::bf16).name() == "sgd_momentum-update/bf16");
 }
 
@@ -493,7 +553,9 @@ TEST_CASE("bf16 kernels are the fp32 ones of the same numbers, rounded") {
       const Vector a = numbers(wide, i), b = numbers(narrow, i);
       for (std::size_t j = 0; j < a.size(); ++j) {
         const double allowed = narrow.buffers()[i].element == Element::bf16 ? std::abs(a[j]) / 256 + 0x1p-126 : 0;
-        if (!(std::abs(a[j] - b[j]) <= allowed)) FAIL(kernel.described() << ", " << narrow.buffers()[i].name << "[" << j << "]: fp32 " << a[j] << ", bf16 " << b[j]);
+        if (!(std::abs(a[j] - b[j]) <= allowed))
+          FAIL(kernel.described() << ", " << narrow.buffers()[i].name << "[" << j << "]: fp32 " << a[j] << ", bf16 "
+                                  << b[j]);
       }
     }
     ++compared;
@@ -501,7 +563,8 @@ TEST_CASE("bf16 kernels are the fp32 ones of the same numbers, rounded") {
   CHECK(2 * compared == block_layer_kernels().size());
 }
 
-TEST_CASE("every layer's reference is total: any input, any batch, the same twice, nothing written beside the outputs") {
+TEST_CASE(
+    "every layer's reference is total: any input, any batch, the same twice, nothing written beside the outputs") {
   for (const Kernel& kernel : block_layer_kernels())
     for (const std::int64_t n : {1, 2, 3, 7})
       for (const Input input : kInputs) {
@@ -513,7 +576,8 @@ TEST_CASE("every layer's reference is total: any input, any batch, the same twic
           exact.tolerance = exact.entry_tolerance = exact.absolute_tolerance = 0;
           const auto wrong = difference(exact, a.data(i), b.data(i));
           if (wrong) FAIL(kernel.described() << ": " << *wrong);
-          if (!exact.written && std::memcmp(a.data(i), before.data(i), a.bytes(i)) != 0) FAIL(kernel.described() << " writes its input " << exact.name);
+          if (!exact.written && std::memcmp(a.data(i), before.data(i), a.bytes(i)) != 0)
+            FAIL(kernel.described() << " writes its input " << exact.name);
         }
       }
 }
@@ -525,8 +589,10 @@ TEST_CASE("layers on small shapes: no two entries alike") {
 }
 
 TEST_CASE("a difference is found beyond what a buffer allows") {
-  const float a[] = {1, 100}, b[] = {1.05F, 100}, c[] = {1.0005F, 100}, tiny[] = {0x1p-149F, 0}, twice[] = {0x1p-148F, 0}, none[] = {0, 0}, infinite[] = {1, std::numeric_limits<float>::infinity()};
-  const Buffer entry{"x", Element::f32, 2, Fill::zero, true, 0, 1e-3}, absolute{"x", Element::f32, 2, Fill::zero, true, 0, 0, 0.06};
+  const float a[] = {1, 100}, b[] = {1.05F, 100}, c[] = {1.0005F, 100}, tiny[] = {0x1p-149F, 0},
+              twice[] = {0x1p-148F, 0}, none[] = {0, 0}, infinite[] = {1, std::numeric_limits<float>::infinity()};
+  const Buffer entry{"x", Element::f32, 2, Fill::zero, true, 0, 1e-3},
+      absolute{"x", Element::f32, 2, Fill::zero, true, 0, 0, 0.06};
   CHECK(difference(entry, a, b));  // 0.05 of 1, however large the other
   CHECK_FALSE(difference(entry, a, c));
   CHECK_FALSE(difference(absolute, a, b));
@@ -545,9 +611,13 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
     std::function<std::pair<double, double>(double)> beside = [](double) { return std::pair{0.0, 0.0}; };
   };
   constexpr int batch = 4;
-  const auto activation = [](stepcast::ActivationFunction function, ActivationKind kind) { return Case{stepcast::Activation{function, 1000}, [=](Precision p) { return activation_layer({kind, 1000}, p); }}; };
-  std::vector<Case> cases{activation(stepcast::ActivationFunction::relu, ActivationKind::relu), activation(stepcast::ActivationFunction::gelu, ActivationKind::gelu),
-                          activation(stepcast::ActivationFunction::tanh, ActivationKind::tanh), activation(stepcast::ActivationFunction::sigmoid, ActivationKind::sigmoid),
+  const auto activation = [](stepcast::ActivationFunction function, ActivationKind kind) {
+    return Case{stepcast::Activation{function, 1000}, [=](Precision p) { return activation_layer({kind, 1000}, p); }};
+  };
+  std::vector<Case> cases{activation(stepcast::ActivationFunction::relu, ActivationKind::relu),
+                          activation(stepcast::ActivationFunction::gelu, ActivationKind::gelu),
+                          activation(stepcast::ActivationFunction::tanh, ActivationKind::tanh),
+                          activation(stepcast::ActivationFunction::sigmoid, ActivationKind::sigmoid),
                           activation(stepcast::ActivationFunction::silu, ActivationKind::silu)};
   // The models read a mask of the elements' type; ours is drawn again.
   cases.push_back(activation(stepcast::ActivationFunction::dropout, ActivationKind::dropout));
@@ -555,44 +625,85 @@ TEST_CASE("layers move the bytes and do the operations of the models") {
   cases.push_back({stepcast::Add{1000}, [](Precision p) { return add_layer({1000}, p); }});
   cases.push_back({stepcast::Concat{1000}, [](Precision p) { return concat_layer({1000}, p); }});
   // The models have two kernels that read dy each, as PyTorch; ours is one.
-  cases.push_back({stepcast::Multiply{1000}, [](Precision p) { return multiply_layer({1000}, p); }, [](double e) { return std::pair{0.0, -e * 1000 * batch}; }});
+  cases.push_back({stepcast::Multiply{1000}, [](Precision p) { return multiply_layer({1000}, p); },
+                   [](double e) {
+                     return std::pair{0.0, -e * 1000 * batch};
+                   }});
   // The models count no vectors of a norm: scale and bias (backward scale and both gradients), and mean and inverse
   // deviation of 4 bytes each.
-  cases.push_back({stepcast::BatchNorm{.channels = 8, .input = {6, 5}}, [](Precision p) { return batch_norm_layer({8, 6, 5}, p); }, [](double e) { return std::pair{8 * (2 * e + 8), 8 * (3 * e + 8)}; }});
+  cases.push_back({stepcast::BatchNorm{.channels = 8, .input = {6, 5}},
+                   [](Precision p) {
+                     return batch_norm_layer({8, 6, 5}, p);
+                   },
+                   [](double e) {
+                     return std::pair{8 * (2 * e + 8), 8 * (3 * e + 8)};
+                   }});
   // Layer norm likewise; and the models read its input twice forward, where a row stays in cache.
-  cases.push_back({stepcast::LayerNorm{.width = 32, .rows = 10}, [](Precision p) { return layer_norm_layer({32, 10}, p); },
-                   [](double e) { return std::pair{32 * 2 * e + 8.0 * 10 * batch - e * 320 * batch, 32 * 3 * e + 8.0 * 10 * batch}; }});
+  cases.push_back({stepcast::LayerNorm{.width = 32, .rows = 10},
+                   [](Precision p) {
+                     return layer_norm_layer({32, 10}, p);
+                   },
+                   [](double e) {
+                     return std::pair{32 * 2 * e + 8.0 * 10 * batch - e * 320 * batch, 32 * 3 * e + 8.0 * 10 * batch};
+                   }});
   // 3 channels of 8 x 8 by 2 x 2: 48 outputs a sample. Forward writes a place of a byte each; backward the models read
   // another element an output, ours the place, and of an average nothing.
   for (const bool average : {false, true})
-    cases.push_back({stepcast::Pool{.function = average ? stepcast::PoolFunction::average : stepcast::PoolFunction::max, .channels = 3, .kernel = {2, 2}, .stride = 2, .input = {8, 8}},
-                     [=](Precision p) { return pool_layer({average, 3, 2, 2, 2, 0, 0, 8, 8}, p); },
-                     [=](double e) { return std::pair{average ? 0.0 : 48.0 * batch, (average ? 0.0 : 48.0 * batch) - e * 48 * batch}; }});
+    cases.push_back({stepcast::Pool{.function = average ? stepcast::PoolFunction::average : stepcast::PoolFunction::max,
+                                    .channels = 3,
+                                    .kernel = {2, 2},
+                                    .stride = 2,
+                                    .input = {8, 8}},
+                     [=](Precision p) {
+                       return pool_layer({average, 3, 2, 2, 2, 0, 0, 8, 8}, p);
+                     },
+                     [=](double e) {
+                       return std::pair{average ? 0.0 : 48.0 * batch, (average ? 0.0 : 48.0 * batch) - e * 48 * batch};
+                     }});
   // The models write log-probabilities forward; ours a loss and a sum of 4 bytes a row, and labels of 4 bytes are read;
   // backward the sum and the label.
-  cases.push_back({stepcast::SoftmaxLoss{.classes = 100, .rows = 3}, [](Precision p) { return softmax_loss_layer({100, 3}, p); },
-                   [](double e) { return std::pair{12.0 * 3 * batch - e * 300 * batch, 8.0 * 3 * batch}; }});
+  cases.push_back({stepcast::SoftmaxLoss{.classes = 100, .rows = 3},
+                   [](Precision p) {
+                     return softmax_loss_layer({100, 3}, p);
+                   },
+                   [](double e) {
+                     return std::pair{12.0 * 3 * batch - e * 300 * batch, 8.0 * 3 * batch};
+                   }});
   // Indices of 4 bytes.
-  cases.push_back({stepcast::Embedding{.entries = 50, .width = 16, .rows = 7}, [](Precision p) { return embedding_layer({50, 16, 7}, p); }, [](double) { return std::pair{4.0 * 7 * batch, 4.0 * 7 * batch}; }});
+  cases.push_back({stepcast::Embedding{.entries = 50, .width = 16, .rows = 7},
+                   [](Precision p) {
+                     return embedding_layer({50, 16, 7}, p);
+                   },
+                   [](double) {
+                     return std::pair{4.0 * 7 * batch, 4.0 * 7 * batch};
+                   }});
 
-  for (const auto& [precision, dtype] : {std::pair{Precision::fp32, Dtype::fp32}, std::pair{Precision::bf16, Dtype::bf16}})
+  for (const auto& [precision, dtype] :
+       {std::pair{Precision::fp32, Dtype::fp32}, std::pair{Precision::bf16, Dtype::bf16}})
     for (const Case& c : cases) {
       const stepcast::LayerWork work = work_of(c.shape, batch, dtype);
       const LayerKernels layer = c.layer(precision);
       const Kernel& backward = layer.data_gradient ? *layer.data_gradient : *layer.weight_gradient;
       const stepcast::KernelWork& backward_work = layer.data_gradient ? work.data_gradient : work.weight_gradient;
       const auto [forward_beside, backward_beside] = c.beside(dtype == Dtype::fp32 ? 4 : 2);
-      require_close(work.forward.flops.si(), layer.forward->flops(batch), 1e-12, layer.forward->name() + ": operations");
-      require_close(work.forward.bytes.si() + forward_beside, layer.forward->bytes(batch), 1e-12, layer.forward->name() + ": bytes");
+      require_close(work.forward.flops.si(), layer.forward->flops(batch), 1e-12,
+                    layer.forward->name() + ": operations");
+      require_close(work.forward.bytes.si() + forward_beside, layer.forward->bytes(batch), 1e-12,
+                    layer.forward->name() + ": bytes");
       require_close(backward_work.flops.si(), backward.flops(batch), 1e-12, backward.name() + ": operations");
-      require_close(backward_work.bytes.si() + backward_beside, backward.bytes(batch), 1e-12, backward.name() + ": bytes");
+      require_close(backward_work.bytes.si() + backward_beside, backward.bytes(batch), 1e-12,
+                    backward.name() + ": bytes");
     }
-  for (const auto& [precision, dtype] : {std::pair{Precision::fp32, Dtype::fp32}, std::pair{Precision::bf16, Dtype::bf16}})
-    for (const auto& [kernel, optimizer] : {std::pair{sgd_update(precision), stepcast::Optimizer::sgd}, std::pair{sgd_momentum_update(precision), stepcast::Optimizer::momentum}, std::pair{adam_update(precision), stepcast::Optimizer::adam}}) {
+  for (const auto& [precision, dtype] :
+       {std::pair{Precision::fp32, Dtype::fp32}, std::pair{Precision::bf16, Dtype::bf16}})
+    for (const auto& [kernel, optimizer] : {std::pair{sgd_update(precision), stepcast::Optimizer::sgd},
+                                            std::pair{sgd_momentum_update(precision), stepcast::Optimizer::momentum},
+                                            std::pair{adam_update(precision), stepcast::Optimizer::adam}}) {
       const stepcast::KernelWork work = stepcast::update_work(1000, 1, optimizer, dtype);
       require_close(work.flops.si(), kernel.flops(1000), 1e-12, kernel.name() + ": operations");
       require_close(work.bytes.si(), kernel.bytes(1000), 1e-12, kernel.name() + ": bytes");
       CHECK(stepcast::update_kernel(optimizer, dtype) == kernel.name());
     }
-  CHECK(stepcast::update_kernel(stepcast::Optimizer::momentum, Dtype::tf32) == sgd_momentum_update(Precision::tf32).name());
+  CHECK(stepcast::update_kernel(stepcast::Optimizer::momentum, Dtype::tf32) ==
+        sgd_momentum_update(Precision::tf32).name());
 }

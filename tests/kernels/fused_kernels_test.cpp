@@ -9,7 +9,9 @@ using namespace stepcast::test;
 namespace {
 
 const std::byte* begin(const Workspace& w, std::size_t at) { return static_cast<const std::byte*>(w.data(at)); }
-bool same(const Workspace& a, std::size_t at_a, const Workspace& b, std::size_t at_b) { return a.bytes(at_a) == b.bytes(at_b) && std::equal(begin(a, at_a), begin(a, at_a) + a.bytes(at_a), begin(b, at_b)); }
+bool same(const Workspace& a, std::size_t at_a, const Workspace& b, std::size_t at_b) {
+  return a.bytes(at_a) == b.bytes(at_b) && std::equal(begin(a, at_a), begin(a, at_a) + a.bytes(at_a), begin(b, at_b));
+}
 
 /// g + e in float.
 std::vector<float> sum_of(std::vector<float> e, const std::vector<float>& g) {
@@ -45,7 +47,8 @@ TEST_CASE("decode-sum: what decoding and adding message by message gives") {
       }
       const std::vector<float> got = floats(w, w.buffers().size() - 1);
       for (std::size_t i = 0; i < sum.size(); ++i)
-        if (!(got[i] == sum[i] || (std::isnan(got[i]) && std::isnan(sum[i])))) FAIL(kernel.name() << ", n " << n << ", element " << i << ": expected " << sum[i] << ", got " << got[i]);
+        if (!(got[i] == sum[i] || (std::isnan(got[i]) && std::isnan(sum[i]))))
+          FAIL(kernel.name() << ", n " << n << ", element " << i << ": expected " << sum[i] << ", got " << got[i]);
     }
   }
   CHECK(methods == 9);
@@ -65,10 +68,10 @@ TEST_CASE("decode-sum: two halves") {
 TEST_CASE("error feedback in the encoder: the codes of g + e, and what they leave out") {
   struct Method {
     std::string name, encode, decode;
-    std::vector<std::size_t> wire;          ///< of the fused kernel, as decode wants it
+    std::vector<std::size_t> wire;  ///< of the fused kernel, as decode wants it
     std::size_t codes, codes_of_encode;
     std::vector<std::size_t> scales, scales_of_encode;  ///< filled before encode runs
-    float tolerance;                        ///< of sent + residual against g + e; each is rounded once
+    float tolerance;                                    ///< of sent + residual against g + e; each is rounded once
   };
   const Method methods[] = {
       {"fp16", "cast/fp16-encode", "cast/fp16-decode", {2}, 2, 1, {}, {}, 1e-6F},
@@ -83,22 +86,28 @@ TEST_CASE("error feedback in the encoder: the codes of g + e, and what they leav
       const std::vector<float> g = gradient(n, Input::normal, 5), e = gradient(n, Input::normal, 6), c = sum_of(e, g);
       const Workspace fused = run("compensate-encode-remember/" + method.name, n, {{0, g}, {1, e}}, 9);
       std::vector<std::pair<std::size_t, std::vector<float>>> inputs = {{0, c}};
-      for (std::size_t i = 0; i < method.scales.size(); ++i) inputs.emplace_back(method.scales_of_encode[i], floats(fused, method.scales[i]));
+      for (std::size_t i = 0; i < method.scales.size(); ++i)
+        inputs.emplace_back(method.scales_of_encode[i], floats(fused, method.scales[i]));
       CHECK(same(fused, method.codes, run(method.encode, n, inputs, 9), method.codes_of_encode));
       const std::vector<float> sent = decoded(method.decode, fused, method.wire, n), left = floats(fused, 1);
       for (std::size_t i = 0; i < c.size(); ++i)
-        if (!(std::abs(sent[i] + left[i] - c[i]) <= method.tolerance * std::max(1.0F, std::abs(sent[i])))) FAIL("element " << i << ": sent " << sent[i] << ", left " << left[i] << " of " << c[i]);
+        if (!(std::abs(sent[i] + left[i] - c[i]) <= method.tolerance * std::max(1.0F, std::abs(sent[i]))))
+          FAIL("element " << i << ": sent " << sent[i] << ", left " << left[i] << " of " << c[i]);
     }
 }
 
 TEST_CASE("scales of the fused encoders are those of the sweeps they replace") {
   for (const std::int64_t n : {1, 511, 4097}) {
     const std::vector<float> g = gradient(n, Input::normal, 5), e = gradient(n, Input::normal, 6), c = sum_of(e, g);
-    CHECK(floats(run("compensate-encode-remember/8-bit", n, {{0, g}, {1, e}}), 2) == floats(run("max-abs/8-bit", n, {{0, c}}), 1));
-    CHECK(floats(run("compensate-encode-remember/qsgd", n, {{0, g}, {1, e}}), 2) == floats(run("norm/qsgd", n, {{0, c}}), 1));
-    CHECK(floats(run("compensate-encode-remember/ef-signsgd", n, {{0, g}, {1, e}}), 2) == floats(run("sign-mean/ef-signsgd", n, {{0, c}}), 2));
+    CHECK(floats(run("compensate-encode-remember/8-bit", n, {{0, g}, {1, e}}), 2) ==
+          floats(run("max-abs/8-bit", n, {{0, c}}), 1));
+    CHECK(floats(run("compensate-encode-remember/qsgd", n, {{0, g}, {1, e}}), 2) ==
+          floats(run("norm/qsgd", n, {{0, c}}), 1));
+    CHECK(floats(run("compensate-encode-remember/ef-signsgd", n, {{0, g}, {1, e}}), 2) ==
+          floats(run("sign-mean/ef-signsgd", n, {{0, c}}), 2));
     const std::vector<float> norms = floats(run("norm/qsgd", n, {{0, g}}), 1);
-    const Workspace once = run("norm-quantize/qsgd", n, {{0, g}}, 4), twice = run("quantize/qsgd", n, {{0, g}, {1, norms}}, 4);
+    const Workspace once = run("norm-quantize/qsgd", n, {{0, g}}, 4),
+                    twice = run("quantize/qsgd", n, {{0, g}, {1, norms}}, 4);
     CHECK(floats(once, 1) == norms);
     CHECK(same(once, 2, twice, 2));
   }
@@ -107,7 +116,8 @@ TEST_CASE("scales of the fused encoders are those of the sweeps they replace") {
 TEST_CASE("top-k with error feedback: what was sent and what is left are g + e") {
   for (const std::int64_t n : {1, 100, 4097, 99991}) {
     const std::vector<float> g = gradient(n, Input::normal, 5), e = gradient(n, Input::normal, 6), c = sum_of(e, g);
-    const Workspace fused = run("compensate-encode-remember/top-k", n, {{0, g}, {1, e}}), alone = run("select-compact/top-k", n, {{0, c}});
+    const Workspace fused = run("compensate-encode-remember/top-k", n, {{0, g}, {1, e}}),
+                    alone = run("select-compact/top-k", n, {{0, c}});
     CHECK(same(fused, 2, alone, 1));
     CHECK(same(fused, 3, alone, 2));
     std::vector<float> all = floats(fused, 1);

@@ -27,7 +27,8 @@ TEST_CASE("Philox gives the published numbers") {
   check({{0, 0, 0, 0}}, 0, 0, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}});
   constexpr std::uint32_t ones = 0xffffffff;
   check({{ones, ones, ones, ones}}, ones, ones, {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}});
-  check({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0, {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}});
+  check({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0,
+        {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}});
 }
 
 TEST_CASE("half precision") {
@@ -41,11 +42,15 @@ TEST_CASE("half precision") {
       CHECK(half_bits(value) == 0x7fff);
       continue;
     }
-    const double size = e == 31 ? std::numeric_limits<double>::infinity() : e == 0 ? std::ldexp(m, -24) : std::ldexp(1024 + m, e - 25);
-    if (static_cast<double>(value) != ((half & 0x8000) != 0 ? -size : size) || half_bits(value) != half) FAIL("half " << half << " is " << value);
+    const double size = e == 31  ? std::numeric_limits<double>::infinity()
+                        : e == 0 ? std::ldexp(m, -24)
+                                 : std::ldexp(1024 + m, e - 25);
+    if (static_cast<double>(value) != ((half & 0x8000) != 0 ? -size : size) || half_bits(value) != half)
+      FAIL("half " << half << " is " << value);
     // Halfway to the next one the even one wins; an ulp of float beyond, the upper.
     if (e >= 31 || (half & 0x8000) != 0) continue;
-    const double upper = m == 1023 && e == 30 ? 65536 : static_cast<double>(float_of_half(static_cast<std::uint16_t>(half + 1)));
+    const double upper =
+        m == 1023 && e == 30 ? 65536 : static_cast<double>(float_of_half(static_cast<std::uint16_t>(half + 1)));
     const auto middle = static_cast<float>((size + upper) / 2);
     if (half_bits(middle) != half + (half & 1)) FAIL("middle above half " << half);
     if (half_bits(std::nextafter(middle, kInfinity)) != half + 1) FAIL("above the middle above half " << half);
@@ -62,9 +67,11 @@ TEST_CASE("8-bit: within 0.45/64 of the largest") {
     for (const Input input : {Input::normal, Input::zeros}) {
       const std::vector<float> x = gradient(n, input, 7);
       const float most = floats(run("max-abs/8-bit", n, {{0, x}}), 1)[0];
-      const std::vector<float> back = decoded("decode/8-bit", run("quantize/8-bit", n, {{0, x}, {1, {most}}}), {2, 1}, n);
+      const std::vector<float> back =
+          decoded("decode/8-bit", run("quantize/8-bit", n, {{0, x}, {1, {most}}}), {2, 1}, n);
       for (std::size_t i = 0; i < x.size(); ++i)
-        if (!(std::abs(back[i] - x[i]) <= 0.4501F / 64 * most)) FAIL("n " << n << ": " << x[i] << " became " << back[i] << ", largest " << most);
+        if (!(std::abs(back[i] - x[i]) <= 0.4501F / 64 * most))
+          FAIL("n " << n << ": " << x[i] << " became " << back[i] << ", largest " << most);
     }
 }
 
@@ -96,10 +103,14 @@ TEST_CASE("majority of packed signs is the majority of counted ones") {
   property("bit by bit", [] {
     const int p = integer_between(1, 255);
     std::vector<std::uint32_t> words(static_cast<std::size_t>(p));
-    for (int m = 0; m < p; ++m) words[static_cast<std::size_t>(m)] = philox({{static_cast<std::uint32_t>(m), 0, 0, 0}}, static_cast<std::uint32_t>(integer_between(0, 1 << 30)), 0).word[0];
+    for (int m = 0; m < p; ++m)
+      words[static_cast<std::size_t>(m)] =
+          philox({{static_cast<std::uint32_t>(m), 0, 0, 0}}, static_cast<std::uint32_t>(integer_between(0, 1 << 30)), 0)
+              .word[0];
     const std::uint32_t majority = majority_word(words.data(), 1, p);
     for (int bit = 0; bit < 32; ++bit) {
-      const auto ones = std::count_if(words.begin(), words.end(), [=](std::uint32_t word) { return ((word >> bit) & 1U) != 0; });
+      const auto ones =
+          std::count_if(words.begin(), words.end(), [=](std::uint32_t word) { return ((word >> bit) & 1U) != 0; });
       RC_ASSERT(((majority >> bit) & 1U) == (2 * ones >= p ? 1U : 0U));
     }
   });
@@ -139,19 +150,27 @@ TEST_CASE("QSGD: within N/s, zeros stay zeros") {
     const std::vector<float> norms = floats(run("norm/qsgd", n, {{0, x}}), 1);
     for (std::size_t b = 0; b < norms.size(); ++b) {
       const auto begin = x.begin() + static_cast<std::ptrdiff_t>(512 * b);
-      require_close(norm_of({begin, x.begin() + std::min<std::ptrdiff_t>(n, static_cast<std::ptrdiff_t>(512 * (b + 1)))}), static_cast<double>(norms[b]), 1e-6, "norm of a bucket");
+      require_close(
+          norm_of({begin, x.begin() + std::min<std::ptrdiff_t>(n, static_cast<std::ptrdiff_t>(512 * (b + 1)))}),
+          static_cast<double>(norms[b]), 1e-6, "norm of a bucket");
     }
     const std::vector<float> back = decoded("decode/qsgd", run("quantize/qsgd", n, {{0, x}, {1, norms}}), {2, 1}, n);
     for (std::size_t i = 0; i < x.size(); ++i)
       if (!(std::abs(back[i] - x[i]) <= norms[i / 512] / 127 * 1.00001F)) FAIL(x[i] << " became " << back[i]);
   }
-  const auto through = [](float x, float norm) { return qsgd_decode(qsgd_code(x, qsgd_scale(norm, 127), 127, 0), qsgd_step(norm, 127), 127); };
+  const auto through = [](float x, float norm) {
+    return qsgd_decode(qsgd_code(x, qsgd_scale(norm, 127), 127, 0), qsgd_step(norm, 127), 127);
+  };
   CHECK(through(0, 0) == 0);
-  // Whatever its size, the largest of a bucket of one keeps all but rounding: of 2^-120 a level is 2^-127, rounded to 2^-149.
+  // Whatever its size, the largest of a bucket of one keeps all but rounding: of 2^-120 a level is 2^-127, rounded to
+  // 2^-149.
   for (const float norm : {0x1p-120F, 0x1p-100F, 0x1p-99F, 1.0F, 3.0F, 0x1.8p127F})
-    for (const float x : {norm, -norm}) require_close(static_cast<double>(x), static_cast<double>(through(x, norm)), norm == 0x1p-120F ? 1e-6 : 3e-7, "the largest");
+    for (const float x : {norm, -norm})
+      require_close(static_cast<double>(x), static_cast<double>(through(x, norm)), norm == 0x1p-120F ? 1e-6 : 3e-7,
+                    "the largest");
   // Rounded down, half of it is level 63 of 127. Of the least denormals too there are levels.
-  for (const float norm : {0x1p-148F, 0x1p-101F, 0x1p-100F, 2.0F, 0x1p127F}) CHECK(qsgd_code(norm / 2, qsgd_scale(norm, 127), 127, 0xffffffffU) == 127 + 63);
+  for (const float norm : {0x1p-148F, 0x1p-101F, 0x1p-100F, 2.0F, 0x1p127F})
+    CHECK(qsgd_code(norm / 2, qsgd_scale(norm, 127), 127, 0xffffffffU) == 127 + 63);
   CHECK(std::isnan(through(1, kInfinity)));
   CHECK(qsgd_code(kInfinity, qsgd_scale(kInfinity, 127), 127, 0) == 127);
 }
@@ -161,18 +180,23 @@ TEST_CASE("QSGD, TernGrad and natural compression are unbiased") {
   constexpr int draws = 100000;
   const auto check = [](float x, double spread, const std::string& what, auto code_and_back) {
     double sum = 0;
-    for (std::uint64_t i = 0; i < draws; ++i) sum += static_cast<double>(code_and_back(x, random_words(99, i).word[i % 4]));
+    for (std::uint64_t i = 0; i < draws; ++i)
+      sum += static_cast<double>(code_and_back(x, random_words(99, i).word[i % 4]));
     const double mean = sum / draws;
     INFO(what << ": expected " << x << ", got " << mean);
     CHECK(std::abs(mean - static_cast<double>(x)) <= 5 * spread / std::sqrt(draws));
   };
   for (const float x : {0.001F, -0.3F, 0.77F, 1.0F, -1.9F}) {
     // Levels are N/s apart, so the deviation is at most half of that.
-    check(x, 2.0 / 15 / 2, "QSGD, N = 2, s = 15", [](float value, std::uint32_t r) { return qsgd_decode(qsgd_code(value, qsgd_scale(2, 15), 15, r), qsgd_step(2, 15), 15); });
+    check(x, 2.0 / 15 / 2, "QSGD, N = 2, s = 15", [](float value, std::uint32_t r) {
+      return qsgd_decode(qsgd_code(value, qsgd_scale(2, 15), 15, r), qsgd_step(2, 15), 15);
+    });
     // ±S or 0: at most S/2.
-    check(x, 2.0 / 2, "TernGrad, S = 2", [](float value, std::uint32_t r) { return ternary_decode(ternary_code(value, 10, 2, r), 2); });
+    check(x, 2.0 / 2, "TernGrad, S = 2",
+          [](float value, std::uint32_t r) { return ternary_decode(ternary_code(value, 10, 2, r), 2); });
     // Powers of two, 2^e <= |x| apart.
-    check(x, std::abs(static_cast<double>(x)) / 2, "natural", [](float value, std::uint32_t r) { return natural_decode(natural_code(value, r)); });
+    check(x, std::abs(static_cast<double>(x)) / 2, "natural",
+          [](float value, std::uint32_t r) { return natural_decode(natural_code(value, r)); });
   }
 }
 
@@ -201,11 +225,14 @@ TEST_CASE("TernGrad: scale is the largest of the clipped, codes are -S, 0, S") {
     CHECK(std::abs(static_cast<double>(moments[1]) - deviation) <= 1e-6);
     const float scale = floats(run("clipped-max/terngrad", n, {{0, x}, {1, moments}}), 2)[0];
     double largest = 0;
-    for (const float value : x) largest = std::max(largest, std::min(std::abs(static_cast<double>(value)), 2.5 * deviation));
+    for (const float value : x)
+      largest = std::max(largest, std::min(std::abs(static_cast<double>(value)), 2.5 * deviation));
     CHECK(std::abs(static_cast<double>(scale) - largest) <= 1e-5);
-    const std::vector<float> back = decoded("decode/terngrad", run("quantize/terngrad", n, {{0, x}, {1, moments}, {2, {scale}}}), {3, 2}, n);
+    const std::vector<float> back =
+        decoded("decode/terngrad", run("quantize/terngrad", n, {{0, x}, {1, moments}, {2, {scale}}}), {3, 2}, n);
     for (std::size_t i = 0; i < x.size(); ++i)
-      if (!(back[i] == 0 || back[i] == (x[i] < 0 ? -scale : scale))) FAIL(x[i] << " became " << back[i] << ", scale " << scale);
+      if (!(back[i] == 0 || back[i] == (x[i] < 0 ? -scale : scale)))
+        FAIL(x[i] << " became " << back[i] << ", scale " << scale);
   }
 }
 
@@ -217,8 +244,8 @@ TEST_CASE("random-k: k distinct indices; every element as often as any other") {
     CHECK(static_cast<std::int64_t>(distinct.size()) == kept_of(n));
     CHECK(*distinct.rbegin() < n);
   }
-  // n = 37, k = 5 of 20,000 seeds: each element is drawn with probability q = 5/37, and a count of the mean 20,000·q has
-  // a deviation of sqrt(20,000·q(1-q)) = 48.4; so kept elements scaled by n/k are unbiased.
+  // n = 37, k = 5 of 20,000 seeds: each element is drawn with probability q = 5/37, and a count of the mean 20,000·q
+  // has a deviation of sqrt(20,000·q(1-q)) = 48.4; so kept elements scaled by n/k are unbiased.
   std::map<std::uint32_t, int> counts;
   for (std::uint64_t seed = 0; seed < 20000; ++seed)
     for (std::uint64_t j = 0; j < 5; ++j) ++counts[permuted(j, 37, seed)];
@@ -239,7 +266,8 @@ TEST_CASE("top-k: k elements, none left out is larger; equal ones in index order
       // By a stable sort of all elements.
       std::vector<std::uint32_t> order(x.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-      std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return magnitude_bits(x[a]) > magnitude_bits(x[b]); });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return magnitude_bits(x[a]) > magnitude_bits(x[b]); });
       order.resize(static_cast<std::size_t>(kept_of(n)));
       std::sort(order.begin(), order.end());
       const auto* indices = static_cast<const std::uint32_t*>(w.data(2));
@@ -264,7 +292,8 @@ TEST_CASE("threshold: exactly the elements above it, counted by tile") {
     }
     CHECK(static_cast<const std::uint32_t*>(w.data(4))[0] == next);
     std::uint64_t counted = 0;
-    for (std::int64_t tile = 0; tile < ceil_div(n, 4096); ++tile) counted += static_cast<const std::uint64_t*>(w.data(1))[tile];
+    for (std::int64_t tile = 0; tile < ceil_div(n, 4096); ++tile)
+      counted += static_cast<const std::uint64_t*>(w.data(1))[tile];
     CHECK(counted == next);
   }
 }
@@ -278,9 +307,12 @@ TEST_CASE("input that is no number makes scales and means so, and is not lost in
   CHECK(std::isnan(floats(run("sign-mean/ef-signsgd", 100, {{0, x}}), 2)[0]));
   CHECK(std::isnan(floats(run("sign-means/1-bit", 100, {{0, x}}), 2)[1]));
   for (const float scale : {kNan, kInfinity}) {
-    const std::vector<float> eight = decoded("decode/8-bit", run("quantize/8-bit", 100, {{0, x}, {1, {scale}}}), {2, 1}, 100);
-    const std::vector<float> levels = decoded("decode/qsgd", run("quantize/qsgd", 100, {{0, x}, {1, {scale}}}), {2, 1}, 100);
-    for (const std::vector<float>& back : {eight, levels}) CHECK(std::none_of(back.begin(), back.end(), [](float value) { return std::isfinite(value); }));
+    const std::vector<float> eight =
+        decoded("decode/8-bit", run("quantize/8-bit", 100, {{0, x}, {1, {scale}}}), {2, 1}, 100);
+    const std::vector<float> levels =
+        decoded("decode/qsgd", run("quantize/qsgd", 100, {{0, x}, {1, {scale}}}), {2, 1}, 100);
+    for (const std::vector<float>& back : {eight, levels})
+      CHECK(std::none_of(back.begin(), back.end(), [](float value) { return std::isfinite(value); }));
   }
 }
 
@@ -311,12 +343,16 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
   methods["sketchml"] = SketchMl{.quantiles = 256};
   methods["powersgd"] = PowerSgd{.rank = 4};
   // Of standard normal elements erfc(1/√2) are at least 1 in magnitude; so for 2^-5 and 2^-10.
-  const double above[] = {std::erfc(1 / std::sqrt(2.0)), std::erfc(0x1p-5 / std::sqrt(2.0)), std::erfc(0x1p-10 / std::sqrt(2.0))};
-  methods["inceptionn"] = Inceptionn{.share_32 = above[0], .share_16 = above[1] - above[0], .share_8 = above[2] - above[1]};
-  const std::map<std::string, std::string> method_of = {{"fp16-encode", "fp16"}, {"fp16-decode", "fp16"}, {"sum", "ef-signsgd"}, {"residual", "ef-signsgd"}, {"zero", "random-k"},
-                                                        {"powersgd-p", "powersgd"}, {"powersgd-q", "powersgd"}, {"powersgd-decode", "powersgd"}};
+  const double above[] = {std::erfc(1 / std::sqrt(2.0)), std::erfc(0x1p-5 / std::sqrt(2.0)),
+                          std::erfc(0x1p-10 / std::sqrt(2.0))};
+  methods["inceptionn"] =
+      Inceptionn{.share_32 = above[0], .share_16 = above[1] - above[0], .share_8 = above[2] - above[1]};
+  const std::map<std::string, std::string> method_of = {
+      {"fp16-encode", "fp16"}, {"fp16-decode", "fp16"},    {"sum", "ef-signsgd"},      {"residual", "ef-signsgd"},
+      {"zero", "random-k"},    {"powersgd-p", "powersgd"}, {"powersgd-q", "powersgd"}, {"powersgd-decode", "powersgd"}};
   // No Pass of the models: they price what these fuse.
-  const std::set<std::string> fused = {"decode-sum", "majority-vote", "compensate-encode-remember", "norm-quantize", "scatter-sum", "quantile-edges", "reconstruct-subtract"};
+  const std::set<std::string> fused = {"decode-sum",  "majority-vote",  "compensate-encode-remember", "norm-quantize",
+                                       "scatter-sum", "quantile-edges", "reconstruct-subtract"};
   for (const Kernel& kernel : compressor_kernels()) {
     INFO(kernel.name());
     const auto other = method_of.find(kernel.method);
@@ -325,7 +361,8 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
     std::vector<Pass> passes = encode_passes(plan);
     const std::vector<Pass> after = decode_passes(plan, 2);
     passes.insert(passes.end(), after.begin(), after.end());
-    const auto pass = std::find_if(passes.begin(), passes.end(), [&](const Pass& x) { return x.kernel == kernel.pass; });
+    const auto pass =
+        std::find_if(passes.begin(), passes.end(), [&](const Pass& x) { return x.kernel == kernel.pass; });
     CHECK((pass == passes.end()) == fused.contains(kernel.pass));
     if (pass == passes.end()) continue;
     // 1e-4: the models round densities and samples to whole elements.

@@ -13,7 +13,9 @@ namespace {
 
 double dot(const std::vector<float>& x, std::int64_t i, std::int64_t j, std::int64_t length) {
   double sum = 0;
-  for (std::int64_t l = 0; l < length; ++l) sum += static_cast<double>(x[static_cast<std::size_t>(i * length + l)]) * static_cast<double>(x[static_cast<std::size_t>(j * length + l)]);
+  for (std::int64_t l = 0; l < length; ++l)
+    sum += static_cast<double>(x[static_cast<std::size_t>(i * length + l)]) *
+           static_cast<double>(x[static_cast<std::size_t>(j * length + l)]);
   return sum;
 }
 
@@ -30,20 +32,25 @@ std::vector<float> matrix_of(std::int64_t n, F f) {
 /// A decomposition's workspace after its reference ran on x.
 Workspace decomposed(const std::vector<float>& x, std::int64_t n) { return run("svd/atomo", n, {{0, x}}); }
 
-std::optional<std::string> compared(const Workspace& expected, const Workspace& got) { return find_kernel("svd/atomo").compare(expected.call(), got.call()); }
+std::optional<std::string> compared(const Workspace& expected, const Workspace& got) {
+  return find_kernel("svd/atomo").compare(expected.call(), got.call());
+}
 
 }  // namespace
 
 TEST_CASE("the matrix view: as many rows as fit below as many columns, with less than a row left over") {
-  property("rows <= columns, rest < rows", [] {
-    const std::int64_t n = integer_between(1, 1 << 30);
-    const MatrixView view = matrix_view(n);
-    RC_ASSERT(view.rows >= 1);
-    RC_ASSERT(view.rows <= view.columns);
-    RC_ASSERT((view.rows + 1) * (view.rows + 1) > n);
-    RC_ASSERT(n - view.elements() >= 0);
-    RC_ASSERT(n - view.elements() < view.rows);
-  }, 2000);
+  property(
+      "rows <= columns, rest < rows",
+      [] {
+        const std::int64_t n = integer_between(1, 1 << 30);
+        const MatrixView view = matrix_view(n);
+        RC_ASSERT(view.rows >= 1);
+        RC_ASSERT(view.rows <= view.columns);
+        RC_ASSERT((view.rows + 1) * (view.rows + 1) > n);
+        RC_ASSERT(n - view.elements() >= 0);
+        RC_ASSERT(n - view.elements() < view.rows);
+      },
+      2000);
 }
 
 TEST_CASE("PowerSGD: products of a matrix of two rows and three columns") {
@@ -55,7 +62,8 @@ TEST_CASE("PowerSGD: products of a matrix of two rows and three columns") {
   CHECK(floats(run("matrix-product/powersgd-q", 6, {{0, m}, {1, p}}), 2) == std::vector<float>{1, 2, 3, 5, 7, 9});
   // PQᵀ = (1 0)ᵀ(1 0 1) + (1 1)ᵀ(0 2 0).
   CHECK(floats(run("matrix-product/powersgd-decode", 6, {{0, p}, {1, q}}), 2) == std::vector<float>{1, 2, 1, 0, 2, 0});
-  CHECK(floats(run("reconstruct-subtract/powersgd", 6, {{0, p}, {1, q}, {2, m}}), 2) == std::vector<float>{0, 0, 2, 4, 3, 6});
+  CHECK(floats(run("reconstruct-subtract/powersgd", 6, {{0, p}, {1, q}, {2, m}}), 2) ==
+        std::vector<float>{0, 0, 2, 4, 3, 6});
 }
 
 TEST_CASE("Gram-Schmidt: unit vectors at right angles that span what they were made of") {
@@ -78,8 +86,12 @@ TEST_CASE("Gram-Schmidt: unit vectors at right angles that span what they were m
         double size = 0, rest = 0;
         for (std::int64_t i = 0; i < r; ++i) {
           double product = 0;
-          for (std::int64_t l = 0; l < length; ++l) product += static_cast<double>(q[static_cast<std::size_t>(i * length + l)]) * static_cast<double>(before[static_cast<std::size_t>(j * length + l)]);
-          for (std::int64_t l = 0; l < length; ++l) left[static_cast<std::size_t>(l)] -= product * static_cast<double>(q[static_cast<std::size_t>(i * length + l)]);
+          for (std::int64_t l = 0; l < length; ++l)
+            product += static_cast<double>(q[static_cast<std::size_t>(i * length + l)]) *
+                       static_cast<double>(before[static_cast<std::size_t>(j * length + l)]);
+          for (std::int64_t l = 0; l < length; ++l)
+            left[static_cast<std::size_t>(l)] -=
+                product * static_cast<double>(q[static_cast<std::size_t>(i * length + l)]);
         }
         for (std::int64_t l = 0; l < length; ++l) {
           size += std::pow(static_cast<double>(before[static_cast<std::size_t>(j * length + l)]), 2);
@@ -99,7 +111,8 @@ TEST_CASE("Gram-Schmidt: a column that depends on those before it becomes zero")
     x[300 + l] = x[l] + x[200 + l];
   }
   const std::vector<float> q = floats(run("gram-schmidt/powersgd", n, {{0, x}}), 0);
-  for (const std::int64_t j : {1, 3}) CHECK(std::all_of(q.begin() + j * length, q.begin() + (j + 1) * length, [](float value) { return value == 0; }));
+  for (const std::int64_t j : {1, 3})
+    CHECK(std::all_of(q.begin() + j * length, q.begin() + (j + 1) * length, [](float value) { return value == 0; }));
   require_close(1, dot(q, 0, 0, length), 1e-6, "column 0");
   require_close(1, dot(q, 2, 2, length), 1e-6, "column 2");
   CHECK(std::abs(dot(q, 0, 2, length)) <= 1e-6);
@@ -114,24 +127,32 @@ TEST_CASE("Gram-Schmidt: a column that depends on those before it becomes zero")
 TEST_CASE("PowerSGD: a matrix of rank four comes back") {
   // M = AB of rank 4: one power iteration from any Q whose columns B does not make dependent gives PPᵀM = M.
   const std::int64_t n = 120 * 120;
-  const std::vector<float> a = gradient(480, Input::normal, 1), b = gradient(480, Input::normal, 2), start = gradient(480, Input::normal, 3);
+  const std::vector<float> a = gradient(480, Input::normal, 1), b = gradient(480, Input::normal, 2),
+                           start = gradient(480, Input::normal, 3);
   const std::vector<float> m = floats(run("matrix-product/powersgd-decode", n, {{0, a}, {1, b}}), 2);
-  const std::vector<float> p = floats(run("gram-schmidt/powersgd", n, {{0, floats(run("matrix-product/powersgd-p", n, {{0, m}, {1, start}}), 2)}}), 0);
+  const std::vector<float> p = floats(
+      run("gram-schmidt/powersgd", n, {{0, floats(run("matrix-product/powersgd-p", n, {{0, m}, {1, start}}), 2)}}), 0);
   const std::vector<float> q = floats(run("matrix-product/powersgd-q", n, {{0, m}, {1, p}}), 2);
-  const std::vector<float> back = floats(run("matrix-product/powersgd-decode", n, {{0, p}, {1, q}}), 2), left = floats(run("reconstruct-subtract/powersgd", n, {{0, p}, {1, q}, {2, m}}), 2);
+  const std::vector<float> back = floats(run("matrix-product/powersgd-decode", n, {{0, p}, {1, q}}), 2),
+                           left = floats(run("reconstruct-subtract/powersgd", n, {{0, p}, {1, q}, {2, m}}), 2);
   for (std::size_t i = 0; i < m.size(); ++i)
-    if (!(std::abs(back[i] - m[i]) <= 1e-4F && std::abs(left[i]) <= 1e-4F)) FAIL(m[i] << " became " << back[i] << ", left " << left[i]);
+    if (!(std::abs(back[i] - m[i]) <= 1e-4F && std::abs(left[i]) <= 1e-4F))
+      FAIL(m[i] << " became " << back[i] << ", left " << left[i]);
 }
 
 TEST_CASE("SVD: singular values that are known") {
   // diag(3, -5, 1): 5, 3, 1. All ones, 4 x 4: 4, 0, 0, 0.
   const std::vector<float> sigma = floats(decomposed({3, 0, 0, 0, -5, 0, 0, 0, 1}, 9), 2);
-  for (std::size_t i = 0; i < 3; ++i) require_close(5.0 - 2 * static_cast<double>(i), static_cast<double>(sigma[i]), 1e-6, "sigma");
+  for (std::size_t i = 0; i < 3; ++i)
+    require_close(5.0 - 2 * static_cast<double>(i), static_cast<double>(sigma[i]), 1e-6, "sigma");
   const std::vector<float> ones = floats(decomposed(std::vector<float>(16, 1.0F), 16), 2);
   require_close(4, static_cast<double>(ones[0]), 1e-6, "sigma of ones");
   for (std::size_t i = 1; i < 4; ++i) CHECK(std::abs(ones[i]) <= 1e-6);
   // Hilbert's matrix of order 5: 1.567050691, ..., 3.287928772e-6 (MATLAB's svd(hilb(5))).
-  const std::vector<float> hilbert = floats(decomposed(matrix_of(25, [](std::int64_t i, std::int64_t j) { return 1.0 / static_cast<double>(i + j + 1); }), 25), 2);
+  const std::vector<float> hilbert = floats(
+      decomposed(matrix_of(25, [](std::int64_t i, std::int64_t j) { return 1.0 / static_cast<double>(i + j + 1); }),
+                 25),
+      2);
   require_close(1.567050691, static_cast<double>(hilbert[0]), 1e-6, "largest of Hilbert's matrix");
   CHECK(std::abs(static_cast<double>(hilbert[4]) - 3.287928772e-6) <= 1e-7);
 }
@@ -146,7 +167,8 @@ TEST_CASE("SVD: the comparison accepts other signs and nothing else") {
       CHECK_FALSE(compared(expected, expected));
       if (input != Input::normal) continue;
       const Workspace other = decomposed(x, n);
-      auto *u = static_cast<float*>(other.data(1)), *sigma = static_cast<float*>(other.data(2)), *v = static_cast<float*>(other.data(3));
+      auto *u = static_cast<float*>(other.data(1)), *sigma = static_cast<float*>(other.data(2)),
+           *v = static_cast<float*>(other.data(3));
       for (std::int64_t l = 0; l < view.columns; ++l) u[l] = -u[l];
       CHECK(compared(expected, other));  // the product has another sign
       for (std::int64_t l = 0; l < view.rows; ++l) v[l] = -v[l];
@@ -184,7 +206,8 @@ TEST_CASE("ATOMO: as many triplets as there is budget for, the large ones for su
   property("probabilities add up to the budget", [] {
     std::vector<float> s;
     double sum = 0;
-    for (int count = integer_between(4, 30); count > 0; --count) s.push_back(static_cast<float>(positive_between(1e-4, 100)));
+    for (int count = integer_between(4, 30); count > 0; --count)
+      s.push_back(static_cast<float>(positive_between(1e-4, 100)));
     std::sort(s.begin(), s.end(), std::greater<>());
     for (const float value : s) sum += static_cast<double>(value);
     const int budget = integer_between(1, 4);
@@ -229,14 +252,16 @@ TEST_CASE("ATOMO: triplets drawn are unbiased") {
 TEST_CASE("ATOMO: the triplets drawn stand side by side") {
   const std::int64_t n = 4097, a = matrix_view(n).columns, b = matrix_view(n).rows;
   const Workspace w = run("gather/atomo", n, {}, 5);
-  const std::vector<float> u = floats(w, 0), v = floats(w, 2), drawn_u = floats(w, 3), drawn = floats(w, 4), drawn_v = floats(w, 5);
+  const std::vector<float> u = floats(w, 0), v = floats(w, 2), drawn_u = floats(w, 3), drawn = floats(w, 4),
+                           drawn_v = floats(w, 5);
   const std::uint32_t number = static_cast<const std::uint32_t*>(w.data(6))[0];
   REQUIRE(number > 0);
   REQUIRE(number < 30);
   std::int64_t source = 0;
   for (std::int64_t j = 0; j < number; ++j) {
     CHECK(drawn[static_cast<std::size_t>(j)] > 0);
-    while (source < b && !std::equal(u.begin() + source * a, u.begin() + (source + 1) * a, drawn_u.begin() + j * a)) ++source;
+    while (source < b && !std::equal(u.begin() + source * a, u.begin() + (source + 1) * a, drawn_u.begin() + j * a))
+      ++source;
     REQUIRE(source < b);  // in their order
     CHECK(std::equal(v.begin() + source * b, v.begin() + (source + 1) * b, drawn_v.begin() + j * b));
   }

@@ -25,13 +25,16 @@ using Values = std::vector<double>;
 /// A kernel's buffers, filled at random until set otherwise, as numbers.
 class Bench {
  public:
-  Bench(const Kernel& kernel, std::int64_t n, std::uint64_t seed = 1) : kernel_(kernel), workspace_(kernel, n, Input::normal, seed) {}
+  Bench(const Kernel& kernel, std::int64_t n, std::uint64_t seed = 1)
+      : kernel_(kernel), workspace_(kernel, n, Input::normal, seed) {}
 
   [[nodiscard]] Values get(std::size_t buffer) const {
     const Buffer& b = workspace_.buffers()[buffer];
     Values x(static_cast<std::size_t>(b.count));
     for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = b.element == Element::bf16 ? static_cast<double>(float_of_bfloat(static_cast<const std::uint16_t*>(workspace_.data(buffer))[i])) : static_cast<double>(static_cast<const float*>(workspace_.data(buffer))[i]);
+      x[i] = b.element == Element::bf16
+                 ? static_cast<double>(float_of_bfloat(static_cast<const std::uint16_t*>(workspace_.data(buffer))[i]))
+                 : static_cast<double>(static_cast<const float*>(workspace_.data(buffer))[i]);
     return x;
   }
   Bench& set(std::size_t buffer, const Values& x) {
@@ -40,8 +43,7 @@ class Bench {
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (b.element == Element::bf16)
         static_cast<std::uint16_t*>(workspace_.data(buffer))[i] = bfloat_bits(static_cast<float>(x[i]));
-      else
-        static_cast<float*>(workspace_.data(buffer))[i] = static_cast<float>(x[i]);
+      else static_cast<float*>(workspace_.data(buffer))[i] = static_cast<float>(x[i]);
     }
     return *this;
   }
@@ -80,24 +82,32 @@ double largest(const Values& x) {
 void require_alike(const Values& expected, const Values& got, double relative, const std::string& what) {
   REQUIRE(expected.size() == got.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
-    if (!(std::abs(expected[i] - got[i]) <= relative * largest(expected))) FAIL(what << "[" << i << "]: expected " << expected[i] << ", got " << got[i] << ", largest " << largest(expected));
+    if (!(std::abs(expected[i] - got[i]) <= relative * largest(expected)))
+      FAIL(what << "[" << i << "]: expected " << expected[i] << ", got " << got[i] << ", largest "
+                << largest(expected));
 }
 
 // fp32 stores numbers to 2^-24 of them.
 constexpr double kStored = 1e-6;
 
-/// <dy, L(x)> = <dx, x> = <dU, U> = <dV, V>, and <dy, b> = <db, b>: what makes a linear map's gradients its adjoints, for
-/// independent dy, x and weights. To 1e-5 of the norms, since everything is stored in fp32.
+/// <dy, L(x)> = <dx, x> = <dU, U> = <dV, V>, and <dy, b> = <db, b>: what makes a linear map's gradients its adjoints,
+/// for independent dy, x and weights. To 1e-5 of the norms, since everything is stored in fp32.
 void check_adjoints(const LayerKernels& layer, std::int64_t n, std::uint64_t seed) {
   using F = ProductForward;
   using D = ProductDataGradient;
   using W = ProductWeightGradient;
-  Bench forward(*layer.forward, n, seed), data(*layer.data_gradient, n, seed + 1), weight(*layer.weight_gradient, n, seed + 2);
+  Bench forward(*layer.forward, n, seed), data(*layer.data_gradient, n, seed + 1),
+      weight(*layer.weight_gradient, n, seed + 2);
   forward.run();
   data.set(D::u, forward.get(F::u)).set(D::v, forward.get(F::v)).run();
-  weight.set(W::x, forward.get(F::x)).set(W::t, forward.get(F::t)).set(W::dt, data.get(D::dt)).set(W::dy, data.get(D::dy)).run();
+  weight.set(W::x, forward.get(F::x))
+      .set(W::t, forward.get(F::t))
+      .set(W::dt, data.get(D::dt))
+      .set(W::dy, data.get(D::dy))
+      .run();
   const Values bias = forward.get(F::bias), db = weight.get(W::db), dy = data.get(D::dy);
-  const double with_bias = dot(dy, forward.get(F::y)), of_bias = dot(db, bias), expected = with_bias - of_bias, allowed = 1e-5 * norm_of(dy) * norm_of(forward.get(F::y));
+  const double with_bias = dot(dy, forward.get(F::y)), of_bias = dot(db, bias), expected = with_bias - of_bias,
+               allowed = 1e-5 * norm_of(dy) * norm_of(forward.get(F::y));
   const auto check = [&](double got, const char* what) {
     INFO(what << ": expected " << expected << ", got " << got << ", allowed deviation " << allowed);
     CHECK(std::abs(got - expected) <= allowed);
@@ -116,11 +126,14 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Output pixel by output pixel, from an image with its border of zeros.
 Values convolve_directly(const Conv2dShape& s, std::int64_t n, const Values& x, const Values& w) {
-  const std::int64_t height = s.height + 2 * s.padding_height, width = s.width + 2 * s.padding_width, in = s.in / s.groups;
+  const std::int64_t height = s.height + 2 * s.padding_height, width = s.width + 2 * s.padding_width,
+                     in = s.in / s.groups;
   Values padded(at(n * s.in * height * width)), y;
   for (std::int64_t i = 0; i < n * s.in; ++i)
     for (std::int64_t r = 0; r < s.height; ++r)
-      for (std::int64_t c = 0; c < s.width; ++c) padded[at((i * height + r + s.padding_height) * width + c + s.padding_width)] = x[at((i * s.height + r) * s.width + c)];
+      for (std::int64_t c = 0; c < s.width; ++c)
+        padded[at((i * height + r + s.padding_height) * width + c + s.padding_width)] =
+            x[at((i * s.height + r) * s.width + c)];
   for (std::int64_t image = 0; image < n; ++image)
     for (std::int64_t o = 0; o < s.out; ++o)
       for (std::int64_t top = 0; top + s.kernel_height <= height; top += s.stride)
@@ -130,7 +143,8 @@ Values convolve_directly(const Conv2dShape& s, std::int64_t n, const Values& x, 
             for (std::int64_t i = 0; i < s.kernel_height; ++i)
               for (std::int64_t j = 0; j < s.kernel_width; ++j) {
                 const std::int64_t channel = o * s.groups / s.out * in + c;
-                sum += w[at(((o * in + c) * s.kernel_height + i) * s.kernel_width + j)] * padded[at(((image * s.in + channel) * height + top + i) * width + left + j)];
+                sum += w[at(((o * in + c) * s.kernel_height + i) * s.kernel_width + j)] *
+                       padded[at(((image * s.in + channel) * height + top + i) * width + left + j)];
               }
           y.push_back(sum);
         }
@@ -183,31 +197,55 @@ TEST_CASE("linear: Y = X Wᵀ + b") {
 
 TEST_CASE("linear layers: gradients are adjoints") {
   property("plain and factorized", [] {
-    const LinearShape shape{.in = integer_between(1, 9), .out = integer_between(1, 9), .rows = integer_between(1, 4), .rank = integer_between(0, 4), .bias = coin()};
-    check_adjoints(linear_layer(shape, Precision::fp32), integer_between(1, 5), static_cast<std::uint64_t>(integer_between(0, 1 << 20)));
+    const LinearShape shape{.in = integer_between(1, 9),
+                            .out = integer_between(1, 9),
+                            .rows = integer_between(1, 4),
+                            .rank = integer_between(0, 4),
+                            .bias = coin()};
+    check_adjoints(linear_layer(shape, Precision::fp32), integer_between(1, 5),
+                   static_cast<std::uint64_t>(integer_between(0, 1 << 20)));
   });
 }
 
 TEST_CASE("factorized with U = I is the whole layer") {
   using F = ProductForward;
   for (const Precision precision : kPrecisions) {
-    Bench whole(*linear_layer({.in = 5, .out = 7, .rows = 2, .bias = true}, precision).forward, 3), factorized(*linear_layer({.in = 5, .out = 7, .rows = 2, .rank = 5, .bias = true}, precision).forward, 3);
+    Bench whole(*linear_layer({.in = 5, .out = 7, .rows = 2, .bias = true}, precision).forward, 3),
+        factorized(*linear_layer({.in = 5, .out = 7, .rows = 2, .rank = 5, .bias = true}, precision).forward, 3);
     Values identity(25);
     for (std::size_t i = 0; i < 5; ++i) identity[6 * i] = 1;
     whole.run();
-    factorized.set(F::x, whole.get(F::x)).set(F::u, identity).set(F::v, whole.get(F::u)).set(F::bias, whole.get(F::bias)).run();
+    factorized.set(F::x, whole.get(F::x))
+        .set(F::u, identity)
+        .set(F::v, whole.get(F::u))
+        .set(F::bias, whole.get(F::bias))
+        .run();
     CHECK(factorized.get(F::t) == whole.get(F::x));
     CHECK(factorized.get(F::y) == whole.get(F::y));
 
     // Convolution: r = in·kh·kw channels, each one tap of the kernel; V is then the weight.
-    Conv2dShape shape{.in = 2, .out = 3, .kernel_height = 3, .kernel_width = 2, .stride = 2, .padding_height = 1, .padding_width = 0, .groups = 1, .height = 6, .width = 5, .bias = true};
+    Conv2dShape shape{.in = 2,
+                      .out = 3,
+                      .kernel_height = 3,
+                      .kernel_width = 2,
+                      .stride = 2,
+                      .padding_height = 1,
+                      .padding_width = 0,
+                      .groups = 1,
+                      .height = 6,
+                      .width = 5,
+                      .bias = true};
     Bench convolution(*conv2d_layer(shape, precision).forward, 2);
     shape.rank = 12;
     Bench taps_apart(*conv2d_layer(shape, precision).forward, 2);
     Values taps(144);
     for (std::size_t i = 0; i < 12; ++i) taps[13 * i] = 1;
     convolution.run();
-    taps_apart.set(F::x, convolution.get(F::x)).set(F::u, taps).set(F::v, convolution.get(F::u)).set(F::bias, convolution.get(F::bias)).run();
+    taps_apart.set(F::x, convolution.get(F::x))
+        .set(F::u, taps)
+        .set(F::v, convolution.get(F::u))
+        .set(F::bias, convolution.get(F::bias))
+        .run();
     CHECK(taps_apart.get(F::y) == convolution.get(F::y));
   }
 }
@@ -222,7 +260,8 @@ TEST_CASE("convolution is the direct one") {
       bench.run();
       Values expected = convolve_directly(shape, n, bench.get(F::x), bench.get(F::u));
       const Values bias = bench.get(F::bias);
-      for (std::size_t i = 0; shape.bias && i < expected.size(); ++i) expected[i] += bias[i * at(n) * bias.size() / expected.size() % bias.size()];
+      for (std::size_t i = 0; shape.bias && i < expected.size(); ++i)
+        expected[i] += bias[i * at(n) * bias.size() / expected.size() % bias.size()];
       // bf16 rounds to 8 bits: at most 2^-9 of the next power of two, 2^-8 of the number.
       require_alike(expected, bench.get(F::y), precision == Precision::bf16 ? 0x1p-8 : kStored, "y");
     }
@@ -233,13 +272,27 @@ TEST_CASE("convolutions: gradients are adjoints") {
   property("plain, in groups, factorized", [] {
     Conv2dShape shape = any_convolution();
     if (shape.groups == 1) shape.rank = integer_between(0, 3);
-    check_adjoints(conv2d_layer(shape, Precision::fp32), integer_between(1, 3), static_cast<std::uint64_t>(integer_between(0, 1 << 20)));
+    check_adjoints(conv2d_layer(shape, Precision::fp32), integer_between(1, 3),
+                   static_cast<std::uint64_t>(integer_between(0, 1 << 20)));
   });
 }
 
 TEST_CASE("a kernel as large as the image is a linear layer") {
   using F = ProductForward;
-  Bench convolution(*conv2d_layer({.in = 3, .out = 5, .kernel_height = 4, .kernel_width = 2, .stride = 1, .padding_height = 0, .padding_width = 0, .groups = 1, .height = 4, .width = 2, .bias = true}, Precision::fp32).forward, 3);
+  Bench convolution(*conv2d_layer({.in = 3,
+                                   .out = 5,
+                                   .kernel_height = 4,
+                                   .kernel_width = 2,
+                                   .stride = 1,
+                                   .padding_height = 0,
+                                   .padding_width = 0,
+                                   .groups = 1,
+                                   .height = 4,
+                                   .width = 2,
+                                   .bias = true},
+                                  Precision::fp32)
+                         .forward,
+                    3);
   Bench linear(*linear_layer({.in = 24, .out = 5, .rows = 1, .bias = true}, Precision::fp32).forward, 3);
   linear.run();
   convolution.set(F::x, linear.get(F::x)).set(F::u, linear.get(F::u)).set(F::bias, linear.get(F::bias)).run();
@@ -248,13 +301,24 @@ TEST_CASE("a kernel as large as the image is a linear layer") {
 
 TEST_CASE("groups are convolutions of their own") {
   using F = ProductForward;
-  Conv2dShape shape{.in = 4, .out = 4, .kernel_height = 3, .kernel_width = 3, .stride = 1, .padding_height = 1, .padding_width = 1, .groups = 4, .height = 5, .width = 6};
+  Conv2dShape shape{.in = 4,
+                    .out = 4,
+                    .kernel_height = 3,
+                    .kernel_width = 3,
+                    .stride = 1,
+                    .padding_height = 1,
+                    .padding_width = 1,
+                    .groups = 4,
+                    .height = 5,
+                    .width = 6};
   Bench depthwise(*conv2d_layer(shape, Precision::fp32).forward, 1);
   const Values y = depthwise.run().get(F::y), x = depthwise.get(F::x), w = depthwise.get(F::u);
   shape.in = shape.out = shape.groups = 1;
   for (std::ptrdiff_t channel = 0; channel < 4; ++channel) {
     Bench alone(*conv2d_layer(shape, Precision::fp32).forward, 1);
-    alone.set(F::x, {x.begin() + 30 * channel, x.begin() + 30 * (channel + 1)}).set(F::u, {w.begin() + 9 * channel, w.begin() + 9 * (channel + 1)}).run();
+    alone.set(F::x, {x.begin() + 30 * channel, x.begin() + 30 * (channel + 1)})
+        .set(F::u, {w.begin() + 9 * channel, w.begin() + 9 * (channel + 1)})
+        .run();
     CHECK(alone.get(F::y) == Values(y.begin() + 30 * channel, y.begin() + 30 * (channel + 1)));
   }
 }
@@ -262,7 +326,14 @@ TEST_CASE("groups are convolutions of their own") {
 TEST_CASE("transposed convolution: stride times the input, each pixel adds a kernel") {
   using F = ProductForward;
   property("kernels of any size that some padding makes fit", [] {
-    ConvTranspose2dShape s{.in = integer_between(1, 3), .out = integer_between(1, 3), .kernel_height = integer_between(1, 5), .kernel_width = integer_between(1, 5), .stride = integer_between(2, 3), .height = integer_between(1, 4), .width = integer_between(1, 4), .bias = coin()};
+    ConvTranspose2dShape s{.in = integer_between(1, 3),
+                           .out = integer_between(1, 3),
+                           .kernel_height = integer_between(1, 5),
+                           .kernel_width = integer_between(1, 5),
+                           .stride = integer_between(2, 3),
+                           .height = integer_between(1, 4),
+                           .width = integer_between(1, 4),
+                           .bias = coin()};
     const std::int64_t n = integer_between(1, 2);
     const LayerKernels layer = conv_transpose2d_layer(s, Precision::fp32);
     const auto seed = static_cast<std::uint64_t>(integer_between(0, 1 << 20));
@@ -271,7 +342,9 @@ TEST_CASE("transposed convolution: stride times the input, each pixel adds a ker
     const Values x = bench.get(F::x), w = bench.get(F::u), bias = bench.get(F::bias);
     const std::int64_t rows = s.stride * s.height, columns = s.stride * s.width;
     // Half of what the kernel sticks out beyond the stride is cut off above and on the left, rounded up.
-    const auto cut = [&](std::int64_t kernel) { return kernel <= s.stride ? 0 : (kernel - s.stride) / 2 + (kernel - s.stride) % 2; };
+    const auto cut = [&](std::int64_t kernel) {
+      return kernel <= s.stride ? 0 : (kernel - s.stride) / 2 + (kernel - s.stride) % 2;
+    };
     Values y(at(n * s.out * rows * columns));
     for (std::size_t i = 0; s.bias && i < y.size(); ++i) y[i] = bias[i / at(rows * columns) % bias.size()];
     for (std::int64_t image = 0; image < n; ++image)
@@ -281,14 +354,20 @@ TEST_CASE("transposed convolution: stride times the input, each pixel adds a ker
             for (std::int64_t o = 0; o < s.out; ++o)
               for (std::int64_t i = 0; i < s.kernel_height; ++i)
                 for (std::int64_t j = 0; j < s.kernel_width; ++j) {
-                  const std::int64_t row = s.stride * p + i - cut(s.kernel_height), column = s.stride * q + j - cut(s.kernel_width);
+                  const std::int64_t row = s.stride * p + i - cut(s.kernel_height),
+                                     column = s.stride * q + j - cut(s.kernel_width);
                   if (row < 0 || row >= rows || column < 0 || column >= columns) continue;
-                  y[at(((image * s.out + o) * rows + row) * columns + column)] += x[at(((image * s.in + c) * s.height + p) * s.width + q)] * w[at(((c * s.out + o) * s.kernel_height + i) * s.kernel_width + j)];
+                  y[at(((image * s.out + o) * rows + row) * columns + column)] +=
+                      x[at(((image * s.in + c) * s.height + p) * s.width + q)] *
+                      w[at(((c * s.out + o) * s.kernel_height + i) * s.kernel_width + j)];
                 }
     require_alike(y, bench.get(F::y), kStored, "y");
     check_adjoints(layer, n, seed);
   });
-  CHECK_THROWS_AS(conv_transpose2d_layer({.in = 1, .out = 1, .kernel_height = 2, .kernel_width = 2, .stride = 1, .height = 3, .width = 3}, Precision::fp32), std::invalid_argument);
+  CHECK_THROWS_AS(conv_transpose2d_layer(
+                      {.in = 1, .out = 1, .kernel_height = 2, .kernel_width = 2, .stride = 1, .height = 3, .width = 3},
+                      Precision::fp32),
+                  std::invalid_argument);
 }
 
 TEST_CASE("LSTM: one unit, two steps, by hand") {
@@ -297,7 +376,13 @@ TEST_CASE("LSTM: one unit, two steps, by hand") {
   Bench bench(*lstm_layer({.input = 1, .hidden = 1, .steps = 2}, Precision::fp32).forward, 1);
   // Gates i, f, g, o.
   const Values w = {0.5, -0.25, 1, 0.75}, u = {-1, 0.5, 0.25, 2}, b = {0.125, 0.5, -0.5, 0.25}, x = {1.5, -2};
-  bench.set(F::x, x).set(F::u_x, w).set(F::u_h, u).set(F::bias, b).set(F::hidden, {0.5, 0, 0}).set(F::cells, {-0.75, 0, 0}).run();
+  bench.set(F::x, x)
+      .set(F::u_x, w)
+      .set(F::u_h, u)
+      .set(F::bias, b)
+      .set(F::hidden, {0.5, 0, 0})
+      .set(F::cells, {-0.75, 0, 0})
+      .run();
   const Values gates = bench.get(F::gates);
   double h = 0.5, c = -0.75;
   for (std::size_t t = 0; t < 2; ++t) {
@@ -314,18 +399,27 @@ TEST_CASE("LSTM: one unit, two steps, by hand") {
 TEST_CASE("LSTM: factorized gates are the gates of the products") {
   using F = LstmForward;
   const std::int64_t in = 5, h = 4, rx = 3, rh = 2, n = 3;
-  Bench factorized(*lstm_layer({.input = in, .hidden = h, .steps = 3, .input_rank = rx, .hidden_rank = rh}, Precision::fp32).forward, n), whole(*lstm_layer({.input = in, .hidden = h, .steps = 3}, Precision::fp32).forward, n);
+  Bench factorized(
+      *lstm_layer({.input = in, .hidden = h, .steps = 3, .input_rank = rx, .hidden_rank = rh}, Precision::fp32).forward,
+      n),
+      whole(*lstm_layer({.input = in, .hidden = h, .steps = 3}, Precision::fp32).forward, n);
   factorized.run();
   const auto product = [&](const Values& u, const Values& v, std::int64_t width, std::int64_t rank) {
     Values w(at(4 * h * width));
     for (std::int64_t q = 0; q < 4; ++q)
       for (std::int64_t i = 0; i < h; ++i)
         for (std::int64_t j = 0; j < width; ++j)
-          for (std::int64_t k = 0; k < rank; ++k) w[at((q * h + i) * width + j)] += v[at((q * h + i) * rank + k)] * u[at((q * rank + k) * width + j)];
+          for (std::int64_t k = 0; k < rank; ++k)
+            w[at((q * h + i) * width + j)] += v[at((q * h + i) * rank + k)] * u[at((q * rank + k) * width + j)];
     return w;
   };
-  whole.set(F::x, factorized.get(F::x)).set(F::u_x, product(factorized.get(F::u_x), factorized.get(F::v_x), in, rx)).set(F::u_h, product(factorized.get(F::u_h), factorized.get(F::v_h), h, rh));
-  whole.set(F::bias, factorized.get(F::bias)).set(F::hidden, factorized.get(F::hidden)).set(F::cells, factorized.get(F::cells)).run();
+  whole.set(F::x, factorized.get(F::x))
+      .set(F::u_x, product(factorized.get(F::u_x), factorized.get(F::v_x), in, rx))
+      .set(F::u_h, product(factorized.get(F::u_h), factorized.get(F::v_h), h, rh));
+  whole.set(F::bias, factorized.get(F::bias))
+      .set(F::hidden, factorized.get(F::hidden))
+      .set(F::cells, factorized.get(F::cells))
+      .run();
   require_alike(whole.get(F::hidden), factorized.get(F::hidden), 1e-5, "hidden");
 }
 
@@ -354,7 +448,8 @@ void check_gradient(const std::string& what, const Values& theta, const Values& 
     const double length = norm_of(*direction);
     REQUIRE(length > 0);
     for (double& value : *direction) value /= length;
-    const double expected = derivative(theta, *direction, f), got = dot(gradient, *direction), allowed = 1e-4 * norm_of(gradient) + 1e-5 * size;
+    const double expected = derivative(theta, *direction, f), got = dot(gradient, *direction),
+                 allowed = 1e-4 * norm_of(gradient) + 1e-5 * size;
     INFO("expected " << expected << ", got " << got << ", allowed deviation " << allowed);
     CHECK(std::abs(expected - got) <= allowed);
   }
@@ -366,16 +461,24 @@ TEST_CASE("LSTM: gradients through time against finite differences") {
   using F = LstmForward;
   using D = LstmDataGradient;
   using W = LstmWeightGradient;
-  for (const LstmShape& shape : {LstmShape{.input = 4, .hidden = 3, .steps = 4}, LstmShape{.input = 4, .hidden = 5, .steps = 3, .input_rank = 2, .hidden_rank = 3}, LstmShape{.input = 3, .hidden = 4, .steps = 2, .hidden_rank = 2}}) {
+  for (const LstmShape& shape : {LstmShape{.input = 4, .hidden = 3, .steps = 4},
+                                 LstmShape{.input = 4, .hidden = 5, .steps = 3, .input_rank = 2, .hidden_rank = 3},
+                                 LstmShape{.input = 3, .hidden = 4, .steps = 2, .hidden_rank = 2}}) {
     const std::int64_t n = 2;
     const auto state = static_cast<std::ptrdiff_t>(n * shape.hidden);
     const LayerKernels layer = lstm_layer(shape, Precision::fp32);
     Bench forward(*layer.forward, n, 5), data(*layer.data_gradient, n, 6), weight(*layer.weight_gradient, n, 7);
     forward.run();
-    data.set(D::gates, forward.get(F::gates)).set(D::cells, forward.get(F::cells)).set(D::u_x, forward.get(F::u_x)).set(D::v_x, forward.get(F::v_x));
+    data.set(D::gates, forward.get(F::gates))
+        .set(D::cells, forward.get(F::cells))
+        .set(D::u_x, forward.get(F::u_x))
+        .set(D::v_x, forward.get(F::v_x));
     data.set(D::u_h, forward.get(F::u_h)).set(D::v_h, forward.get(F::v_h)).run();
     const Values hidden = forward.get(F::hidden), cells = forward.get(F::cells), dy = data.get(D::dy);
-    weight.set(W::x, forward.get(F::x)).set(W::hidden, {hidden.begin(), hidden.end() - state}).set(W::t_x, forward.get(F::t_x)).set(W::t_h, forward.get(F::t_h));
+    weight.set(W::x, forward.get(F::x))
+        .set(W::hidden, {hidden.begin(), hidden.end() - state})
+        .set(W::t_x, forward.get(F::t_x))
+        .set(W::t_h, forward.get(F::t_h));
     weight.set(W::dgates, data.get(D::dgates)).set(W::dt_x, data.get(D::dt_x)).set(W::dt_h, data.get(D::dt_h)).run();
 
     const auto loss = [&](std::size_t buffer, const Values& x) {
@@ -384,14 +487,17 @@ TEST_CASE("LSTM: gradients through time against finite differences") {
       return dot(dy, {y.begin() + state, y.end()});
     };
     const double size = norm_of(dy) * norm_of(hidden);
-    const auto check = [&](const char* what, std::size_t buffer, const Values& gradient) { check_gradient(what, forward.get(buffer), gradient, size, [&](const Values& x) { return loss(buffer, x); }); };
+    const auto check = [&](const char* what, std::size_t buffer, const Values& gradient) {
+      check_gradient(what, forward.get(buffer), gradient, size, [&](const Values& x) { return loss(buffer, x); });
+    };
     check("x", F::x, data.get(D::dx));
     check("u_x", F::u_x, weight.get(W::du_x));
     check("u_h", F::u_h, weight.get(W::du_h));
     if (shape.input_rank > 0) check("v_x", F::v_x, weight.get(W::dv_x));
     if (shape.hidden_rank > 0) check("v_h", F::v_h, weight.get(W::dv_h));
     check("bias", F::bias, weight.get(W::db));
-    for (const auto& [what, buffer, gradient, all] : {std::tuple{"h0", int{F::hidden}, data.get(D::dh), hidden}, std::tuple{"c0", int{F::cells}, data.get(D::dc), cells}}) {
+    for (const auto& [what, buffer, gradient, all] : {std::tuple{"h0", int{F::hidden}, data.get(D::dh), hidden},
+                                                      std::tuple{"c0", int{F::cells}, data.get(D::dc), cells}}) {
       const Values initial(all.begin(), all.begin() + state);
       const Values& rest = all;
       const int moved_buffer = buffer;
@@ -420,8 +526,8 @@ TEST_CASE("attention: one key returns its value; equal scores return the mean") 
 
 TEST_CASE("attention: heads keep to their columns, scores are scaled by the root of a head's width") {
   using F = AttentionForward;
-  // Two heads of width 4, scale 1/2. Head 0: scores 2·1·1 = 2 and 0, times 1/2: 1 and 0. Head 1: 0 and 2·2 = 4, times 1/2: 0
-  // and 2.
+  // Two heads of width 4, scale 1/2. Head 0: scores 2·1·1 = 2 and 0, times 1/2: 1 and 0. Head 1: 0 and 2·2 = 4, times
+  // 1/2: 0 and 2.
   Bench bench(*attention_layer({.heads = 2, .d = 8, .sequence = 1, .memory = 2}, Precision::fp32).forward, 1);
   bench.set(F::q, {1, 1, 0, 0, 2, 0, 0, 0}).set(F::k, {1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0});
   bench.set(F::v, {1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}).run();
@@ -433,12 +539,17 @@ TEST_CASE("attention: heads keep to their columns, scores are scaled by the root
 TEST_CASE("attention: gradients against finite differences") {
   using F = AttentionForward;
   using D = AttentionDataGradient;
-  for (const AttentionShape& shape : {AttentionShape{.heads = 2, .d = 6, .sequence = 3, .memory = 5}, AttentionShape{.heads = 1, .d = 4, .sequence = 4, .memory = 4}}) {
+  for (const AttentionShape& shape : {AttentionShape{.heads = 2, .d = 6, .sequence = 3, .memory = 5},
+                                      AttentionShape{.heads = 1, .d = 4, .sequence = 4, .memory = 4}}) {
     const LayerKernels layer = attention_layer(shape, Precision::fp32);
     CHECK_FALSE(layer.weight_gradient);
     Bench forward(*layer.forward, 2, 3), data(*layer.data_gradient, 2, 4);
     forward.run();
-    data.set(D::q, forward.get(F::q)).set(D::k, forward.get(F::k)).set(D::v, forward.get(F::v)).set(D::probabilities, forward.get(F::probabilities)).run();
+    data.set(D::q, forward.get(F::q))
+        .set(D::k, forward.get(F::k))
+        .set(D::v, forward.get(F::v))
+        .set(D::probabilities, forward.get(F::probabilities))
+        .run();
     const Values dy = data.get(D::dy);
     const double size = norm_of(dy) * norm_of(forward.get(F::y));
     const auto check = [&](const char* what, std::size_t buffer, const Values& gradient) {
@@ -464,19 +575,67 @@ TEST_CASE("operations are the models'") {
     }
     require_close(work.forward.flops.si(), layer.forward->flops(7), 1e-15, what + ", forward");
     require_close(work.data_gradient.flops.si(), layer.data_gradient->flops(7), 1e-15, what + ", data gradient");
-    require_close(work.weight_gradient.flops.si(), layer.weight_gradient ? layer.weight_gradient->flops(7) : 0, 1e-15, what + ", weight gradient");
+    require_close(work.weight_gradient.flops.si(), layer.weight_gradient ? layer.weight_gradient->flops(7) : 0, 1e-15,
+                  what + ", weight gradient");
   };
-  check(linear_layer({.in = 100, .out = 30, .rows = 5, .bias = true}, Precision::bf16), {Linear{.in = 100, .out = 30, .rows = 5, .bias = true}}, "linear");
-  check(linear_layer({.in = 100, .out = 30, .rows = 5, .rank = 9, .bias = true}, Precision::bf16), {Linear{.in = 100, .out = 9, .rows = 5, .bias = false}, Linear{.in = 9, .out = 30, .rows = 5, .bias = true}}, "factorized linear");
-  check(conv2d_layer({.in = 16, .out = 24, .kernel_height = 3, .kernel_width = 5, .stride = 2, .padding_height = 1, .padding_width = 2, .groups = 4, .height = 28, .width = 30, .bias = true}, Precision::fp32),
-        {Conv2d{.in = 16, .out = 24, .kernel = {3, 5}, .stride = 2, .padding = {1, 2}, .groups = 4, .bias = true, .input = {28, 30}}}, "convolution");
-  check(conv2d_layer({.in = 16, .out = 24, .kernel_height = 3, .kernel_width = 3, .stride = 2, .padding_height = 1, .padding_width = 1, .groups = 1, .height = 28, .width = 30, .rank = 6}, Precision::fp32),
-        {Conv2d{.in = 16, .out = 6, .kernel = {3, 3}, .stride = 2, .padding = {1, 1}, .input = {28, 30}}, Conv2d{.in = 6, .out = 24, .input = {14, 15}}}, "factorized convolution");
-  check(conv_transpose2d_layer({.in = 16, .out = 24, .kernel_height = 2, .kernel_width = 2, .stride = 2, .height = 28, .width = 30, .bias = true}, Precision::fp32),
-        {ConvTranspose2d{.in = 16, .out = 24, .kernel = {2, 2}, .stride = 2, .bias = true, .input = {28, 30}}}, "transposed convolution");
-  check(lstm_layer({.input = 20, .hidden = 30, .steps = 9}, Precision::fp32), {Lstm{.input = 20, .hidden = 30, .steps = 9}}, "LSTM");
-  check(lstm_layer({.input = 20, .hidden = 30, .steps = 9, .input_rank = 4, .hidden_rank = 7}, Precision::fp32), {Lstm{.input = 20, .hidden = 30, .steps = 9, .input_rank = 4, .hidden_rank = 7}}, "factorized LSTM");
-  check(attention_layer({.heads = 4, .d = 32, .sequence = 10, .memory = 12}, Precision::fp32), {Attention{.heads = 4, .d = 32, .sequence = 10, .memory = 12}}, "attention");
+  check(linear_layer({.in = 100, .out = 30, .rows = 5, .bias = true}, Precision::bf16),
+        {Linear{.in = 100, .out = 30, .rows = 5, .bias = true}}, "linear");
+  check(linear_layer({.in = 100, .out = 30, .rows = 5, .rank = 9, .bias = true}, Precision::bf16),
+        {Linear{.in = 100, .out = 9, .rows = 5, .bias = false}, Linear{.in = 9, .out = 30, .rows = 5, .bias = true}},
+        "factorized linear");
+  check(conv2d_layer({.in = 16,
+                      .out = 24,
+                      .kernel_height = 3,
+                      .kernel_width = 5,
+                      .stride = 2,
+                      .padding_height = 1,
+                      .padding_width = 2,
+                      .groups = 4,
+                      .height = 28,
+                      .width = 30,
+                      .bias = true},
+                     Precision::fp32),
+        {Conv2d{.in = 16,
+                .out = 24,
+                .kernel = {3, 5},
+                .stride = 2,
+                .padding = {1, 2},
+                .groups = 4,
+                .bias = true,
+                .input = {28, 30}}},
+        "convolution");
+  check(conv2d_layer({.in = 16,
+                      .out = 24,
+                      .kernel_height = 3,
+                      .kernel_width = 3,
+                      .stride = 2,
+                      .padding_height = 1,
+                      .padding_width = 1,
+                      .groups = 1,
+                      .height = 28,
+                      .width = 30,
+                      .rank = 6},
+                     Precision::fp32),
+        {Conv2d{.in = 16, .out = 6, .kernel = {3, 3}, .stride = 2, .padding = {1, 1}, .input = {28, 30}},
+         Conv2d{.in = 6, .out = 24, .input = {14, 15}}},
+        "factorized convolution");
+  check(conv_transpose2d_layer({.in = 16,
+                                .out = 24,
+                                .kernel_height = 2,
+                                .kernel_width = 2,
+                                .stride = 2,
+                                .height = 28,
+                                .width = 30,
+                                .bias = true},
+                               Precision::fp32),
+        {ConvTranspose2d{.in = 16, .out = 24, .kernel = {2, 2}, .stride = 2, .bias = true, .input = {28, 30}}},
+        "transposed convolution");
+  check(lstm_layer({.input = 20, .hidden = 30, .steps = 9}, Precision::fp32),
+        {Lstm{.input = 20, .hidden = 30, .steps = 9}}, "LSTM");
+  check(lstm_layer({.input = 20, .hidden = 30, .steps = 9, .input_rank = 4, .hidden_rank = 7}, Precision::fp32),
+        {Lstm{.input = 20, .hidden = 30, .steps = 9, .input_rank = 4, .hidden_rank = 7}}, "factorized LSTM");
+  check(attention_layer({.heads = 4, .d = 32, .sequence = 10, .memory = 12}, Precision::fp32),
+        {Attention{.heads = 4, .d = 32, .sequence = 10, .memory = 12}}, "attention");
 }
 
 TEST_CASE("least traffic: every tensor once") {
@@ -486,7 +645,8 @@ TEST_CASE("least traffic: every tensor once") {
   CHECK(layer.data_gradient->bytes(6) == 2 * (900 + 900 + 270 + 270 + 3000));
   CHECK(layer.weight_gradient->bytes(6) == 2 * (3000 + 270 + 270 + 900 + 900 + 270 + 30));
   // Four bytes each: q, v, k, y of 2·3 x 8, probabilities of 2 x 4 x 3 x 3.
-  CHECK(attention_layer({.heads = 4, .d = 8, .sequence = 3, .memory = 3}, Precision::tf32).forward->bytes(2) == 4 * (4 * 48 + 72));
+  CHECK(attention_layer({.heads = 4, .d = 8, .sequence = 3, .memory = 3}, Precision::tf32).forward->bytes(2) ==
+        4 * (4 * 48 + 72));
 }
 
 TEST_CASE("layers' references are total: any input, the same twice, and what is no number is not lost") {
@@ -519,13 +679,15 @@ TEST_CASE("tolerances let tensor cores pass, and nothing larger") {
       for (std::size_t i = 0; i < exact.buffers().size(); ++i) {
         auto* x = static_cast<float*>(changed.data(i));
         if (exact.buffers()[i].fill != Fill::values) continue;
-        for (std::int64_t k = 0; k < exact.buffers()[i].count; ++k) x[k] = float_of(bits_of(x[k]) & 0xffffe000U) + static_cast<float>(change);
+        for (std::int64_t k = 0; k < exact.buffers()[i].count; ++k)
+          x[k] = float_of(bits_of(x[k]) & 0xffffe000U) + static_cast<float>(change);
       }
       kernel.reference(exact.call());
       kernel.reference(changed.call());
       bool differs = false;
       for (std::size_t i = 0; i < exact.buffers().size(); ++i)
-        if (exact.buffers()[i].written) differs = differs || difference(exact.buffers()[i], exact.data(i), changed.data(i)).has_value();
+        if (exact.buffers()[i].written)
+          differs = differs || difference(exact.buffers()[i], exact.data(i), changed.data(i)).has_value();
       INFO(kernel.name() << " with a change of " << change);
       CHECK(differs == (kernel.method == "fp32" || change > 0));
     }

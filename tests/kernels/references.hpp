@@ -20,7 +20,8 @@ inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr std::int64_t kSizes[] = {1, 2, 3, 5, 31, 33, 511, 513, 4097, 99991, 1 << 20};
 
 /// Runs a kernel's reference with its buffer `at` set to x; the workspace then holds the results.
-inline Workspace run(const std::string& name, std::int64_t n, const std::vector<std::pair<std::size_t, std::vector<float>>>& inputs, std::uint64_t seed = 1) {
+inline Workspace run(const std::string& name, std::int64_t n,
+                     const std::vector<std::pair<std::size_t, std::vector<float>>>& inputs, std::uint64_t seed = 1) {
   const Kernel kernel = find_kernel(name);
   Workspace workspace(kernel, n, Input::normal, seed);
   for (const auto& [at, x] : inputs) {
@@ -36,10 +37,13 @@ inline std::vector<float> floats(const Workspace& workspace, std::size_t at) {
   return {first, first + workspace.bytes(at) / sizeof(float)};
 }
 
-inline std::vector<float> gradient(std::int64_t n, Input input, std::uint64_t seed) { return floats(Workspace(find_kernel("sign-pack/signsgd"), n, input, seed), 0); }
+inline std::vector<float> gradient(std::int64_t n, Input input, std::uint64_t seed) {
+  return floats(Workspace(find_kernel("sign-pack/signsgd"), n, input, seed), 0);
+}
 
 /// Encodes x by `encode` (whose outputs begin at buffer `first`) and decodes by `decode` what it wrote.
-inline std::vector<float> decoded(const std::string& decode, const Workspace& encoded, const std::vector<std::size_t>& wire, std::int64_t n) {
+inline std::vector<float> decoded(const std::string& decode, const Workspace& encoded,
+                                  const std::vector<std::size_t>& wire, std::int64_t n) {
   const Kernel kernel = find_kernel(decode);
   Workspace workspace(kernel, n, Input::normal, 1);
   for (std::size_t i = 0; i < wire.size(); ++i) {

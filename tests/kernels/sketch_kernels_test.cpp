@@ -12,8 +12,12 @@ using namespace stepcast::test;
 
 namespace {
 
-const std::uint8_t* bytes(const Workspace& workspace, std::size_t at) { return static_cast<const std::uint8_t*>(workspace.data(at)); }
-std::uint32_t word(const Workspace& workspace, std::size_t at) { return static_cast<const std::uint32_t*>(workspace.data(at))[0]; }
+const std::uint8_t* bytes(const Workspace& workspace, std::size_t at) {
+  return static_cast<const std::uint8_t*>(workspace.data(at));
+}
+std::uint32_t word(const Workspace& workspace, std::size_t at) {
+  return static_cast<const std::uint32_t*>(workspace.data(at))[0];
+}
 
 /// A kernel's workspace, its buffer `at` replaced before it runs.
 template <class T>
@@ -35,7 +39,8 @@ std::vector<std::uint8_t> runs_of(const std::vector<std::uint8_t>& codes) {
 std::vector<float> through_three_lc(const std::vector<float>& x, float largest) {
   const auto n = static_cast<std::int64_t>(x.size());
   const Workspace quantized = run("quantize/3lc", n, {{0, x}, {1, {largest}}});
-  const Workspace coded = run_on("zero-runs/3lc", n, 0, std::vector<std::uint8_t>(bytes(quantized, 2), bytes(quantized, 2) + quantized.bytes(2)));
+  const Workspace coded = run_on(
+      "zero-runs/3lc", n, 0, std::vector<std::uint8_t>(bytes(quantized, 2), bytes(quantized, 2) + quantized.bytes(2)));
   const Kernel decode = find_kernel("decode/3lc");
   Workspace w(decode, n, Input::normal, 1);
   std::memcpy(w.data(0), coded.data(1), w.bytes(0));
@@ -45,7 +50,9 @@ std::vector<float> through_three_lc(const std::vector<float>& x, float largest) 
   return floats(w, 3);
 }
 
-float largest_of(const std::vector<float>& x) { return floats(run("max-abs/8-bit", static_cast<std::int64_t>(x.size()), {{0, x}}), 1)[0]; }
+float largest_of(const std::vector<float>& x) {
+  return floats(run("max-abs/8-bit", static_cast<std::int64_t>(x.size()), {{0, x}}), 1)[0];
+}
 
 }  // namespace
 
@@ -56,7 +63,8 @@ TEST_CASE("SketchML: sorted as floats are, NaN beyond the infinity of its sign")
     std::sort(x.begin(), x.end());
     CHECK(sorted == x);
   }
-  const std::vector<float> sorted = floats(run("radix-sort/sketchml", 9, {{0, {kNan, 1, 0.0F, -kInfinity, -0.0F, kInfinity, -kNan, -1, 1e-40F}}}), 1);
+  const std::vector<float> sorted =
+      floats(run("radix-sort/sketchml", 9, {{0, {kNan, 1, 0.0F, -kInfinity, -0.0F, kInfinity, -kNan, -1, 1e-40F}}}), 1);
   CHECK(std::isnan(sorted[0]));
   CHECK(std::signbit(sorted[0]));
   CHECK(sorted[1] == -kInfinity);
@@ -92,7 +100,8 @@ TEST_CASE("SketchML: a code is the number of edges not above the element") {
     kernel.reference(w.call());
     const std::vector<float> x = floats(w, 0), edges = floats(w, 1);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const auto expected = std::count_if(edges.begin(), edges.end(), [&](float edge) { return ordered_bits(edge) <= ordered_bits(x[i]); });
+      const auto expected = std::count_if(edges.begin(), edges.end(),
+                                          [&](float edge) { return ordered_bits(edge) <= ordered_bits(x[i]); });
       if (bytes(w, 2)[i] != expected) FAIL(x[i] << " has code " << int{bytes(w, 2)[i]} << ", expected " << expected);
     }
   }
@@ -101,7 +110,8 @@ TEST_CASE("SketchML: a code is the number of edges not above the element") {
 TEST_CASE("SketchML: an element moves no farther than its quantile is wide, and sums stay") {
   for (const std::int64_t n : {1, 255, 256, 4097, 99991}) {
     const std::vector<float> x = gradient(n, Input::normal, 11);
-    const std::vector<float> sorted = floats(run("radix-sort/sketchml", n, {{0, x}}), 1), edges = floats(run("quantile-edges/sketchml", n, {{0, sorted}}), 1);
+    const std::vector<float> sorted = floats(run("radix-sort/sketchml", n, {{0, x}}), 1),
+                             edges = floats(run("quantile-edges/sketchml", n, {{0, sorted}}), 1);
     REQUIRE(edges.size() == 255);
     CHECK(std::is_sorted(edges.begin(), edges.end()));
     const Workspace binned = run("find-bins/sketchml", n, {{0, x}, {1, edges}});
@@ -116,7 +126,8 @@ TEST_CASE("SketchML: an element moves no farther than its quantile is wide, and 
     for (std::size_t i = 0; i < x.size(); ++i) {
       const std::uint8_t code = bytes(binned, 2)[i];
       const float low = code == 0 ? sorted.front() : edges[code - 1U], high = code == 255 ? sorted.back() : edges[code];
-      if (!(back[i] >= low - 1e-6F && back[i] <= high + 1e-6F)) FAIL(x[i] << " of quantile [" << low << ", " << high << "] became " << back[i]);
+      if (!(back[i] >= low - 1e-6F && back[i] <= high + 1e-6F))
+        FAIL(x[i] << " of quantile [" << low << ", " << high << "] became " << back[i]);
       sum += static_cast<double>(x[i]);
       sent += static_cast<double>(back[i]);
       sizes += std::abs(static_cast<double>(x[i]));
@@ -148,7 +159,8 @@ TEST_CASE("3LC: within half of s·max|x|, back over runs of zeros") {
       const std::vector<float> back = through_three_lc(x, largest_of(x));
       for (std::size_t i = 0; i < x.size(); ++i) {
         // In denormals half of the scale is rounded by half of 1.4e-45.
-        if (!(std::abs(back[i] - x[i]) <= 0.50001F * scale + 1.5e-45F)) FAIL(x[i] << " became " << back[i] << ", scale " << scale);
+        if (!(std::abs(back[i] - x[i]) <= 0.50001F * scale + 1.5e-45F))
+          FAIL(x[i] << " became " << back[i] << ", scale " << scale);
         if (!(back[i] == 0 || std::abs(back[i]) == scale)) FAIL(back[i] << " is neither 0 nor the scale " << scale);
       }
     }
@@ -157,7 +169,9 @@ TEST_CASE("3LC: within half of s·max|x|, back over runs of zeros") {
 }
 
 TEST_CASE("3LC: runs of two to fourteen zero bytes are one byte") {
-  const auto zeros = [](int count) { return std::vector<std::uint8_t>(static_cast<std::size_t>(count), std::uint8_t{121}); };
+  const auto zeros = [](int count) {
+    return std::vector<std::uint8_t>(static_cast<std::size_t>(count), std::uint8_t{121});
+  };
   const auto code = [](std::initializer_list<int> values) {
     std::vector<std::uint8_t> all;
     for (const int value : values) all.push_back(static_cast<std::uint8_t>(value));
@@ -215,14 +229,21 @@ TEST_CASE("3LC: timings take the codes of normal input, whatever the seed") {
 }
 
 TEST_CASE("INCEPTIONN: each class within its bound, the largest as they are") {
-  property("one element", [] {
-    const auto x = static_cast<float>(positive_between(1e-12, 0.999) * (coin() ? 1 : -1));
-    const double size = std::abs(static_cast<double>(x));
-    const float back = exponent_tag(x) == 2 ? of_inceptionn_16(inceptionn_16(x)) : exponent_tag(x) == 1 ? of_inceptionn_8(inceptionn_8(x)) : 0.0F;
-    RC_ASSERT(exponent_tag(x) == (size >= 0x1p-5 ? 2U : size >= 0x1p-10 ? 1U : 0U));
-    RC_ASSERT(std::abs(static_cast<double>(back) - static_cast<double>(x)) < (size >= 0x1p-5 ? 0x1p-15 : size >= 0x1p-10 ? 0x1p-12 : 0x1p-10));
-    RC_ASSERT(std::abs(static_cast<double>(back)) <= size);
-  }, 2000);
+  property(
+      "one element",
+      [] {
+        const auto x = static_cast<float>(positive_between(1e-12, 0.999) * (coin() ? 1 : -1));
+        const double size = std::abs(static_cast<double>(x));
+        const float back = exponent_tag(x) == 2   ? of_inceptionn_16(inceptionn_16(x))
+                           : exponent_tag(x) == 1 ? of_inceptionn_8(inceptionn_8(x))
+                                                  : 0.0F;
+        RC_ASSERT(exponent_tag(x) == (size >= 0x1p-5 ? 2U : size >= 0x1p-10 ? 1U : 0U));
+        RC_ASSERT(std::abs(static_cast<double>(back) - static_cast<double>(x)) < (size >= 0x1p-5    ? 0x1p-15
+                                                                                  : size >= 0x1p-10 ? 0x1p-12
+                                                                                                    : 0x1p-10));
+        RC_ASSERT(std::abs(static_cast<double>(back)) <= size);
+      },
+      2000);
   for (const float x : {1.0F, -1.0F, 1e30F, kInfinity, -kInfinity, kNan}) CHECK(exponent_tag(x) == 3);
   for (const float x : {0.0F, -0.0F, 1e-40F, 0x1.fp-11F}) CHECK(exponent_tag(x) == 0);
 }
@@ -247,7 +268,8 @@ TEST_CASE("INCEPTIONN: tags and values in order, and back") {
       const std::vector<float> got = floats(back, 4);
       for (std::size_t i = 0; i < x.size(); ++i) {
         const bool whole = !(std::abs(x[i]) < 1);
-        if (whole ? bits_of(got[i]) != bits_of(x[i]) : !(std::abs(got[i] - x[i]) < 0x1p-10F)) FAIL(x[i] << " became " << got[i]);
+        if (whole ? bits_of(got[i]) != bits_of(x[i]) : !(std::abs(got[i] - x[i]) < 0x1p-10F))
+          FAIL(x[i] << " became " << got[i]);
       }
     }
 }

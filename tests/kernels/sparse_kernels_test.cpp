@@ -11,7 +11,9 @@ using namespace stepcast::test;
 
 namespace {
 
-const std::uint32_t* words(const Workspace& workspace, std::size_t at) { return static_cast<const std::uint32_t*>(workspace.data(at)); }
+const std::uint32_t* words(const Workspace& workspace, std::size_t at) {
+  return static_cast<const std::uint32_t*>(workspace.data(at));
+}
 
 /// A kernel of one sign run on x: threshold by its `prepare`.
 Workspace run_of_sign(const std::string& name, const std::vector<float>& x, int sign) {
@@ -71,7 +73,8 @@ TEST_CASE("samples are magnitudes of elements, of one sign where a sign is asked
         if (!all.contains(bits_of(value))) FAIL(value << " is no magnitude, n " << n);
       for (const int sign : {-1, 1})
         for (const float value : floats(run_of_sign("sample/adaptive", x, sign), 1))
-          if (value != 0 && !of[sign > 0].contains(bits_of(value))) FAIL(value << " is no magnitude of sign " << sign << ", n " << n);
+          if (value != 0 && !of[sign > 0].contains(bits_of(value)))
+            FAIL(value << " is no magnitude of sign " << sign << ", n " << n);
     }
 }
 
@@ -88,7 +91,8 @@ TEST_CASE("DGC: the sampled threshold is reached by about k elements") {
     std::vector<float> sorted = sample;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     CHECK(threshold == sorted[103]);
-    const auto sent = static_cast<double>(std::count_if(x.begin(), x.end(), [&](float value) { return std::abs(value) >= threshold; }));
+    const auto sent = static_cast<double>(
+        std::count_if(x.begin(), x.end(), [&](float value) { return std::abs(value) >= threshold; }));
     INFO(sent << " reach the threshold " << threshold);
     CHECK(std::abs(sent / static_cast<double>(n) - 104.0 / 10486) <= 5 * 0.000973);
   }
@@ -105,7 +109,8 @@ TEST_CASE("DGC: what reaches the threshold is sent and cleared, the rest stays")
       const std::uint32_t total = words(w, 5)[0];
       CHECK(total >= static_cast<std::uint32_t>(kept_of(n)));
       std::uint64_t counted = 0;
-      for (std::int64_t tile = 0; tile < ceil_div(n, kTile); ++tile) counted += static_cast<const std::uint64_t*>(w.data(2))[tile];
+      for (std::int64_t tile = 0; tile < ceil_div(n, kTile); ++tile)
+        counted += static_cast<const std::uint64_t*>(w.data(2))[tile];
       CHECK(counted == total);
       const Workspace cleared = run("clear-sent/dgc", n, {{0, v}, {1, floats(w, 1)}, {2, u}});
       std::vector<float> left = floats(cleared, 0), left_u = floats(cleared, 2), expected_u = u;
@@ -124,7 +129,8 @@ TEST_CASE("DGC: what reaches the threshold is sent and cleared, the rest stays")
       // None left reaches the smallest sent: NaN and infinity are sent first.
       if (input == Input::non_finite)
         for (const float value : floats(cleared, 0))
-          if (reaches(value, floats(w, 1)[0]) && floats(w, 1)[0] != 0) FAIL(value << " stayed, threshold " << floats(w, 1)[0]);
+          if (reaches(value, floats(w, 1)[0]) && floats(w, 1)[0] != 0)
+            FAIL(value << " stayed, threshold " << floats(w, 1)[0]);
     }
 }
 
@@ -140,7 +146,10 @@ TEST_CASE("adaptive: the largest of one sign, and their mean") {
         for (const float value : x)
           if (sign > 0 ? value > 0 : value < 0) mine.push_back(std::abs(value));
         std::sort(mine.begin(), mine.end(), std::greater<>());
-        const float least = mine.empty() ? kInfinity : mine[static_cast<std::size_t>(std::max<std::int64_t>(1, static_cast<std::int64_t>(mine.size()) / 100)) - 1];
+        const float least = mine.empty() ? kInfinity
+                                         : mine[static_cast<std::size_t>(std::max<std::int64_t>(
+                                                    1, static_cast<std::int64_t>(mine.size()) / 100)) -
+                                                1];
         double sum = 0;
         std::uint32_t j = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
@@ -152,7 +161,8 @@ TEST_CASE("adaptive: the largest of one sign, and their mean") {
         CHECK(total == j);
         const auto mean = static_cast<double>(floats(w, 4)[0]);
         if (j == 0) CHECK(mean == 0);
-        else if (std::isfinite(sum)) CHECK(std::abs(mean - sum / j) <= 1e-6 * std::abs(sum / j) + 0x1p-150);  // half of the least denormal
+        else if (std::isfinite(sum))
+          CHECK(std::abs(mean - sum / j) <= 1e-6 * std::abs(sum / j) + 0x1p-150);  // half of the least denormal
         else CHECK(std::isinf(mean));
       }
 }

@@ -1,5 +1,6 @@
-// Gradient accumulation: a step of m passes of forward f and backward b, whose gradients are exchanged once, beside the last
-// backward. In a synchronous step everything waits for the passes before the last one, so they add (m-1)(f + b) to it.
+// Gradient accumulation: a step of m passes of forward f and backward b, whose gradients are exchanged once, beside the
+// last backward. In a synchronous step everything waits for the passes before the last one, so they add (m-1)(f + b) to
+// it.
 #include <fmt/format.h>
 
 #include "tests/support/catch.hpp"
@@ -19,12 +20,15 @@ Workload accumulating(Workload workload, int passes) {
 
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;
-  for (int i = integer_between(1, 5); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
-  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
+  for (int i = integer_between(1, 5); i > 0; --i)
+    gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
+  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0),
+                     Seconds(real_between(0, 0.02)));
 }
 
 Cluster random_star() {
-  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
+  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)),
+                                 Seconds(positive_between(1e-6, 1e-3)));
   if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
   if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));
   return cluster;
@@ -49,7 +53,8 @@ ParameterServerStrategy random_servers(int p) {
 
 Compressor random_compressor() {
   if (coin()) return NoCompressor{};
-  return RatioCompressor{real_between(1, 10), SecondsPerByte(positive_between(1e-12, 1e-9)), SecondsPerByte(positive_between(1e-12, 1e-9))};
+  return RatioCompressor{real_between(1, 10), SecondsPerByte(positive_between(1e-12, 1e-9)),
+                         SecondsPerByte(positive_between(1e-12, 1e-9))};
 }
 
 }  // namespace
@@ -67,7 +72,8 @@ TEST_CASE("a step of several passes, by hand") {
   require_close(0.240, f.breakdown.backward.si(), 1e-12, "4 backward passes");
   require_close(0.002, f.breakdown.update.si(), 1e-12, "1 update");
   require_close(0.120, f.breakdown.exposed_communication.si(), 1e-12, "1 exchange");
-  // Pipe-SGD of width 2: max(A, B) with A = 362 ms. Gossip beside the passes: 2·100 MB·0.8 ns/B = 160 ms are hidden; after them not.
+  // Pipe-SGD of width 2: max(A, B) with A = 362 ms. Gossip beside the passes: 2·100 MB·0.8 ns/B = 160 ms are hidden;
+  // after them not.
   PipelinedStrategy pipelined;
   pipelined.collective = ring_choice();
   require_close(0.362, step_time(scenario_of(cluster, pipelined), w), 1e-12, "pipelined");
@@ -76,24 +82,28 @@ TEST_CASE("a step of several passes, by hand") {
   // One server: 4·100 MB·0.8 ns/B = 320 ms each way; it updates.
   require_close(1.002, step_time(scenario_of(cluster, ParameterServerStrategy{}), w), 1e-12, "360 + 320 + 2 + 320 ms");
   // On a link where B = 480 ms the pipeline is bound by it, however short the passes.
-  require_close(0.480, step_time(scenario_of(star_cluster(4, BytesPerSecond(312.5e6)), pipelined), w), 1e-12, "pipelined, slow link");
+  require_close(0.480, step_time(scenario_of(star_cluster(4, BytesPerSecond(312.5e6)), pipelined), w), 1e-12,
+                "pipelined, slow link");
 }
 
 TEST_CASE("the exchange overlaps with the last backward pass only, which alone it slows") {
-  // Two gradients of 50 MB after 30 ms of backward each; a ring among 2 at 1 GB/s takes 50 ms for either; γ_o = 1.2; u = 2 ms.
-  // 3 passes: 2·(30 + 60), 30, then 36 ms until the first is ready; it travels until 86, the second, ready at 72, until 136.
+  // Two gradients of 50 MB after 30 ms of backward each; a ring among 2 at 1 GB/s takes 50 ms for either; γ_o = 1.2; u
+  // = 2 ms. 3 passes: 2·(30 + 60), 30, then 36 ms until the first is ready; it travels until 86, the second, ready at
+  // 72, until 136.
   const Workload w = accumulating(workload_of(30_ms, {{50e6, 0.03}, {50e6, 0.03}}, 0_s, 2_ms), 3);
   Exchange exchange;
   exchange.grouping = Grouping::per_tensor;
   exchange.backward_slowdown = 1.2;
-  const StepForecast f = forecast(scenario_of(star_cluster(2, BytesPerSecond(1e9)), AllReduceStrategy{ring_choice(), exchange}), w);
+  const StepForecast f =
+      forecast(scenario_of(star_cluster(2, BytesPerSecond(1e9)), AllReduceStrategy{ring_choice(), exchange}), w);
   require_close(0.348, f.step.si(), 1e-12, "180 + 30 + 136 + 2 ms");
   require_close(0.192, f.breakdown.backward.si(), 1e-12, "2·60 + 72 ms");
 }
 
 TEST_CASE("a compressor encodes and decodes once a step") {
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
-  const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{ring_choice(), {}}, RatioCompressor{4.0, 0.1_ns_per_B, 0.2_ns_per_B});
+  const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{ring_choice(), {}},
+                                        RatioCompressor{4.0, 0.1_ns_per_B, 0.2_ns_per_B});
   const StepForecast f = forecast(scenario, accumulating(w, 8));
   require_close(0.010, f.breakdown.encode.si(), 1e-12, "100 MB·0.1 ns/B");
   require_close(0.020, f.breakdown.decode.si(), 1e-12, "100 MB·0.2 ns/B");
@@ -104,10 +114,12 @@ TEST_CASE("a compressor encodes and decodes once a step") {
 
 TEST_CASE("m passes add (m-1)(f + b) to a synchronous step") {
   property(
-      "all-reduce and servers of any exchange", [] {
+      "all-reduce and servers of any exchange",
+      [] {
         const Cluster cluster = random_star();
         const Workload w = random_workload();
-        const Strategy strategy = coin() ? Strategy(AllReduceStrategy{{}, random_exchange()}) : Strategy(random_servers(cluster.workers));
+        const Strategy strategy =
+            coin() ? Strategy(AllReduceStrategy{{}, random_exchange()}) : Strategy(random_servers(cluster.workers));
         const Scenario scenario = scenario_of(cluster, strategy, random_compressor());
         const int m = integer_between(1, 64);
         const double more = (m - 1) * (w.forward + w.backward).si();
@@ -121,14 +133,17 @@ TEST_CASE("m passes add (m-1)(f + b) to a synchronous step") {
 
 TEST_CASE("a sample takes the less time the more passes a step has, and at last what it takes to compute") {
   property(
-      "any strategy", [] {
+      "any strategy",
+      [] {
         const Cluster cluster = random_star();
         const Workload w = random_workload();
         PipelinedStrategy pipelined;
         pipelined.width = integer_between(1, 4);
         pipelined.segments = integer_between(1, 4);
-        const Strategy strategies[] = {AllReduceStrategy{{}, random_exchange()}, random_servers(cluster.workers), pipelined, GossipStrategy{coin()},
-                                       LocalSgdStrategy{.steps = integer_between(1, 20), .outer_update_factor = real_between(0, 2)}};
+        const Strategy strategies[] = {
+            AllReduceStrategy{{}, random_exchange()}, random_servers(cluster.workers), pipelined,
+            GossipStrategy{coin()},
+            LocalSgdStrategy{.steps = integer_between(1, 20), .outer_update_factor = real_between(0, 2)}};
         const Scenario scenario = scenario_of(cluster, strategies[integer_between(0, 4)]);
         const double compute = (w.forward + w.backward).si(), once = step_time(scenario, w);
         double before = once;

@@ -16,7 +16,8 @@ using namespace stepcast;
 
 namespace {
 
-WorkloadTable table_of(std::vector<std::pair<std::string, LayerShape>> layers, int batch = 1, Dtype dtype = Dtype::fp32) {
+WorkloadTable table_of(std::vector<std::pair<std::string, LayerShape>> layers, int batch = 1,
+                       Dtype dtype = Dtype::fp32) {
   WorkloadTable table;
   table.batch = batch;
   table.dtype = dtype;
@@ -29,7 +30,9 @@ WorkloadTable again(WorkloadTable table) {
   return table;
 }
 
-WorkloadTable load(const char* network, const Json& over) { return load_workload(default_library() / "workloads" / (std::string(network) + ".json"), over, default_library()); }
+WorkloadTable load(const char* network, const Json& over) {
+  return load_workload(default_library() / "workloads" / (std::string(network) + ".json"), over, default_library());
+}
 
 Bytes activations(const WorkloadTable& table) { return activations_of(list_gradients(table)); }
 
@@ -53,7 +56,8 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   // Of 6 steps: input 4, output 5, four gates and a state 25; of ranks 2 and 3 in each of four gates 20 more.
   CHECK(kept(Lstm{4, 5, 6}) == 4_B * (6 * (4 + 5 + 25.0)));
   CHECK(kept(Lstm{4, 5, 6, LstmTensors::gates, 2, 3}) == 4_B * (6 * (4 + 5 + 25 + 20.0)));
-  // Two heads of 4 over 6 queries and 5 keys: q 48, k and v 40 each, scores 60; fused the output, 48, and 12 numbers of fp32.
+  // Two heads of 4 over 6 queries and 5 keys: q 48, k and v 40 each, scores 60; fused the output, 48, and 12 numbers of
+  // fp32.
   CHECK(kept(Attention{2, 8, 6, 5}) == 4_B * (48 + 80 + 60.0));
   CHECK(kept(Attention{2, 8, 6, 5, {}, true}) == 4_B * (48 + 80 + 48 + 12.0));
   // One head of keys and values: k and v are 20 each.
@@ -61,7 +65,8 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   CHECK(kept(Embedding{1000, 8, 6}) == 8_B * 6.0);
   CHECK(kept(BatchNorm{3, {4, 4}}) == 4_B * 48.0);
   CHECK(kept(LayerNorm{8, 6}) == 4_B * 48.0 + 8_B * 6.0);
-  for (const auto function : {ActivationFunction::relu, ActivationFunction::tanh, ActivationFunction::sigmoid, ActivationFunction::gelu, ActivationFunction::silu})
+  for (const auto function : {ActivationFunction::relu, ActivationFunction::tanh, ActivationFunction::sigmoid,
+                              ActivationFunction::gelu, ActivationFunction::silu})
     CHECK(kept(Activation{function, 10}) == 4_B * 10.0);
   CHECK(kept(Activation{ActivationFunction::dropout, 10}) == 10_B);
   // 3 x 4 x 4 in, 3 x 2 x 2 out.
@@ -76,8 +81,11 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
 }
 
 TEST_CASE("norms and rotary positions by simple operations keep what these read") {
-  // Of 3 rows of 4: 12 elements in fp32, what they are normalized to, a number of each row; the input itself where it is in fp32.
-  const auto kept = [](const LayerShape& shape, Dtype dtype) { return activations_of(table_of({{"a", shape}}, 1, dtype)); };
+  // Of 3 rows of 4: 12 elements in fp32, what they are normalized to, a number of each row; the input itself where it
+  // is in fp32.
+  const auto kept = [](const LayerShape& shape, Dtype dtype) {
+    return activations_of(table_of({{"a", shape}}, 1, dtype));
+  };
   CHECK(kept(LayerNorm{4, 3, false, true}, Dtype::bf16) == 4_B * 12.0 + 2_B * 12.0 + 4_B * 3.0);
   CHECK(kept(LayerNorm{4, 3, false, true}, Dtype::fp32) == 4_B * 12.0 + 4_B * 12.0 + 4_B * 3.0);
   CHECK(kept(LayerNorm{4, 3, false, false}, Dtype::bf16) == 2_B * 12.0 + 8_B * 3.0);
@@ -94,16 +102,30 @@ TEST_CASE("norms and rotary positions by simple operations keep what these read"
 
 TEST_CASE("a tensor that several layers read is kept once, and one that none reads not at all") {
   // ReLU keeps its output, which the product reads; GELU its input, which is the product's output before it.
-  CHECK(activations_of(table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}, {"c", Linear{8, 2}}})) == 4_B * (4 + 8.0));
-  CHECK(activations_of(table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::gelu, 8}}, {"c", Linear{8, 2}}})) == 4_B * (4 + 8 + 8.0));
-  // A product of q, k and v at once; and one each, of which all read the norm's output: x, norm, q, k, v, and what the projection reads.
+  CHECK(activations_of(
+            table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::relu, 8}}, {"c", Linear{8, 2}}})) ==
+        4_B * (4 + 8.0));
+  CHECK(activations_of(
+            table_of({{"a", Linear{4, 8}}, {"b", Activation{ActivationFunction::gelu, 8}}, {"c", Linear{8, 2}}})) ==
+        4_B * (4 + 8 + 8.0));
+  // A product of q, k and v at once; and one each, of which all read the norm's output: x, norm, q, k, v, and what the
+  // projection reads.
   const Attention attention{2, 8, 6};
   const double scores = 2 * 36;
-  CHECK(activations_of(table_of({{"qkv", Linear{8, 24, 6}}, {"attention", attention}, {"projection", Linear{8, 8, 6}}})) == 4_B * (48 + 144 + scores + 48));
-  CHECK(activations_of(table_of({{"norm", LayerNorm{8, 6}}, {"q", Linear{8, 8, 6}}, {"k", Linear{8, 8, 6}}, {"v", Linear{8, 8, 6}}, {"attention", attention}, {"projection", Linear{8, 8, 6}}})) ==
-        4_B * (5 * 48 + scores + 48) + 8_B * 6.0);
+  CHECK(activations_of(
+            table_of({{"qkv", Linear{8, 24, 6}}, {"attention", attention}, {"projection", Linear{8, 8, 6}}})) ==
+        4_B * (48 + 144 + scores + 48));
+  CHECK(activations_of(table_of({{"norm", LayerNorm{8, 6}},
+                                 {"q", Linear{8, 8, 6}},
+                                 {"k", Linear{8, 8, 6}},
+                                 {"v", Linear{8, 8, 6}},
+                                 {"attention", attention},
+                                 {"projection", Linear{8, 8, 6}}})) == 4_B * (5 * 48 + scores + 48) + 8_B * 6.0);
   // Both factors of a gate.
-  CHECK(activations_of(table_of({{"gate", Linear{4, 8}}, {"silu", Activation{ActivationFunction::silu, 8}}, {"up", Linear{4, 8}}, {"product", Multiply{8}}})) == 4_B * (4 + 8 + 8 + 8.0));
+  CHECK(activations_of(table_of({{"gate", Linear{4, 8}},
+                                 {"silu", Activation{ActivationFunction::silu, 8}},
+                                 {"up", Linear{4, 8}},
+                                 {"product", Multiply{8}}})) == 4_B * (4 + 8 + 8 + 8.0));
   // Batches and types.
   CHECK(activations_of(table_of({{"a", Linear{4, 8}}}, 5, Dtype::fp16)) == 5 * 4 * 2_B);
   WorkloadTable mixed = table_of({{"a", Linear{4, 8}}});
@@ -112,11 +134,15 @@ TEST_CASE("a tensor that several layers read is kept once, and one that none rea
 }
 
 TEST_CASE("a transformer's activations are Korthikanti's") {
-  // Korthikanti et al. 2022, section 4.1: 34 s b h + 5 a s² b of a block in halves, of which 3 a s² b are the dropout of scores.
+  // Korthikanti et al. 2022, section 4.1: 34 s b h + 5 a s² b of a block in halves, of which 3 a s² b are the dropout
+  // of scores.
   const double b = 3, s = 64, h = 96, a = 4, v = 1000;
-  const double block = 34 * s * b * h + 2 * a * s * s * b + 2 * 8 * s * b;  // two norms' statistics, which they leave out
-  // Indices of two embeddings, the mask after them, the last norm with its statistics, what the output reads, 14 bytes for each score, labels.
-  const double rest = 2 * 8 * s * b + s * b * h + 2 * s * b * h + 8 * s * b + 2 * s * b * h + 14 * s * b * v + 8 * s * b;
+  const double block =
+      34 * s * b * h + 2 * a * s * s * b + 2 * 8 * s * b;  // two norms' statistics, which they leave out
+  // Indices of two embeddings, the mask after them, the last norm with its statistics, what the output reads, 14 bytes
+  // for each score, labels.
+  const double rest =
+      2 * 8 * s * b + s * b * h + 2 * s * b * h + 8 * s * b + 2 * s * b * h + 14 * s * b * v + 8 * s * b;
   const WorkloadTable table = gpt(3, 64, 96, 4, 1000);
   CHECK(activations(table).si() == 2 * block + rest);
   CHECK(make_workload(table).activations->si() == 2 * block + rest);
@@ -126,10 +152,11 @@ TEST_CASE("a transformer's activations are Korthikanti's") {
 }
 
 TEST_CASE("a ResNet-50 keeps its convolutions' and its ReLUs' outputs") {
-  // 11,113,984 elements of convolutions (timm's table: 11.11 M activations), 9,608,704 of ReLUs, by stages of 3, 4, 6, 3 blocks of
-  // widths 64, 128, 256, 512; the image, the maxima with their places, the means, three
-  // numbers for each class, a label.
-  const double elements = 3 * 224 * 224 + 11113984.0 + 9608704 + 64 * 56 * 56 + 2048 + 3 * 1000, places = 64 * 56 * 56 + 1;
+  // 11,113,984 elements of convolutions (timm's table: 11.11 M activations), 9,608,704 of ReLUs, by stages of 3, 4, 6,
+  // 3 blocks of widths 64, 128, 256, 512; the image, the maxima with their places, the means, three numbers for each
+  // class, a label.
+  const double elements = 3 * 224 * 224 + 11113984.0 + 9608704 + 64 * 56 * 56 + 2048 + 3 * 1000,
+               places = 64 * 56 * 56 + 1;
   CHECK(activations(load("resnet50", {{"batch", 2}})).si() == 2 * (4 * elements + 8 * places));
 }
 
@@ -137,17 +164,27 @@ TEST_CASE("blocks are told by the first number of a name") {
   CHECK(block_of("encoder.layer.3.output.dense.weight") == "encoder.layer.3");
   CHECK(block_of("block.12") == "block.12");
   CHECK(block_of("conv1.weight").empty());
-  CHECK(blocks_of(table_of({{"a", Add{1}}, {"b.0.x", Add{1}}, {"b.0.y", Add{1}}, {"b.1.x", Add{1}}, {"b.1.y", Add{1}}, {"c", Add{1}}, {"b.1.z", Add{1}}}).layers) == std::vector<LayerRange>{{1, 3}, {3, 5}});
+  CHECK(blocks_of(table_of({{"a", Add{1}},
+                            {"b.0.x", Add{1}},
+                            {"b.0.y", Add{1}},
+                            {"b.1.x", Add{1}},
+                            {"b.1.y", Add{1}},
+                            {"c", Add{1}},
+                            {"b.1.z", Add{1}}})
+                      .layers) == std::vector<LayerRange>{{1, 3}, {3, 5}});
 }
 
 TEST_CASE("of a block that is computed again what enters it is kept") {
-  // Blocks of 8 -> 32 -> 8 elements; each keeps its 8 inputs, and while its backward runs what it computed again: 32 before and 32
-  // after the GELU. Fullest at the last block: 8 of each input so far, the loss' probabilities are read by then.
+  // Blocks of 8 -> 32 -> 8 elements; each keeps its 8 inputs, and while its backward runs what it computed again: 32
+  // before and 32 after the GELU. Fullest at the last block: 8 of each input so far, the loss' probabilities are read
+  // by then.
   const auto network = [](int blocks, Count classes) {
     std::vector<std::pair<std::string, LayerShape>> layers{{"first", Linear{4, 8}}};
     for (int i = 0; i < blocks; ++i) {
       const std::string block = fmt::format("block.{}.", i);
-      layers.insert(layers.end(), {{block + "up", Linear{8, 32}}, {block + "gelu", Activation{ActivationFunction::gelu, 32}}, {block + "down", Linear{32, 8}}});
+      layers.insert(layers.end(), {{block + "up", Linear{8, 32}},
+                                   {block + "gelu", Activation{ActivationFunction::gelu, 32}},
+                                   {block + "down", Linear{32, 8}}});
     }
     layers.insert(layers.end(), {{"last", Linear{8, classes}}, {"loss", SoftmaxLoss{classes}}});
     return table_of(std::move(layers));
@@ -202,7 +239,13 @@ TEST_CASE("a block's backward begins with its forward") {
   DeviceProfile profile;
   profile.peaks = {{Dtype::fp32, 1_TFLOPS, Evidence::assumed, "test"}};
   profile.memory_bandwidth.value = 100_GBps;
-  const WorkloadTable table = table_of({{"first", Linear{4, 8}}, {"b.0.up", Linear{8, 32}}, {"b.0.down", Linear{32, 8}}, {"b.1.up", Linear{8, 32}}, {"b.1.down", Linear{32, 8}}, {"last", Linear{8, 5}}}, 64);
+  const WorkloadTable table = table_of({{"first", Linear{4, 8}},
+                                        {"b.0.up", Linear{8, 32}},
+                                        {"b.0.down", Linear{32, 8}},
+                                        {"b.1.up", Linear{8, 32}},
+                                        {"b.1.down", Linear{32, 8}},
+                                        {"last", Linear{8, 5}}},
+                                       64);
   const WorkloadTable kept = time_layers(table, profile, 64), computed = time_layers(again(table), profile, 64);
   for (const std::size_t i : {0, 1, 3, 5}) CHECK(computed.layers[i] == kept.layers[i]);
   CHECK(computed.layers[2].backward == kept.layers[2].backward + kept.layers[1].forward + kept.layers[2].forward);

@@ -20,12 +20,18 @@ using namespace stepcast::test;
 namespace {
 
 Cluster random_cluster() {
-  const int size = integer_between(1, 6), p = size * integer_between(1, 4) - integer_between(0, size - 1);  // the last machine or rack may be smaller
+  const int size = integer_between(1, 6),
+            p = size * integer_between(1, 4) - integer_between(0, size - 1);  // the last machine or rack may be smaller
   Cluster cluster = star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3)));
   switch (integer_between(0, 2)) {
     case 0: {
-      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 3), real_between(1, 8), Seconds(positive_between(1e-8, 1e-4))};
-      cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-8, 1e-4))}, integer_between(1, size), racks};
+      const auto racks =
+          coin() ? std::optional<NodeRacks>{}
+                 : NodeRacks{integer_between(1, 3), real_between(1, 8), Seconds(positive_between(1e-8, 1e-4))};
+      cluster.topology = Nodes{size,
+                               {BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-8, 1e-4))},
+                               integer_between(1, size),
+                               racks};
       break;
     }
     case 1: cluster.topology = Racks{size, real_between(1, 8), Seconds(positive_between(1e-8, 1e-4))}; break;
@@ -46,8 +52,10 @@ Cluster random_cluster() {
 
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;
-  for (int i = integer_between(1, 5); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 5000000), real_between(0, 0.05));
-  Workload w = workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(real_between(0, 0.02)), Seconds(real_between(0, 0.02)));
+  for (int i = integer_between(1, 5); i > 0; --i)
+    gradients.emplace_back(4.0 * integer_between(1, 5000000), real_between(0, 0.05));
+  Workload w = workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(real_between(0, 0.02)),
+                           Seconds(real_between(0, 0.02)));
   if (coin()) w.accumulation = integer_between(1, 5);
   return w;
 }
@@ -69,7 +77,10 @@ Strategy random_strategy(int p) {
       return pipelined;
     }
     case 2: return GossipStrategy{coin()};
-    case 3: return LocalSgdStrategy{.steps = integer_between(1, 8), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+    case 3:
+      return LocalSgdStrategy{.steps = integer_between(1, 8),
+                              .grouping = exchange.grouping,
+                              .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
     case 5: {
       ShardedStrategy sharded{static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 3), {}, exchange};
       if (coin()) {
@@ -107,7 +118,8 @@ TEST_CASE("bounds by hand") {
   cluster.reduction_cost = 0.1_ns_per_B;
   cluster.host_cost = 0.05_ns_per_B;
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
-  const auto check = [&](const Scenario& scenario, double compute, double latency, double bandwidth, double reduction, double step, const std::string& what) {
+  const auto check = [&](const Scenario& scenario, double compute, double latency, double bandwidth, double reduction,
+                         double step, const std::string& what) {
     const Bound bound = lower_bound(scenario, w, build_step_graph(scenario, w));
     require_close(compute, bound.compute.si(), 1e-12, what + ": compute");
     require_close(latency, bound.latency.si(), 1e-12, what + ": latency");
@@ -118,28 +130,32 @@ TEST_CASE("bounds by hand") {
   // lg 4·α = 10 us; 2·3/4·1e8·0.85 ns = 127.5 ms; 3/4·1e8·0.1 ns = 7.5 ms
   check(scenario_of(cluster, AllReduceStrategy{}), 0.092, 10e-6, 0.1275, 7.5e-3, 0.1275, "all-reduce");
   // c = 4: a quarter of the bytes; now the computation decides.
-  check(scenario_of(cluster, AllReduceStrategy{}, RatioCompressor{4, {}, {}}), 0.092, 10e-6, 0.031875, 1.875e-3, 0.092, "compressed all-reduce");
+  check(scenario_of(cluster, AllReduceStrategy{}, RatioCompressor{4, {}, {}}), 0.092, 10e-6, 0.031875, 1.875e-3, 0.092,
+        "compressed all-reduce");
   // Gathered and reduced, each lg 4·α and 3/4·1e8·0.85 ns; a quarter of the update.
   check(scenario_of(cluster, ShardedStrategy{}), 0.0905, 20e-6, 0.1275, 7.5e-3, 0.1275, "sharded");
-  // In 2 groups of 2: gathered and reduced, each α and 1/2·1e8·0.85 ns, and 50 MB summed up by two, α and 2·1/2·5e7·0.85 ns; 50 MB and 25 MB
-  // added; half of the update.
-  check(scenario_of(cluster, ShardedStrategy{.group_size = 2}), 0.091, 15e-6, 0.1275, 7.5e-3, 0.1275, "sharded in groups");
+  // In 2 groups of 2: gathered and reduced, each α and 1/2·1e8·0.85 ns, and 50 MB summed up by two, α and
+  // 2·1/2·5e7·0.85 ns; 50 MB and 25 MB added; half of the update.
+  check(scenario_of(cluster, ShardedStrategy{.group_size = 2}), 0.091, 15e-6, 0.1275, 7.5e-3, 0.1275,
+        "sharded in groups");
   // α; 2·1e8·0.85 ns = 170 ms; 2·1e8·0.1 ns = 20 ms
   check(scenario_of(cluster, GossipStrategy{}), 0.092, 5e-6, 0.170, 0.020, 0.170, "gossip");
   // One dedicated server: 2α; 4·1e8·0.8 ns = 320 ms each way, both ways at once; 4·1e8·0.1 ns = 40 ms to add,
   // 4·2e8·0.05 ns to copy in and out, and 2 ms of update, which the server does (asynchronous: for each worker)
   ParameterServerStrategy server;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.320, 0.082, 0.320, "parameter server");
-  // With a shard on each worker 3/4 n leave it as pushes and as much as pulls, 150 MB by one link; each shard adds 4·25 MB, copies 3·50 MB
-  // and updates a quarter. One shard beside a worker is pulled for by three: 300 MB.
+  // With a shard on each worker 3/4 n leave it as pushes and as much as pulls, 150 MB by one link; each shard adds 4·25
+  // MB, copies 3·50 MB and updates a quarter. One shard beside a worker is pulled for by three: 300 MB.
   server.placement = ServerPlacement::co_located;
   server.shards = 4;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.120, 0.018, 0.120, "a server on every worker");
   server.shards = 1;
   check(scenario_of(cluster, server), 0.090, 10e-6, 0.240, 0.072, 0.240, "one server beside a worker");
-  // Copied for 3 remote workers; asynchronously its own worker may do nearly all steps, for which nothing is copied or sent.
+  // Copied for 3 remote workers; asynchronously its own worker may do nearly all steps, for which nothing is copied or
+  // sent.
   server.consistency = Consistency::stale_synchronous;
-  check(scenario_of(cluster, server), 0.090, 10e-6, 0.240, 0.078, 0.240, "one server beside a worker, stale-synchronous");
+  check(scenario_of(cluster, server), 0.090, 10e-6, 0.240, 0.078, 0.240,
+        "one server beside a worker, stale-synchronous");
   server.consistency = Consistency::asynchronous;
   check(scenario_of(cluster, server), 0.090, 0, 0, 0.048, 0.090, "one server beside a worker, asynchronous");
   server = {};
@@ -160,7 +176,8 @@ TEST_CASE("bounds by hand") {
   // Asynchronous servers: each worker at its own pace, 90 ms · 4/(3 + 0.5); n β at the server for each of 4 workers.
   server.consistency = Consistency::asynchronous;
   check(scenario_of(cluster, server), 0.090 * 4 / 3.5, 10e-6, 0.320, 0.088, 0.320, "asynchronous");
-  // Stale-synchronous: nobody is more than a few steps ahead of the slow worker's 90/0.5 ms. Slower still, it decides: 90/0.25 ms.
+  // Stale-synchronous: nobody is more than a few steps ahead of the slow worker's 90/0.5 ms. Slower still, it decides:
+  // 90/0.25 ms.
   server.consistency = Consistency::stale_synchronous;
   check(scenario_of(cluster, server), 0.180, 10e-6, 0.320, 0.088, 0.320, "stale-synchronous");
   cluster.groups = {{1, 0.25, {}, {}}};
@@ -181,9 +198,10 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   check(AllReduceStrategy{}, 12e-3, "all-reduce");
   check(benchmark(Operation::all_gather), 6e-3, "all-gather");
   check(benchmark(Operation::reduce_scatter), 6e-3, "reduce-scatter");
-  // Sharded over all: gathered and scattered. Inside machines neither leaves them; 8 all-reduces of 12.5 MB between 4: 8·2·3·12.5 MB over
-  // 4·12.5 GB/s. In groups of two machines: 2 all-gathers, 100 MB between the two, over 4 NICs, 4 ms, as much scattered, and 16 all-reduces
-  // of 6.25 MB between two machines: 16·2·6.25 MB over 50 GB/s, 4 ms more. In halves of machines 4 all-reduces of 25 MB between 4 machines.
+  // Sharded over all: gathered and scattered. Inside machines neither leaves them; 8 all-reduces of 12.5 MB between 4:
+  // 8·2·3·12.5 MB over 4·12.5 GB/s. In groups of two machines: 2 all-gathers, 100 MB between the two, over 4 NICs, 4
+  // ms, as much scattered, and 16 all-reduces of 6.25 MB between two machines: 16·2·6.25 MB over 50 GB/s, 4 ms more. In
+  // halves of machines 4 all-reduces of 25 MB between 4 machines.
   check(ShardedStrategy{}, 12e-3, "sharded");
   check(ShardedStrategy{.group_size = 8}, 12e-3, "sharded inside machines");
   check(ShardedStrategy{.group_size = 16}, 12e-3, "sharded inside pairs of machines");
@@ -193,7 +211,8 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   check(benchmark(Operation::all_to_all), 48e-3, "all-to-all");
   // Two neighbours are on other machines: 2·100 MB / 12.5 GB/s.
   check(GossipStrategy{true}, 16e-3, "gossip");
-  // One co-located server: 24 workers push 100 MB each into its machine: 192 ms. 32 of them: 8·100 MB·24/32 out of each: 48 ms.
+  // One co-located server: 24 workers push 100 MB each into its machine: 192 ms. 32 of them: 8·100 MB·24/32 out of
+  // each: 48 ms.
   ParameterServerStrategy server;
   server.placement = ServerPlacement::co_located;
   server.shards = 1;
@@ -217,17 +236,19 @@ TEST_CASE("what must leave a machine or rack, by hand") {
   check(GossipStrategy{true}, 8e-3, "gossip by two NICs");
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 7};
   check(GossipStrategy{true}, 16e-3, "gossip by one of 7 NICs");
-  // Racks of 8 with uplinks of 2 links' worth: 2·3·100 MB over 4·25 GB/s = 6 ms, but 2·31/32·100 MB / 12.5 GB/s into a host.
+  // Racks of 8 with uplinks of 2 links' worth: 2·3·100 MB over 4·25 GB/s = 6 ms, but 2·31/32·100 MB / 12.5 GB/s into a
+  // host.
   cluster.topology = Racks{8, 4.0, 0_us};
   check(AllReduceStrategy{}, 15.5e-3, "racks");
   cluster.topology = Racks{8, 16.0, 0_us};
   check(AllReduceStrategy{}, 24e-3, "uplinks of half a link's worth");
-  // 12 workers, 4 of them and 4 dedicated servers in the second rack: the other 8 push 100 MB each over half a link: 128 ms.
+  // 12 workers, 4 of them and 4 dedicated servers in the second rack: the other 8 push 100 MB each over half a link:
+  // 128 ms.
   cluster.workers = 12;
   server.shards = 4;
   check(server, 128e-3, "servers in a rack with workers");
-  // The last machine has one worker and so one of its NICs, by which 100 MB must come: 8 ms, where 2·4·100 MB over all (4·4 +
-  // 1)·12.5 GB/s take 3.8 ms.
+  // The last machine has one worker and so one of its NICs, by which 100 MB must come: 8 ms, where 2·4·100 MB over all
+  // (4·4 + 1)·12.5 GB/s take 3.8 ms.
   cluster.workers = 33;
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 4};
   check(AllReduceStrategy{}, 8e-3, "a machine of one");
@@ -293,8 +314,8 @@ TEST_CASE("latency: the way to the farthest, where messages at the best one take
 }
 
 TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of unequal servers") {
-  // 8 workers in one machine, in two groups of 4: 3/4·100 MB gathered and as much scattered, and a quarter of it all-reduced among two:
-  // 175 MB by inner links of 120 GB/s.
+  // 8 workers in one machine, in two groups of 4: 3/4·100 MB gathered and as much scattered, and a quarter of it
+  // all-reduced among two: 175 MB by inner links of 120 GB/s.
   Cluster cluster = star_cluster(8, 100_Gbps);
   cluster.topology = Nodes{8, {BytesPerSecond(120e9), 3_us}, 1};
   const Workload w = simple_workload(0_s, 0_s, 0_s, 100_MB);
@@ -305,17 +326,22 @@ TEST_CASE("nothing leaves a machine that holds all workers, or all the bytes of 
     return found.bandwidth.si();
   };
   require_close(175e6 / 120e9, bound(ShardedStrategy{.group_size = 4}), 1e-12, "groups inside one machine");
-  // A ninth worker in a machine of its own, with the second server, which holds nothing of the one tensor: 100 MB leave that machine and
-  // come back, in 16 ms, where two equal servers would bring 8·50 MB into it and back. Of the inner links' bytes half are pushed to
-  // others, and a half pulled 8 times: 450 MB on the mean server's host.
+  // A ninth worker in a machine of its own, with the second server, which holds nothing of the one tensor: 100 MB leave
+  // that machine and come back, in 16 ms, where two equal servers would bring 8·50 MB into it and back. Of the inner
+  // links' bytes half are pushed to others, and a half pulled 8 times: 450 MB on the mean server's host.
   cluster.workers = 9;
-  require_close(450e6 / 120e9, bound(ParameterServerStrategy{.shards = 2, .placement = ServerPlacement::co_located, .balance = ShardBalance::greedy}), 1e-12, "unequal servers");
+  require_close(450e6 / 120e9,
+                bound(ParameterServerStrategy{
+                    .shards = 2, .placement = ServerPlacement::co_located, .balance = ShardBalance::greedy}),
+                1e-12, "unequal servers");
 }
 
 TEST_CASE("what is encoded again in each round of a ring bounds a step") {
-  // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements among 4. Each of 3 rounds decodes and adds 250,000 of
-  // 8-bit in 3 operations each, finds the largest in 2 and quantizes in 10.
-  Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), AllReduceStrategy{.collective = ring_choice(), .carrier = Carrier::in_collective}, EightBit{});
+  // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements among 4. Each of 3 rounds
+  // decodes and adds 250,000 of 8-bit in 3 operations each, finds the largest in 2 and quantizes in 10.
+  Scenario scenario =
+      scenario_of(star_cluster(4, 10_Gbps),
+                  AllReduceStrategy{.collective = ring_choice(), .carrier = Carrier::in_collective}, EightBit{});
   DeviceProfile device;
   device.peaks = {{Dtype::fp32, FlopsPerSecond(1e9), Evidence::assumed, "test"}};
   device.memory_bandwidth.value = BytesPerSecond(1e25);
@@ -370,16 +396,21 @@ TEST_CASE("what a shard does bounds a step whatever the compressor") {
 
 TEST_CASE("the equations never undercut the bound") {
   property(
-      "any cluster, workload and synchronous strategy", [] {
+      "any cluster, workload and synchronous strategy",
+      [] {
         const Cluster cluster = random_cluster();
         const Workload w = random_workload();
         Compressor compressor = NoCompressor{};
         Strategy strategy = random_strategy(cluster.workers);
-        if (!std::holds_alternative<GossipStrategy>(strategy) && !std::holds_alternative<ShardedStrategy>(strategy) && coin()) compressor = RatioCompressor{real_between(1, 8), SecondsPerByte(positive_between(1e-12, 1e-9)), {}};
+        if (!std::holds_alternative<GossipStrategy>(strategy) && !std::holds_alternative<ShardedStrategy>(strategy) &&
+            coin())
+          compressor = RatioCompressor{real_between(1, 8), SecondsPerByte(positive_between(1e-12, 1e-9)), {}};
         const Scenario scenario = scenario_of(cluster, strategy, compressor);
         const Workload& trained = std::holds_alternative<CollectiveBenchmark>(strategy) ? Workload{} : w;
-        const double bound = lower_bound(scenario, trained, build_step_graph(scenario, trained)).step.si(), step = step_time(scenario, trained);
-        if (step < bound * (1 - 1e-9)) RC_FAIL(fmt::format("step {} below bound {} of {}", step, bound, to_json(scenario).dump()));
+        const double bound = lower_bound(scenario, trained, build_step_graph(scenario, trained)).step.si(),
+                     step = step_time(scenario, trained);
+        if (step < bound * (1 - 1e-9))
+          RC_FAIL(fmt::format("step {} below bound {} of {}", step, bound, to_json(scenario).dump()));
         RC_ASSERT(bound >= 0.0);
       },
       3000);
@@ -392,7 +423,8 @@ TEST_CASE("the bound is met") {
     if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
     const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), {}});
     const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
-    assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), 1e-9, "step");
+    assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), 1e-9,
+                 "step");
   });
   // Nor do rings inside sharding groups and between them; on machines it is their NICs that are busy all the time.
   property("by rings in sharding groups, of bandwidth alone", [] {
@@ -400,13 +432,17 @@ TEST_CASE("the bound is met") {
     Cluster cluster = star_cluster(g * integer_between(1, 6), BytesPerSecond(positive_between(1e8, 1e11)));
     const bool on_machines = coin() && cluster.workers > g;
     if (on_machines) cluster.topology = Nodes{g, {BytesPerSecond(1e18), 0_s}, nics};
-    const Scenario scenario = scenario_of(cluster, ShardedStrategy{.collective = ring_choice(), .exchange = {}, .group_size = g, .all_reduce = ring_choice()});
+    const Scenario scenario = scenario_of(
+        cluster,
+        ShardedStrategy{.collective = ring_choice(), .exchange = {}, .group_size = g, .all_reduce = ring_choice()});
     const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(positive_between(1, 1e9)));
-    assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), on_machines ? 1e-5 : 1e-9, "step");
+    assert_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w),
+                 on_machines ? 1e-5 : 1e-9, "step");
   });
   // A pipelined step is no longer than its computation where that outlasts the exchange.
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 1_MB);
   PipelinedStrategy pipelined;
   const Scenario scenario = scenario_of(star_cluster(4, 10_Gbps, 5_us), pipelined);
-  require_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), 1e-12, "pipelined");
+  require_close(lower_bound(scenario, w, build_step_graph(scenario, w)).step.si(), step_time(scenario, w), 1e-12,
+                "pipelined");
 }

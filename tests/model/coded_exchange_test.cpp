@@ -68,7 +68,8 @@ TEST_CASE("messages that cannot be summed are all-gathered and decoded one by on
   const CodecPlan plan = make_plan(top_k, Tensor{{1000, 1000}});
   for (const int p : {1, 2, 4, 7}) {
     const double codec = time(encode_passes(plan)) + time(decode_passes(plan, p));
-    require_close(0.026 + codec + ring_gather(p, 80000), step_time(scenario(p, carried_by(Carrier::automatic), top_k), w), 1e-9, fmt::format("p = {}", p));
+    require_close(0.026 + codec + ring_gather(p, 80000),
+                  step_time(scenario(p, carried_by(Carrier::automatic), top_k), w), 1e-9, fmt::format("p = {}", p));
   }
 }
 
@@ -78,7 +79,8 @@ TEST_CASE("messages whose sizes differ are preceded by their sizes") {
   const CodecPlan plan = make_plan(threshold, Tensor{{1000, 1000}});
   const double codec = time(encode_passes(plan)) + time(decode_passes(plan, 4));
   // 4 bytes of size from each, then 8·10,000 bytes of elements and indices.
-  require_close(0.026 + codec + ring_gather(4, 4) + ring_gather(4, 80000), step_time(scenario(4, carried_by(Carrier::automatic), threshold), w), 1e-9, "step");
+  require_close(0.026 + codec + ring_gather(4, 4) + ring_gather(4, 80000),
+                step_time(scenario(4, carried_by(Carrier::automatic), threshold), w), 1e-9, "step");
 }
 
 TEST_CASE("PowerSGD encodes Q only once P has been summed") {
@@ -100,8 +102,10 @@ TEST_CASE("all-to-all: decode and add a part, encode the sum, gather it") {
     const CodecPlan all = make_plan(qsgd, Tensor{{1000, 1000}}), one = make_plan(qsgd, Tensor{{share}});
     // Messages: d + 4 bytes to p hosts, a p-th each; then a share and 4 bytes from each.
     const double exchange = (p - 1) * (kAlpha + 1000004.0 / p * kBeta) + ring_gather(p, static_cast<double>(share + 4));
-    const double codec = time(encode_passes(all)) + time(decode_passes(one, p)) + time(encode_passes(one)) + time(decode_passes(all, 1));
-    require_close(0.026 + exchange + codec, step_time(scenario(p, carried_by(Carrier::all_to_all), qsgd), w), 1e-9, fmt::format("p = {}", p));
+    const double codec =
+        time(encode_passes(all)) + time(decode_passes(one, p)) + time(encode_passes(one)) + time(decode_passes(all, 1));
+    require_close(0.026 + exchange + codec, step_time(scenario(p, carried_by(Carrier::all_to_all), qsgd), w), 1e-9,
+                  fmt::format("p = {}", p));
   }
 }
 
@@ -112,15 +116,19 @@ TEST_CASE("in-collective: every hop of the ring decodes, adds and encodes") {
       const EightBit method{.error_feedback = feedback};
       const Tensor slice{{share}};
       const CodecPlan whole = make_plan(method, Tensor{{1000, 1000}}), part = make_plan(method, slice);
-      // p-1 rounds that reduce and p-1 that gather, each of d/p + 4 bytes. What error feedback adds and remembers is of the whole.
+      // p-1 rounds that reduce and p-1 that gather, each of d/p + 4 bytes. What error feedback adds and remembers is of
+      // the whole.
       const double exchange = 2 * (p - 1) * (kAlpha + (share + 4) * kBeta) + (p - 1) * time(hop_passes(method, slice));
-      require_close(0.026 + time(whole.compensate) + time(part.stages.front().encode) + exchange + time(decode_passes(whole, 1)),
-                    step_time(scenario(p, carried_by(Carrier::in_collective), method), w), 1e-9, fmt::format("p = {}, error feedback {}", p, feedback));
+      require_close(
+          0.026 + time(whole.compensate) + time(part.stages.front().encode) + exchange + time(decode_passes(whole, 1)),
+          step_time(scenario(p, carried_by(Carrier::in_collective), method), w), 1e-9,
+          fmt::format("p = {}, error feedback {}", p, feedback));
     }
 }
 
 TEST_CASE("the codec's own device is the one that codes, beside whatever a workload's profile is of") {
-  // fp16 of 1,000,000 elements at no launch: 6 MB through 1 GB/s to encode and as much to decode, by whatever the table was timed.
+  // fp16 of 1,000,000 elements at no launch: 6 MB through 1 GB/s to encode and as much to decode, by whatever the table
+  // was timed.
   WorkloadTable table;
   table.name = "shapes";
   table.batch = 1;
@@ -142,17 +150,24 @@ TEST_CASE("layer by layer overlaps with backward; the whole model does not, but 
   const Workload w = two_tensors();
   const SignSgd sign;
   const int p = 4;
-  const CodecPlan matrix = make_plan(sign, Tensor{{1000, 1000}}), bias = make_plan(sign, Tensor{{500}}), flat = make_plan(sign, Tensor{{1000500}});
-  const double e1 = time(encode_passes(matrix)), e2 = time(encode_passes(bias)), d1 = time(decode_passes(matrix, p)), d2 = time(decode_passes(bias, p));
+  const CodecPlan matrix = make_plan(sign, Tensor{{1000, 1000}}), bias = make_plan(sign, Tensor{{500}}),
+                  flat = make_plan(sign, Tensor{{1000500}});
+  const double e1 = time(encode_passes(matrix)), e2 = time(encode_passes(bias)), d1 = time(decode_passes(matrix, p)),
+               d2 = time(decode_passes(bias, p));
   // Layer-wise: the matrix' 125,000 bytes from each travel (0.4 ms) while backward goes on for 10 ms.
   require_close(0.005 + 0.010 + e1 + 0.010 + e2 + std::max(ring_gather(p, 63), d1) + d2 + 0.001,
-                step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign), w), 1e-9, "per tensor");
-  require_close(0.026 + time(encode_passes(flat)) + ring_gather(p, 125063) + time(decode_passes(flat, p)), step_time(scenario(p, carried_by(Carrier::automatic), sign), w), 1e-9, "whole model");
+                step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign), w), 1e-9,
+                "per tensor");
+  require_close(0.026 + time(encode_passes(flat)) + ring_gather(p, 125063) + time(decode_passes(flat, p)),
+                step_time(scenario(p, carried_by(Carrier::automatic), sign), w), 1e-9, "whole model");
   // Codec not overlapped: both are encoded after backward, and the matrix leaves while the bias is encoded.
   CodecSettings after;
   after.overlap = false;
-  const double sent = 0.025 + e1 + ring_gather(p, 125000), second = std::max(0.025 + e1 + e2, sent) + ring_gather(p, 63);
-  require_close(std::max(std::max(sent, 0.025 + e1 + e2) + d1, second) + d2 + 0.001, step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign, after), w), 1e-9, "encoded afterwards");
+  const double sent = 0.025 + e1 + ring_gather(p, 125000),
+               second = std::max(0.025 + e1 + e2, sent) + ring_gather(p, 63);
+  require_close(std::max(std::max(sent, 0.025 + e1 + e2) + d1, second) + d2 + 0.001,
+                step_time(scenario(p, carried_by(Carrier::automatic, Grouping::per_tensor), sign, after), w), 1e-9,
+                "encoded afterwards");
 }
 
 TEST_CASE("local SGD exchanges in one of H steps") {
@@ -177,17 +192,20 @@ TEST_CASE("a parameter server decodes and adds p messages; its answer is compres
   sum.remember.clear();
   const double own = time(plan.remember), encode = time(encode_passes(plan)), serve = time(decode_passes(sum, 4));
   ParameterServerStrategy server;
-  // Push: 4 flows of 80 kB on the server's link. Pull: 4 of 4 MB. The server updates, 1 ms; two-way the worker does, and
-  // the server has error feedback of its own.
-  require_close(0.025 + encode + own + (kAlpha + 4 * 80e3 * kBeta) + serve + 0.001 + (kAlpha + 4 * 4e6 * kBeta), step_time(scenario(4, server, top_k), w), 1e-9, "one way");
+  // Push: 4 flows of 80 kB on the server's link. Pull: 4 of 4 MB. The server updates, 1 ms; two-way the worker does,
+  // and the server has error feedback of its own.
+  require_close(0.025 + encode + own + (kAlpha + 4 * 80e3 * kBeta) + serve + 0.001 + (kAlpha + 4 * 4e6 * kBeta),
+                step_time(scenario(4, server, top_k), w), 1e-9, "one way");
   server.two_way = true;
-  require_close(0.025 + encode + own + 2 * (kAlpha + 4 * 80e3 * kBeta) + serve + encode + own + time(decode_passes(sum, 1)) + 0.001, step_time(scenario(4, server, top_k), w), 1e-9, "two ways");
+  require_close(0.025 + encode + own + 2 * (kAlpha + 4 * 80e3 * kBeta) + serve + encode + own +
+                    time(decode_passes(sum, 1)) + 0.001,
+                step_time(scenario(4, server, top_k), w), 1e-9, "two ways");
 }
 
 TEST_CASE("a shard's share of the arithmetic is its share of the parameters") {
-  // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements on 4 shards. A shard decodes the first of 4
-  // messages of 8-bit in 2 operations an element, the other three in 3, since it adds them: 11 of 250,000. Two ways it also encodes the sum,
-  // in 2 operations for the largest and 10 to quantize: 12 more.
+  // A device that moves bytes for nothing and computes at 1 GFLOPS; 1,000,000 elements on 4 shards. A shard decodes the
+  // first of 4 messages of 8-bit in 2 operations an element, the other three in 3, since it adds them: 11 of 250,000.
+  // Two ways it also encodes the sum, in 2 operations for the largest and 10 to quantize: 12 more.
   for (const auto& [two_way, operations] : {std::pair{false, 11.0}, {true, 23.0}}) {
     Scenario s = scenario_of(star(4), ParameterServerStrategy{.shards = 4, .two_way = two_way}, EightBit{});
     s.codec.device = device_of(0_us, BytesPerSecond(1e25), FlopsPerSecond(1e9));
@@ -232,7 +250,8 @@ TEST_CASE("no compressor changes the computation's part of the step") {
 TEST_CASE("what was assumed of a payload is said") {
   const Workload w = one_matrix();
   CHECK(build_step_graph(scenario(4, carried_by(Carrier::automatic), TopK{}), w).assumed.empty());
-  CHECK_THAT(build_step_graph(scenario(4, carried_by(Carrier::automatic), Threshold{.density = 0.02}), w).assumed, ContainsSubstring("density 0.02"));
+  CHECK_THAT(build_step_graph(scenario(4, carried_by(Carrier::automatic), Threshold{.density = 0.02}), w).assumed,
+             ContainsSubstring("density 0.02"));
   ParameterServerStrategy server;
   CHECK_THAT(build_step_graph(scenario(4, server, Dgc{}), w).assumed, ContainsSubstring("pass the threshold"));
 }

@@ -32,7 +32,8 @@ std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm 
     for (int g = 1; g <= p; ++g)
       for (const Algorithm between : algorithms_between(operation))
         if (p % g == 0)
-          for (const int s : between == Algorithm::double_binary_tree ? std::vector<int>{1, 3} : std::vector<int>{1}) all.push_back({.group_size = g, .segments = s, .between_groups = between});
+          for (const int s : between == Algorithm::double_binary_tree ? std::vector<int>{1, 3} : std::vector<int>{1})
+            all.push_back({.group_size = g, .segments = s, .between_groups = between});
   } else if (algorithm == Algorithm::multi_ring) {
     // The last group may be smaller, and have fewer ranks than there are rings.
     for (const int g : {1, 2, 3, 4, 5, 8, p})
@@ -47,7 +48,9 @@ std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm 
 }
 
 std::string label(const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
-  return fmt::format("{} {} p={} group_size={} segments={} rings={} between={}", name_of(entry.operation), name_of(entry.algorithm), p, parameters.group_size, parameters.segments, parameters.rings, name_of(parameters.between_groups));
+  return fmt::format("{} {} p={} group_size={} segments={} rings={} between={}", name_of(entry.operation),
+                     name_of(entry.algorithm), p, parameters.group_size, parameters.segments, parameters.rings,
+                     name_of(parameters.between_groups));
 }
 
 /// Calls f for every entry of the table, every p and every choice of parameters.
@@ -55,21 +58,24 @@ template <class F>
 void for_all_collectives(F&& f) {
   for (const CollectiveAlgorithm& entry : collective_algorithms())
     for (const int p : participants())
-      for (const CollectiveParameters& parameters : parameters_for(entry.operation, entry.algorithm, p)) f(entry, p, parameters);
+      for (const CollectiveParameters& parameters : parameters_for(entry.operation, entry.algorithm, p))
+        f(entry, p, parameters);
 }
 
 /// What one rank holds of one block: how often each rank's contribution is in it.
 using Content = std::vector<std::uint16_t>;
 
-/// Runs a schedule on symbolic data. state[rank][block] is a multiset of contributions. Of an all-gather each rank has its
-/// share of consecutive blocks.
+/// Runs a schedule on symbolic data. state[rank][block] is a multiset of contributions. Of an all-gather each rank has
+/// its share of consecutive blocks.
 class Machine {
  public:
-  Machine(Operation operation, const Schedule& schedule) : p_(schedule.participants), blocks_(schedule.blocks), state_(p_, std::vector<Content>(blocks_, Content(p_, 0))) {
+  Machine(Operation operation, const Schedule& schedule)
+      : p_(schedule.participants), blocks_(schedule.blocks), state_(p_, std::vector<Content>(blocks_, Content(p_, 0))) {
     for (std::size_t rank = 0; rank < p_; ++rank)
       for (std::size_t block = 0; block < blocks_; ++block) {
-        const bool has = operation == Operation::all_gather ? block / (blocks_ / p_) == rank : operation == Operation::broadcast ? rank == 0
-                                                                                                                : true;
+        const bool has = operation == Operation::all_gather  ? block / (blocks_ / p_) == rank
+                         : operation == Operation::broadcast ? rank == 0
+                                                             : true;
         if (has) state_[rank][block][rank] = 1;
       }
     for (int r = 0; r < schedule.rounds && fault.empty(); ++r) run(schedule.round(r), r);
@@ -89,9 +95,11 @@ class Machine {
     std::vector<int> reduced(p_ * blocks_, 0), replaced(p_ * blocks_, 0);
     const int p = static_cast<int>(p_), blocks = static_cast<int>(blocks_);
     for (const Message& m : round) {
-      const bool valid = m.from >= 0 && m.from < p && m.to >= 0 && m.to < p && m.from != m.to && m.slice.first >= 0 && m.slice.first < blocks && m.slice.count >= 1 && m.slice.count <= blocks;
+      const bool valid = m.from >= 0 && m.from < p && m.to >= 0 && m.to < p && m.from != m.to && m.slice.first >= 0 &&
+                         m.slice.first < blocks && m.slice.count >= 1 && m.slice.count <= blocks;
       if (!valid) {
-        fault = fmt::format("round {}: message {} -> {} of blocks {} + {}", r, m.from, m.to, m.slice.first, m.slice.count);
+        fault =
+            fmt::format("round {}: message {} -> {} of blocks {} + {}", r, m.from, m.to, m.slice.first, m.slice.count);
         return;
       }
       for (int i = 0; i < m.slice.count; ++i) {
@@ -102,10 +110,12 @@ class Machine {
       }
     }
     for (std::size_t i = 0; i < reduced.size(); ++i)
-      if (replaced[i] > 1 || (replaced[i] == 1 && reduced[i] > 0)) fault = fmt::format("round {}: rank {} block {} depends on the order of arrival", r, i / blocks_, i % blocks_);
+      if (replaced[i] > 1 || (replaced[i] == 1 && reduced[i] > 0))
+        fault = fmt::format("round {}: rank {} block {} depends on the order of arrival", r, i / blocks_, i % blocks_);
     for (const Delivery& d : deliveries) {
       Content& mine = state_[d.to][d.block];
-      for (std::size_t k = 0; k < p_; ++k) mine[k] = static_cast<std::uint16_t>(d.content[k] + (d.reduce ? mine[k] : 0));
+      for (std::size_t k = 0; k < p_; ++k)
+        mine[k] = static_cast<std::uint16_t>(d.content[k] + (d.reduce ? mine[k] : 0));
     }
   }
 
@@ -128,7 +138,9 @@ std::string broken_promise(Operation operation, const Machine& machine, std::siz
         if (machine.at(rank, block) == all) return fmt::format("rank {} holds all of block {}", rank, block);
         continue;
       }
-      if (machine.at(rank, block) != wanted) return fmt::format("rank {} block {}: {} instead of {}", rank, block, fmt::join(machine.at(rank, block), " "), fmt::join(wanted, " "));
+      if (machine.at(rank, block) != wanted)
+        return fmt::format("rank {} block {}: {} instead of {}", rank, block, fmt::join(machine.at(rank, block), " "),
+                           fmt::join(wanted, " "));
     }
   return "";
 }
@@ -140,12 +152,14 @@ std::string broken_all_to_all(const Schedule& schedule) {
   std::vector<int> messages(p * p, 0);
   for (int r = 0; r < schedule.rounds; ++r)
     for (const Message& m : schedule.round(r)) {
-      if (m.slice.first != m.to || m.slice.count != 1 || m.reduce) return fmt::format("round {}: {} sends {} of block {} to {}", r, m.from, m.slice.count, m.slice.first, m.to);
+      if (m.slice.first != m.to || m.slice.count != 1 || m.reduce)
+        return fmt::format("round {}: {} sends {} of block {} to {}", r, m.from, m.slice.count, m.slice.first, m.to);
       ++messages[static_cast<std::size_t>(m.from) * p + static_cast<std::size_t>(m.to)];
     }
   for (std::size_t from = 0; from < p; ++from)
     for (std::size_t to = 0; to < p; ++to)
-      if (messages[from * p + to] != (from == to ? 0 : 1)) return fmt::format("{} messages from {} to {}", messages[from * p + to], from, to);
+      if (messages[from * p + to] != (from == to ? 0 : 1))
+        return fmt::format("{} messages from {} to {}", messages[from * p + to], from, to);
   return "";
 }
 
@@ -177,7 +191,8 @@ Counted count(const Schedule& schedule, double n) {
 /// Prices with nothing in common, so that no term can hide in another.
 Prices some_prices() {
   Prices prices;
-  prices.path = {PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B}, PathPrice{1_us, 0.1_ns_per_B}, PathPrice{7_us, 2.3_ns_per_B}};
+  prices.path = {PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B}, PathPrice{1_us, 0.1_ns_per_B},
+                 PathPrice{7_us, 2.3_ns_per_B}};
   prices.host = 0.05_ns_per_B;
   prices.gamma = 0.3_ns_per_B;
   prices.setup = 20_us;
@@ -195,18 +210,21 @@ Prices star_prices(Seconds alpha, SecondsPerByte beta, SecondsPerByte gamma = {}
 
 Prices random_prices() {
   Prices prices;
-  for (PathPrice& path : prices.path) path = {Seconds(positive_between(1e-8, 1e-3)), SecondsPerByte(positive_between(1e-11, 1e-8))};
+  for (PathPrice& path : prices.path)
+    path = {Seconds(positive_between(1e-8, 1e-3)), SecondsPerByte(positive_between(1e-11, 1e-8))};
   prices.host = SecondsPerByte(coin() ? 0 : positive_between(1e-12, 1e-9));
   prices.gamma = SecondsPerByte(coin() ? 0 : positive_between(1e-12, 1e-9));
   prices.setup = Seconds(coin() ? 0 : positive_between(1e-7, 1e-4));
   return prices;
 }
 
-constexpr Operation kOperations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::broadcast, Operation::all_to_all};
+constexpr Operation kOperations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
+                                     Operation::broadcast, Operation::all_to_all};
 
 Operation any_operation() { return kOperations[integer_between(0, 4)]; }
 
-Seconds time_of(Operation operation, Algorithm algorithm, Bytes n, int p, const Prices& prices, const CollectiveParameters& parameters = {}) {
+Seconds time_of(Operation operation, Algorithm algorithm, Bytes n, int p, const Prices& prices,
+                const CollectiveParameters& parameters = {}) {
   return price(find_algorithm(operation, algorithm).cost(n, p, parameters), prices).total();
 }
 
@@ -224,8 +242,10 @@ TEST_CASE("every schedule does what its operation promises") {
     }
     const Machine machine(entry.operation, schedule);
     REQUIRE(machine.fault == "");
-    REQUIRE(broken_promise(entry.operation, machine, static_cast<std::size_t>(p), static_cast<std::size_t>(schedule.blocks)) == "");
-    if (entry.operation == Operation::all_gather || entry.operation == Operation::reduce_scatter) REQUIRE(schedule.blocks == p * parameters.rings);
+    REQUIRE(broken_promise(entry.operation, machine, static_cast<std::size_t>(p),
+                           static_cast<std::size_t>(schedule.blocks)) == "");
+    if (entry.operation == Operation::all_gather || entry.operation == Operation::reduce_scatter)
+      REQUIRE(schedule.blocks == p * parameters.rings);
   });
 }
 
@@ -292,7 +312,8 @@ TEST_CASE("every closed form is the sum over its schedule's rounds") {
     const CostTerms terms = entry.cost(Bytes(n), p, parameters);
     require_close(expected.rounds, terms.total_messages(), 1e-12, name + ": messages");
     require_close(expected.wire, terms.total_wire().si(), 1e-12, name + ": wire bytes");
-    require_close(expected.wire, terms.copied.si(), 1e-12, name + ": copied bytes");  // what passes the link is copied once
+    require_close(expected.wire, terms.copied.si(), 1e-12,
+                  name + ": copied bytes");  // what passes the link is copied once
     require_close(expected.reduced, terms.reduced.si(), 1e-12, name + ": reduced bytes");
     require_close(expected.sent, terms.sent.si(), 1e-12, name + ": mean bytes sent");
   });
@@ -317,11 +338,13 @@ TEST_CASE("terms are on the path that the messages take") {
         ++entering[static_cast<std::size_t>(m.to / g)];
       }
       for (int group = 0; g < p && group <= (p - 1) / g; ++group)
-        one_each_leaves = one_each_leaves && leaving[static_cast<std::size_t>(group)] == parameters.rings && entering[static_cast<std::size_t>(group)] == parameters.rings;
+        one_each_leaves = one_each_leaves && leaving[static_cast<std::size_t>(group)] == parameters.rings &&
+                          entering[static_cast<std::size_t>(group)] == parameters.rings;
       inner_rounds += inner;
     }
     // Only the hierarchical algorithm knows groups: as many inner rounds as stay inside them.
-    if (entry.algorithm == Algorithm::hierarchical) REQUIRE(terms.messages[static_cast<int>(Path::inner)] == inner_rounds);
+    if (entry.algorithm == Algorithm::hierarchical)
+      REQUIRE(terms.messages[static_cast<int>(Path::inner)] == inner_rounds);
     else REQUIRE(terms.messages[static_cast<int>(Path::inner)] == 0);
     if (entry.algorithm == Algorithm::multi_ring) REQUIRE(one_each_leaves);
     else if (terms.messages[static_cast<int>(Path::neighbour)] > 0) REQUIRE(all_neighbours);
@@ -347,9 +370,11 @@ TEST_CASE("groups that span machines pay the far path") {
 TEST_CASE("of several rings' bytes out of a machine the busiest NIC takes its share") {
   // α 3 us, 0.8 ns/B out of a machine, 0.1 inside; p = 16, n = 160 MB: 15 rounds of 10 MB from each rank.
   Prices prices;
-  prices.path = {PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B}, PathPrice{1_us, 0.1_ns_per_B}, PathPrice{7_us, 2.3_ns_per_B}};
+  prices.path = {PathPrice{3_us, 0.8_ns_per_B}, PathPrice{5_us, 1.7_ns_per_B}, PathPrice{1_us, 0.1_ns_per_B},
+                 PathPrice{7_us, 2.3_ns_per_B}};
   const auto beta = [&](int rings, int nics) {
-    const PricedCost cost = price(multi_ring::all_gather_cost(160_MB, 16, {.group_size = 8, .rings = rings, .nics = nics}), prices);
+    const PricedCost cost =
+        price(multi_ring::all_gather_cost(160_MB, 16, {.group_size = 8, .rings = rings, .nics = nics}), prices);
     require_close(45e-6, cost.latency.si(), 1e-12, "15 · 3 us");
     return cost.bandwidth.si() / 150e6;
   };
@@ -384,14 +409,16 @@ TEST_CASE("each NIC carries one ring out of a machine and one into it") {
 }
 
 TEST_CASE("one ring of many is a ring, and a ring between groups is the ring of each share") {
-  // Two groups of three, the ring between them in blocks of n/6: after two rounds inside, position 0 holds share 1 = blocks 2
-  // and 3; group 0 sends block 2, group 1 block 3, both to the same position of the other group.
+  // Two groups of three, the ring between them in blocks of n/6: after two rounds inside, position 0 holds share 1 =
+  // blocks 2 and 3; group 0 sends block 2, group 1 block 3, both to the same position of the other group.
   const Schedule schedule = hierarchical::all_reduce(6, {.group_size = 3});
   CHECK(schedule.blocks == 6);
   REQUIRE(schedule.rounds == 2 + 2 + 2);
   const Round between = schedule.round(2);
   REQUIRE(between.size() == 6);
-  const auto is = [](const Message& m, int from, int to, int first) { return m.from == from && m.to == to && m.slice.first == first && m.slice.count == 1 && m.reduce; };
+  const auto is = [](const Message& m, int from, int to, int first) {
+    return m.from == from && m.to == to && m.slice.first == first && m.slice.count == 1 && m.reduce;
+  };
   CHECK(is(between[0], 0, 3, 2));
   CHECK(is(between[1], 1, 4, 4));
   CHECK(is(between[2], 2, 5, 0));
@@ -422,7 +449,11 @@ TEST_CASE("one participant communicates nothing and pays nothing") {
 
 TEST_CASE("a price is the sum of its terms") {
   CostTerms terms;
-  terms.add(Path::neighbour, 2, 1_MB).add(Path::far, 3, 2_MB).add(Path::inner, 5, 4_MB).add(Path::far, 1, 1_MB).add(Path::shard, 1, 1_MB);
+  terms.add(Path::neighbour, 2, 1_MB)
+      .add(Path::far, 3, 2_MB)
+      .add(Path::inner, 5, 4_MB)
+      .add(Path::far, 1, 1_MB)
+      .add(Path::shard, 1, 1_MB);
   terms.reduced = 10_MB;
   CHECK(terms.total_messages() == 12);
   CHECK(terms.total_wire() == 9_MB);
@@ -445,8 +476,10 @@ TEST_CASE("closed forms at powers of two are the textbook's") {
   for (int k = 1; k <= 14; ++k) {
     const int p = 1 << k;
     const double lg = k, share = (p - 1.0) / p;
-    const auto check = [&](Seconds expected, Operation operation, Algorithm algorithm, const CollectiveParameters& parameters = {}) {
-      require_close(expected + S, time_of(operation, algorithm, n, p, prices, parameters), 1e-12, label(find_algorithm(operation, algorithm), p, parameters));
+    const auto check = [&](Seconds expected, Operation operation, Algorithm algorithm,
+                           const CollectiveParameters& parameters = {}) {
+      require_close(expected + S, time_of(operation, algorithm, n, p, prices, parameters), 1e-12,
+                    label(find_algorithm(operation, algorithm), p, parameters));
     };
     using enum Operation;
     // Patarasu and Yuan 2009: 2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ
@@ -471,21 +504,28 @@ TEST_CASE("closed forms at powers of two are the textbook's") {
     for (const int h : {1, 2, p / 2, p}) {
       const double inside = h - 1, between = p / h - 1;
       const Seconds in_groups = (a + n / h * b) * (2 * inside) + n * g * (inside / h);
-      check(in_groups + (a + n / p * b) * (2 * between) + n * g * (between / p), all_reduce, Algorithm::hierarchical, {h, 1});
+      check(in_groups + (a + n / p * b) * (2 * between) + n * g * (between / p), all_reduce, Algorithm::hierarchical,
+            {h, 1});
       // With G = p/h groups: lg G (α + n/h (β + γ)), or 2 lg G α + 2(G-1)/G·n/h β + (G-1)/G·n/h γ
       const double levels = std::log2(p / h);
-      check(in_groups + (a + n / h * b + n / h * g) * levels, all_reduce, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::recursive_doubling});
-      check(in_groups + a * (2 * levels) + n / p * b * (2 * between) + n / p * g * between, all_reduce, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::halving_doubling});
-      // Gathers and scatters: the inside once, (h-1)(α + n/h β), and (G-1)(α + n/p β) or lg G α + (G-1)·n/p β; the scatters add
-      // all that they move.
-      const Seconds once = (a + n / h * b) * inside, by_ring = (a + n / p * b) * between, by_doubling = a * levels + n / p * b * between;
+      check(in_groups + (a + n / h * b + n / h * g) * levels, all_reduce, Algorithm::hierarchical,
+            {.group_size = h, .between_groups = Algorithm::recursive_doubling});
+      check(in_groups + a * (2 * levels) + n / p * b * (2 * between) + n / p * g * between, all_reduce,
+            Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::halving_doubling});
+      // Gathers and scatters: the inside once, (h-1)(α + n/h β), and (G-1)(α + n/p β) or lg G α + (G-1)·n/p β; the
+      // scatters add all that they move.
+      const Seconds once = (a + n / h * b) * inside, by_ring = (a + n / p * b) * between,
+                    by_doubling = a * levels + n / p * b * between;
       const Seconds added = n * g * (inside / h + between / p);
       check(once + by_ring, all_gather, Algorithm::hierarchical, {.group_size = h});
-      check(once + by_doubling, all_gather, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::recursive_doubling});
+      check(once + by_doubling, all_gather, Algorithm::hierarchical,
+            {.group_size = h, .between_groups = Algorithm::recursive_doubling});
       check(once + by_ring + added, reduce_scatter, Algorithm::hierarchical, {.group_size = h});
-      check(once + by_doubling + added, reduce_scatter, Algorithm::hierarchical, {.group_size = h, .between_groups = Algorithm::recursive_doubling});
+      check(once + by_doubling + added, reduce_scatter, Algorithm::hierarchical,
+            {.group_size = h, .between_groups = Algorithm::recursive_doubling});
       // Several rings: each rank's messages of a round share its link, and leave after one latency.
-      check(a * (2.0 * (p - 1)) + n * b * (2 * share) + n * g * share, all_reduce, Algorithm::multi_ring, {.group_size = h, .rings = h});
+      check(a * (2.0 * (p - 1)) + n * b * (2 * share) + n * g * share, all_reduce, Algorithm::multi_ring,
+            {.group_size = h, .rings = h});
     }
   }
 }
@@ -514,7 +554,8 @@ TEST_CASE("tree algorithms at small p, counted by hand") {
   // p = 7, s = 2: D + s - 1 = 3 rounds each way of two segments of n/4.
   check(Algorithm::double_binary_tree, 7, 2, 6, 6 * 2 * n / 4, 3 * 2 * n / 4);
   // Between 7 groups of two the same of half the buffer, and n/2 to the other of the group, before and after.
-  const CostTerms two = hierarchical::all_reduce_cost(Bytes(n), 14, {.group_size = 2, .segments = 2, .between_groups = Algorithm::double_binary_tree});
+  const CostTerms two = hierarchical::all_reduce_cost(
+      Bytes(n), 14, {.group_size = 2, .segments = 2, .between_groups = Algorithm::double_binary_tree});
   CHECK(two.messages[static_cast<int>(Path::inner)] == 2);
   CHECK(two.messages[static_cast<int>(Path::far)] == 6);
   require_close(6 * 2 * n / 8, two.wire[static_cast<int>(Path::far)].si(), 1e-12, "tree between groups: wire");
@@ -563,16 +604,20 @@ TEST_CASE("each term of the lower bound is met by some algorithm") {
 
 TEST_CASE("auto decides for the cheapest algorithm") {
   property(
-      "none in the table is cheaper", [] {
+      "none in the table is cheaper",
+      [] {
         const Operation operation = any_operation();
         const Prices prices = random_prices();
         const Bytes n(positive_between(1, 1e10));
-        const int p = integer_between(1, 300), topology_group = integer_between(1, 16), nics = integer_between(1, topology_group);
+        const int p = integer_between(1, 300), topology_group = integer_between(1, 16),
+                  nics = integer_between(1, topology_group);
         CollectiveChoice choice;
         if (coin()) choice.group_size.value = integer_between(1, 16);
         if (coin()) choice.pipeline_segments.value = integer_between(1, 64);
         if (coin()) choice.rings.value = integer_between(1, 16);
-        if (coin()) choice.between_groups = algorithms_between(Operation::all_reduce)[static_cast<std::size_t>(integer_between(0, 3))];
+        if (coin())
+          choice.between_groups =
+              algorithms_between(Operation::all_reduce)[static_cast<std::size_t>(integer_between(0, 3))];
         const CollectiveCall call = decide(operation, choice, n, p, prices, {topology_group, nics});
         RC_ASSERT(call.algorithm->operation == operation);
         RC_ASSERT(call.bytes == n);
@@ -581,9 +626,13 @@ TEST_CASE("auto decides for the cheapest algorithm") {
           if (entry.operation != operation) continue;
           const auto require_no_better = [&](const CollectiveParameters& parameters) {
             const Seconds other = price(entry.cost(n, p, parameters), prices).total();
-            if (other < time * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, {} takes {} s", label(entry, p, parameters), other.si(), label(*call.algorithm, p, call.parameters), time.si()));
+            if (other < time * (1 - 1e-12))
+              RC_FAIL(fmt::format("{} takes {} s, {} takes {} s", label(entry, p, parameters), other.si(),
+                                  label(*call.algorithm, p, call.parameters), time.si()));
           };
-          const std::vector<int> segments = choice.pipeline_segments.value ? std::vector<int>{*choice.pipeline_segments.value} : std::vector<int>{1, 2, 4, 8, 16, 32, 64, 128};
+          const std::vector<int> segments = choice.pipeline_segments.value
+                                                ? std::vector<int>{*choice.pipeline_segments.value}
+                                                : std::vector<int>{1, 2, 4, 8, 16, 32, 64, 128};
           if (entry.algorithm == Algorithm::hierarchical) {
             const int group = choice.group_size.value.value_or(topology_group);
             if (p % group != 0 || group == 1 || group == p) continue;  // the plain ring over again
@@ -591,7 +640,9 @@ TEST_CASE("auto decides for the cheapest algorithm") {
             const bool fits = topology_group == 1 || topology_group % group == 0;
             for (const Algorithm between : algorithms_between(operation))
               if (choice.between_groups == Algorithm::automatic || choice.between_groups == between)
-                for (const int s : segments) require_no_better({.group_size = group, .segments = s, .group_fits = fits, .between_groups = between});
+                for (const int s : segments)
+                  require_no_better(
+                      {.group_size = group, .segments = s, .group_fits = fits, .between_groups = between});
           } else if (entry.algorithm == Algorithm::multi_ring) {
             const int group = std::min(p, choice.group_size.value.value_or(topology_group > 1 ? topology_group : p));
             const int rings = choice.rings.value.value_or(topology_group < p ? std::min(nics, group) : 1);
@@ -614,23 +665,30 @@ TEST_CASE("auto segments are the best number of segments") {
     const Seconds time = price(call.algorithm->cost(n, p, call.parameters), prices).total();
     for (int s = 1; s <= 200; ++s) {
       const Seconds other = price(call.algorithm->cost(n, p, {1, s}), prices).total();
-      if (other < time * (1 - 1e-12)) return fmt::format("p={} n={}: {} segments take {} s, {} segments {} s", p, n.si(), s, other.si(), call.parameters.segments, time.si());
+      if (other < time * (1 - 1e-12))
+        return fmt::format("p={} n={}: {} segments take {} s, {} segments {} s", p, n.si(), s, other.si(),
+                           call.parameters.segments, time.si());
     }
     return std::string();
   };
   // Powers of two have a lone deepest node, which shifts the optimum.
   for (int p = 1; p <= 64; ++p)
-    for (const double n : {1e3, 1e5, 1e6, 1e8}) CHECK(check(Bytes(n), p, star_prices(5_us, 0.8_ns_per_B, 0.1_ns_per_B)) == "");
+    for (const double n : {1e3, 1e5, 1e6, 1e8})
+      CHECK(check(Bytes(n), p, star_prices(5_us, 0.8_ns_per_B, 0.1_ns_per_B)) == "");
   property(
-      "of 1 to 200 segments none is better", [&] { RC_ASSERT(check(Bytes(positive_between(1, 1e9)), integer_between(1, 1000), random_prices()) == ""); }, 1000);
+      "of 1 to 200 segments none is better",
+      [&] { RC_ASSERT(check(Bytes(positive_between(1, 1e9)), integer_between(1, 1000), random_prices()) == ""); },
+      1000);
 }
 
 TEST_CASE("auto between groups is the best between groups") {
-  // 4 groups of 8: 2·3 messages and 2·3/4·n/8, lg 4 = 2 and 2·n/8, or 4 and 2·3/4·n/8. Free messages and bytes that cost:
-  // ring and halving-doubling are equal, and the ring is first.
+  // 4 groups of 8: 2·3 messages and 2·3/4·n/8, lg 4 = 2 and 2·n/8, or 4 and 2·3/4·n/8. Free messages and bytes that
+  // cost: ring and halving-doubling are equal, and the ring is first.
   CollectiveChoice choice;
   choice.algorithm = Algorithm::hierarchical;
-  const auto between = [&](Bytes n, const Prices& prices) { return decide(Operation::all_reduce, choice, n, 32, prices, {8, 8}).parameters.between_groups; };
+  const auto between = [&](Bytes n, const Prices& prices) {
+    return decide(Operation::all_reduce, choice, n, 32, prices, {8, 8}).parameters.between_groups;
+  };
   CHECK(between(1_MB, star_prices(1_us, 0_ns_per_B)) == Algorithm::recursive_doubling);
   CHECK(between(1_MB, star_prices(0_s, 1_ns_per_B)) == Algorithm::ring);
   // 2 messages more than recursive doubling's, n/16 less: worth it from 16·2 us / 1 ns/B = 32 kB on.
@@ -638,15 +696,18 @@ TEST_CASE("auto between groups is the best between groups") {
   CHECK(between(33_kB, star_prices(1_us, 1_ns_per_B)) == Algorithm::halving_doubling);
   choice.between_groups = Algorithm::double_binary_tree;
   choice.pipeline_segments.value = 3;
-  const CollectiveParameters named = decide(Operation::all_reduce, choice, 1_MB, 32, star_prices(1_us, 1_ns_per_B), {8, 8}).parameters;
+  const CollectiveParameters named =
+      decide(Operation::all_reduce, choice, 1_MB, 32, star_prices(1_us, 1_ns_per_B), {8, 8}).parameters;
   CHECK(named.between_groups == Algorithm::double_binary_tree);
   CHECK(named.segments == 3);
   // 64 groups of 2^18: 2^30 / 2 / 2^18 segments at most, not the 4096 that free messages would be worth.
   choice.pipeline_segments.value.reset();
   choice.group_size.value = 1 << 18;
-  CHECK(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}).parameters.segments == 2048);
+  CHECK(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}).parameters.segments ==
+        2048);
   choice.pipeline_segments.value = 4096;
-  CHECK_THROWS_AS(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}), std::invalid_argument);
+  CHECK_THROWS_AS(decide(Operation::all_reduce, choice, 1_GB, 1 << 24, star_prices(0_s, 1_ns_per_B), {}),
+                  std::invalid_argument);
 }
 
 TEST_CASE("a free message makes segments as many as allowed, a free byte makes them one") {
@@ -667,7 +728,8 @@ TEST_CASE("choices that cannot be") {
   hierarchical.group_size.value.reset();
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 16, prices, {8}).parameters.group_size == 8);
   CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 12, prices, {8}).parameters.group_size == 1);
-  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 6, prices, {8}).parameters.group_size == 6);  // all on one machine
+  CHECK(decide(Operation::all_reduce, hierarchical, 1_MB, 6, prices, {8}).parameters.group_size ==
+        6);  // all on one machine
   // What all-reduces between groups need not gather between them.
   hierarchical.between_groups = Algorithm::halving_doubling;
   CHECK_THROWS_AS(decide(Operation::all_gather, hierarchical, 1_MB, 16, prices, {8}), std::invalid_argument);
@@ -677,10 +739,13 @@ TEST_CASE("choices that cannot be") {
   CHECK(fitted(hierarchical, Operation::broadcast).algorithm == Algorithm::automatic);
   CHECK_THROWS_AS(find_algorithm(Operation::broadcast, Algorithm::ring), std::invalid_argument);
   CHECK_THROWS_AS(find_algorithm(Operation::all_reduce, Algorithm::automatic), std::invalid_argument);
-  // As many rings as NICs, where workers are on several machines; a machine of its own for all where the topology knows none.
+  // As many rings as NICs, where workers are on several machines; a machine of its own for all where the topology knows
+  // none.
   CollectiveChoice rings;
   rings.algorithm = Algorithm::multi_ring;
-  const auto decided = [&](int p, const Machines& machines) { return decide(Operation::all_reduce, rings, 1_MB, p, prices, machines).parameters; };
+  const auto decided = [&](int p, const Machines& machines) {
+    return decide(Operation::all_reduce, rings, 1_MB, p, prices, machines).parameters;
+  };
   CHECK(decided(16, {8, 4}).rings == 4);
   CHECK(decided(16, {8, 4}).group_size == 8);
   CHECK(decided(8, {8, 4}).rings == 1);

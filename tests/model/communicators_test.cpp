@@ -19,7 +19,8 @@ namespace {
 /// A random entry of the table with parameters for m participants.
 CollectiveCall random_call(int m, Communicators among) {
   const auto algorithms = collective_algorithms();
-  const CollectiveAlgorithm& entry = algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+  const CollectiveAlgorithm& entry =
+      algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
   CollectiveCall call{&entry, {}, Bytes(positive_between(1, 1e9)), {}, among};
   call.parameters.segments = integer_between(1, 3);
   int& g = call.parameters.group_size = integer_between(1, m);
@@ -40,7 +41,8 @@ Split random_split() {
 
 bool same(const Round& one, const Round& other) {
   const auto alike = [](const Message& a, const Message& b) {
-    return a.from == b.from && a.to == b.to && a.slice.first == b.slice.first && a.slice.count == b.slice.count && a.slice.stride == b.slice.stride && a.reduce == b.reduce;
+    return a.from == b.from && a.to == b.to && a.slice.first == b.slice.first && a.slice.count == b.slice.count &&
+           a.slice.stride == b.slice.stride && a.reduce == b.reduce;
   };
   return std::equal(one.begin(), one.end(), other.begin(), other.end(), alike);
 }
@@ -57,7 +59,9 @@ CollectiveChoice choice_of(Algorithm algorithm) {
   return choice;
 }
 
-CollectiveCall ring_call(Operation operation, Bytes n, Communicators among) { return {&find_algorithm(operation, Algorithm::ring), {}, n, {}, among}; }
+CollectiveCall ring_call(Operation operation, Bytes n, Communicators among) {
+  return {&find_algorithm(operation, Algorithm::ring), {}, n, {}, among};
+}
 
 }  // namespace
 
@@ -85,7 +89,8 @@ TEST_CASE("communicators share out the ranks") {
 
 TEST_CASE("each communicator carries out the rounds of one alone, and no message leaves it") {
   property(
-      "any algorithm", [] {
+      "any algorithm",
+      [] {
         const auto [among, p] = random_split();
         const CollectiveCall call = random_call(among.members, among);
         const Schedule all = schedule_of(call, p), one = call.algorithm->schedule(among.members, call.parameters);
@@ -99,7 +104,8 @@ TEST_CASE("each communicator carries out the rounds of one alone, and no message
           for (const Message& m : all.round(r)) {
             RC_ASSERT(among.of(m.from) == among.of(m.to));
             const int c = among.of(m.from), first = among.rank(c, 0);
-            of[static_cast<std::size_t>(c)].push_back({(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce});
+            of[static_cast<std::size_t>(c)].push_back(
+                {(m.from - first) / among.stride, (m.to - first) / among.stride, m.slice, m.reduce});
           }
           for (const Round& round : of) RC_ASSERT(same(round, one.round(r)));
         }
@@ -112,7 +118,8 @@ TEST_CASE("all ranks in one communicator are as without") {
     const int p = integer_between(1, 20);
     const CollectiveCall call = random_call(p, {});
     RC_ASSERT(schedule_of(call, p).rounds == call.algorithm->schedule(p, call.parameters).rounds);
-    for (int r = 0; r < schedule_of(call, p).rounds; ++r) RC_ASSERT(same(schedule_of(call, p).round(r), call.algorithm->schedule(p, call.parameters).round(r)));
+    for (int r = 0; r < schedule_of(call, p).rounds; ++r)
+      RC_ASSERT(same(schedule_of(call, p).round(r), call.algorithm->schedule(p, call.parameters).round(r)));
   });
 }
 
@@ -120,11 +127,11 @@ TEST_CASE("where the members are says what their messages pass") {
   const Machines eight{8, 2};
   const auto where = [&](Communicators among, int p) { return placement(among, p, eight); };
   CHECK(where({}, 64) == Placement::machines);
-  CHECK(where({4, 1}, 64) == Placement::machine);   // half of one
-  CHECK(where({16, 1}, 64) == Placement::machines); // two of them
-  CHECK(where({12, 1}, 48) == Placement::spread);   // one and a half
-  CHECK(where({8, 8}, 64) == Placement::spread);    // one worker of each
-  CHECK(where({2, 4}, 8) == Placement::machine);    // all are on one
+  CHECK(where({4, 1}, 64) == Placement::machine);          // half of one
+  CHECK(where({16, 1}, 64) == Placement::machines);        // two of them
+  CHECK(where({12, 1}, 48) == Placement::spread);          // one and a half
+  CHECK(where({8, 8}, 64) == Placement::spread);           // one worker of each
+  CHECK(where({2, 4}, 8) == Placement::machine);           // all are on one
   CHECK(placement({4, 2}, 8, {}) == Placement::machines);  // of a star
   CHECK(machines_seen({16, 1}, 64, eight).workers == 8);
   CHECK(machines_seen({8, 8}, 64, eight).workers == 1);
@@ -152,45 +159,55 @@ TEST_CASE("the closed form of each communicator is that of one alone, on the pat
 }
 
 TEST_CASE("groups that are machines gather inside them and share their NICs between them, by hand") {
-  // 2 machines of 4 workers; 1 GB/s and 10 us between them, 1 TB/s and no latency inside. A block of 3 MB takes 3 us inside: 3
-  // rounds of a ring of 12 MB. Between, each of 4 pairs sums 8 MB up, 2 rounds of 4 MB, all out of a machine at once: 16 MB over
-  // one NIC, 8 over each of two, 4 over each of four.
+  // 2 machines of 4 workers; 1 GB/s and 10 us between them, 1 TB/s and no latency inside. A block of 3 MB takes 3 us
+  // inside: 3 rounds of a ring of 12 MB. Between, each of 4 pairs sums 8 MB up, 2 rounds of 4 MB, all out of a machine
+  // at once: 16 MB over one NIC, 8 over each of two, 4 over each of four.
   for (const auto& [nics, nic_load] : {std::pair{1, 16e6}, {2, 8e6}, {4, 4e6}}) {
     const Cluster cluster = on_nodes(8, 4, nics);
     const ClusterPrices prices(cluster);
     const auto ring = ring_choice();
-    const CollectiveCall inside = prices.decide(Operation::all_gather, ring, 12_MB, inside_groups(4, 8)), between = prices.decide(Operation::all_reduce, ring, 8_MB, between_groups(4, 8));
+    const CollectiveCall inside = prices.decide(Operation::all_gather, ring, 12_MB, inside_groups(4, 8)),
+                         between = prices.decide(Operation::all_reduce, ring, 8_MB, between_groups(4, 8));
     CHECK(inside.placement == Placement::machine);
     CHECK(between.placement == Placement::spread);
     require_close(3 * 3e-6, prices(inside).total().si(), 1e-12, "inside, by routes");
     require_close(2 * (10e-6 + nic_load / 1e9), prices(between).total().si(), 1e-12, "between, by routes");
     for (const CollectiveCall& call : {inside, between}) {
       CHECK(prices.is_exact(call));
-      require_close(prices(call).total().si(), price(cost_of(call, 8), prices.paths()).total().si(), 1e-12, "closed form");
+      require_close(prices(call).total().si(), price(cost_of(call, 8), prices.paths()).total().si(), 1e-12,
+                    "closed form");
     }
   }
 }
 
 TEST_CASE("closed form and routes agree where groups are machines, or some to a machine") {
   property(
-      "any algorithm and number of NICs", [] {
-        const int gpus = integer_between(1, 8), of_machines = integer_between(2, 6), nics = integer_between(1, gpus), p = gpus * of_machines;
+      "any algorithm and number of NICs",
+      [] {
+        const int gpus = integer_between(1, 8), of_machines = integer_between(2, 6), nics = integer_between(1, gpus),
+                  p = gpus * of_machines;
         int g = gpus;
-        if (coin()) for (g = integer_between(1, gpus); gpus % g != 0;) --g;
+        if (coin())
+          for (g = integer_between(1, gpus); gpus % g != 0;) --g;
         const Cluster cluster = on_nodes(p, gpus, nics, {BytesPerSecond(positive_between(2e9, 1e12)), 3_us});
         const ClusterPrices prices(cluster);
         const auto agree = [&](const CollectiveCall& call) {
           if (call.among.is_one()) return;  // nobody else is there
-          assert_close(price(cost_of(call, p), prices.paths()).total().si(), prices(call).total().si(), 1e-9, std::string(name_of(call.algorithm->algorithm)));
+          assert_close(price(cost_of(call, p), prices.paths()).total().si(), prices(call).total().si(), 1e-9,
+                       std::string(name_of(call.algorithm->algorithm)));
         };
         const Bytes n(positive_between(1e5, 1e9));
         if (g > 1)
-          for (const Algorithm algorithm : {Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck}) agree(prices.decide(Operation::all_gather, choice_of(algorithm), n, inside_groups(g, p)));
-        // Where a machine has several of a communicator's members, some messages stay inside, and fewer leave than the form assumes.
+          for (const Algorithm algorithm : {Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck})
+            agree(prices.decide(Operation::all_gather, choice_of(algorithm), n, inside_groups(g, p)));
+        // Where a machine has several of a communicator's members, some messages stay inside, and fewer leave than the
+        // form assumes.
         if (g == gpus)
-          for (const Algorithm algorithm : {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling}) {
+          for (const Algorithm algorithm :
+               {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling}) {
             const bool power = (of_machines & (of_machines - 1)) == 0;
-            if (power || algorithm == Algorithm::ring) agree(prices.decide(Operation::all_reduce, choice_of(algorithm), n, between_groups(g, p)));
+            if (power || algorithm == Algorithm::ring)
+              agree(prices.decide(Operation::all_reduce, choice_of(algorithm), n, between_groups(g, p)));
           }
       },
       300);
@@ -200,7 +217,8 @@ TEST_CASE("the three phases of hierarchical are collectives in communicators") {
   // Reduce-scatter inside, all-reduce between of a g-th, all-gather inside: the same times as the one algorithm's.
   property("any groups, on a star and on machines of that size", [] {
     const int g = integer_between(2, 6), p = g * integer_between(2, 6);
-    Cluster cluster = star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-4)));
+    Cluster cluster =
+        star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-4)));
     if (coin()) cluster.topology = Nodes{g, {BytesPerSecond(positive_between(1e9, 1e12)), 3_us}, integer_between(1, g)};
     const ClusterPrices prices(cluster);
     const Bytes n(positive_between(1e5, 1e9));
@@ -208,9 +226,11 @@ TEST_CASE("the three phases of hierarchical are collectives in communicators") {
     CollectiveChoice whole = choice_of(Algorithm::hierarchical);
     whole.group_size.value = g;
     whole.between_groups = Algorithm::ring;
-    const Seconds phases = prices(prices.decide(Operation::reduce_scatter, ring, n, inside_groups(g, p))).total() + prices(prices.decide(Operation::all_reduce, ring, n / g, between_groups(g, p))).total() +
+    const Seconds phases = prices(prices.decide(Operation::reduce_scatter, ring, n, inside_groups(g, p))).total() +
+                           prices(prices.decide(Operation::all_reduce, ring, n / g, between_groups(g, p))).total() +
                            prices(prices.decide(Operation::all_gather, ring, n, inside_groups(g, p))).total();
-    assert_close(prices(prices.decide(Operation::all_reduce, whole, n)).total().si(), phases.si(), 1e-9, "sum of phases");
+    assert_close(prices(prices.decide(Operation::all_reduce, whole, n)).total().si(), phases.si(), 1e-9,
+                 "sum of phases");
   });
 }
 
@@ -228,7 +248,8 @@ TEST_CASE("auto sees the machines that a communicator is on") {
   CHECK(sum.algorithm->algorithm == Algorithm::hierarchical);
   CHECK(sum.parameters.group_size == 4);
   // Groups of 8: no two of those are on one machine, and named groups of them do not fit.
-  CHECK(prices.decide(Operation::all_reduce, {}, 100_MB, between_groups(8, 64)).algorithm->algorithm != Algorithm::hierarchical);
+  CHECK(prices.decide(Operation::all_reduce, {}, 100_MB, between_groups(8, 64)).algorithm->algorithm !=
+        Algorithm::hierarchical);
   CollectiveChoice named = choice_of(Algorithm::hierarchical);
   named.group_size.value = 4;
   named.between_groups = Algorithm::ring;

@@ -37,7 +37,9 @@ std::vector<double> fair_rates(const std::vector<Flow>& flows, std::size_t links
       if (!stopped[f]) rate[f] += step;
     for (std::size_t link = 0; link < links; ++link) free[link] -= step * growing[link];
     for (std::size_t f = 0; f < flows.size(); ++f) {
-      if (stopped[f] || std::none_of(flows[f].links.begin(), flows[f].links.end(), [&](std::size_t link) { return free[link] < 1e-12; })) continue;
+      if (stopped[f] || std::none_of(flows[f].links.begin(), flows[f].links.end(),
+                                     [&](std::size_t link) { return free[link] < 1e-12; }))
+        continue;
       stopped[f] = true;
       --left;
     }
@@ -70,7 +72,9 @@ std::vector<Flow> pushes(const std::vector<Bytes>& shards, int p, bool co_locate
   return flows;
 }
 
-double wire(const std::vector<Bytes>& shards, int p, bool co_located) { return shard_exchange_cost(shards, p, co_located).total_wire().si(); }
+double wire(const std::vector<Bytes>& shards, int p, bool co_located) {
+  return shard_exchange_cost(shards, p, co_located).total_wire().si();
+}
 
 }  // namespace
 
@@ -86,23 +90,29 @@ TEST_CASE("the fluid simulation by hand") {
 
 TEST_CASE("pushes to dedicated shards take what max-min fair sharing gives") {
   property(
-      "for any sizes of any number of shards", [] {
+      "for any sizes of any number of shards",
+      [] {
         const int p = integer_between(1, 7), count = integer_between(1, 9);
         std::vector<Bytes> shards;
-        for (int j = 0; j < count; ++j) shards.emplace_back(integer_between(0, 4) == 0 ? 0 : integer_between(0, 3) == 0 ? 500
-                                                                                                                        : integer_between(1, 1000));
-        assert_close(fluid_time(pushes(shards, p, false), static_cast<std::size_t>(p) + shards.size()), wire(shards, p, false), 1e-9, fmt::format("p={}, {} shards", p, count));
+        for (int j = 0; j < count; ++j)
+          shards.emplace_back(integer_between(0, 4) == 0   ? 0
+                              : integer_between(0, 3) == 0 ? 500
+                                                           : integer_between(1, 1000));
+        assert_close(fluid_time(pushes(shards, p, false), static_cast<std::size_t>(p) + shards.size()),
+                     wire(shards, p, false), 1e-9, fmt::format("p={}, {} shards", p, count));
       },
       2000);
 }
 
 TEST_CASE("pushes to co-located shards take what max-min fair sharing gives") {
   property(
-      "for any sizes of up to p shards", [] {
+      "for any sizes of up to p shards",
+      [] {
         const int p = integer_between(1, 8), count = integer_between(1, p);
         std::vector<Bytes> shards;
         for (int j = 0; j < count; ++j) shards.emplace_back(integer_between(0, 4) == 0 ? 0 : integer_between(1, 1000));
-        assert_close(fluid_time(pushes(shards, p, true), static_cast<std::size_t>(p) + shards.size()), wire(shards, p, true), 1e-9, fmt::format("p={}, {} shards", p, count));
+        assert_close(fluid_time(pushes(shards, p, true), static_cast<std::size_t>(p) + shards.size()),
+                     wire(shards, p, true), 1e-9, fmt::format("p={}, {} shards", p, count));
       },
       2000);
 }

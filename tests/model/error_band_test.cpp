@@ -59,7 +59,9 @@ Scenario scenario_of(const WorkloadTable& table, const Strategy& strategy, int w
   return scenario;
 }
 
-Seconds stated_step(const Scenario& scenario, const Workload& workload) { return evaluate(build_step_graph(scenario, workload), scenario.cluster).step; }
+Seconds stated_step(const Scenario& scenario, const Workload& workload) {
+  return evaluate(build_step_graph(scenario, workload), scenario.cluster).step;
+}
 
 AllReduceStrategy whole_model() {
   AllReduceStrategy strategy;
@@ -85,12 +87,15 @@ TEST_CASE("band: computing scales, communication does not") {
     const Workload workload = make_workload(table);
     const Scenario scenario = scenario_of(table, whole_model(), p);
     // step = compute + ring, one after the other; compute within a factor 1 + s, ring as it is.
-    const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()), compute = workload.compute().si();
+    const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()),
+                 compute = workload.compute().si();
     const Band band = band_of(scenario, stated_step(scenario, workload), Seconds(compute + ring));
     assert_close(compute / (1 + spread) + ring, band.low.si(), 1e-12, "low");
     assert_close(compute * (1 + spread) + ring, band.high.si(), 1e-12, "high");
     // On a replay's time it lies in the same proportion.
-    assert_close(2 * band.high.si(), band_of(scenario, stated_step(scenario, workload), Seconds(2 * (compute + ring))).high.si(), 1e-12, "twice the step");
+    assert_close(2 * band.high.si(),
+                 band_of(scenario, stated_step(scenario, workload), Seconds(2 * (compute + ring))).high.si(), 1e-12,
+                 "twice the step");
   });
 }
 
@@ -98,7 +103,8 @@ TEST_CASE("band: mixed precision has the roofline's spread of the operands") {
   // Known within a factor 1.5 in fp32 and 4 in bf16; one worker alone computes, and gradients are fp32.
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   profile.peaks.push_back({Dtype::bf16, 8_TFLOPS, Evidence::measured, "test", {}});
-  profile.roofline_spread = {{Dtype::fp32, 0.5, 9, Evidence::measured, "test"}, {Dtype::bf16, 3, 9, Evidence::measured, "test"}};
+  profile.roofline_spread = {{Dtype::fp32, 0.5, 9, Evidence::measured, "test"},
+                             {Dtype::bf16, 3, 9, Evidence::measured, "test"}};
   WorkloadTable table = two_layers(profile);
   table.compute_dtype = Dtype::bf16;
   const Scenario scenario = scenario_of(table, whole_model(), 1);
@@ -108,7 +114,8 @@ TEST_CASE("band: mixed precision has the roofline's spread of the operands") {
 }
 
 TEST_CASE("band: a compressor's kernels have the spread of the codec's device") {
-  // 1 ms and 2 ms of computing are given, the ring among 2 sends 4 MB as 2 MB of fp16; what is left of the step is casting, within 1.5.
+  // 1 ms and 2 ms of computing are given, the ring among 2 sends 4 MB as 2 MB of fp16; what is left of the step is
+  // casting, within 1.5.
   WorkloadTable table;
   table.name = "given";
   table.forward = 1_ms;
@@ -116,7 +123,8 @@ TEST_CASE("band: a compressor's kernels have the spread of the codec's device") 
   Scenario scenario = scenario_of(table, whole_model(), 2);
   scenario.compressor = Fp16{};
   scenario.codec.device = profile_of(1_TFLOPS, 100_GBps, 3_us, 0.5);
-  const Seconds stated = stated_step(scenario, make_workload(table)), casting = stated - 3_ms - Seconds(ring_all_reduce(scenario.cluster, 2e6));
+  const Seconds stated = stated_step(scenario, make_workload(table)),
+                casting = stated - 3_ms - Seconds(ring_all_reduce(scenario.cluster, 2e6));
   REQUIRE(casting > 100_us);
   CHECK(has_spread(scenario));
   const Band band = band_of(scenario, stated, stated);
@@ -127,10 +135,12 @@ TEST_CASE("band: a compressor's kernels have the spread of the codec's device") 
 TEST_CASE("band: entries of layers and kernels, each by its own spread") {
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   CHECK_FALSE(has_spread(profile));
-  profile.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, {}, 8_us, Evidence::measured, "test", 0.25}};
+  profile.layers = {
+      {Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, {}, 8_us, Evidence::measured, "test", 0.25}};
   profile.kernels = {cast_of(1.0)};
   CHECK(has_spread(profile));
-  const DeviceProfile slow = at_side(profile, Side::slow, Dtype::fp32), fast = at_side(profile, Side::fast, Dtype::fp32);
+  const DeviceProfile slow = at_side(profile, Side::slow, Dtype::fp32),
+                      fast = at_side(profile, Side::fast, Dtype::fp32);
   require_close(5_us, *slow.layers[0].forward, 1e-15, "4 us · 1.25");
   require_close(6.4_us, *fast.layers[0].weight_gradient, 1e-15, "8 us / 1.25");
   CHECK_FALSE(slow.layers[0].data_gradient);
@@ -183,7 +193,8 @@ TEST_CASE("roofline: its spread is the rank of the measured factors that covers 
 }
 
 // Of n + 1 factors of one law each is as likely to be of any rank: the last is within the k-th of the others with
-// probability k/(n + 1), here 19/21 of 20. Of 4,000 trials that is so in 90.5 %, give or take sqrt(0.905 · 0.095/4000) = 0.5 %.
+// probability k/(n + 1), here 19/21 of 20. Of 4,000 trials that is so in 90.5 %, give or take sqrt(0.905 · 0.095/4000)
+// = 0.5 %.
 TEST_CASE("roofline: a further part is within the spread as often as said") {
   const DeviceProfile device = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   std::mt19937_64 random(5);
@@ -200,16 +211,20 @@ TEST_CASE("roofline: a further part is within the spread as often as said") {
 
 TEST_CASE("band: parts without an entry move by the roofline's own spread") {
   property("whole-model ring", [] {
-    const double constants = positive_between(1e-3, 1), own = positive_between(1e-3, 2), entry = positive_between(1e-3, 1);
+    const double constants = positive_between(1e-3, 1), own = positive_between(1e-3, 2),
+                 entry = positive_between(1e-3, 1);
     DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, constants);
-    profile.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, {}, 8_us, Evidence::measured, "test", entry}};
-    profile.roofline_spread = {{Dtype::fp32, own, 9, Evidence::measured, "test"}, {Dtype::bf16, 90, 9, Evidence::measured, "test"}};
+    profile.layers = {
+        {Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, {}, 8_us, Evidence::measured, "test", entry}};
+    profile.roofline_spread = {{Dtype::fp32, own, 9, Evidence::measured, "test"},
+                               {Dtype::bf16, 90, 9, Evidence::measured, "test"}};
     const WorkloadTable table = two_layers(profile);
     const Workload workload = make_workload(table);
     const Scenario scenario = scenario_of(table, whole_model(), static_cast<int>(integer_between(1, 9)));
-    // The first layer's 4 + 8 us are known (its data gradient is never computed); the second layer and the update are the
-    // roofline's: its constants' factor times its own.
-    const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()), known = 12e-6, rest = workload.compute().si() - known;
+    // The first layer's 4 + 8 us are known (its data gradient is never computed); the second layer and the update are
+    // the roofline's: its constants' factor times its own.
+    const double ring = ring_all_reduce(scenario.cluster, workload.gradient_bytes.si()), known = 12e-6,
+                 rest = workload.compute().si() - known;
     const Band band = band_of(scenario, stated_step(scenario, workload), Seconds(known + rest + ring));
     assert_close(known / (1 + entry) + rest / (1 + constants) / (1 + own) + ring, band.low.si(), 1e-12, "low");
     assert_close(known * (1 + entry) + rest * (1 + constants) * (1 + own) + ring, band.high.si(), 1e-12, "high");
@@ -218,22 +233,39 @@ TEST_CASE("band: parts without an entry move by the roofline's own spread") {
 
 TEST_CASE("notes: the share of a step that has no entry, and what is known of the roofline there") {
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 0_s, {});
-  for (Evidence* evidence : {&profile.compute_efficiency.evidence, &profile.memory_efficiency.evidence, &profile.bend.evidence}) *evidence = Evidence::measured;
+  for (Evidence* evidence :
+       {&profile.compute_efficiency.evidence, &profile.memory_efficiency.evidence, &profile.bend.evidence})
+    *evidence = Evidence::measured;
   const auto notes = [&] { return timing_notes(two_layers(profile)); };
-  CHECK(notes().empty());  // nothing measured of layers and no spread: all is the roofline's, which constants' evidence says
+  CHECK(
+      notes()
+          .empty());  // nothing measured of layers and no spread: all is the roofline's, which constants' evidence says
   const LayerWork first = work_of(Linear{512, 256, 1, true, false}, 8, Dtype::fp32);
   const auto by_roofline = [&](const KernelWork& work) { return roofline(work, profile, Dtype::fp32); };
   const Seconds all = make_workload(two_layers(profile)).compute();
   // Entries that say what the roofline says leave the whole as it is, and their part of it known.
   const Seconds known = by_roofline(first.forward) + by_roofline(first.weight_gradient);
-  profile.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, by_roofline(first.forward), {}, by_roofline(first.weight_gradient), Evidence::measured, "test"}};
+  profile.layers = {{Linear{512, 256, 1, true, false},
+                     8,
+                     Dtype::fp32,
+                     by_roofline(first.forward),
+                     {},
+                     by_roofline(first.weight_gradient),
+                     Evidence::measured,
+                     "test"}};
   const TimeByRoofline time = time_by_roofline(two_layers(profile), profile, 8);
   require_close(all, time.all, 1e-12, "the step's computing");
   require_close(all - known, time.by_roofline, 1e-12, "of it, without an entry");
   REQUIRE(notes().size() == 1);
-  CHECK_THAT(notes()[0], ContainsSubstring("% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, whose own error is not known: an error band leaves it out"));
+  CHECK_THAT(
+      notes()[0],
+      ContainsSubstring(
+          "% of forward, backward and update has no entry in the profile \"made-up\" but follows from the roofline, whose own error is not known: an error band leaves it out"));
   profile.roofline_spread = {{Dtype::fp32, 0.75, 12, Evidence::measured, "test"}};
-  CHECK_THAT(notes()[0], ContainsSubstring("follows from the roofline, which is within a factor 1.75 of nine tenths of 12 measured parts of layers in fp32"));
+  CHECK_THAT(
+      notes()[0],
+      ContainsSubstring(
+          "follows from the roofline, which is within a factor 1.75 of nine tenths of 12 measured parts of layers in fp32"));
   // Another batch has no entry: all of it.
   WorkloadTable table = two_layers(profile);
   table.batch = 16;
@@ -255,7 +287,8 @@ TEST_CASE("band: a measured update by its own spread, and transferred by bandwid
   DeviceProfile to = from;
   to.memory_bandwidth.value *= 3;
   to.clock->value *= 2;
-  require_close(8_us + Seconds(7889920 / 150e9), update_by(transfer(profile, from, to, "moved")), 1e-12, "launches over 2, bytes over 3");
+  require_close(8_us + Seconds(7889920 / 150e9), update_by(transfer(profile, from, to, "moved")), 1e-12,
+                "launches over 2, bytes over 3");
 }
 
 // Where communication hides all computing, both sides are the step itself.
@@ -266,7 +299,8 @@ TEST_CASE("band: contains the step, for any strategy, and is nothing without a s
     const Strategy strategies[] = {per_tensor, PipelinedStrategy{}, ParameterServerStrategy{}};
     const WorkloadTable table = two_layers(profile_of(1_TFLOPS, 100_GBps, 3_us, positive_between(1e-3, 1)));
     const Workload workload = make_workload(table);
-    const Scenario scenario = scenario_of(table, strategies[integer_between(0, 2)], static_cast<int>(integer_between(1, 9)));
+    const Scenario scenario =
+        scenario_of(table, strategies[integer_between(0, 2)], static_cast<int>(integer_between(1, 9)));
     const Band band = band_of(scenario, stated_step(scenario, workload), 1_s);
     RC_ASSERT(band.low <= 1_s);
     RC_ASSERT(band.high >= 1_s);
@@ -276,7 +310,8 @@ TEST_CASE("band: contains the step, for any strategy, and is nothing without a s
 
 TEST_CASE("transfer: to itself nothing changes") {
   DeviceProfile measured = profile_of(1_TFLOPS, 100_GBps, 3_us, 0.05);
-  measured.layers = {{Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, 5_us, 8_us, Evidence::measured, "test", 0.1}};
+  measured.layers = {
+      {Linear{512, 256, 1, true, false}, 8, Dtype::fp32, 4_us, 5_us, 8_us, Evidence::measured, "test", 0.1}};
   measured.kernels = {cast_of(0.2)};
   measured.roofline_spread = {{Dtype::fp32, 0.3, 10, Evidence::measured, "test"}};
   const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
@@ -297,10 +332,12 @@ TEST_CASE("transfer: to itself nothing changes") {
 TEST_CASE("transfer: each rate by its own ratio") {
   DeviceProfile measured = profile_of(1_TFLOPS, 100_GBps, 3_us, {});
   measured.launch_overhead.value = 0_s;  // layers by arithmetic and traffic alone
-  // 512 x 8192 x 1024 multiply-accumulates are 8.6 ms at 1 TFLOPS, 52 MB 0.5 ms: arithmetic, nearly alone at a bend of 64.
-  // A sum moves 3 numbers for one addition: traffic.
+  // 512 x 8192 x 1024 multiply-accumulates are 8.6 ms at 1 TFLOPS, 52 MB 0.5 ms: arithmetic, nearly alone at a bend of
+  // 64. A sum moves 3 numbers for one addition: traffic.
   measured.bend.value = 64;
-  measured.layers = {{Linear{8192, 1024, 1, false, false}, 512, Dtype::fp32, 10_ms, {}, {}, Evidence::measured, "test", {}}, {Add{1000000}, 8, Dtype::fp32, 1_ms, {}, {}, Evidence::measured, "test", {}}};
+  measured.layers = {
+      {Linear{8192, 1024, 1, false, false}, 512, Dtype::fp32, 10_ms, {}, {}, Evidence::measured, "test", {}},
+      {Add{1000000}, 8, Dtype::fp32, 1_ms, {}, {}, Evidence::measured, "test", {}}};
   measured.kernels = {cast_of(0)};
   measured.roofline_spread = {{Dtype::fp32, 0.2, 10, Evidence::measured, "test"}};
   const DeviceProfile from = profile_of(2_TFLOPS, 120_GBps, 5_us, {});
@@ -333,14 +370,21 @@ TEST_CASE("transfer: each rate by its own ratio") {
 
 TEST_CASE("transfer: the band reaches whatever bound a kernel has") {
   property("a time's two possible changes", [] {
-    DeviceProfile measured = profile_of(FlopsPerSecond(positive_between(1e11, 1e14)), BytesPerSecond(positive_between(1e10, 1e12)), {}, {});
-    const Linear shape{static_cast<Count>(integer_between(1, 2000)), static_cast<Count>(integer_between(1, 2000)), 1, true, false};
-    measured.layers = {{shape, 8, Dtype::fp32, Seconds(positive_between(1e-6, 1e-2)), {}, {}, Evidence::measured, "test", {}}};
-    const DeviceProfile from = profile_of(FlopsPerSecond(positive_between(1e11, 1e14)), BytesPerSecond(positive_between(1e10, 1e12)), 1_us, {});
-    const DeviceProfile to = profile_of(FlopsPerSecond(positive_between(1e11, 1e14)), BytesPerSecond(positive_between(1e10, 1e12)), 1_us, {});
+    DeviceProfile measured =
+        profile_of(FlopsPerSecond(positive_between(1e11, 1e14)), BytesPerSecond(positive_between(1e10, 1e12)), {}, {});
+    const Linear shape{static_cast<Count>(integer_between(1, 2000)), static_cast<Count>(integer_between(1, 2000)), 1,
+                       true, false};
+    measured.layers = {
+        {shape, 8, Dtype::fp32, Seconds(positive_between(1e-6, 1e-2)), {}, {}, Evidence::measured, "test", {}}};
+    const DeviceProfile from = profile_of(FlopsPerSecond(positive_between(1e11, 1e14)),
+                                          BytesPerSecond(positive_between(1e10, 1e12)), 1_us, {});
+    const DeviceProfile to = profile_of(FlopsPerSecond(positive_between(1e11, 1e14)),
+                                        BytesPerSecond(positive_between(1e10, 1e12)), 1_us, {});
     const DeviceProfile moved = transfer(measured, from, to, "moved");
-    const double time = moved.layers[0].forward->si(), reach = 1 + *moved.layers[0].spread, before = measured.layers[0].forward->si();
-    for (const double ratio : {to.peaks[0].rate / from.peaks[0].rate, to.memory_bandwidth.value / from.memory_bandwidth.value}) {
+    const double time = moved.layers[0].forward->si(), reach = 1 + *moved.layers[0].spread,
+                 before = measured.layers[0].forward->si();
+    for (const double ratio :
+         {to.peaks[0].rate / from.peaks[0].rate, to.memory_bandwidth.value / from.memory_bandwidth.value}) {
       RC_ASSERT(before / ratio <= time * reach * (1 + 1e-9) || reach > 100);
       RC_ASSERT(before / ratio >= time / reach * (1 - 1e-9) || reach > 100);
     }

@@ -20,7 +20,9 @@ std::vector<std::string> names_of(const CriticalTasks& critical) {
   return names;
 }
 
-CriticalTasks critical_of(const Scenario& scenario, const Workload& workload) { return critical_tasks(build_step_graph(scenario, workload), ClusterPrices(scenario.cluster)); }
+CriticalTasks critical_of(const Scenario& scenario, const Workload& workload) {
+  return critical_tasks(build_step_graph(scenario, workload), ClusterPrices(scenario.cluster));
+}
 
 double seconds_of(const CriticalTasks& critical, const std::string& cause) {
   const auto causes = causes_of(critical);
@@ -36,7 +38,9 @@ std::map<std::string, Json> changes_of(const Scenario& scenario, ChangeOf of) {
   return found;
 }
 
-Study study_of(const std::string& text, const std::vector<Override>& changes = {}) { return parse_study(text, "explanation.json", changes, default_library()); }
+Study study_of(const std::string& text, const std::vector<Override>& changes = {}) {
+  return parse_study(text, "explanation.json", changes, default_library());
+}
 
 /// A scenario, or why there is none.
 struct Reading {
@@ -51,13 +55,14 @@ Reading read(const std::string& document, const std::vector<Override>& changes) 
   }
 }
 
-constexpr const char* kTrained = R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet", "batch": 32},
+constexpr const char* kTrained =
+    R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet", "batch": 32},
   "cluster": {"workers": 8, "link": {"bandwidth": "10Gbps", "latency": "25us"}, "topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100Gbps"}, "nics": 2}}})";
 
 }  // namespace
 
-// Forward 1 s, backward 2 s, then a ring all-reduce of 8 MB among 4 at 1 MB/s, 0.25 s a message, γ = 0.5 us/B, S = 0.125 s:
-// 2·3·0.25 = 1.5 s of latency, 2·3/4·8 = 12 s of bandwidth, 3/4·8·0.5 = 3 s of reduction; update 0.5 s.
+// Forward 1 s, backward 2 s, then a ring all-reduce of 8 MB among 4 at 1 MB/s, 0.25 s a message, γ = 0.5 us/B, S =
+// 0.125 s: 2·3·0.25 = 1.5 s of latency, 2·3/4·8 = 12 s of bandwidth, 3/4·8·0.5 = 3 s of reduction; update 0.5 s.
 TEST_CASE("a synchronous step is set by all of its tasks, and their parts add up to it") {
   Cluster cluster = star_cluster(4, BytesPerSecond(1e6), Seconds(0.25));
   cluster.reduction_cost = SecondsPerByte(0.5e-6);
@@ -82,15 +87,18 @@ TEST_CASE("a synchronous step is set by all of its tasks, and their parts add up
   CHECK(step_time(scenario, workload) == Approx(20.125));  // 1 + 2 + 0.5 + 1.5 + 12 + 3 + 0.125
 }
 
-// Pipe-SGD of width 2 takes the longer of computing and exchanging: 3.5 s against 1.5 + 12 s at 1 MB/s, or 1.5 + 0.12 s at 100 MB/s.
+// Pipe-SGD of width 2 takes the longer of computing and exchanging: 3.5 s against 1.5 + 12 s at 1 MB/s, or 1.5 + 0.12 s
+// at 100 MB/s.
 TEST_CASE("a pipelined step is set by the longer of computing and exchanging alone") {
   PipelinedStrategy strategy;
   strategy.collective = ring_choice();
   const Workload workload = simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6));
-  const CriticalTasks slow = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), workload);
+  const CriticalTasks slow =
+      critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), workload);
   CHECK(names_of(slow) == std::vector<std::string>{"all-reduce"});
   CHECK(seconds_of(slow, "latency") + seconds_of(slow, "bandwidth") == Approx(13.5));
-  const CriticalTasks fast = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e8), Seconds(0.25)), strategy), workload);
+  const CriticalTasks fast =
+      critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e8), Seconds(0.25)), strategy), workload);
   CHECK(fast.tasks.size() == 3);
   CHECK(seconds_of(fast, "latency") == 0);
   CHECK(seconds_of(fast, "forward") + seconds_of(fast, "backward") + seconds_of(fast, "update") == Approx(3.5));
@@ -102,17 +110,20 @@ TEST_CASE("tasks are those of the slowest worker") {
   cluster.groups = {{.count = 1, .speed = 0.5}};
   AllReduceStrategy strategy;
   strategy.collective = ring_choice();
-  const CriticalTasks critical = critical_of(scenario_of(cluster, strategy), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  const CriticalTasks critical =
+      critical_of(scenario_of(cluster, strategy), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
   CHECK(seconds_of(critical, "forward") == Approx(2));
   CHECK(seconds_of(critical, "backward") == Approx(4));
   CHECK(seconds_of(critical, "update") == Approx(1));
 }
 
-// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s: what is busy in each step is a fourth of what is busy around them.
+// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s: what is busy in each step is a fourth of what is
+// busy around them.
 TEST_CASE("loads of streams are those of one training step, also where several exchange once") {
   LocalSgdStrategy strategy{.steps = 4};
   strategy.collective = ring_choice();
-  const CriticalTasks critical = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  const CriticalTasks critical = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy),
+                                             simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
   CHECK(critical.steps == 4);
   REQUIRE(critical.loads.size() == 2);
   CHECK(critical.loads[0].stream == "compute");
@@ -121,17 +132,20 @@ TEST_CASE("loads of streams are those of one training step, also where several e
   CHECK(critical.loads[1].busy.si() == Approx(13.5 / 4));
   // The same bytes in two all-reduces: 2·6 messages of 0.25 s and 12 s of bandwidth, a fourth of it a step.
   strategy.grouping = Grouping::per_tensor;
-  const CriticalTasks two = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy), workload_of(Seconds(1), {{4e6, 1.0}, {4e6, 1.0}}, Seconds(0), Seconds(0.5)));
+  const CriticalTasks two = critical_of(scenario_of(star_cluster(4, BytesPerSecond(1e6), Seconds(0.25)), strategy),
+                                        workload_of(Seconds(1), {{4e6, 1.0}, {4e6, 1.0}}, Seconds(0), Seconds(0.5)));
   CHECK(seconds_of(two, "latency") == Approx(0.75));
   CHECK(seconds_of(two, "bandwidth") == Approx(3));
   CHECK(seconds_of(two, "forward") == Approx(1));
 }
 
-// 4 workers push 8 MB each to a server behind 1 MB/s: 0.25 + 32 s, and pull as long; it adds for 0.5 us a byte, 16 s, and updates in 0.5 s.
+// 4 workers push 8 MB each to a server behind 1 MB/s: 0.25 + 32 s, and pull as long; it adds for 0.5 us a byte, 16 s,
+// and updates in 0.5 s.
 TEST_CASE("a push's load is the worker's, which stands for the server's end as well") {
   Cluster cluster = star_cluster(4, BytesPerSecond(1e6), Seconds(0.25));
   cluster.reduction_cost = SecondsPerByte(0.5e-6);
-  const CriticalTasks critical = critical_of(scenario_of(cluster, ParameterServerStrategy{}), simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
+  const CriticalTasks critical = critical_of(scenario_of(cluster, ParameterServerStrategy{}),
+                                             simple_workload(Seconds(1), Seconds(2), Seconds(0.5), Bytes(8e6)));
   std::map<std::string, double> busy;
   for (const CriticalTasks::Load& load : critical.loads) busy[load.stream] = load.busy.si();
   CHECK(busy.size() == 4);
@@ -147,9 +161,11 @@ TEST_CASE("of the cluster, each number is made twice as good") {
   CHECK(changes.at("link latency 12.5 us @ /cluster/link/latency") == "12.5us");
   CHECK(changes.at("topology inner bandwidth 200 Gb/s @ /cluster/topology/inner/bandwidth") == "25GB/s");
   CHECK(changes.at("topology nics 4 @ /cluster/topology/nics") == 4);
-  CHECK(changes.at("workers compute twice as fast @ /cluster/groups") == Json::parse(R"([{"count": 8, "speed": 2.0}])"));
+  CHECK(changes.at("workers compute twice as fast @ /cluster/groups") ==
+        Json::parse(R"([{"count": 8, "speed": 2.0}])"));
   CHECK(changes.at("16 workers @ /cluster/workers") == 16);
-  CHECK(changes.at("8 more hosts, a server shard on each @ /strategy") == Json::parse(R"({"kind": "parameter-server", "shards": 8})"));
+  CHECK(changes.at("8 more hosts, a server shard on each @ /strategy") ==
+        Json::parse(R"({"kind": "parameter-server", "shards": 8})"));
   CHECK(changes.size() == 7);  // the inner latency, γ, h and S are 0
 }
 
@@ -158,7 +174,8 @@ TEST_CASE("workers that differ are made faster each, and alike") {
   scenario.cluster.topology = Star{};
   scenario.cluster.groups = {{.count = 2, .speed = 0.5}, {.count = 1, .bandwidth = BytesPerSecond(125e6)}};
   const auto changes = changes_of(scenario, ChangeOf::cluster);
-  CHECK(changes.at("workers compute twice as fast @ /cluster/groups") == Json::parse(R"([{"count": 5, "speed": 2.0}, {"count": 2}, {"count": 1, "speed": 2.0, "bandwidth": "1Gbps"}])"));
+  CHECK(changes.at("workers compute twice as fast @ /cluster/groups") ==
+        Json::parse(R"([{"count": 5, "speed": 2.0}, {"count": 2}, {"count": 1, "speed": 2.0, "bandwidth": "1Gbps"}])"));
   CHECK(changes.at("all workers alike @ /cluster/groups") == Json::array());
   CHECK(changes.at("groups 1 bandwidth 2 Gb/s @ /cluster/groups/1/bandwidth") == "2Gbps");
 }
@@ -175,19 +192,24 @@ TEST_CASE("what cannot be better is not offered") {
   scenario.cluster.topology = Racks{4, 1.0, 0_us};
   CHECK(names(ChangeOf::cluster, "oversubscription").empty());
   scenario.cluster.topology = Racks{4, 1.5, 0_us};
-  CHECK(names(ChangeOf::cluster, "oversubscription") == std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
-  // Of racks of machines as well; and state may be sharded inside a rack, here of 2·2 of the 8 workers, where that is no group yet.
+  CHECK(names(ChangeOf::cluster, "oversubscription") ==
+        std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
+  // Of racks of machines as well; and state may be sharded inside a rack, here of 2·2 of the 8 workers, where that is
+  // no group yet.
   scenario.cluster.topology = Nodes{2, {100_Gbps, 0_us}, 1, NodeRacks{2, 3.0, 0_us}};
-  CHECK(names(ChangeOf::cluster, "oversubscription") == std::vector<std::string>{"topology racks oversubscription 1.5 @ /cluster/topology/racks/oversubscription"});
+  CHECK(names(ChangeOf::cluster, "oversubscription") ==
+        std::vector<std::string>{"topology racks oversubscription 1.5 @ /cluster/topology/racks/oversubscription"});
   scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters};
-  CHECK(names(ChangeOf::execution, "inside each rack") == std::vector<std::string>{"state sharded inside each rack @ /strategy/group_size"});
+  CHECK(names(ChangeOf::execution, "inside each rack") ==
+        std::vector<std::string>{"state sharded inside each rack @ /strategy/group_size"});
   scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters, .group_size = 4};
   CHECK(names(ChangeOf::execution, "inside each rack").empty());
   // Units that stay are gathered once, so none needs to be ahead.
   scenario.strategy = ShardedStrategy{.stage = ShardingStage::gradients};
   CHECK(names(ChangeOf::execution, "gathered ahead").empty());
   scenario.strategy = ShardedStrategy{.stage = ShardingStage::parameters, .prefetch = 2};
-  CHECK(names(ChangeOf::execution, "gathered ahead") == std::vector<std::string>{"5 units gathered ahead @ /strategy/prefetch"});
+  CHECK(names(ChangeOf::execution, "gathered ahead") ==
+        std::vector<std::string>{"5 units gathered ahead @ /strategy/prefetch"});
 }
 
 TEST_CASE("changes of buckets and of groups are possible ones") {
@@ -199,9 +221,13 @@ TEST_CASE("changes of buckets and of groups are possible ones") {
   auto changes = changes_of(scenario, ChangeOf::execution);
   CHECK(changes.count("buckets of 167.8 MB @ /strategy/exchange/bucket_cap") == 1);
   CHECK(changes.count("buckets of 167.8 MB @ /strategy/exchange/first_bucket") == 0);
-  CHECK(changes.at("buckets of 10.49 MB @ /strategy/exchange/first_bucket") == changes.at("buckets of 10.49 MB @ /strategy/exchange/bucket_cap"));
+  CHECK(changes.at("buckets of 10.49 MB @ /strategy/exchange/first_bucket") ==
+        changes.at("buckets of 10.49 MB @ /strategy/exchange/bucket_cap"));
   // 8 workers are two machines of 4; 6 are no whole number of racks of 4.
-  const auto inside = [&] { return std::count_if(changes.begin(), changes.end(), [](const auto& one) { return one.first.find("sharded inside each") != std::string::npos; }); };
+  const auto inside = [&] {
+    return std::count_if(changes.begin(), changes.end(),
+                         [](const auto& one) { return one.first.find("sharded inside each") != std::string::npos; });
+  };
   CHECK(inside() == 1);
   scenario.cluster.workers = 6;
   scenario.cluster.topology = Racks{4, 1.0, 0_us};
@@ -212,7 +238,8 @@ TEST_CASE("changes of buckets and of groups are possible ones") {
 TEST_CASE("where a platform file has the links, the cluster's own are none to change") {
   Scenario scenario = study_of(kTrained).points.front().scenario;
   scenario.cluster.topology = SimGridXml{"cluster.xml"};
-  for (const auto& [name, value] : changes_of(scenario, ChangeOf::cluster)) CHECK(name.find("/cluster/link/") == std::string::npos);
+  for (const auto& [name, value] : changes_of(scenario, ChangeOf::cluster))
+    CHECK(name.find("/cluster/link/") == std::string::npos);
 }
 
 TEST_CASE("what changes the training is apart from what changes the exchange") {
@@ -221,9 +248,11 @@ TEST_CASE("what changes the training is apart from what changes the exchange") {
   CHECK(exchange.count("per-tensor @ /strategy/exchange/grouping") == 1);
   CHECK(exchange.count("bucketed @ /strategy/exchange/grouping") == 1);
   CHECK(exchange.count("whole-model @ /strategy/exchange/grouping") == 0);  // as it is
-  CHECK(exchange.at("a server shard on every worker @ /strategy") == Json::parse(R"({"kind": "parameter-server", "shards": 8, "placement": "co-located"})"));
+  CHECK(exchange.at("a server shard on every worker @ /strategy") ==
+        Json::parse(R"({"kind": "parameter-server", "shards": 8, "placement": "co-located"})"));
   // 24 compressors but none, which it is, and ratio, which has no default.
-  CHECK(std::count_if(training.begin(), training.end(), [](const auto& one) { return one.first.ends_with("@ /compressor"); }) == 22);
+  CHECK(std::count_if(training.begin(), training.end(),
+                      [](const auto& one) { return one.first.ends_with("@ /compressor"); }) == 22);
   CHECK(training.at("variant pufferfish @ /workload/variant") == "pufferfish");
   CHECK(training.at("batch of 64 @ /workload/batch") == 64);
   CHECK(training.at("pipelined, width 2 @ /strategy") == Json::parse(R"({"kind": "pipelined"})"));
@@ -254,19 +283,26 @@ TEST_CASE("with mixed precision the operands' type alone is changed") {
   table.dtype = Dtype::fp16;
   scenario.workload = std::make_shared<const WorkloadTable>(table);
   CHECK(changes_of(scenario, ChangeOf::training).count("operands in fp32 @ /workload/compute_dtype") == 0);
-  CHECK(std::none_of(changes.begin(), changes.end(), [](const auto& one) { return one.first.ends_with("@ /workload/dtype"); }));
+  CHECK(std::none_of(changes.begin(), changes.end(),
+                     [](const auto& one) { return one.first.ends_with("@ /workload/dtype"); }));
 }
 
 TEST_CASE("of a collective every other algorithm is tried, and what else may run between groups") {
   const auto tried = [](const char* collective, int nics) {
-    const Override overrides[] = {{"/strategy", {{"kind", "collective"}, {"size", "1MB"}, {"collective", Json::parse(collective)}}, "--set", ""}, {"/cluster/topology/nics", nics, "--set", ""}};
+    const Override overrides[] = {
+        {"/strategy", {{"kind", "collective"}, {"size", "1MB"}, {"collective", Json::parse(collective)}}, "--set", ""},
+        {"/cluster/topology/nics", nics, "--set", ""}};
     return changes_of(study_of(kTrained, {overrides[0], overrides[1]}).points.front().scenario, ChangeOf::execution);
   };
-  const auto ring = tried(R"({"algorithm": "ring"})", 2), one_nic = tried(R"({"algorithm": "ring"})", 1), between_rings = tried(R"({"algorithm": "hierarchical", "between": "ring"})", 2);
+  const auto ring = tried(R"({"algorithm": "ring"})", 2), one_nic = tried(R"({"algorithm": "ring"})", 1),
+             between_rings = tried(R"({"algorithm": "hierarchical", "between": "ring"})", 2);
   CHECK(ring.at("multi-ring @ /strategy/collective") == Json{{"algorithm", "multi-ring"}});
   CHECK(ring.count("hierarchical @ /strategy/collective") == 1);
   CHECK(one_nic.count("multi-ring @ /strategy/collective") == 0);  // is the ring
-  const auto between = [](const auto& changes) { return std::count_if(changes.begin(), changes.end(), [](const auto& one) { return one.first.ends_with("@ /strategy/collective/between"); }); };
+  const auto between = [](const auto& changes) {
+    return std::count_if(changes.begin(), changes.end(),
+                         [](const auto& one) { return one.first.ends_with("@ /strategy/collective/between"); });
+  };
   CHECK(between(ring) == 0);
   CHECK(between(between_rings) == 3);
   CHECK(between_rings.at("halving-doubling between groups @ /strategy/collective/between") == "halving-doubling");
@@ -275,32 +311,51 @@ TEST_CASE("of a collective every other algorithm is tried, and what else may run
 
 TEST_CASE("state is sharded inside machines where there are several, or over all workers") {
   const auto exchange_of = [](const char* strategy, const Json& workers) {
-    return changes_of(study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}, {"/cluster/workers", workers, "--set", ""}}).points.front().scenario, ChangeOf::execution);
+    return changes_of(study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""},
+                                          {"/cluster/workers", workers, "--set", ""}})
+                          .points.front()
+                          .scenario,
+                      ChangeOf::execution);
   };
-  const auto over_all = exchange_of(R"({"kind": "sharded"})", 8), of_machines = exchange_of(R"({"kind": "sharded", "group_size": 4})", 8), of_pairs = exchange_of(R"({"kind": "sharded", "group_size": 2})", 8);
+  const auto over_all = exchange_of(R"({"kind": "sharded"})", 8),
+             of_machines = exchange_of(R"({"kind": "sharded", "group_size": 4})", 8),
+             of_pairs = exchange_of(R"({"kind": "sharded", "group_size": 2})", 8);
   CHECK(over_all.at("state sharded inside each machine @ /strategy/group_size") == 4);
   CHECK(over_all.count("state sharded over all workers @ /strategy/group_size") == 0);
   CHECK(of_machines.count("state sharded inside each machine @ /strategy/group_size") == 0);
   CHECK(of_machines.at("state sharded over all workers @ /strategy/group_size") == nullptr);
   CHECK(of_pairs.at("state sharded inside each machine @ /strategy/group_size") == 4);
-  CHECK(exchange_of(R"({"kind": "sharded"})", 4).count("state sharded inside each machine @ /strategy/group_size") == 0);  // there is one
-  CHECK(exchange_of(R"({"kind": "all-reduce"})", 8).at("gradients and optimizer state sharded inside each machine @ /strategy") == Json::parse(R"({"kind": "sharded", "stage": "gradients", "group_size": 4})"));
+  CHECK(exchange_of(R"({"kind": "sharded"})", 4).count("state sharded inside each machine @ /strategy/group_size") ==
+        0);  // there is one
+  CHECK(exchange_of(R"({"kind": "all-reduce"})", 8)
+            .at("gradients and optimizer state sharded inside each machine @ /strategy") ==
+        Json::parse(R"({"kind": "sharded", "stage": "gradients", "group_size": 4})"));
 }
 
 TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps its times") {
-  const Scenario scenario = study_of(R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})").points.front().scenario;
-  for (const auto& [name, value] : changes_of(scenario, ChangeOf::training)) CHECK((name.find("/workload") == std::string::npos || name == "accumulation of 2 @ /workload/accumulation"));
+  const Scenario scenario =
+      study_of(
+          R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})")
+          .points.front()
+          .scenario;
+  for (const auto& [name, value] : changes_of(scenario, ChangeOf::training))
+    CHECK((name.find("/workload") == std::string::npos || name == "accumulation of 2 @ /workload/accumulation"));
 }
 
 TEST_CASE("carriers that encode sums again are another training") {
   const auto carriers = [](const char* compressor, const char* now = "auto") {
     std::set<std::string> found;
-    for (const auto& [name, value] : changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""}, {"/strategy", {{"kind", "all-reduce"}, {"carrier", now}}, "--set", ""}}).points.front().scenario, ChangeOf::training))
+    for (const auto& [name, value] :
+         changes_of(study_of(kTrained, {{"/compressor", Json::parse(compressor), "--set", ""},
+                                        {"/strategy", {{"kind", "all-reduce"}, {"carrier", now}}, "--set", ""}})
+                        .points.front()
+                        .scenario,
+                    ChangeOf::training))
       if (name.ends_with("@ /strategy/carrier")) found.insert(value.get<std::string>());
     return found;
   };
   CHECK(carriers(R"({"kind": "qsgd"})") == std::set<std::string>{"all-to-all", "in-collective"});
-  CHECK(carriers(R"({"kind": "top-k"})").empty());     // a sum of two has twice as many elements
+  CHECK(carriers(R"({"kind": "top-k"})").empty());  // a sum of two has twice as many elements
   CHECK(carriers(R"({"kind": "powersgd"})").empty());
   CHECK(carriers(R"({"kind": "none"})").empty());
   // From either of them back to auto, and to the other.
@@ -308,55 +363,70 @@ TEST_CASE("carriers that encode sums again are another training") {
   CHECK(carriers(R"({"kind": "qsgd"})", "in-collective") == std::set<std::string>{"auto", "all-to-all"});
 }
 
-// Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and every
-// change makes another scenario.
+// Each change has to be readable as it stands, or be refused for what it is combined with: nothing is misspelt, and
+// every change makes another scenario.
 TEST_CASE("the same samples in more passes, or in fewer") {
   const auto passes = [](const std::vector<Override>& overrides) {
     std::vector<std::string> names;
-    for (const auto& [name, value] : changes_of(study_of(kTrained, overrides).points.front().scenario, ChangeOf::execution))
+    for (const auto& [name, value] :
+         changes_of(study_of(kTrained, overrides).points.front().scenario, ChangeOf::execution))
       if (name.find(" pass") != std::string::npos) names.push_back(name + " = " + value.dump());
     return names;
   };
   const auto set = [](const char* pointer, Json value) { return Override{pointer, std::move(value), "--set", ""}; };
   // 2 passes of 32 samples are 4 of 16, or one of 64; 3 of 7 have no halves.
-  CHECK(passes({set("/workload/accumulation", 2)}) == std::vector<std::string>{"1 pass of 64 @ /workload/accumulation = 1", "1 pass of 64 @ /workload/batch = 64", "4 passes of 16 @ /workload/accumulation = 4", "4 passes of 16 @ /workload/batch = 16"});
+  CHECK(passes({set("/workload/accumulation", 2)}) ==
+        std::vector<std::string>{"1 pass of 64 @ /workload/accumulation = 1", "1 pass of 64 @ /workload/batch = 64",
+                                 "4 passes of 16 @ /workload/accumulation = 4",
+                                 "4 passes of 16 @ /workload/batch = 16"});
   CHECK(passes({set("/workload/accumulation", 3), set("/workload/batch", 7)}).empty());
   // Of a global batch the passes follow from their size.
-  CHECK(passes({set("/workload/global_batch", 512)}) == std::vector<std::string>{"1 pass of 64 @ /workload/batch = 64", "4 passes of 16 @ /workload/batch = 16"});
+  CHECK(passes({set("/workload/global_batch", 512)}) ==
+        std::vector<std::string>{"1 pass of 64 @ /workload/batch = 64", "4 passes of 16 @ /workload/batch = 16"});
 }
 
 TEST_CASE("less memory for the same training, in every combination") {
   const auto leaner = [](const std::vector<Override>& overrides) {
     std::map<std::string, std::string> all;
-    for (const Change& change : leaner_changes(study_of(kTrained, overrides).points.front().scenario)) all[change.what] = as_options(change);
+    for (const Change& change : leaner_changes(study_of(kTrained, overrides).points.front().scenario))
+      all[change.what] = as_options(change);
     return all;
   };
   const auto set = [](const char* pointer, Json value) { return Override{pointer, std::move(value), "--set", ""}; };
-  // 32 samples whole or in five smaller sizes, blocks kept, every second or each computed again, state in three ways: 54, less what
-  // is there and what changes_of has: half of the batch, blocks again in both ways, gradients sharded.
+  // 32 samples whole or in five smaller sizes, blocks kept, every second or each computed again, state in three ways:
+  // 54, less what is there and what changes_of has: half of the batch, blocks again in both ways, gradients sharded.
   const auto all = leaner({});
   CHECK(all.size() == 54 - 5);
   CHECK(all.at("8 passes of 4") == "--set /workload/batch=4 --set /workload/accumulation=8");
   CHECK(all.at("all state sharded") == "--set '/strategy={\"kind\":\"sharded\"}'");
-  CHECK(all.at("2 passes of 16, blocks computed again") == "--set /workload/batch=16 --set /workload/accumulation=2 --set /workload/recomputation=blocks");
-  CHECK(all.at("4 passes of 8, every second block computed again") ==
-        "--set /workload/batch=8 --set /workload/accumulation=4 --set /workload/recomputation=blocks --set /workload/recomputed_share=0.5");
-  CHECK(all.at("32 passes of 1, blocks computed again, gradients and optimizer state sharded") ==
-        "--set /workload/batch=1 --set /workload/accumulation=32 --set /workload/recomputation=blocks --set '/strategy={\"kind\":\"sharded\",\"stage\":\"gradients\"}'");
-  for (const char* known : {"2 passes of 16", "blocks computed again", "gradients and optimizer state sharded"}) CHECK(all.count(known) == 0);
-  // A quarter of a global batch's passes; what is sharded and in passes of one has no leaner way but blocks again, which is known;
-  // gradients that are compressed cannot be sharded.
+  CHECK(all.at("2 passes of 16, blocks computed again") ==
+        "--set /workload/batch=16 --set /workload/accumulation=2 --set /workload/recomputation=blocks");
+  CHECK(
+      all.at("4 passes of 8, every second block computed again") ==
+      "--set /workload/batch=8 --set /workload/accumulation=4 --set /workload/recomputation=blocks --set /workload/recomputed_share=0.5");
+  CHECK(
+      all.at("32 passes of 1, blocks computed again, gradients and optimizer state sharded") ==
+      "--set /workload/batch=1 --set /workload/accumulation=32 --set /workload/recomputation=blocks --set '/strategy={\"kind\":\"sharded\",\"stage\":\"gradients\"}'");
+  for (const char* known : {"2 passes of 16", "blocks computed again", "gradients and optimizer state sharded"})
+    CHECK(all.count(known) == 0);
+  // A quarter of a global batch's passes; what is sharded and in passes of one has no leaner way but blocks again,
+  // which is known; gradients that are compressed cannot be sharded.
   CHECK(leaner({set("/workload/global_batch", 512)}).at("8 passes of 8") == "--set /workload/batch=8");
   CHECK(leaner({set("/strategy", Json::parse(R"({"kind": "sharded"})")), set("/workload/batch", 1)}).empty());
   CHECK(leaner({set("/compressor", Json::parse(R"({"kind": "fp16"})"))}).size() == 18 - 4);
 }
 
 TEST_CASE("every change can be made to the canonical document") {
-  for (const char* strategy : {R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}, "collective": {"algorithm": "ring"}})", R"({"kind": "parameter-server", "shards": 2, "balance": "greedy"})",
-                               R"({"kind": "pipelined", "segments": 2})", R"({"kind": "local-sgd", "steps": 4, "collective": {"algorithm": "ring"}})", R"({"kind": "sharded"})", R"({"kind": "sharded", "group_size": 2, "all_reduce": {"algorithm": "ring"}})", R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})",
-                               R"({"kind": "collective", "size": "1MB", "collective": {"algorithm": "hierarchical", "between": "ring"}})"}) {
+  for (const char* strategy :
+       {R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}, "collective": {"algorithm": "ring"}})",
+        R"({"kind": "parameter-server", "shards": 2, "balance": "greedy"})", R"({"kind": "pipelined", "segments": 2})",
+        R"({"kind": "local-sgd", "steps": 4, "collective": {"algorithm": "ring"}})", R"({"kind": "sharded"})",
+        R"({"kind": "sharded", "group_size": 2, "all_reduce": {"algorithm": "ring"}})",
+        R"({"kind": "gossip", "overlap": false})", R"({"kind": "collective", "size": "1MB"})",
+        R"({"kind": "collective", "size": "1MB", "collective": {"algorithm": "hierarchical", "between": "ring"}})"}) {
     INFO(strategy);
-    const Scenario scenario = study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}}).points.front().scenario;
+    const Scenario scenario =
+        study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}}).points.front().scenario;
     const std::string document = to_json(scenario).dump();
     std::set<std::string> seen;
     for (const Change& change : stepcast::changes_of(scenario)) {
@@ -376,14 +446,17 @@ TEST_CASE("every change can be made to the canonical document") {
 }
 
 TEST_CASE("options survive a POSIX shell, and --set reads them as what they were") {
-  const auto options = [](Json value) { return as_options({ChangeOf::training, "", {{"/workload/variant", std::move(value)}}}); };
+  const auto options = [](Json value) {
+    return as_options({ChangeOf::training, "", {{"/workload/variant", std::move(value)}}});
+  };
   CHECK(options("half") == "--set /workload/variant=half");
   CHECK(options("A&B (1/4)") == "--set '/workload/variant=A&B (1/4)'");
   CHECK(options("B's") == "--set '/workload/variant=B'\\''s'");
   CHECK(options("4") == "--set '/workload/variant=\"4\"'");  // not the number
   CHECK(options("[4") == "--set '/workload/variant=\"[4\"'");
   CHECK(options(nullptr) == "--set /workload/variant=null");
-  CHECK(as_options({ChangeOf::cluster, "", {{"/cluster/jitter", Json::object()}, {"/evaluation/runs", 1}}}) == "--set '/cluster/jitter={}' --set /evaluation/runs=1");
+  CHECK(as_options({ChangeOf::cluster, "", {{"/cluster/jitter", Json::object()}, {"/evaluation/runs", 1}}}) ==
+        "--set '/cluster/jitter={}' --set /evaluation/runs=1");
   for (const char* text : {"half", "A&B (1/4)", "B's", "4", "[4", "null", "a \"b\"", "$HOME"}) {
     std::string option = options(text);
     // What a shell makes of it.
@@ -414,7 +487,8 @@ TEST_CASE("changes that the equations estimate are marked, and why") {
   Explanation e;
   e.name = "s";
   e.point.answers.equations.emplace().step = Seconds(2);
-  e.changes = {{{ChangeOf::execution, "exact", {{"/a", 1}}}, Seconds(1), 2.0}, {{ChangeOf::execution, "rough", {{"/a", 2}}}, Seconds(0.5), 4.0, "as if"}};
+  e.changes = {{{ChangeOf::execution, "exact", {{"/a", 1}}}, Seconds(1), 2.0},
+               {{ChangeOf::execution, "rough", {{"/a", 2}}}, Seconds(0.5), 4.0, "as if"}};
   const std::string text = to_text(e);
   CHECK(text.find(" ~4x") != std::string::npos);
   CHECK(text.find("~2x") == std::string::npos);
@@ -429,7 +503,8 @@ TEST_CASE("many tasks of one kind are shown as one, those of different kinds apa
   e.name = "s";
   e.point.answers.equations.emplace().step = Seconds(14);
   e.critical = CriticalTasks{{}, 1};
-  for (int i = 1; i <= 11; ++i) e.critical->tasks.push_back({fmt::format("push {}/11", i), Phase::exchange, Seconds(1), {}});
+  for (int i = 1; i <= 11; ++i)
+    e.critical->tasks.push_back({fmt::format("push {}/11", i), Phase::exchange, Seconds(1), {}});
   e.critical->tasks.push_back({"pull 11/11", Phase::exchange, Seconds(1), {}});
   e.critical->tasks.push_back({"backward 2/2", Phase::backward, Seconds(1), {}});
   e.critical->tasks.push_back({"backward tail", Phase::backward, Seconds(1), {}});

@@ -65,20 +65,25 @@ TEST_CASE("fact 1: Pipe-SGD is at most twice as fast as synchronous AllReduce") 
     const double A = positive_between(1e-4, 10), B = positive_between(1e-4, 10);
     const Cluster cluster = cluster_of(integer_between(2, 64), B);
     const Workload w = workload_taking(A);
-    const double speedup = step_time(scenario_of(cluster, synchronous()), w) / step_time(scenario_of(cluster, pipe(integer_between(2, 4))), w);
+    const double speedup = step_time(scenario_of(cluster, synchronous()), w) /
+                           step_time(scenario_of(cluster, pipe(integer_between(2, 4))), w);
     assert_close((A + B) / std::max(A, B), speedup, 1e-9, "speedup");
     RC_ASSERT(speedup <= 2 * kRounding);
   });
   // Equality at A = B.
   const Cluster cluster = cluster_of(4, 0.25);
-  require_close(2, step_time(scenario_of(cluster, synchronous()), workload_taking(0.25)) / step_time(scenario_of(cluster, pipe()), workload_taking(0.25)), 1e-9, "A = B");
+  require_close(2,
+                step_time(scenario_of(cluster, synchronous()), workload_taking(0.25)) /
+                    step_time(scenario_of(cluster, pipe()), workload_taking(0.25)),
+                1e-9, "A = B");
 }
 
 TEST_CASE("fact 1: with free compression by c, at most 1 + c times") {
   const auto speedup = [](double A, double B, double c, int p) {
     const Cluster cluster = cluster_of(p, B);
     const Workload w = workload_taking(A);
-    return step_time(scenario_of(cluster, synchronous()), w) / step_time(scenario_of(cluster, pipe(), free_compressor(c)), w);
+    return step_time(scenario_of(cluster, synchronous()), w) /
+           step_time(scenario_of(cluster, pipe(), free_compressor(c)), w);
   };
   property("(A+B)/max(A, B/c) <= 1 + c", [&] {
     const double A = positive_between(1e-4, 10), B = positive_between(1e-4, 10), c = real_between(1, 64);
@@ -95,7 +100,8 @@ TEST_CASE("fact 1: over a parameter server r times slower than the ring, at most
   const auto speedup = [](double A, double B, double c, int p, int shards) {
     const Cluster cluster = cluster_of(p, B);
     const Workload w = workload_taking(A);
-    return step_time(scenario_of(cluster, server(shards)), w) / step_time(scenario_of(cluster, pipe(), free_compressor(c)), w);
+    return step_time(scenario_of(cluster, server(shards)), w) /
+           step_time(scenario_of(cluster, pipe(), free_compressor(c)), w);
   };
   property("(A+rB)/max(A, B/c) <= 1 + rc", [&] {
     const double A = positive_between(1e-4, 10), B = positive_between(1e-4, 10), c = real_between(1, 64);
@@ -110,17 +116,23 @@ TEST_CASE("fact 1: over a parameter server r times slower than the ring, at most
 TEST_CASE("fact 2: segmentation inside Pipe-SGD never shortens the period") {
   // L segments: 2L(p-1)α + the same β and γ terms + L·S, and the period is max(A, that) for K >= 2.
   property(
-      "period with L segments is max(A, B_L) >= max(A, B)", [] {
-        Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-7, 1e-3)));
+      "period with L segments is max(A, B_L) >= max(A, B)",
+      [] {
+        Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e10)),
+                                       Seconds(positive_between(1e-7, 1e-3)));
         cluster.collective_cost = Seconds(positive_between(1e-7, 1e-3));
         cluster.reduction_cost = SecondsPerByte(positive_between(1e-12, 1e-9));
         std::vector<std::pair<double, double>> gradients;
-        for (int i = integer_between(1, 6); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 10000000), real_between(0, 0.1));
-        const Workload w = workload_of(Seconds(real_between(0, 0.2)), gradients, Seconds(real_between(0, 0.05)), Seconds(real_between(0, 0.05)));
+        for (int i = integer_between(1, 6); i > 0; --i)
+          gradients.emplace_back(4.0 * integer_between(1, 10000000), real_between(0, 0.1));
+        const Workload w = workload_of(Seconds(real_between(0, 0.2)), gradients, Seconds(real_between(0, 0.05)),
+                                       Seconds(real_between(0, 0.05)));
         const int segments = integer_between(1, 20), width = integer_between(2, 4);
         const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
-        const double more = (segments - 1) * (2 * (cluster.workers - 1) * cluster.link.latency.si() + cluster.collective_cost.si());
-        const double whole = step_time(scenario_of(cluster, pipe(width)), w), cut = step_time(scenario_of(cluster, pipe(width, segments)), w);
+        const double more =
+            (segments - 1) * (2 * (cluster.workers - 1) * cluster.link.latency.si() + cluster.collective_cost.si());
+        const double whole = step_time(scenario_of(cluster, pipe(width)), w),
+                     cut = step_time(scenario_of(cluster, pipe(width, segments)), w);
         assert_close(std::max(A, B), whole, 1e-9, "one segment");
         assert_close(std::max(A, B + more), cut, 1e-9, fmt::format("{} segments", segments));
         RC_ASSERT(cut >= whole / kRounding);
@@ -138,12 +150,14 @@ TEST_CASE("fact 3: β terms at p = 4 on 10 Gb/s") {
   // β = 0.8 ns/B. Ring 2·3/4·nβ; one dedicated server 2·4·nβ; one co-located server 2·3·nβ. The reference prints
   // sizes to 0.05 MB and times to 0.05 ms, which is how closely ours agree with the printed times.
   const Cluster cluster = star_cluster(4, 10_Gbps);
-  const auto check = [&](const char* network, double size_mb, double ring_ms, double dedicated_ms, double co_located_ms) {
+  const auto check = [&](const char* network, double size_mb, double ring_ms, double dedicated_ms,
+                         double co_located_ms) {
     const Workload w = simple_workload(0_s, 0_s, 0_s, Bytes(size_mb * 1e6));
     const auto compare = [&](const char* what, double factor, double printed_ms, const Strategy& strategy) {
       const double found = step_time(scenario_of(cluster, strategy), w);
       require_close(factor * size_mb * 1e6 * 0.8e-9, found, 1e-12, fmt::format("{}, {}", network, what));
-      require_close(printed_ms * 1e-3, found, 0.05 / size_mb + 0.05 / printed_ms, fmt::format("{}, {}, as printed", network, what));
+      require_close(printed_ms * 1e-3, found, 0.05 / size_mb + 0.05 / printed_ms,
+                    fmt::format("{}, {}, as printed", network, what));
     };
     compare("ring", 1.5, ring_ms, synchronous());
     compare("one dedicated server", 8, dedicated_ms, server());
@@ -154,7 +168,8 @@ TEST_CASE("fact 3: β terms at p = 4 on 10 Gb/s") {
   // ResNet-18's 11,689,512 parameters exactly: right to the printed digit.
   const Workload resnet = simple_workload(0_s, 0_s, 0_s, Bytes(4.0 * 11689512));
   require_close(0.2993, step_time(scenario_of(cluster, server()), resnet), 0.05 / 299.3, "8nβ");
-  require_close(0.2244, step_time(scenario_of(cluster, server(1, ServerPlacement::co_located)), resnet), 0.05 / 224.4, "6nβ");
+  require_close(0.2244, step_time(scenario_of(cluster, server(1, ServerPlacement::co_located)), resnet), 0.05 / 224.4,
+                "6nβ");
 }
 
 TEST_CASE("fact 4: an operating point of the published 5.4x") {
@@ -163,16 +178,19 @@ TEST_CASE("fact 4: an operating point of the published 5.4x") {
   const Cluster cluster = cluster_of(4, 0.825 * A);
   require_close(16.0 / 3, server_ratio(4, 1), 1e-15, "r");
   const double baseline = step_time(scenario_of(cluster, server()), workload_taking(A));
-  require_close(5.4, baseline / step_time(scenario_of(cluster, pipe(), free_compressor(2)), workload_taking(A)), 1e-9, "speedup");
+  require_close(5.4, baseline / step_time(scenario_of(cluster, pipe(), free_compressor(2)), workload_taking(A)), 1e-9,
+                "speedup");
 }
 
 TEST_CASE("overlapped buckets: max(γ_o·l_back, (k-1)·t(b)) + t(b̂)") {
   // E, the time from the start of backward until the last exchange has ended, is the longest way through a
   // bucket i: it is ready at R_i, then buckets i..k-1 take t(b) each and the last one t(b̂):
   //     E = max over i of R_i + (k-i)·t(b), plus t(b̂);  R_k = γ_o·l_back.
-  const auto exchange_time = [](int k, double backward, double first_gap, double b, double last, double slowdown, const Cluster& cluster) {
+  const auto exchange_time = [](int k, double backward, double first_gap, double b, double last, double slowdown,
+                                const Cluster& cluster) {
     std::vector<std::pair<double, double>> gradients;
-    for (int i = 0; i < k; ++i) gradients.emplace_back(i + 1 < k ? b : last, i == 0 ? first_gap : (backward - first_gap) / (k - 1));
+    for (int i = 0; i < k; ++i)
+      gradients.emplace_back(i + 1 < k ? b : last, i == 0 ? first_gap : (backward - first_gap) / (k - 1));
     Exchange exchange;
     exchange.grouping = Grouping::per_tensor;
     exchange.backward_slowdown = slowdown;
@@ -180,22 +198,29 @@ TEST_CASE("overlapped buckets: max(γ_o·l_back, (k-1)·t(b)) + t(b̂)") {
     return step_time(scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}), w) - 0.035;
   };
   property(
-      "exact where the first bucket is ready at once and the others at even distances", [&] {
+      "exact where the first bucket is ready at once and the others at even distances",
+      [&] {
         // R_i = (i-1)/(k-1)·R_k is linear in i, as (k-i)·t(b) is, so the maximum is at an end: i = 1 gives
         // (k-1)·t(b), i = k gives γ_o·l_back.
-        const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-6, 1e-4)));
+        const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)),
+                                             Seconds(positive_between(1e-6, 1e-4)));
         const int k = integer_between(2, 12);
-        const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6), slowdown = real_between(1.04, 1.1);
+        const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6),
+                     slowdown = real_between(1.04, 1.1);
         const double t = ring_all_reduce(cluster, b), t_last = ring_all_reduce(cluster, last);
-        assert_close(std::max(slowdown * backward, (k - 1) * t) + t_last, exchange_time(k, backward, 0, b, last, slowdown, cluster), 1e-9, "formula");
+        assert_close(std::max(slowdown * backward, (k - 1) * t) + t_last,
+                     exchange_time(k, backward, 0, b, last, slowdown, cluster), 1e-9, "formula");
       },
       500);
   property(
-      "short by at most the first bucket's gap where all distances are even", [&] {
+      "short by at most the first bucket's gap where all distances are even",
+      [&] {
         // R_i = i/k·R_k: the ends are R_1 + (k-1)·t(b) and R_k.
-        const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-6, 1e-4)));
+        const Cluster cluster = star_cluster(integer_between(2, 16), BytesPerSecond(positive_between(1e8, 1e11)),
+                                             Seconds(positive_between(1e-6, 1e-4)));
         const int k = integer_between(2, 12);
-        const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6), slowdown = real_between(1.04, 1.1);
+        const double backward = real_between(0.01, 0.5), b = 25e6, last = real_between(1e6, 25e6),
+                     slowdown = real_between(1.04, 1.1);
         const double t = ring_all_reduce(cluster, b), t_last = ring_all_reduce(cluster, last);
         const double formula = std::max(slowdown * backward, (k - 1) * t) + t_last, first = slowdown * backward / k;
         const double found = exchange_time(k, backward, backward / k, b, last, slowdown, cluster);
@@ -206,9 +231,11 @@ TEST_CASE("overlapped buckets: max(γ_o·l_back, (k-1)·t(b)) + t(b̂)") {
 }
 
 TEST_CASE("compression divides the bandwidth term and adds codec work") {
-  // Ring among 4 of 100 MB: B = 400 ms. c = 4, encode 1 ns/B, decode 0.5 ns/B: 100 + 50 ms of codec, 100 ms of exchange.
+  // Ring among 4 of 100 MB: B = 400 ms. c = 4, encode 1 ns/B, decode 0.5 ns/B: 100 + 50 ms of codec, 100 ms of
+  // exchange.
   const Cluster cluster = cluster_of(4, 0.4);
-  const StepForecast f = forecast(scenario_of(cluster, synchronous(), RatioCompressor{4, 1_ns_per_B, 0.5_ns_per_B}), workload_taking(0.3));
+  const StepForecast f =
+      forecast(scenario_of(cluster, synchronous(), RatioCompressor{4, 1_ns_per_B, 0.5_ns_per_B}), workload_taking(0.3));
   require_close(0.55, f.step.si(), 1e-9, "300 + 100 + 100 + 50 ms");
   require_close(0.10, f.breakdown.encode.si(), 1e-9, "encode");
   require_close(0.05, f.breakdown.decode.si(), 1e-9, "decode");

@@ -103,7 +103,8 @@ TEST_CASE("a point that does not fit its device has no worth, but by its memory"
 }
 
 TEST_CASE("a goal is a figure's name, and a value in its unit") {
-  const Goal efficiency = parse_goal("efficiency=0.9"), step = parse_goal("step=100ms"), memory = parse_goal("memory=80GB"), bus = parse_goal("busbw=8Gbps");
+  const Goal efficiency = parse_goal("efficiency=0.9"), step = parse_goal("step=100ms"),
+             memory = parse_goal("memory=80GB"), bus = parse_goal("busbw=8Gbps");
   CHECK((efficiency.figure->name == "efficiency" && efficiency.value == 0.9));
   CHECK(step.value == 0.1);
   CHECK(memory.value == 80e9);

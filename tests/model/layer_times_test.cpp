@@ -32,13 +32,18 @@ DeviceProfile device(FlopsPerSecond peak, BytesPerSecond bandwidth, Seconds laun
 }
 
 DeviceProfile random_device() {
-  DeviceProfile profile = device(FlopsPerSecond(positive_between(1e12, 1e15)), BytesPerSecond(positive_between(1e11, 1e13)), Seconds(positive_between(1e-7, 1e-5)), positive_between(1, 64));
+  DeviceProfile profile =
+      device(FlopsPerSecond(positive_between(1e12, 1e15)), BytesPerSecond(positive_between(1e11, 1e13)),
+             Seconds(positive_between(1e-7, 1e-5)), positive_between(1, 64));
   profile.compute_efficiency.value = real_between(0.1, 1);
   profile.memory_efficiency.value = real_between(0.1, 1);
   return profile;
 }
 
-KernelWork random_work() { return {Flops(positive_between(1, 1e13)), Bytes(positive_between(1, 1e10)), static_cast<double>(integer_between(1, 5))}; }
+KernelWork random_work() {
+  return {Flops(positive_between(1, 1e13)), Bytes(positive_between(1, 1e10)),
+          static_cast<double>(integer_between(1, 5))};
+}
 
 /// One of every kind.
 LayerShape random_shape() {
@@ -88,7 +93,8 @@ TEST_CASE("the roofline by hand") {
   DeviceProfile profile = device(10_TFLOPS, 1000_GBps, 5_us, 4);
   profile.compute_efficiency.value = 0.5;
   profile.memory_efficiency.value = 0.8;
-  require_close(10e-6 + 1e-3 * std::pow(2, 0.25), roofline({Flops(5e9), 800_MB, 2}, profile, Dtype::fp32).si(), 1e-12, "both 1 ms: 2^(1/4) ms");
+  require_close(10e-6 + 1e-3 * std::pow(2, 0.25), roofline({Flops(5e9), 800_MB, 2}, profile, Dtype::fp32).si(), 1e-12,
+                "both 1 ms: 2^(1/4) ms");
   require_close(10e-6 + 1e-3, roofline({Flops(5e9), 0_B, 2}, profile, Dtype::fp32).si(), 1e-12, "arithmetic alone");
   require_close(10e-6 + 1e-3, roofline({Flops(0), 800_MB, 2}, profile, Dtype::fp32).si(), 1e-12, "traffic alone");
   CHECK(roofline({}, profile, Dtype::fp32) == 0_s);
@@ -96,50 +102,60 @@ TEST_CASE("the roofline by hand") {
 }
 
 TEST_CASE("the smooth roofline lies between the sharp one and 2^(1/k) times it") {
-  property("max(a, b) <= t - launches <= 2^(1/k) max(a, b)", [] {
-    const DeviceProfile profile = random_device();
-    const KernelWork work = random_work();
-    const double a = work.flops.si() / (profile.peaks[0].rate.si() * profile.compute_efficiency.value);
-    const double b = work.bytes.si() / (profile.memory_bandwidth.value.si() * profile.memory_efficiency.value);
-    const double t = roofline(work, profile, Dtype::fp32).si() - work.kernels * profile.launch_overhead.value.si();
-    const double slack = 1e-9 * roofline(work, profile, Dtype::fp32).si();
-    RC_ASSERT(t >= std::max(a, b) - slack);
-    RC_ASSERT(t <= std::max(a, b) * std::pow(2, 1 / profile.bend.value) + slack);
-  }, 1000);
+  property(
+      "max(a, b) <= t - launches <= 2^(1/k) max(a, b)",
+      [] {
+        const DeviceProfile profile = random_device();
+        const KernelWork work = random_work();
+        const double a = work.flops.si() / (profile.peaks[0].rate.si() * profile.compute_efficiency.value);
+        const double b = work.bytes.si() / (profile.memory_bandwidth.value.si() * profile.memory_efficiency.value);
+        const double t = roofline(work, profile, Dtype::fp32).si() - work.kernels * profile.launch_overhead.value.si();
+        const double slack = 1e-9 * roofline(work, profile, Dtype::fp32).si();
+        RC_ASSERT(t >= std::max(a, b) - slack);
+        RC_ASSERT(t <= std::max(a, b) * std::pow(2, 1 / profile.bend.value) + slack);
+      },
+      1000);
 }
 
 TEST_CASE("more work never takes less time, a better device never more") {
-  property("monotone in every argument", [] {
-    const DeviceProfile profile = random_device();
-    const KernelWork work = random_work();
-    const double t = roofline(work, profile, Dtype::fp32).si() * (1 + 1e-12);
-    KernelWork more = work;
-    more.flops *= real_between(1, 3);
-    more.bytes *= real_between(1, 3);
-    more.kernels += integer_between(0, 2);
-    RC_ASSERT(roofline(more, profile, Dtype::fp32).si() * (1 + 2e-12) >= t);
-    DeviceProfile better = profile;
-    better.peaks[0].rate *= real_between(1, 3);
-    better.memory_bandwidth.value *= real_between(1, 3);
-    better.launch_overhead.value *= real_between(0.1, 1);
-    better.bend.value = std::min(64.0, better.bend.value * real_between(1, 3));
-    RC_ASSERT(roofline(work, better, Dtype::fp32).si() <= t);
-  }, 1000);
+  property(
+      "monotone in every argument",
+      [] {
+        const DeviceProfile profile = random_device();
+        const KernelWork work = random_work();
+        const double t = roofline(work, profile, Dtype::fp32).si() * (1 + 1e-12);
+        KernelWork more = work;
+        more.flops *= real_between(1, 3);
+        more.bytes *= real_between(1, 3);
+        more.kernels += integer_between(0, 2);
+        RC_ASSERT(roofline(more, profile, Dtype::fp32).si() * (1 + 2e-12) >= t);
+        DeviceProfile better = profile;
+        better.peaks[0].rate *= real_between(1, 3);
+        better.memory_bandwidth.value *= real_between(1, 3);
+        better.launch_overhead.value *= real_between(0.1, 1);
+        better.bend.value = std::min(64.0, better.bend.value * real_between(1, 3));
+        RC_ASSERT(roofline(work, better, Dtype::fp32).si() <= t);
+      },
+      1000);
 }
 
 TEST_CASE("a larger batch never takes less time, and less than in proportion") {
-  property("t(b) <= t(mb) <= m t(b) for every kind", [] {
-    const DeviceProfile profile = random_device();
-    const int batch = integer_between(1, 64), times = integer_between(1, 8);
-    const WorkloadTable table = table_of(Linear{8, 8, 1, true, false}, random_shape());
-    const Layer one = time_layers(table, profile, batch).layers[1], many = time_layers(table, profile, batch * times).layers[1];
-    RC_ASSERT(one.forward > 0_s);
-    RC_ASSERT(one.backward > 0_s);
-    RC_ASSERT(many.forward.si() >= one.forward.si() * (1 - 1e-12));
-    RC_ASSERT(many.backward.si() >= one.backward.si() * (1 - 1e-12));
-    RC_ASSERT(many.forward.si() <= times * one.forward.si() * (1 + 1e-12));
-    RC_ASSERT(many.backward.si() <= times * one.backward.si() * (1 + 1e-12));
-  }, 1000);
+  property(
+      "t(b) <= t(mb) <= m t(b) for every kind",
+      [] {
+        const DeviceProfile profile = random_device();
+        const int batch = integer_between(1, 64), times = integer_between(1, 8);
+        const WorkloadTable table = table_of(Linear{8, 8, 1, true, false}, random_shape());
+        const Layer one = time_layers(table, profile, batch).layers[1],
+                    many = time_layers(table, profile, batch * times).layers[1];
+        RC_ASSERT(one.forward > 0_s);
+        RC_ASSERT(one.backward > 0_s);
+        RC_ASSERT(many.forward.si() >= one.forward.si() * (1 - 1e-12));
+        RC_ASSERT(many.backward.si() >= one.backward.si() * (1 - 1e-12));
+        RC_ASSERT(many.forward.si() <= times * one.forward.si() * (1 + 1e-12));
+        RC_ASSERT(many.backward.si() <= times * one.backward.si() * (1 + 1e-12));
+      },
+      1000);
 }
 
 TEST_CASE("a convolution's work by hand") {
@@ -155,7 +171,9 @@ TEST_CASE("a convolution's work by hand") {
 TEST_CASE("Winograd's gain is for 3 x 3 convolutions of stride 1 in fp32 alone") {
   DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   profile.winograd.value = 2.25;
-  const auto gain = [&](LayerShape shape, Dtype dtype) { return work_of(shape, 4, dtype).weight_gradient.flops / work_on(profile, shape, 4, dtype).weight_gradient.flops; };
+  const auto gain = [&](LayerShape shape, Dtype dtype) {
+    return work_of(shape, 4, dtype).weight_gradient.flops / work_on(profile, shape, 4, dtype).weight_gradient.flops;
+  };
   CHECK(gain(Conv2d{4, 4, {3, 3}, 1, {1, 1}, 1, false, {8, 8}}, Dtype::fp32) == Approx(2.25));
   CHECK(gain(Conv2d{4, 4, {3, 3}, 1, {1, 1}, 1, false, {8, 8}}, Dtype::fp16) == 1);
   CHECK(gain(Conv2d{4, 4, {3, 3}, 2, {1, 1}, 1, false, {8, 8}}, Dtype::fp32) == 1);
@@ -167,9 +185,12 @@ TEST_CASE("the V100's datasheet profile is near what was measured on V100s") {
   // Measured, batch 32, fp32: backward 63.533 ms for ResNet-50 and 85.31 ms for VGG-16 (the tables resnet50-v100 and
   // vgg16-v100, Espresso). A datasheet and assumed efficiencies cannot do better than a rough figure: within 35 %.
   for (const char* name : {"resnet50", "vgg16"}) {
-    const WorkloadTable table = load_workload(default_library() / "workloads" / (std::string(name) + ".json"), Json{{"profile", "v100-datasheet"}, {"batch", 32}}, default_library());
-    const WorkloadTable measured = load_workload(default_library() / "workloads" / (std::string(name) + "-v100.json"), Json::object(), default_library());
-    require_close(make_workload(measured).backward, make_workload(table).backward, 0.35, std::string(name) + " backward");
+    const WorkloadTable table = load_workload(default_library() / "workloads" / (std::string(name) + ".json"),
+                                              Json{{"profile", "v100-datasheet"}, {"batch", 32}}, default_library());
+    const WorkloadTable measured = load_workload(default_library() / "workloads" / (std::string(name) + "-v100.json"),
+                                                 Json::object(), default_library());
+    require_close(make_workload(measured).backward, make_workload(table).backward, 0.35,
+                  std::string(name) + " backward");
   }
 }
 
@@ -186,11 +207,13 @@ TEST_CASE("an update that the profile lists is priced tensor by tensor, others b
   DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
   const Seconds by_roofline = time_layers(table, profile, 1).update;
-  profile.kernels = {{"adam-update/fp32", 1_s, 1_GBps, {}, Evidence::measured, "test"}, {"sgd_momentum-update/bf16", 1_s, 1_GBps, {}, Evidence::measured, "test"}};
+  profile.kernels = {{"adam-update/fp32", 1_s, 1_GBps, {}, Evidence::measured, "test"},
+                     {"sgd_momentum-update/bf16", 1_s, 1_GBps, {}, Evidence::measured, "test"}};
   CHECK(time_layers(table, profile, 1).update == by_roofline);  // of another optimizer, of another type
-  profile.kernels.push_back({"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}});
-  // 20 bytes an element. 20,000 elements: 400 kB, 6 us and 300 kB at 50 GB/s. 300: 6 kB, 2 us and 6/100 of the 4 us to the
-  // knot. 60,000: 1.2 MB, 6 us and 1.1 MB at 50 GB/s.
+  profile.kernels.push_back(
+      {"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}});
+  // 20 bytes an element. 20,000 elements: 400 kB, 6 us and 300 kB at 50 GB/s. 300: 6 kB, 2 us and 6/100 of the 4 us to
+  // the knot. 60,000: 1.2 MB, 6 us and 1.1 MB at 50 GB/s.
   require_close(12_us + 2.24_us + 28_us, time_layers(table, profile, 1).update, 1e-12, "update");
   table.dtype = Dtype::tf32;
   profile.peaks.push_back({Dtype::tf32, 1_TFLOPS, Evidence::assumed, "test"});
@@ -209,10 +232,13 @@ TEST_CASE("the first layer has no data gradient, and the timed table is the work
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
   table.batch = 7;
   const WorkloadTable timed = time_layers(table, profile, 7);
-  const LayerWork first = work_of(*table.layers[0].shape, 7, Dtype::fp32), second = work_of(*table.layers[1].shape, 7, Dtype::fp32);
+  const LayerWork first = work_of(*table.layers[0].shape, 7, Dtype::fp32),
+                  second = work_of(*table.layers[1].shape, 7, Dtype::fp32);
   CHECK(timed.layers[0].backward == roofline(first.weight_gradient, profile, Dtype::fp32));
-  CHECK(timed.layers[1].backward == roofline(second.weight_gradient, profile, Dtype::fp32) + roofline(second.data_gradient, profile, Dtype::fp32));
-  CHECK(timed.update == roofline(update_work(20000 + 60300, 3, Optimizer::momentum, Dtype::fp32), profile, Dtype::fp32));
+  CHECK(timed.layers[1].backward ==
+        roofline(second.weight_gradient, profile, Dtype::fp32) + roofline(second.data_gradient, profile, Dtype::fp32));
+  CHECK(timed.update ==
+        roofline(update_work(20000 + 60300, 3, Optimizer::momentum, Dtype::fp32), profile, Dtype::fp32));
   table.profile = profile;
   const Workload a = make_workload(table), b = make_workload(timed);
   CHECK(a.compute() == b.compute());
@@ -224,7 +250,8 @@ TEST_CASE("a measured entry is used where work, batch and type are its own, the 
   const LayerShape shape = Linear{200, 300, 1, true, false};
   DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   profile.peaks.push_back({Dtype::fp16, 2_TFLOPS, Evidence::assumed, "test"});
-  profile.layers = {{Linear{7, 7, 1, true, false}, 8, Dtype::fp32, 9_s, 9_s, 9_s, Evidence::measured, "test"}, {shape, 8, Dtype::fp32, 3_ms, 5_ms, {}, Evidence::measured, "test"}};
+  profile.layers = {{Linear{7, 7, 1, true, false}, 8, Dtype::fp32, 9_s, 9_s, 9_s, Evidence::measured, "test"},
+                    {shape, 8, Dtype::fp32, 3_ms, 5_ms, {}, Evidence::measured, "test"}};
   const LayerWork work = work_of(shape, 8, Dtype::fp32);
   const LayerTimes times = times_of(profile, shape, 8, Dtype::fp32);
   CHECK(times.forward == 3_ms);
@@ -232,7 +259,8 @@ TEST_CASE("a measured entry is used where work, batch and type are its own, the 
   CHECK(times.weight_gradient == roofline(work.weight_gradient, profile, Dtype::fp32));  // the entry does not have it
   CHECK(times_of(profile, Linear{200, 300, 1, true, true}, 8, Dtype::fp32).forward == 3_ms);  // tied: the same kernels
   const auto by_roofline = [&](const LayerShape& other, int batch, Dtype dtype) {
-    return times_of(profile, other, batch, dtype).forward == roofline(work_on(profile, other, batch, dtype).forward, profile, dtype);
+    return times_of(profile, other, batch, dtype).forward ==
+           roofline(work_on(profile, other, batch, dtype).forward, profile, dtype);
   };
   CHECK(by_roofline(shape, 9, Dtype::fp32));
   CHECK(by_roofline(shape, 8, Dtype::fp16));
@@ -240,7 +268,8 @@ TEST_CASE("a measured entry is used where work, batch and type are its own, the 
   CHECK(by_roofline(Linear{200, 300, 1, false, false}, 8, Dtype::fp32));
 
   // In a table: backward is both gradients, but for the first layer.
-  const WorkloadTable second = time_layers(table_of(Linear{100, 200, 1, true, false}, shape), profile, 8), first = time_layers(table_of(shape, Linear{300, 100, 1, true, false}), profile, 8);
+  const WorkloadTable second = time_layers(table_of(Linear{100, 200, 1, true, false}, shape), profile, 8),
+                      first = time_layers(table_of(shape, Linear{300, 100, 1, true, false}), profile, 8);
   CHECK(second.layers[1].forward == 3_ms);
   CHECK(second.layers[1].backward == times.weight_gradient + 5_ms);
   CHECK(first.layers[0].backward == times.weight_gradient);
@@ -262,22 +291,24 @@ TEST_CASE("layers do the same work when no kernel of theirs differs") {
   CHECK_FALSE(same_work(Add{8}, Multiply{8}));
   property("and then their work is equal", [] {
     const LayerShape a = random_shape(), b = random_shape();
-    if (same_work(a, b)) RC_ASSERT(work_of(a, 3, Dtype::fp32).forward.bytes == work_of(b, 3, Dtype::fp32).forward.bytes);
+    if (same_work(a, b))
+      RC_ASSERT(work_of(a, 3, Dtype::fp32).forward.bytes == work_of(b, 3, Dtype::fp32).forward.bytes);
     RC_ASSERT(same_work(a, a));
   });
 }
 
 TEST_CASE("fused attention keeps no scores, and makes five products backward") {
-  // 4 heads of 8, 2 of keys and values; 16 positions, 3 samples: 4·16² = 1024 scores of 8 multiply-accumulates, twice: 16384.
-  // q, o and their gradients have 16·32 = 512 elements, k, v and theirs 16·2·8 = 256; a statistic is 4·16 = 64 numbers of 4 bytes.
+  // 4 heads of 8, 2 of keys and values; 16 positions, 3 samples: 4·16² = 1024 scores of 8 multiply-accumulates, twice:
+  // 16384. q, o and their gradients have 16·32 = 512 elements, k, v and theirs 16·2·8 = 256; a statistic is 4·16 = 64
+  // numbers of 4 bytes.
   const Attention whole{4, 32, 16, {}, 2, true, false}, causal{4, 32, 16, {}, 2, true, true};
   const LayerWork work = work_of(whole, 3, Dtype::bf16);
   CHECK(attention_macs(whole) == 16384);
   CHECK(work.forward.flops == Flops(3 * (2 * 16384 + 6 * 1024.0)));
   CHECK(work.forward.bytes == Bytes(3 * (2 * (512 + 2 * 256 + 512) + 4 * 64.0)));
   CHECK(work.forward.kernels == 1);
-  // Five products of 8192 multiply-accumulates; 6 operations a score, 2 an element of o. Reads o and do, writes a statistic; reads q, k,
-  // v, do and two statistics, writes dq, dk, dv.
+  // Five products of 8192 multiply-accumulates; 6 operations a score, 2 an element of o. Reads o and do, writes a
+  // statistic; reads q, k, v, do and two statistics, writes dq, dk, dv.
   CHECK(work.data_gradient.flops == Flops(3 * (5 * 16384 + 6 * 1024 + 2 * 512.0)));
   CHECK(work.data_gradient.bytes == Bytes(3 * (2 * (2 * 512 + 512 + 2 * 256 + 512 + 512 + 2 * 256) + 3 * 4 * 64.0)));
   CHECK(work.weight_gradient.kernels == 0);
@@ -288,7 +319,8 @@ TEST_CASE("fused attention keeps no scores, and makes five products backward") {
   CHECK(half.data_gradient.flops == Flops(3 * (5 * 8192 + 6 * 512 + 2 * 512.0)));
   CHECK(half.forward.bytes == work.forward.bytes);
   // With scores in memory, keys and values alone are fewer: forward 2·256 + 2·512 + 4·1024 elements.
-  CHECK(work_of(Attention{4, 32, 16, {}, 2}, 3, Dtype::bf16).forward.bytes == Bytes(3 * 2 * (2 * 256 + 2 * 512 + 4 * 1024.0)));
+  CHECK(work_of(Attention{4, 32, 16, {}, 2}, 3, Dtype::bf16).forward.bytes ==
+        Bytes(3 * 2 * (2 * 256 + 2 * 512 + 4 * 1024.0)));
 }
 
 TEST_CASE("fused attention reaches a share of the peak of its own") {
@@ -301,19 +333,20 @@ TEST_CASE("fused attention reaches a share of the peak of its own") {
   require_close(flops / 0.5e12, forward(fused), 1e-12, "no share of its own");
   profile.attention_efficiency = ProfileShare{0.2, Evidence::assumed, "test"};
   require_close(flops / 0.2e12, forward(fused), 1e-12, "a fifth");
-  require_close(work_of(in_memory, 2, Dtype::fp32).forward.flops.si() / 0.5e12, forward(in_memory), 1e-12, "scores in memory");
+  require_close(work_of(in_memory, 2, Dtype::fp32).forward.flops.si() / 0.5e12, forward(in_memory), 1e-12,
+                "scores in memory");
   CHECK(efficiency_of(profile, Linear{3, 4}) == 0.5);
 }
 
 TEST_CASE("an RMSNorm of simple operations reads and writes its rows many times") {
-  // 3 samples of 5 rows of 7: 105 elements. Forward in bf16: casts of 2 + 4 bytes there and back; squares read and write 8, their mean
-  // reads 4, the product with its root 8, that with the weights 2 + 2.
+  // 3 samples of 5 rows of 7: 105 elements. Forward in bf16: casts of 2 + 4 bytes there and back; squares read and
+  // write 8, their mean reads 4, the product with its root 8, that with the weights 2 + 2.
   const LayerNorm norm{7, 5, false, true};
   const LayerWork halves = work_of(norm, 3, Dtype::bf16);
   CHECK(halves.forward.bytes == Bytes(105 * (6 + 8 + 4 + 8 + 6 + 4.0)));
   CHECK(halves.forward.kernels == 8);  // and eps and the root, of a number a row
-  // Backward: g·w 4; cast 6; for x g·r 8; for r g·x 12 and its sum 4; the mean's gradient spread 4; of the square x to the power 1 8,
-  // times 2 8, times that 12; the sum of both 12; cast 6. For w g·x̂ 6 and its sum 2.
+  // Backward: g·w 4; cast 6; for x g·r 8; for r g·x 12 and its sum 4; the mean's gradient spread 4; of the square x to
+  // the power 1 8, times 2 8, times that 12; the sum of both 12; cast 6. For w g·x̂ 6 and its sum 2.
   CHECK(halves.data_gradient.bytes == Bytes(105 * (4 + 6 + 8 + 12 + 4 + 4 + 8 + 8 + 12 + 12 + 6.0)));
   CHECK(halves.weight_gradient.bytes == Bytes(105 * 8.0));
   // In fp32 nothing is cast.
@@ -325,8 +358,10 @@ TEST_CASE("an RMSNorm of simple operations reads and writes its rows many times"
 }
 
 TEST_CASE("rotary positions turn queries and keys, in one kernel or in many") {
-  // 2 samples of 10 elements: read and written once, by one kernel each way; by simple operations forward 10 times and backward 15.
-  const LayerWork fused = work_of(Rotary{10, 4, false}, 2, Dtype::bf16), composed = work_of(Rotary{10, 4, true}, 2, Dtype::bf16);
+  // 2 samples of 10 elements: read and written once, by one kernel each way; by simple operations forward 10 times and
+  // backward 15.
+  const LayerWork fused = work_of(Rotary{10, 4, false}, 2, Dtype::bf16),
+                  composed = work_of(Rotary{10, 4, true}, 2, Dtype::bf16);
   CHECK(fused.forward.bytes == 2_B * 40.0);
   CHECK(fused.data_gradient.bytes == 2_B * 40.0);
   CHECK(composed.forward.bytes == 2_B * 200.0);
@@ -337,9 +372,12 @@ TEST_CASE("rotary positions turn queries and keys, in one kernel or in many") {
 
 TEST_CASE("mixed precision takes the narrow type's times, the wide type's update and gradients") {
   const auto load = [](const char* dtype, const Json& compute) {
-    return load_workload(default_library() / "workloads" / "llama-2-7b.json", Json{{"profile", "h100-datasheet"}, {"dtype", dtype}, {"compute_dtype", compute}}, default_library());
+    return load_workload(default_library() / "workloads" / "llama-2-7b.json",
+                         Json{{"profile", "h100-datasheet"}, {"dtype", dtype}, {"compute_dtype", compute}},
+                         default_library());
   };
-  const Workload wide = make_workload(load("fp32", nullptr)), narrow = make_workload(load("bf16", nullptr)), mixed = make_workload(load("fp32", "bf16"));
+  const Workload wide = make_workload(load("fp32", nullptr)), narrow = make_workload(load("bf16", nullptr)),
+                 mixed = make_workload(load("fp32", "bf16"));
   CHECK(mixed.forward == narrow.forward);
   CHECK(mixed.backward == narrow.backward);
   CHECK(mixed.forward < wide.forward);
@@ -349,18 +387,28 @@ TEST_CASE("mixed precision takes the narrow type's times, the wide type's update
   WorkloadTable table = table_of(Linear{100, 200, 1, true, false}, Linear{200, 300, 1, true, false});
   table.compute_dtype = Dtype::bf16;
   DeviceProfile profile = device(10_TFLOPS, 100_GBps, 5_us, 4);
-  CHECK_THAT([&] { table.profile = profile; return fault_of(table); }(), ContainsSubstring("/workload/compute_dtype: found bf16 on the device \"device\"; allowed: fp32"));
+  CHECK_THAT(
+      [&] {
+        table.profile = profile;
+        return fault_of(table);
+      }(),
+      ContainsSubstring("/workload/compute_dtype: found bf16 on the device \"device\"; allowed: fp32"));
   profile.peaks.push_back({Dtype::bf16, 20_TFLOPS, Evidence::measured, "test"});
-  profile.layers = {{*table.layers[1].shape, 1, Dtype::fp32, 1_ms, 1_ms, 1_ms, Evidence::measured, "test"}, {*table.layers[1].shape, 1, Dtype::bf16, 2_ms, 3_ms, 4_ms, Evidence::measured, "test"}};
+  profile.layers = {{*table.layers[1].shape, 1, Dtype::fp32, 1_ms, 1_ms, 1_ms, Evidence::measured, "test"},
+                    {*table.layers[1].shape, 1, Dtype::bf16, 2_ms, 3_ms, 4_ms, Evidence::measured, "test"}};
   CHECK(time_layers(table, profile, 1).layers[1].forward == 2_ms);
   CHECK(time_layers(table, profile, 1).layers[1].backward == 7_ms);
-  profile.kernels = {{"sgd_momentum-update/bf16", 1_us, 1_GBps, {}, Evidence::measured, "test"}, {"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
+  profile.kernels = {{"sgd_momentum-update/bf16", 1_us, 1_GBps, {}, Evidence::measured, "test"},
+                     {"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
   CHECK(update_of(list_gradients(table), profile).entry == &profile.kernels[1]);
   table.profile = profile;
   CHECK(fault_of(table).empty());
   table.dtype = Dtype::bf16;
   table.compute_dtype = Dtype::fp32;
-  CHECK_THAT(fault_of(table), ContainsSubstring("/workload/compute_dtype: found fp32 beside a dtype of bf16; allowed: a type at most as wide as dtype"));
+  CHECK_THAT(
+      fault_of(table),
+      ContainsSubstring(
+          "/workload/compute_dtype: found fp32 beside a dtype of bf16; allowed: a type at most as wide as dtype"));
 }
 
 TEST_CASE("layers beyond the fitted range are named, each once, and only where the roofline prices them") {
@@ -427,7 +475,9 @@ TEST_CASE("a fitted range is of one kernel, several alike ones being as many tim
     KernelWork one = random_work();
     one.kernels = 1;
     const int n = integer_between(1, 1000);
-    assert_close(roofline(one, profile, Dtype::fp32).si() * n, roofline({one.flops * n, one.bytes * n, one.kernels * n}, profile, Dtype::fp32).si(), 1e-12, "n kernels");
+    assert_close(roofline(one, profile, Dtype::fp32).si() * n,
+                 roofline({one.flops * n, one.bytes * n, one.kernels * n}, profile, Dtype::fp32).si(), 1e-12,
+                 "n kernels");
   });
 }
 
@@ -437,11 +487,14 @@ TEST_CASE("notes say what was not measured, and name a few of the extrapolated l
     for (const std::string& note : timing_notes(table)) text += note + "\n";
     return text;
   };
-  WorkloadTable table = load_workload(default_library() / "workloads" / "resnet50.json", Json{{"profile", "v100-datasheet"}, {"batch", 32}}, default_library());
-  CHECK(notes(table) == "layer times follow from the profile \"v100-datasheet\", not measured: peak, memory bandwidth datasheet; "
-                        "launch overhead, compute efficiency, memory efficiency, bend, Winograd's gain assumed\n");
+  WorkloadTable table = load_workload(default_library() / "workloads" / "resnet50.json",
+                                      Json{{"profile", "v100-datasheet"}, {"batch", 32}}, default_library());
+  CHECK(notes(table) ==
+        "layer times follow from the profile \"v100-datasheet\", not measured: peak, memory bandwidth datasheet; "
+        "launch overhead, compute efficiency, memory efficiency, bend, Winograd's gain assumed\n");
   table.profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
-  for (Evidence* evidence : {&table.profile->peaks[0].evidence, &table.profile->memory_bandwidth.evidence, &table.profile->launch_overhead.evidence, &table.profile->compute_efficiency.evidence,
+  for (Evidence* evidence : {&table.profile->peaks[0].evidence, &table.profile->memory_bandwidth.evidence,
+                             &table.profile->launch_overhead.evidence, &table.profile->compute_efficiency.evidence,
                              &table.profile->memory_efficiency.evidence, &table.profile->bend.evidence})
     *evidence = Evidence::measured;
   CHECK(notes(table).empty());
@@ -449,26 +502,36 @@ TEST_CASE("notes say what was not measured, and name a few of the extrapolated l
   // and the update.
   table.profile->range = {{Dtype::fp16, {Flops(0), Flops(1)}, {0_B, 1_B}}};
   REQUIRE(table.layers.size() == 175);
-  CHECK(notes(table) == "176 times are extrapolated beyond the kernels that the profile \"device\" was fitted on: conv1, bn1, relu and 173 more\n");
+  CHECK(
+      notes(table) ==
+      "176 times are extrapolated beyond the kernels that the profile \"device\" was fitted on: conv1, bn1, relu and 173 more\n");
   table.profile->range.clear();
   table.profile->memory_bandwidth.evidence = Evidence::assumed;
   CHECK(notes(table) == "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n");
   // With an entry for everything the constants price nothing.
   for (const Layer& layer : table.layers)
-    if (find_entry(*table.profile, *layer.shape, 32, Dtype::fp32) == nullptr) table.profile->layers.push_back({*layer.shape, 32, Dtype::fp32, 1_us, 1_us, 1_us, Evidence::measured, "test"});
+    if (find_entry(*table.profile, *layer.shape, 32, Dtype::fp32) == nullptr)
+      table.profile->layers.push_back({*layer.shape, 32, Dtype::fp32, 1_us, 1_us, 1_us, Evidence::measured, "test"});
   // But the update: 25,557,032 parameters of 20 B at 100 GB/s and 161 launches, 5.27 ms, beside 175 layers of 3 us.
-  CHECK(notes(table) == "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
-                        "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, whose own error is not known: an error band leaves it out\n");
+  CHECK(
+      notes(table) ==
+      "layer times follow from the profile \"device\", not measured: memory bandwidth assumed\n"
+      "91 % of forward, backward and update has no entry in the profile \"device\" but follows from the roofline, whose own error is not known: an error band leaves it out\n");
   table.profile->kernels = {{"sgd_momentum-update/fp32", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
   CHECK(notes(table).empty());
   // But an entry may be no measurement either.
   table.profile->kernels[0].evidence = Evidence::transferred;
-  CHECK(notes(table) == "1 time is from entries of the profile \"device\" that are transferred, not measured: update\n");
+  CHECK(notes(table) ==
+        "1 time is from entries of the profile \"device\" that are transferred, not measured: update\n");
   for (LayerEntry& entry : table.profile->layers) entry.evidence = Evidence::transferred;
-  CHECK(notes(table) == "176 times are from entries of the profile \"device\" that are transferred, not measured: conv1, bn1, relu and 173 more\n");
+  CHECK(
+      notes(table) ==
+      "176 times are from entries of the profile \"device\" that are transferred, not measured: conv1, bn1, relu and 173 more\n");
   table.profile.reset();
   CHECK(notes(table).empty());
-  CHECK(timing_notes(load_workload(default_library() / "workloads" / "resnet50-v100.json", Json::object(), default_library())).empty());
+  CHECK(timing_notes(
+            load_workload(default_library() / "workloads" / "resnet50-v100.json", Json::object(), default_library()))
+            .empty());
 }
 
 TEST_CASE("impossible and double entries of a profile are faults") {
@@ -481,24 +544,46 @@ TEST_CASE("impossible and double entries of a profile are faults") {
   };
   const LayerEntry entry{Linear{8, 8, 1, true, false}, 1, Dtype::fp32, 1_us, {}, {}, Evidence::measured, "test"};
   CHECK(with([&](DeviceProfile& p) { p.layers = {entry}; }).empty());
-  CHECK_THAT(with([&](DeviceProfile& p) { p.layers = {entry, {Linear{8, 8, 1, true, true}, 1, Dtype::fp32, 2_us, {}, {}, Evidence::measured, "test"}}; }),
-             ContainsSubstring("/workload/profile/layers/1: found the work, batch and type of layers/0 a second time"));
-  CHECK_THAT(with([&](DeviceProfile& p) { p.layers = {{Linear{}, 1, Dtype::fp32, {}, {}, {}, Evidence::measured, "test"}}; }), ContainsSubstring("/workload/profile/layers/0: found an entry without a time"));
-  CHECK_THAT(with([&](DeviceProfile& p) { p.layers = {{Attention{3, 8, 4, {}}, 1, Dtype::fp32, 1_us, {}, {}, Evidence::measured, "test"}}; }), ContainsSubstring("/workload/profile/layers/0/shape/heads"));
-  CHECK_THAT(with([&](DeviceProfile& p) { p.range = {{Dtype::fp32, {Flops(2), Flops(1)}, {0_B, 1_B}}}; }), ContainsSubstring("/workload/profile/range/0/flops/min: found"));
-  CHECK_THAT(with([&](DeviceProfile& p) { p.range = {{Dtype::fp32, {Flops(1), Flops(1)}, {2_B, 1_B}}}; }), ContainsSubstring("/workload/profile/range/0/bytes/min: found"));
-  CHECK_THAT(with([&](DeviceProfile& p) { p.range.resize(2); }), ContainsSubstring("/workload/profile/range/1/dtype: found fp32 a second time"));
-  CHECK_THAT(with([&](DeviceProfile& p) { p.roofline_spread.resize(2); }), ContainsSubstring("/workload/profile/roofline_spread/1/dtype: found fp32 a second time"));
-  CHECK_THAT(with([&](DeviceProfile& p) { p.kernels = {{"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"}, {"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"}}; }),
+  CHECK_THAT(
+      with([&](DeviceProfile& p) {
+        p.layers = {entry, {Linear{8, 8, 1, true, true}, 1, Dtype::fp32, 2_us, {}, {}, Evidence::measured, "test"}};
+      }),
+      ContainsSubstring("/workload/profile/layers/1: found the work, batch and type of layers/0 a second time"));
+  CHECK_THAT(with([&](DeviceProfile& p) {
+               p.layers = {{Linear{}, 1, Dtype::fp32, {}, {}, {}, Evidence::measured, "test"}};
+             }),
+             ContainsSubstring("/workload/profile/layers/0: found an entry without a time"));
+  CHECK_THAT(with([&](DeviceProfile& p) {
+               p.layers = {{Attention{3, 8, 4, {}}, 1, Dtype::fp32, 1_us, {}, {}, Evidence::measured, "test"}};
+             }),
+             ContainsSubstring("/workload/profile/layers/0/shape/heads"));
+  CHECK_THAT(with([&](DeviceProfile& p) {
+               p.range = {{Dtype::fp32, {Flops(2), Flops(1)}, {0_B, 1_B}}};
+             }),
+             ContainsSubstring("/workload/profile/range/0/flops/min: found"));
+  CHECK_THAT(with([&](DeviceProfile& p) {
+               p.range = {{Dtype::fp32, {Flops(1), Flops(1)}, {2_B, 1_B}}};
+             }),
+             ContainsSubstring("/workload/profile/range/0/bytes/min: found"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.range.resize(2); }),
+             ContainsSubstring("/workload/profile/range/1/dtype: found fp32 a second time"));
+  CHECK_THAT(with([&](DeviceProfile& p) { p.roofline_spread.resize(2); }),
+             ContainsSubstring("/workload/profile/roofline_spread/1/dtype: found fp32 a second time"));
+  CHECK_THAT(with([&](DeviceProfile& p) {
+               p.kernels = {{"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"},
+                            {"cast", 1_us, 1_GBps, {}, Evidence::measured, "test"}};
+             }),
              ContainsSubstring("/workload/profile/kernels/1/name: found \"cast\" a second time"));
 }
 
 TEST_CASE("every shipped profile times every shipped network") {
-  for (const char* profile : {"v100-datasheet", "p100-datasheet", "titan-xp-datasheet", "a100-datasheet", "h100-datasheet"}) {
+  for (const char* profile :
+       {"v100-datasheet", "p100-datasheet", "titan-xp-datasheet", "a100-datasheet", "h100-datasheet"}) {
     for (const char* name : {"resnet50", "lstm-wikitext2", "transformer-multi30k"}) {
       INFO(name << " on " << profile);
       const auto load = [&](const char* variant) {
-        return make_workload(load_workload(default_library() / "workloads" / (std::string(name) + ".json"), Json{{"profile", profile}, {"variant", variant}}, default_library()));
+        return make_workload(load_workload(default_library() / "workloads" / (std::string(name) + ".json"),
+                                           Json{{"profile", profile}, {"variant", variant}}, default_library()));
       };
       const Workload whole = load("vanilla"), low = load("pufferfish");
       CHECK(whole.forward > 0_s);
@@ -511,13 +596,21 @@ TEST_CASE("every shipped profile times every shipped network") {
 
 TEST_CASE("bad shapes are faults that say what is allowed") {
   CHECK(fault_of(table_of(Linear{}, Linear{})).empty());
-  CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {0, 0}, 1, false, {2, 2}})), ContainsSubstring("/workload/layers/1/shape/kernel: found [3, 3]; allowed: at most the padded input, [2, 2]"));
-  CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {-1, 0}, 1, false, {8, 8}})), ContainsSubstring("/workload/layers/1/shape/padding"));
-  CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3}, 1, {0, 0}, 1, false, {8, 8}})), ContainsSubstring("[height, width], two integers"));
-  CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {1, 1}, 2, false, {8, 8}})), ContainsSubstring("a divisor of both"));
+  CHECK_THAT(
+      fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {0, 0}, 1, false, {2, 2}})),
+      ContainsSubstring("/workload/layers/1/shape/kernel: found [3, 3]; allowed: at most the padded input, [2, 2]"));
+  CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {-1, 0}, 1, false, {8, 8}})),
+             ContainsSubstring("/workload/layers/1/shape/padding"));
+  CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3}, 1, {0, 0}, 1, false, {8, 8}})),
+             ContainsSubstring("[height, width], two integers"));
+  CHECK_THAT(fault_of(table_of(Linear{}, Conv2d{3, 8, {3, 3}, 1, {1, 1}, 2, false, {8, 8}})),
+             ContainsSubstring("a divisor of both"));
   CHECK_THAT(fault_of(table_of(Linear{}, Attention{3, 8, 4, {}})), ContainsSubstring("a divisor of the width"));
-  CHECK_THAT(fault_of(table_of(Linear{}, Attention{4, 8, 4, {}, 3})), ContainsSubstring("/shape/kv_heads: found 3 heads of keys and values for 4 heads; allowed: a divisor of heads"));
-  CHECK_THAT(fault_of(table_of(Linear{}, Attention{4, 8, 4, 5, {}, true, true})), ContainsSubstring("/shape/causal: found 4 query and 5 key positions"));
+  CHECK_THAT(
+      fault_of(table_of(Linear{}, Attention{4, 8, 4, {}, 3})),
+      ContainsSubstring("/shape/kv_heads: found 3 heads of keys and values for 4 heads; allowed: a divisor of heads"));
+  CHECK_THAT(fault_of(table_of(Linear{}, Attention{4, 8, 4, 5, {}, true, true})),
+             ContainsSubstring("/shape/causal: found 4 query and 5 key positions"));
   CHECK(fault_of(table_of(Linear{}, Attention{4, 8, 4, 5, {}, false, true})).empty());
   CHECK_THAT(fault_of(table_of(Add{4}, Add{4})), ContainsSubstring("no gradient tensor"));
   WorkloadTable table = table_of(Linear{10, 10, 1, true, false}, Linear{10, 5, 1, true, false});
@@ -534,13 +627,15 @@ TEST_CASE("bad shapes are faults that say what is allowed") {
 }
 
 TEST_CASE("a scenario names network, variant and profile, and each may be an axis") {
-  const std::string scenario = R"({"name": "s", "workload": {"from": "resnet50", "variant": ["vanilla", "pufferfish"], "profile": ["v100-datasheet", "a100-datasheet"], "batch": 16},
+  const std::string scenario =
+      R"({"name": "s", "workload": {"from": "resnet50", "variant": ["vanilla", "pufferfish"], "profile": ["v100-datasheet", "a100-datasheet"], "batch": 16},
     "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
   const Study study = parse_study(scenario, "test", {}, default_library());
   REQUIRE(study.points.size() == 4);
   CHECK(study.axes == std::vector<std::string>{"variant", "profile"});
   CHECK(study.points[2].coordinates[0].value == "pufferfish");
-  const Workload whole = make_workload(*study.points[0].scenario.workload), low = make_workload(*study.points[2].scenario.workload);
+  const Workload whole = make_workload(*study.points[0].scenario.workload),
+                 low = make_workload(*study.points[2].scenario.workload);
   CHECK(whole.gradients.size() == 161);
   CHECK(low.gradients.size() == 171);
   CHECK(low.batch == 16);
@@ -550,11 +645,14 @@ TEST_CASE("a scenario names network, variant and profile, and each may be an axi
 }
 
 TEST_CASE("the rank ratio of a named variant is an axis") {
-  const std::string scenario = R"({"name": "s", "workload": {"from": "resnet50", "variant": {"from": "pufferfish", "factorize": {"rank_ratio": [0.125, 0.25]}}, "profile": "v100-datasheet"},
+  const std::string scenario =
+      R"({"name": "s", "workload": {"from": "resnet50", "variant": {"from": "pufferfish", "factorize": {"rank_ratio": [0.125, 0.25]}}, "profile": "v100-datasheet"},
     "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
   const Study study = parse_study(scenario, "test", {}, default_library());
   REQUIRE(study.points.size() == 2);
-  const auto elements = [&](std::size_t i) { return make_workload(*study.points[i].scenario.workload).gradient_bytes / 4_B; };
+  const auto elements = [&](std::size_t i) {
+    return make_workload(*study.points[i].scenario.workload).gradient_bytes / 4_B;
+  };
   CHECK(elements(1) == 15202344);
   CHECK(elements(0) < elements(1));
 }
@@ -562,27 +660,45 @@ TEST_CASE("the rank ratio of a named variant is an axis") {
 TEST_CASE("what a scenario gets wrong about a network is a fault") {
   const auto faults = [](const std::string& workload) -> std::string {
     try {
-      parse_study(R"({"name": "s", "workload": )" + workload + R"(, "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})", "test", {}, default_library());
+      parse_study(R"({"name": "s", "workload": )" + workload +
+                      R"(, "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})",
+                  "test", {}, default_library());
     } catch (const ScenarioError& error) {
       return error.what();
     }
     return "";
   };
   CHECK_THAT(faults(R"("resnet50")"), ContainsSubstring("a device profile, inline or by name"));
-  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "v100-datashet"})"), ContainsSubstring("did you mean \"v100-datasheet\"?"));
-  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": "puferfish"})"), ContainsSubstring("did you mean \"pufferfish\"?"));
-  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": {"factorize": {"rank_ratio": 0}}})"), ContainsSubstring("/variant/factorize/rank_ratio: found 0"));
-  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": {"factorize": {"rank_ratio": 1.5}}})"), ContainsSubstring("found 1.5"));
-  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "titan-xp-datasheet", "dtype": "bf16"})"), ContainsSubstring("bf16 on the device \"titan-xp-datasheet\""));
-  CHECK_THAT(faults(R"({"from": "vgg16-v100", "profile": "v100-datasheet"})"), ContainsSubstring("a profile for layers without shapes"));
-  CHECK_THAT(faults(R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "liner", "in": 1, "out": 1}}]})"), ContainsSubstring("did you mean \"linear\"?"));
-  CHECK_THAT(faults(R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "linear", "in": -3, "out": 1}}]})"), ContainsSubstring("found -3"));
+  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "v100-datashet"})"),
+             ContainsSubstring("did you mean \"v100-datasheet\"?"));
+  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": "puferfish"})"),
+             ContainsSubstring("did you mean \"pufferfish\"?"));
+  CHECK_THAT(
+      faults(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": {"factorize": {"rank_ratio": 0}}})"),
+      ContainsSubstring("/variant/factorize/rank_ratio: found 0"));
+  CHECK_THAT(
+      faults(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": {"factorize": {"rank_ratio": 1.5}}})"),
+      ContainsSubstring("found 1.5"));
+  CHECK_THAT(faults(R"({"from": "resnet50", "profile": "titan-xp-datasheet", "dtype": "bf16"})"),
+             ContainsSubstring("bf16 on the device \"titan-xp-datasheet\""));
+  CHECK_THAT(faults(R"({"from": "vgg16-v100", "profile": "v100-datasheet"})"),
+             ContainsSubstring("a profile for layers without shapes"));
+  CHECK_THAT(
+      faults(
+          R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "liner", "in": 1, "out": 1}}]})"),
+      ContainsSubstring("did you mean \"linear\"?"));
+  CHECK_THAT(
+      faults(
+          R"({"name": "n", "batch": 1, "profile": "v100-datasheet", "layers": [{"name": "a", "shape": {"kind": "linear", "in": -3, "out": 1}}]})"),
+      ContainsSubstring("found -3"));
 }
 
 TEST_CASE("a transformer's sizes are fields of a scenario: axes, overrides and canonical") {
-  const std::string scenario = R"({"name": "s", "workload": {"from": "llama-2-7b", "profile": "h100-datasheet", "dtype": "bf16", "batch": 2, "transformer": {"layers": [1, 3]}},
+  const std::string scenario =
+      R"({"name": "s", "workload": {"from": "llama-2-7b", "profile": "h100-datasheet", "dtype": "bf16", "batch": 2, "transformer": {"layers": [1, 3]}},
     "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
-  const Study study = parse_study(scenario, "test", {Override{"/workload/transformer/kv_heads", 8, "", ""}}, default_library());
+  const Study study =
+      parse_study(scenario, "test", {Override{"/workload/transformer/kv_heads", 8, "", ""}}, default_library());
   REQUIRE(study.points.size() == 2);
   CHECK(study.axes == std::vector<std::string>{"layers"});
   const WorkloadTable& table = *study.points[1].scenario.workload;

@@ -1,5 +1,5 @@
-// Local SGD: forward f, backward b, update u in each of H steps, then an all-reduce T of the parameters, a codec C and an outer
-// update of factor o. A step takes f + b + u + (T + C + o·u)/H.
+// Local SGD: forward f, backward b, update u in each of H steps, then an all-reduce T of the parameters, a codec C and
+// an outer update of factor o. A step takes f + b + u + (T + C + o·u)/H.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,12 +18,16 @@ using namespace stepcast::test;
 
 namespace {
 
-LocalSgdStrategy every(int steps, double outer = 0) { return {.steps = steps, .collective = ring_choice(), .outer_update_factor = outer}; }
+LocalSgdStrategy every(int steps, double outer = 0) {
+  return {.steps = steps, .collective = ring_choice(), .outer_update_factor = outer};
+}
 
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;
-  for (int i = integer_between(1, 5); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
-  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
+  for (int i = integer_between(1, 5); i > 0; --i)
+    gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
+  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0),
+                     Seconds(real_between(0, 0.02)));
 }
 
 }  // namespace
@@ -51,13 +55,16 @@ TEST_CASE("local SGD by hand") {
 
 TEST_CASE("local SGD: f + b + u + (T + C + o·u)/H") {
   property(
-      "any star, codec and number of steps", [] {
+      "any star, codec and number of steps",
+      [] {
         const Cluster cluster = random_star();
         Workload w = random_workload();
         w.accumulation = integer_between(1, 5);
         const int H = integer_between(1, 40);
-        const double outer = coin() ? real_between(0, 3) : 0, n = w.gradient_bytes.si(), ratio = real_between(1, 10), encode = real_between(0, 1e-9), decode = real_between(0, 1e-9);
-        const Scenario scenario = scenario_of(cluster, every(H, outer), RatioCompressor{ratio, SecondsPerByte(encode), SecondsPerByte(decode)});
+        const double outer = coin() ? real_between(0, 3) : 0, n = w.gradient_bytes.si(), ratio = real_between(1, 10),
+                     encode = real_between(0, 1e-9), decode = real_between(0, 1e-9);
+        const Scenario scenario = scenario_of(cluster, every(H, outer),
+                                              RatioCompressor{ratio, SecondsPerByte(encode), SecondsPerByte(decode)});
         const double once = ring_all_reduce(cluster, n / ratio) + n * (encode + decode) + outer * w.update.si();
         const StepForecast f = forecast(scenario, w);
         assert_close(w.compute().si() + once / H, f.step.si(), 1e-9, fmt::format("H={}", H));
@@ -73,7 +80,8 @@ TEST_CASE("averaged after every step local SGD takes as long as whole-model all-
     Cluster cluster = random_star();
     if (coin()) cluster.groups = {{integer_between(1, cluster.workers), real_between(0.2, 2), {}, {}}};
     const Workload w = random_workload();
-    assert_close(step_time(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w), step_time(scenario_of(cluster, every(1)), w), 1e-12, "step");
+    assert_close(step_time(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w),
+                 step_time(scenario_of(cluster, every(1)), w), 1e-12, "step");
   });
 }
 
@@ -103,8 +111,8 @@ TEST_CASE("buckets of parameters travel one after the other, while the codec wor
   strategy.grouping = Grouping::per_tensor;
   const Cluster cluster = star_cluster(2, BytesPerSecond(1e9));
   require_close(0.112, step_time(scenario_of(cluster, strategy), w), 1e-12, "92 + (40 + 60)/5 ms");
-  // Encoding takes 20 and 30 ms, decoding 10 and 15: encoded at 20 and 50, sent 20 to 60 and 60 to 120, decoded 60 to 70 and
-  // 120 to 135 ms after the last update.
+  // Encoding takes 20 and 30 ms, decoding 10 and 15: encoded at 20 and 50, sent 20 to 60 and 60 to 120, decoded 60 to
+  // 70 and 120 to 135 ms after the last update.
   const RatioCompressor codec{1.0, 0.5_ns_per_B, 0.25_ns_per_B};
   require_close(0.119, step_time(scenario_of(cluster, strategy, codec), w), 1e-12, "92 + 135/5 ms");
   // Buckets close with the tensor that fills them, all at one cap, where an all-reduce's first one is smaller.
@@ -116,12 +124,14 @@ TEST_CASE("buckets of parameters travel one after the other, while the codec wor
 }
 
 TEST_CASE("local SGD compresses what the steps changed, as all-reduce does gradients") {
-  // 1000 x 1000 elements, 20 ms of backward; what one exchange adds to all-reduce's step it adds to each H-th step here.
+  // 1000 x 1000 elements, 20 ms of backward; what one exchange adds to all-reduce's step it adds to each H-th step
+  // here.
   Workload w = workload_of(5_ms, {{4e6, 0.02}}, 0_s, 1_ms);
   w.gradients[0].dims = {1000, 1000};
   for (const Compressor& compressor : all_compressors()) {
     INFO(kind_of(compressor));
-    Scenario scenario = scenario_of(star_cluster(4, BytesPerSecond(1e9), 10_us), AllReduceStrategy{ring_choice(), {}}, compressor);
+    Scenario scenario =
+        scenario_of(star_cluster(4, BytesPerSecond(1e9), 10_us), AllReduceStrategy{ring_choice(), {}}, compressor);
     scenario.codec.device = device_of(10_us, BytesPerSecond(1e11), FlopsPerSecond(1e13));
     const double exchange = step_time(scenario, w) - 0.026;
     const Bytes payload = build_step_graph(scenario, w).payload;

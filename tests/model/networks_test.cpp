@@ -25,7 +25,8 @@ using namespace stepcast::test;
 namespace {
 
 WorkloadTable network(const std::string& name, const std::string& variant = "vanilla") {
-  return load_workload(default_library() / "workloads" / (name + ".json"), Json{{"variant", variant}}, default_library());
+  return load_workload(default_library() / "workloads" / (name + ".json"), Json{{"variant", variant}},
+                       default_library());
 }
 
 struct Counts {
@@ -79,8 +80,10 @@ TEST_CASE("torchvision's networks have its parameters, and its multiply-accumula
     std::int64_t parameters;
     double giga_macs;
   };
-  const auto row = GENERATE(Row{"alexnet", 61100840, 0.71}, Row{"vgg16", 138357544, 15.47}, Row{"resnet18", 11689512, 1.81}, Row{"resnet50", 25557032, 4.09},
-                            Row{"resnet101", 44549160, 7.80}, Row{"resnet152", 60192808, 11.51}, Row{"wide-resnet50-2", 68883240, 11.40});
+  const auto row =
+      GENERATE(Row{"alexnet", 61100840, 0.71}, Row{"vgg16", 138357544, 15.47}, Row{"resnet18", 11689512, 1.81},
+               Row{"resnet50", 25557032, 4.09}, Row{"resnet101", 44549160, 7.80}, Row{"resnet152", 60192808, 11.51},
+               Row{"wide-resnet50-2", 68883240, 11.40});
   const Counts counts = count(network(row.name));
   INFO(row.name << ": " << counts.weight_macs << " multiply-accumulates");
   CHECK(counts.parameters == row.parameters);
@@ -103,13 +106,15 @@ TEST_CASE("Transformers have the known parameters and 12 L d² + tied output mul
     std::int64_t parameters;
     double layers, d, tokens, words, predicted, pooled;
   };
-  const auto row = GENERATE(Row{"bert-base", 109482240, 12, 768, 128, 30522, 20, 1}, Row{"bert-large", 335141888, 24, 1024, 128, 30522, 20, 1},
+  const auto row = GENERATE(Row{"bert-base", 109482240, 12, 768, 128, 30522, 20, 1},
+                            Row{"bert-large", 335141888, 24, 1024, 128, 30522, 20, 1},
                             Row{"gpt2-small", 124439808, 12, 768, 1024, 50257, 1024, 0});
   INFO(row.name);
   const WorkloadTable table = network(row.name);
   CHECK(count(table).parameters == row.parameters);
   // A layer: 4 d² of projections and 2 · 4 d² of feed-forward for each token; BERT's pooler sees one token.
-  CHECK(count(table).weight_macs == row.tokens * row.layers * 12 * row.d * row.d + row.predicted * row.words * row.d + row.pooled * row.d * row.d);
+  CHECK(count(table).weight_macs ==
+        row.tokens * row.layers * 12 * row.d * row.d + row.predicted * row.words * row.d + row.pooled * row.d * row.d);
   double products = 0;
   for (const Layer& layer : table.layers) products += attention_macs(*layer.shape);
   CHECK(products == row.layers * 2 * row.tokens * row.tokens * row.d);
@@ -122,11 +127,13 @@ TEST_CASE("transformers by their sizes have the known parameters, tensors and mu
     std::size_t tensors;
     double layers, d, block, words, tokens;
   };
-  // A block's products: 12 d² of GPT-2; of Llama 4 d² and three of d x ffn, of Llama 3 queries and output 2 d², keys and values 2 d²/4.
-  // Tensors: GPT-2's two tables, 6 weights and 6 biases a block, 2 of the last norm; Llama's table, 7 weights a block, norm, output.
-  const auto row = GENERATE(Row{"gpt2-xl", 1557611200, 2 + 48 * 12 + 2, 48, 1600, 12.0 * 1600 * 1600, 50257, 1024},
-                            Row{"llama-2-7b", 6738415616, 1 + 32 * 7 + 2, 32, 4096, 4.0 * 4096 * 4096 + 3.0 * 4096 * 11008, 32000, 4096},
-                            Row{"llama-3-8b", 8030261248, 1 + 32 * 7 + 2, 32, 4096, 2.5 * 4096 * 4096 + 3.0 * 4096 * 14336, 128256, 8192});
+  // A block's products: 12 d² of GPT-2; of Llama 4 d² and three of d x ffn, of Llama 3 queries and output 2 d², keys
+  // and values 2 d²/4. Tensors: GPT-2's two tables, 6 weights and 6 biases a block, 2 of the last norm; Llama's table,
+  // 7 weights a block, norm, output.
+  const auto row = GENERATE(
+      Row{"gpt2-xl", 1557611200, 2 + 48 * 12 + 2, 48, 1600, 12.0 * 1600 * 1600, 50257, 1024},
+      Row{"llama-2-7b", 6738415616, 1 + 32 * 7 + 2, 32, 4096, 4.0 * 4096 * 4096 + 3.0 * 4096 * 11008, 32000, 4096},
+      Row{"llama-3-8b", 8030261248, 1 + 32 * 7 + 2, 32, 4096, 2.5 * 4096 * 4096 + 3.0 * 4096 * 14336, 128256, 8192});
   INFO(row.name);
   const WorkloadTable table = network(row.name);
   CHECK(table.layers.empty());
@@ -139,7 +146,14 @@ TEST_CASE("transformers by their sizes have the known parameters, tensors and mu
 }
 
 TEST_CASE("GPT-2 small by its sizes is the table that spells it out") {
-  Transformer sizes{.layers = 12, .hidden = 768, .heads = 12, .vocabulary = 50257, .sequence = 1024, .dropout = true, .fused_attention = false, .causal = false};
+  Transformer sizes{.layers = 12,
+                    .hidden = 768,
+                    .heads = 12,
+                    .vocabulary = 50257,
+                    .sequence = 1024,
+                    .dropout = true,
+                    .fused_attention = false,
+                    .causal = false};
   const std::vector<Layer> spelled_out = network("gpt2-small").layers, layers = layers_of(sizes);
   REQUIRE(layers.size() == spelled_out.size());
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -163,10 +177,14 @@ TEST_CASE("a transformer's layers have their names and order") {
     for (const Layer& layer : layers_of(sizes)) text += layer.name + " ";
     return text;
   };
-  CHECK(names({.dropout = true}) == "embedding positions positions.add dropout block.0.norm1 block.0.qkv block.0.attention block.0.projection block.0.projection.dropout block.0.add1 block.0.norm2 "
-                                    "block.0.ffn.up block.0.ffn.activation block.0.ffn.down block.0.ffn.dropout block.0.add2 norm output loss ");
-  CHECK(names({.gated = true, .positions = false}) == "embedding block.0.norm1 block.0.qkv block.0.rotary block.0.attention block.0.projection block.0.add1 block.0.norm2 "
-                                                      "block.0.ffn.gate block.0.ffn.activation block.0.ffn.up block.0.ffn.product block.0.ffn.down block.0.add2 norm output loss ");
+  CHECK(
+      names({.dropout = true}) ==
+      "embedding positions positions.add dropout block.0.norm1 block.0.qkv block.0.attention block.0.projection block.0.projection.dropout block.0.add1 block.0.norm2 "
+      "block.0.ffn.up block.0.ffn.activation block.0.ffn.down block.0.ffn.dropout block.0.add2 norm output loss ");
+  CHECK(
+      names({.gated = true, .positions = false}) ==
+      "embedding block.0.norm1 block.0.qkv block.0.rotary block.0.attention block.0.projection block.0.add1 block.0.norm2 "
+      "block.0.ffn.gate block.0.ffn.activation block.0.ffn.up block.0.ffn.product block.0.ffn.down block.0.add2 norm output loss ");
 }
 
 TEST_CASE("a transformer's parameters are those of its closed form") {
@@ -181,12 +199,14 @@ TEST_CASE("a transformer's parameters are those of its closed form") {
     if (coin()) x.ffn = n(500);
     x.vocabulary = n(1000);
     x.sequence = n(64);
-    for (bool* choice : {&x.gated, &x.positions, &x.tied, &x.bias, &x.dropout, &x.fused_attention, &x.causal}) *choice = coin();
+    for (bool* choice : {&x.gated, &x.positions, &x.tied, &x.bias, &x.dropout, &x.fused_attention, &x.causal})
+      *choice = coin();
     WorkloadTable table;
     table.transformer = x;
     const Count d = x.hidden, f = x.ffn.value_or(4 * d), g = x.gated ? 3 : 2, b = x.bias ? 1 : 0, kd = d / group;
     const Count block = 2 * (d + kd) * d + g * d * f + 2 * d + b * (2 * (d + kd) + (g - 1) * f + 3 * d);
-    RC_ASSERT(count(table).parameters == (x.tied ? 1 : 2) * x.vocabulary * d + (x.positions ? x.sequence * d : 0) + (1 + b) * d + x.layers * block);
+    RC_ASSERT(count(table).parameters == (x.tied ? 1 : 2) * x.vocabulary * d + (x.positions ? x.sequence * d : 0) +
+                                             (1 + b) * d + x.layers * block);
   });
 }
 
@@ -197,7 +217,8 @@ TEST_CASE("a variant factorizes a transformer's products, the tied output not") 
   std::vector<std::string> halves;
   for (const Layer& layer : list_gradients(table).layers)
     if (layer.name.ends_with(".u") || layer.name.ends_with(".v")) halves.push_back(layer.name);
-  CHECK(halves == std::vector<std::string>{"block.1.qkv.u", "block.1.qkv.v", "block.1.projection.u", "block.1.projection.v"});
+  CHECK(halves ==
+        std::vector<std::string>{"block.1.qkv.u", "block.1.qkv.v", "block.1.projection.u", "block.1.projection.v"});
 }
 
 TEST_CASE("the survey's networks have the parameters and tensors that its runs exchange") {
@@ -206,8 +227,9 @@ TEST_CASE("the survey's networks have the parameters and tensors that its runs e
     std::int64_t parameters;
     std::size_t tensors;
   };
-  const auto row = GENERATE(Row{"resnet20-cifar10", 269467, 51}, Row{"densenet40-k12-cifar10", 357491, 158}, Row{"lstm-ptb", 13275200, 6}, Row{"ncf-ml20m", 31832577, 10},
-                            Row{"unet-tiny", 1850305, 46});
+  const auto row =
+      GENERATE(Row{"resnet20-cifar10", 269467, 51}, Row{"densenet40-k12-cifar10", 357491, 158},
+               Row{"lstm-ptb", 13275200, 6}, Row{"ncf-ml20m", 31832577, 10}, Row{"unet-tiny", 1850305, 46});
   INFO(row.name);
   const Counts counts = count(network(row.name));
   CHECK(counts.parameters == row.parameters);
@@ -223,7 +245,8 @@ TEST_CASE("gradients come last layer first, a layer's bias before its weight") {
   std::vector<std::string> names;
   for (const Gradient& gradient : make_workload(table).gradients) names.push_back(gradient.name);
   // The tied output has a bias of its own; the weight is the embedding's and so the last.
-  CHECK(names == std::vector<std::string>{"out.bias", "norm.bias", "norm.weight", "hidden.bias", "hidden.weight", "embed.weight"});
+  CHECK(names == std::vector<std::string>{"out.bias", "norm.bias", "norm.weight", "hidden.bias", "hidden.weight",
+                                          "embed.weight"});
   CHECK(gradients_of(table.layers[1])[1].dims == std::vector<std::int64_t>{16, 8});
   CHECK(gradients_of({"norm", {}, {}, {}, LayerNorm{16, 5, false}}).size() == 1);
 }
@@ -246,7 +269,8 @@ TEST_CASE("an LSTM's tensors are cut as its library cuts them, the parameters al
 
 TEST_CASE("a factorized convolution is k x k to r channels, then 1 x 1, with the stride where the rule puts it") {
   WorkloadTable table;
-  table.layers = {{"first", {}, {}, {}, Conv2d{3, 16, {3, 3}, 1, {1, 1}, 1, false, {9, 9}}}, {"second", {}, {}, {}, Conv2d{16, 32, {3, 3}, 2, {1, 1}, 1, true, {9, 9}}}};
+  table.layers = {{"first", {}, {}, {}, Conv2d{3, 16, {3, 3}, 1, {1, 1}, 1, false, {9, 9}}},
+                  {"second", {}, {}, {}, Conv2d{16, 32, {3, 3}, 2, {1, 1}, 1, true, {9, 9}}}};
   Factorize rule;
   rule.from = "second";
   // min(32, 144)/4 = 8; 9 -> (9 + 2 - 3)/2 + 1 = 5.
@@ -271,7 +295,8 @@ TEST_CASE("a factorized weight has r(rows + columns) elements and never fewer wi
     Factorize rule;
     rule.rank_ratio = real_between(0.001, 1);
     const Counts low = count(factorize(table, rule));
-    const auto rank = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(std::min(in, out)) * rule.rank_ratio));
+    const auto rank =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(std::min(in, out)) * rule.rank_ratio));
     RC_ASSERT(low.parameters == rank * (in + out));
     RC_ASSERT(low.weight_macs == static_cast<double>(rank * (in + out)));
     rule.rank_ratio = std::min(1.0, rule.rank_ratio * real_between(1, 3));

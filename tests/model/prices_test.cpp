@@ -42,11 +42,13 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
         if (co_located) load[fmt::format("into {}", host)] += bytes * inside;
         if (machine(i) == machine(host)) continue;
         load[fmt::format("out of machine {} NIC {}", machine(i), i % nodes->gpus_per_node % nodes->nics)] += bytes;
-        load[fmt::format("into machine {} NIC {}", machine(host), co_located ? host % nodes->gpus_per_node % nodes->nics : 0)] += bytes;
+        load[fmt::format("into machine {} NIC {}", machine(host),
+                         co_located ? host % nodes->gpus_per_node % nodes->nics : 0)] += bytes;
         if (!nodes->racks) continue;
         // Machines of dedicated shards follow those of the workers.
         const int workers_machines = (p + nodes->gpus_per_node - 1) / nodes->gpus_per_node;
-        const int from = machine(i) / nodes->racks->nodes_per_rack, to = (host < p ? machine(host) : workers_machines + host - p) / nodes->racks->nodes_per_rack;
+        const int from = machine(i) / nodes->racks->nodes_per_rack,
+                  to = (host < p ? machine(host) : workers_machines + host - p) / nodes->racks->nodes_per_rack;
         if (from == to) continue;
         const double uplink = nodes->racks->oversubscription / (nodes->racks->nodes_per_rack * nodes->nics);
         load[fmt::format("out of rack {}", from)] += bytes * uplink;
@@ -65,7 +67,9 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
   return busiest;
 }
 
-double shard_wire(const std::vector<Bytes>& shards, const Cluster& cluster, bool co_located) { return ClusterPrices(cluster).shard_terms(shards, co_located).total_wire().si(); }
+double shard_wire(const std::vector<Bytes>& shards, const Cluster& cluster, bool co_located) {
+  return ClusterPrices(cluster).shard_terms(shards, co_located).total_wire().si();
+}
 
 void check_path(const Cluster& cluster, Path path, double alpha, double beta, const std::string& what) {
   const PathPrice found = collective_prices(cluster).path[static_cast<int>(path)];
@@ -74,7 +78,8 @@ void check_path(const Cluster& cluster, Path path, double alpha, double beta, co
 }
 
 void check_all(const Cluster& cluster, double alpha, double beta, const std::string& what) {
-  for (const Path path : {Path::neighbour, Path::far, Path::inner, Path::shard}) check_path(cluster, path, alpha, beta, what);
+  for (const Path path : {Path::neighbour, Path::far, Path::inner, Path::shard})
+    check_path(cluster, path, alpha, beta, what);
 }
 
 }  // namespace
@@ -99,12 +104,14 @@ TEST_CASE("the slowest links count, each end with half its latency") {
   check_all(star, 7e-6, 1.6e-9, "one slow worker: 10/2 + 4/2 us, 5 Gb/s");
   CHECK_FALSE(prices_are_exact(star));
   star.groups = {{2, 1.0, {}, 10_us}};
-  for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(star, path, 10e-6, 0.8e-9, "two slow workers talk to each other: 10/2 + 10/2 us");
+  for (const Path path : {Path::neighbour, Path::far, Path::inner})
+    check_path(star, path, 10e-6, 0.8e-9, "two slow workers talk to each other: 10/2 + 10/2 us");
   check_path(star, Path::shard, 7e-6, 0.8e-9, "a slow worker and a server: 10/2 + 4/2 us");
   star.groups = {{1, 1.0, {}, 10_us}, {1, 1.0, 100_Gbps, 2_us}};
   check_all(star, 7e-6, 0.8e-9, "10/2 + 4/2 us; the fast one changes nothing");
   star.groups = {{8, 1.0, 100_Gbps, 2_us}};
-  for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(star, path, 2e-6, 0.08e-9, "all in the group: the plain link is nobody's");
+  for (const Path path : {Path::neighbour, Path::far, Path::inner})
+    check_path(star, path, 2e-6, 0.08e-9, "all in the group: the plain link is nobody's");
   check_path(star, Path::shard, 3e-6, 0.08e-9, "but a server's: 2/2 + 4/2 us");
   star.groups = {{8, 0.5, {}, {}}};
   check_all(star, 4e-6, 0.8e-9, "a speed is no link");
@@ -127,9 +134,11 @@ TEST_CASE("machines share their NICs") {
   CHECK(natural_group(cluster) == 8);
   CHECK(machines(cluster).workers == 8);
   CHECK(machines(cluster).nics == 8);
-  check_path(cluster, Path::shard, 5.5e-6, 0.08e-9, "a dedicated shard: half an inner link out of the machine, then a link");
+  check_path(cluster, Path::shard, 5.5e-6, 0.08e-9,
+             "a dedicated shard: half an inner link out of the machine, then a link");
   cluster.workers = 8;
-  for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(cluster, path, 1e-6, 1e-9, "one machine: no NIC in the way");
+  for (const Path path : {Path::neighbour, Path::far, Path::inner})
+    check_path(cluster, path, 1e-6, 1e-9, "one machine: no NIC in the way");
 }
 
 TEST_CASE("machines of a rack share its uplink") {
@@ -159,7 +168,8 @@ TEST_CASE("racks share their uplinks") {
   check_path(cluster, Path::far, 5e-6, 0.8e-9, "no oversubscription");
   CHECK(natural_group(cluster) == 16);
   cluster.topology = Racks{32, 8.0, 2_us};
-  for (const Path path : {Path::neighbour, Path::far, Path::inner}) check_path(cluster, path, 5e-6, 0.8e-9, "one rack: nothing crosses an uplink");
+  for (const Path path : {Path::neighbour, Path::far, Path::inner})
+    check_path(cluster, path, 5e-6, 0.8e-9, "one rack: nothing crosses an uplink");
   check_path(cluster, Path::shard, 7e-6, 0.8e-9, "but for a shard in another");
 }
 
@@ -208,12 +218,14 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   // 4, two in each rack: 8·2·n/4 over an uplink either way, 2 n of a link's time; 15·n/4 into each.
   require_close(3.75e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, true), 1e-12, "4 co-located servers");
   cluster.topology = Racks{8, 8.0, 0_us};
-  require_close(4e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, true), 1e-12, "4 co-located servers, uplinks of one link's worth");
+  require_close(4e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, true), 1e-12,
+                "4 co-located servers, uplinks of one link's worth");
   // 12 workers, 4 of them and 4 dedicated servers in the second rack: what the other 8 push crosses, 8 n.
   cluster.workers = 12;
-  require_close(8e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, false), 1e-12, "servers in a rack with workers");
-  // 10 workers, 2 of them in the second rack with 6 of 9 servers, the last 3 in a third: 8 n out of the first; 8·6/9 n into
-  // the second and 2·3/9 n out of it; 10·3/9 n into the third.
+  require_close(8e6, shard_wire(std::vector<Bytes>(4, 1_MB / 4), cluster, false), 1e-12,
+                "servers in a rack with workers");
+  // 10 workers, 2 of them in the second rack with 6 of 9 servers, the last 3 in a third: 8 n out of the first; 8·6/9 n
+  // into the second and 2·3/9 n out of it; 10·3/9 n into the third.
   cluster.workers = 10;
   require_close(8e6, shard_wire(std::vector<Bytes>(9, 1_MB / 9), cluster, false), 1e-12, "servers in two racks");
   // 4 workers and 4 servers in one rack: no uplink at all, n out of each worker, at the latency of the hosts' links.
@@ -223,8 +235,16 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   const CostTerms one_rack = ClusterPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), false);
   require_close(1e6, one_rack.total_wire().si(), 1e-12, "servers and workers in one rack");
   require_close(5e-6, price(one_rack, collective_prices(cluster)).latency.si(), 1e-12, "one rack: α");
-  require_close(7e-6, price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(5, 1_MB / 5), false), collective_prices(cluster)).latency.si(), 1e-12, "a server in a second rack: α");
-  require_close(5e-6, price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), true), collective_prices(cluster)).latency.si(), 1e-12, "co-located in one rack: α");
+  require_close(
+      7e-6,
+      price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(5, 1_MB / 5), false), collective_prices(cluster))
+          .latency.si(),
+      1e-12, "a server in a second rack: α");
+  require_close(
+      5e-6,
+      price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(4, 1_MB / 4), true), collective_prices(cluster))
+          .latency.si(),
+      1e-12, "co-located in one rack: α");
   cluster.link.latency = 0_us;
   cluster.topology = Racks{8, 4.0, 0_us};
   cluster.workers = 16;
@@ -233,12 +253,15 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
   cluster.groups = {{16, 1.0, 40_Gbps, {}}};
   require_close(64e6, shard_wire({1_MB}, cluster, false), 1e-12, "a server with a slower link than all workers");
   // Co-located it has theirs: 15 n; 8 n over the uplink are 4 n of a plain link's time, 16 n of theirs.
-  require_close(16e6, shard_wire({1_MB}, cluster, true), 1e-12, "a co-located server with a faster link than the uplink counts by");
-  // One worker's link is half as fast, and a byte of its time is two of an uplink's: of 8 servers' 8 n there 4 n are left; of
-  // 16 co-located shards' 8·8·n/16 over 2 links' worth, 2 n, 1 n.
+  require_close(16e6, shard_wire({1_MB}, cluster, true), 1e-12,
+                "a co-located server with a faster link than the uplink counts by");
+  // One worker's link is half as fast, and a byte of its time is two of an uplink's: of 8 servers' 8 n there 4 n are
+  // left; of 16 co-located shards' 8·8·n/16 over 2 links' worth, 2 n, 1 n.
   cluster.groups = {{1, 1.0, 5_Gbps, {}}};
-  require_close(4e6, shard_wire(std::vector<Bytes>(8, 1_MB / 8), cluster, false), 1e-12, "a worker slower than the uplink, dedicated");
-  require_close(1e6, shard_wire(std::vector<Bytes>(16, 1_MB / 16), cluster, true), 1e-12, "a worker slower than the uplink, co-located");
+  require_close(4e6, shard_wire(std::vector<Bytes>(8, 1_MB / 8), cluster, false), 1e-12,
+                "a worker slower than the uplink, dedicated");
+  require_close(1e6, shard_wire(std::vector<Bytes>(16, 1_MB / 16), cluster, true), 1e-12,
+                "a worker slower than the uplink, co-located");
   cluster.groups.clear();
 
   // A star has nothing to share but hosts' links.
@@ -248,22 +271,28 @@ TEST_CASE("a push over shared NICs and uplinks, by hand") {
 
 TEST_CASE("a push takes no less than its busiest link") {
   property(
-      "on nodes and racks, dedicated and co-located", [] {
+      "on nodes and racks, dedicated and co-located",
+      [] {
         const bool co_located = coin();
-        const int size = integer_between(1, 6), groups = integer_between(1, 4), p = size * groups - integer_between(0, size - 1);  // the last group may be smaller
+        const int size = integer_between(1, 6), groups = integer_between(1, 4),
+                  p = size * groups - integer_between(0, size - 1);  // the last group may be smaller
         Cluster cluster = star_cluster(p, 10_Gbps);
-        const auto node_racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), 1_us};
-        if (coin()) cluster.topology = Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, size), node_racks};
+        const auto node_racks =
+            coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), 1_us};
+        if (coin())
+          cluster.topology =
+              Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, size), node_racks};
         else cluster.topology = Racks{size, real_between(1, 8), 1_us};
         const int count = integer_between(1, co_located ? p : 10);
         const bool equal = coin();
         std::vector<Bytes> shards;
         for (int j = 0; j < count; ++j) shards.emplace_back(equal ? 1000 : integer_between(1, 1000));
         const double least = busiest_link(shards, cluster, co_located), found = shard_wire(shards, cluster, co_located);
-        const std::string what = fmt::format("{} shards, {} groups of {}, co-located {}: {} for {}", count, groups, size, co_located, found, least);
+        const std::string what = fmt::format("{} shards, {} groups of {}, co-located {}: {} for {}", count, groups,
+                                             size, co_located, found, least);
         if (found < least * (1 - 1e-9)) RC_FAIL(what);
-        // No more is counted than crosses that link: not what stays in a machine or rack. Unequal shards on hosts of their own
-        // end one after the other, and leave their links idle then.
+        // No more is counted than crosses that link: not what stays in a machine or rack. Unequal shards on hosts of
+        // their own end one after the other, and leave their links idle then.
         if ((co_located || equal) && found > least * (1 + 1e-9)) RC_FAIL(what);
       },
       3000);
@@ -281,14 +310,15 @@ TEST_CASE("a fabric costs what is used of it") {
         if (from == to) continue;
         Fabric::Route route;
         fabric.append_route(from, to, route);
-        for (const int link : route) CHECK(fabric.links().at(static_cast<std::size_t>(link)).bandwidth == BytesPerSecond(12.5e9));
+        for (const int link : route)
+          CHECK(fabric.links().at(static_cast<std::size_t>(link)).bandwidth == BytesPerSecond(12.5e9));
       }
     return fabric.links().size();
   };
   // One chassis: a host cable forth and back for each of 16 routers, and a link for each ordered pair of them.
   CHECK(links_used(Dragonfly{1, 1, 1, 1, 32766, 1, 1}) == 32 + 240);
-  // Switches of 4 hosts. Of host cables, 2·16. The destination chooses the port up: 12 in each of 4 switches. The source chooses
-  // among the cables down: one for each of 16·12 routes.
+  // Switches of 4 hosts. Of host cables, 2·16. The destination chooses the port up: 12 in each of 4 switches. The
+  // source chooses among the cables down: one for each of 16·12 routes.
   CHECK(links_used(FatTree{{4, 4}, {1, 8192}, {1, 8192}}) == 32 + 48 + 192);
   // 16 in a row, 15 cables each way.
   CHECK(links_used(Torus{{1 << 23, 2}}) == 30);
@@ -307,29 +337,32 @@ TEST_CASE("a fabric costs what is used of it") {
 
 TEST_CASE("a round in a fabric takes as long as its most loaded link") {
   // Two groups of 2 chassis of 4 routers of 2 hosts, one cable between the groups. In halving-doubling's first round of
-  // 100 MB all 16 hosts of a group send 50 MB to the other one: 16·50 MB / 12.5 GB/s = 64 ms, and once more in the last.
+  // 100 MB all 16 hosts of a group send 50 MB to the other one: 16·50 MB / 12.5 GB/s = 64 ms, and once more in the
+  // last.
   Cluster cluster = star_cluster(32, 100_Gbps);
   cluster.topology = Dragonfly{2, 1, 2, 1, 4, 1, 2};
   const Schedule schedule = find_algorithm(Operation::all_reduce, Algorithm::halving_doubling).schedule(32, {});
   const Fabric fabric(cluster, 0);
   const RoundFlows first(schedule.round(0), fabric);
-  require_close(0.064, first.duration(100_MB / schedule.blocks).bandwidth.si(), 1e-12, "16 flows over the cable between groups");
+  require_close(0.064, first.duration(100_MB / schedule.blocks).bandwidth.si(), 1e-12,
+                "16 flows over the cable between groups");
   require_close(0.064, first.least(100_MB / schedule.blocks).si(), 1e-12, "none is faster");
 
-  // The ring sends one message of 100/32 MB each way between the groups, and elsewhere no two over one cable: 62 rounds of
-  // 3.125 MB / 12.5 GB/s = 0.25 ms.
+  // The ring sends one message of 100/32 MB each way between the groups, and elsewhere no two over one cable: 62 rounds
+  // of 3.125 MB / 12.5 GB/s = 0.25 ms.
   const ClusterPrices prices(cluster);
   CHECK(prices.decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::ring);
   const CollectiveCall ring = prices.decide(Operation::all_reduce, {Algorithm::ring, {}, {}}, 100_MB);
   require_close(62 * 0.25e-3, prices(ring).total().si(), 1e-12, "ring");
   // On the star halving-doubling sends as many bytes in fewer messages.
   Cluster star = star_cluster(32, 100_Gbps, 5_us);
-  CHECK(ClusterPrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm == Algorithm::halving_doubling);
+  CHECK(ClusterPrices(star).decide(Operation::all_reduce, {}, 100_MB).algorithm->algorithm ==
+        Algorithm::halving_doubling);
 }
 
 TEST_CASE("several rings on two machines of four workers with two NICs, message by message") {
-  // Worker l of a machine has NIC l mod 2. Ring 0 goes 1 2 3 0, out by worker 0's NIC 0, into worker 5's NIC 1 of the other
-  // machine, 5 6 7 4 and back; ring 1 goes 2 3 0 1, out by NIC 1, into worker 6's NIC 0, 6 7 4 5 and back.
+  // Worker l of a machine has NIC l mod 2. Ring 0 goes 1 2 3 0, out by worker 0's NIC 0, into worker 5's NIC 1 of the
+  // other machine, 5 6 7 4 and back; ring 1 goes 2 3 0 1, out by NIC 1, into worker 6's NIC 0, 6 7 4 5 and back.
   Cluster cluster = star_cluster(8, 10_Gbps, 25_us);
   cluster.topology = Nodes{4, {100_GBps, 3_us}, 2};
   const ClusterPrices prices(cluster);
@@ -338,13 +371,15 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   const CollectiveCall call = prices.decide(Operation::all_reduce, choice, 80_MB);
   CHECK(call.parameters.rings == 2);
   const Round round = call.algorithm->schedule(8, call.parameters).round(0);
-  const int ends[][2] = {{1, 2}, {2, 3}, {3, 0}, {0, 5}, {5, 6}, {6, 7}, {7, 4}, {4, 1}, {2, 3}, {3, 0}, {0, 1}, {1, 6}, {6, 7}, {7, 4}, {4, 5}, {5, 2}};
+  const int ends[][2] = {{1, 2}, {2, 3}, {3, 0}, {0, 5}, {5, 6}, {6, 7}, {7, 4}, {4, 1},
+                         {2, 3}, {3, 0}, {0, 1}, {1, 6}, {6, 7}, {7, 4}, {4, 5}, {5, 2}};
   REQUIRE(round.size() == 16);
   for (std::size_t i = 0; i < 16; ++i) {
     CHECK(round[i].from == ends[i][0]);
     CHECK(round[i].to == ends[i][1]);
   }
-  // Blocks on each link. A cable inside is two links, the worker's out and in; after 8 of those come two NICs for each machine.
+  // Blocks on each link. A cable inside is two links, the worker's out and in; after 8 of those come two NICs for each
+  // machine.
   const Fabric fabric(cluster, 0);
   std::vector<int> load(fabric.links().size(), 0);
   for (const Message& m : round) {
@@ -352,18 +387,22 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
     fabric.append_route(m.from, m.to, route);
     for (const int link : route) ++load[static_cast<std::size_t>(link)];
   }
-  std::vector<int> expected(2 * 8, 2);         // each worker sends and receives a block of each ring
+  std::vector<int> expected(2 * 8, 2);        // each worker sends and receives a block of each ring
   expected.insert(expected.end(), 2 * 4, 1);  // each NIC one each way
   CHECK(load == expected);
-  // 14 rounds of 3 + 25 us and 80/16 MB at 10 Gb/s, which is more than 10 MB take inside; that is what the closed form says too.
+  // 14 rounds of 3 + 25 us and 80/16 MB at 10 Gb/s, which is more than 10 MB take inside; that is what the closed form
+  // says too.
   require_close(14 * (28e-6 + 4e-3), prices(call).total().si(), 1e-12, "by routes");
-  require_close(14 * (28e-6 + 4e-3), price(call.algorithm->cost(80_MB, 8, call.parameters), prices.paths()).total().si(), 1e-12, "closed form");
+  require_close(14 * (28e-6 + 4e-3),
+                price(call.algorithm->cost(80_MB, 8, call.parameters), prices.paths()).total().si(), 1e-12,
+                "closed form");
   CHECK(prices.is_exact(call));
 }
 
 TEST_CASE("many rings are priced as their closed form says where the NICs are the bound") {
   property(
-      "machines of any size, NICs and rings", [] {
+      "machines of any size, NICs and rings",
+      [] {
         const int g = integer_between(2, 8), machines_of = integer_between(2, 6), nics = integer_between(1, g);
         Cluster cluster = star_cluster(g * machines_of, 10_Gbps, 25_us);
         cluster.topology = Nodes{g, {BytesPerSecond(1e15), 3_us}, nics};
@@ -371,17 +410,21 @@ TEST_CASE("many rings are priced as their closed form says where the NICs are th
         choice.algorithm = Algorithm::multi_ring;
         choice.rings.value = integer_between(1, g);
         const ClusterPrices prices(cluster);
-        const Operation operation = std::array{Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}[static_cast<std::size_t>(integer_between(0, 2))];
+        const Operation operation =
+            std::array{Operation::all_reduce, Operation::all_gather,
+                       Operation::reduce_scatter}[static_cast<std::size_t>(integer_between(0, 2))];
         const CollectiveCall call = prices.decide(operation, choice, Bytes(positive_between(1e6, 1e9)));
-        assert_close(price(call.algorithm->cost(call.bytes, cluster.workers, call.parameters), prices.paths()).total().si(), prices(call).total().si(), 1e-9, "closed form and routes");
+        assert_close(
+            price(call.algorithm->cost(call.bytes, cluster.workers, call.parameters), prices.paths()).total().si(),
+            prices(call).total().si(), 1e-9, "closed form and routes");
       },
       200);
 }
 
 TEST_CASE("messages of unlike latencies share a link while both are on it") {
-  // Two racks of two hosts, each with an uplink worth one link of 1 GB/s. A, 0 → 2, has 2/2 + 2/2 = 2 us of latency, B, 1 → 3,
-  // 2/2 + 6/2 = 4 us; 4 kB each. A is alone on the uplink from 2 to 4 us and has 2 kB through; both have half of it until A
-  // ends after 4 us more, at 8 us; then B, 2 kB of it through, is alone: it ends at 10 us.
+  // Two racks of two hosts, each with an uplink worth one link of 1 GB/s. A, 0 → 2, has 2/2 + 2/2 = 2 us of latency, B,
+  // 1 → 3, 2/2 + 6/2 = 4 us; 4 kB each. A is alone on the uplink from 2 to 4 us and has 2 kB through; both have half of
+  // it until A ends after 4 us more, at 8 us; then B, 2 kB of it through, is alone: it ends at 10 us.
   Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 2_us);
   cluster.topology = Racks{2, 2.0, 0_us};
   cluster.groups = {{1, 1.0, {}, 6_us}};
@@ -393,7 +436,11 @@ TEST_CASE("messages of unlike latencies share a link while both are on it") {
   require_close(10e-6, flows.least(1_kB).si(), 1e-12, "from 2 us on the uplink is never idle: 2 us + 8 kB / 1 GB/s");
   // With B's latency the same as A's: 2 us + 8 kB / 1 GB/s.
   cluster.groups.clear();
-  require_close(10e-6, (RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).latency + RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).bandwidth).si(), 1e-12, "alike");
+  require_close(10e-6,
+                (RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).latency +
+                 RoundFlows(round, Fabric(cluster, 0)).duration(1_kB).bandwidth)
+                    .si(),
+                1e-12, "alike");
   // Unlike sizes: B of 1 kB. Both at 0.5 GB/s until B ends after 2 us, A then has 3 kB left: 2 + 2 + 3 us.
   const RoundFlows unlike({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, Fabric(cluster, 0));
   require_close(5e-6, unlike.duration(1_kB).bandwidth.si(), 1e-12, "unlike sizes");
@@ -401,11 +448,15 @@ TEST_CASE("messages of unlike latencies share a link while both are on it") {
 
 TEST_CASE("auto takes the algorithm of the least price wherever routes are priced") {
   property(
-      "any topology, size and number of workers", [] {
+      "any topology, size and number of workers",
+      [] {
         const int p = 4 * integer_between(1, 8);
-        Cluster cluster = star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-4)));
+        Cluster cluster =
+            star_cluster(p, BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-4)));
         switch (integer_between(0, 4)) {
-          case 0: cluster.topology = Nodes{4, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, 4)}; break;
+          case 0:
+            cluster.topology = Nodes{4, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, 4)};
+            break;
           case 1: cluster.topology = Racks{4, real_between(1, 8), 1_us}; break;
           case 2: cluster.topology = FatTree{{4, p / 4}, {1, 2}, {1, 1}}; break;
           case 3: cluster.topology = Torus{{4, p / 4}}; break;
@@ -418,10 +469,13 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
         for (const CollectiveAlgorithm& entry : collective_algorithms()) {
           if (entry.operation != operation) continue;
           std::vector<Algorithm> betweens = {Algorithm::automatic};
-          if (entry.algorithm == Algorithm::hierarchical) betweens.assign(algorithms_between(operation).begin(), algorithms_between(operation).end());
+          if (entry.algorithm == Algorithm::hierarchical)
+            betweens.assign(algorithms_between(operation).begin(), algorithms_between(operation).end());
           for (const Algorithm between : betweens) {
             const CollectiveCall other = prices.decide(operation, {entry.algorithm, {}, {}, {}, between}, n);
-            if (prices(other).total() < chosen * (1 - 1e-12)) RC_FAIL(fmt::format("{} takes {} s, the chosen one {} s", name_of(entry.algorithm), prices(other).total().si(), chosen.si()));
+            if (prices(other).total() < chosen * (1 - 1e-12))
+              RC_FAIL(fmt::format("{} takes {} s, the chosen one {} s", name_of(entry.algorithm),
+                                  prices(other).total().si(), chosen.si()));
           }
         }
       },
@@ -429,8 +483,8 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
 }
 
 TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
-  // One server behind 1 GB/s and 10 us, two workers of 1 MB: one at 10/2 + 10/2 = 10 us from it, one at 30/2 + 10/2 = 20 us. The
-  // server's link is busy from 10 us on, with 2 MB.
+  // One server behind 1 GB/s and 10 us, two workers of 1 MB: one at 10/2 + 10/2 = 10 us from it, one at 30/2 + 10/2 =
+  // 20 us. The server's link is busy from 10 us on, with 2 MB.
   Cluster cluster = star_cluster(2, BytesPerSecond(1e9), 10_us);
   cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
   cluster.groups = {{1, 1.0, {}, 30_us}};
@@ -440,17 +494,22 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
     require_close(20e-6, cost.latency.si(), 1e-12, "the longer route");
     require_close(10e-6 + 2e-3, cost.total().si(), 1e-12, "busy from the first message on");
   }
-  // Each worker copies its 1 MB besides. Of unlike servers each is as if it had the larger's 3 MB from both: 6 ms, 20 us away.
+  // Each worker copies its 1 MB besides. Of unlike servers each is as if it had the larger's 3 MB from both: 6 ms, 20
+  // us away.
   cluster.host_cost = 1_ns_per_B;
-  require_close(10e-6 + 3e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12, "copied as well");
+  require_close(10e-6 + 3e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
+                "copied as well");
   cluster.host_cost = SecondsPerByte{};
-  require_close(20e-6 + 6e-3, ClusterPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(), 1e-12, "unequal servers");
-  // A ring of four, the server at host 3: hosts 0 and 2 are beside it, half a link's latency away; host 1 comes in through one of
-  // them, whose link to the server carries 2 MB, while the other carries 1 MB.
+  require_close(20e-6 + 6e-3,
+                ClusterPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB, 3_MB}, false).total().si(),
+                1e-12, "unequal servers");
+  // A ring of four, the server at host 3: hosts 0 and 2 are beside it, half a link's latency away; host 1 comes in
+  // through one of them, whose link to the server carries 2 MB, while the other carries 1 MB.
   cluster = star_cluster(3, BytesPerSecond(1e9), 10_us);
   cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
   cluster.topology = Torus{{4}};
-  require_close(5e-6 + 2e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12, "two ways into the server");
+  require_close(5e-6 + 2e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
+                "two ways into the server");
   // What the terms alone say: as if all three came in by one.
   require_close(3e-3, ClusterPrices(cluster).shard_terms(one, false).total_wire().si() / 1e9, 1e-12, "one link");
 }
@@ -483,8 +542,8 @@ TEST_CASE("prices are kept for the clusters asked for last, and are those of eac
 }
 
 TEST_CASE("a round of very many messages takes as much too long as its latencies differ, and no more") {
-  // The two racks above, once for every two messages; the last one's B is the slow one, so the round takes 10 us. The formula
-  // says 4 us + 8 kB / 1 GB/s.
+  // The two racks above, once for every two messages; the last one's B is the slow one, so the round takes 10 us. The
+  // formula says 4 us + 8 kB / 1 GB/s.
   const auto time_of = [](int pairs) {
     Cluster cluster = star_cluster(4 * pairs, BytesPerSecond(1e9), 2_us);
     cluster.topology = Racks{2, 2.0, 0_us};
@@ -506,7 +565,10 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   const auto seconds = [](int workers, int shards, bool co_located) {
     Cluster cluster = star_cluster(workers, BytesPerSecond(1.25e9));
     cluster.groups = {{.count = 1, .bandwidth = BytesPerSecond(1.25e8)}};
-    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_MB / shards), co_located), collective_prices(cluster)).bandwidth.si();
+    return price(ClusterPrices(cluster).shard_terms(std::vector<Bytes>(static_cast<std::size_t>(shards), 1_MB / shards),
+                                                    co_located),
+                 collective_prices(cluster))
+        .bandwidth.si();
   };
   require_close(8e-3, seconds(4, 1, false), 1e-12, "the slow worker's 1 MB, longer than the server's 4 MB in 3.2 ms");
   require_close(12.8e-3, seconds(16, 1, false), 1e-12, "the server's 16 MB");
@@ -517,5 +579,9 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
   // Two of three are slow: one beside a server of 1 MB, which sends 3 MB and takes 2, and one that sends all 4 MB.
   Cluster two_slow = star_cluster(3, BytesPerSecond(1.25e9));
   two_slow.groups = {{.count = 2, .bandwidth = BytesPerSecond(1.25e8)}};
-  require_close(32e-3, price(ClusterPrices(two_slow).shard_terms(std::vector<Bytes>{3_MB, 1_MB}, true), collective_prices(two_slow)).bandwidth.si(), 1e-12, "a slow worker without a server");
+  require_close(
+      32e-3,
+      price(ClusterPrices(two_slow).shard_terms(std::vector<Bytes>{3_MB, 1_MB}, true), collective_prices(two_slow))
+          .bandwidth.si(),
+      1e-12, "a slow worker without a server");
 }

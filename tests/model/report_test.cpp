@@ -43,11 +43,14 @@ PointReport report_of(const StudyPoint& point, bool random = false) {
 }
 
 bool notes(const PointReport& report, const std::string& text) {
-  return std::any_of(report.notes.begin(), report.notes.end(), [&](const std::string& note) { return note.find(text) != std::string::npos; });
+  return std::any_of(report.notes.begin(), report.notes.end(),
+                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
 }
 
-constexpr const char* kMeasured = R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
-constexpr const char* kShapes = R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet", "batch": 32}, "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
+constexpr const char* kMeasured =
+    R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
+constexpr const char* kShapes =
+    R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet", "batch": 32}, "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}}})";
 
 }  // namespace
 
@@ -67,20 +70,30 @@ TEST_CASE("steps that are equal do not differ, also where both are 0") {
 
 TEST_CASE("the default baseline says whose network computes alone") {
   CHECK(default_baseline(study_of(kMeasured, {"/cluster/workers=[1, 2]"}).points) == "one worker computing alone");
-  CHECK(default_baseline(study_of(kMeasured, {"/workload=[\"resnet50-v100\", \"vgg16-v100\"]"}).points) == "one worker computing alone, each row's own network");
-  CHECK(default_baseline(study_of(kMeasured, {"/workload/dtype=[\"fp32\", \"fp16\"]"}).points) == "one worker computing alone, each row's own network");
-  CHECK(default_baseline(study_of(kShapes, {"/workload/variant=[\"vanilla\", \"pufferfish\"]"}).points) == "one worker computing alone, each row's own network");
-  CHECK(default_baseline(study_of(kShapes, {"/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch");
-  CHECK(default_baseline(study_of(kShapes, {"/workload/batch=[32, 64]", "/workload/accumulation=[1, 2]", "/workload/recomputation=[\"none\", \"blocks\"]"}).points) == "one worker computing alone, at each row's own batch, accumulation and recomputation");
-  CHECK(default_baseline(study_of(kShapes, {"/workload/global_batch=[1024, 2048]"}).points) == "one worker computing alone, at each row's own accumulation");
-  CHECK(default_baseline(study_of(kMeasured, {"/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload=[\"resnet50-v100\", \"vgg16-v100\"]"}).points) ==
+        "one worker computing alone, each row's own network");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload/dtype=[\"fp32\", \"fp16\"]"}).points) ==
+        "one worker computing alone, each row's own network");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/variant=[\"vanilla\", \"pufferfish\"]"}).points) ==
+        "one worker computing alone, each row's own network");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/batch=[32, 64]"}).points) ==
+        "one worker computing alone, at each row's own batch");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/batch=[32, 64]", "/workload/accumulation=[1, 2]",
+                                            "/workload/recomputation=[\"none\", \"blocks\"]"})
+                             .points) ==
+        "one worker computing alone, at each row's own batch, accumulation and recomputation");
+  CHECK(default_baseline(study_of(kShapes, {"/workload/global_batch=[1024, 2048]"}).points) ==
+        "one worker computing alone, at each row's own accumulation");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload/batch=[32, 64]"}).points) ==
+        "one worker computing alone, at each row's own batch");
 }
 
 TEST_CASE("a step of several passes counts the samples of all") {
   const Study study = study_of(kMeasured, {"/workload/accumulation=[1, 4]"});
   const PointReport once = report_of(study.points[0]), report = report_of(study.points[1]);
   const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // of resnet50-v100
-  const double update = make_workload(*study.points[0].scenario.workload).update.si(), alone = 4 * (f_b_u - update) + update;
+  const double update = make_workload(*study.points[0].scenario.workload).update.si(),
+               alone = 4 * (f_b_u - update) + update;
   CHECK(report.samples_per_second == Approx(4 * 4 * 32 / step));
   // One worker alone accumulates as well: 128 samples in 4·(f + b) + u.
   CHECK(*report.speedup == Approx(4 * alone / step));
@@ -88,20 +101,27 @@ TEST_CASE("a step of several passes counts the samples of all") {
   // Three more forward and backward passes in a step, and nothing else.
   CHECK(step == Approx(once.answers.shown().step.si() + 3 * (f_b_u - update)));
   // Of an axis one note for all of its points.
-  for (const PointReport& one : {once, report}) CHECK(notes(one, "with accumulation a step is so many passes of a batch each"));
-  CHECK(notes(report_of(study_of(kMeasured, {"/workload/accumulation=4"}).points[0]), "with accumulation 4 a step is 4 passes of batch 32: 128 samples a worker"));
+  for (const PointReport& one : {once, report})
+    CHECK(notes(one, "with accumulation a step is so many passes of a batch each"));
+  CHECK(notes(report_of(study_of(kMeasured, {"/workload/accumulation=4"}).points[0]),
+              "with accumulation 4 a step is 4 passes of batch 32: 128 samples a worker"));
   CHECK_FALSE(notes(report_of(study_of(kMeasured).points[0]), "accumulation"));
   CHECK(default_baseline(study.points) == "one worker computing alone, at each row's own accumulation");
-  CHECK(default_baseline(study_of(kMeasured, {"/workload/accumulation=[1, 4]", "/workload/batch=[32, 64]"}).points) == "one worker computing alone, at each row's own batch and accumulation");
+  CHECK(default_baseline(study_of(kMeasured, {"/workload/accumulation=[1, 4]", "/workload/batch=[32, 64]"}).points) ==
+        "one worker computing alone, at each row's own batch and accumulation");
   // Against a given baseline throughputs are compared, not steps.
-  const PointReport against = report_of(study_of(kMeasured, {"/workload/accumulation=4", "/baseline={\"name\": \"b\", \"set\": {\"/workload/accumulation\": 1}}"}).points[0]);
+  const PointReport against =
+      report_of(study_of(kMeasured, {"/workload/accumulation=4",
+                                     "/baseline={\"name\": \"b\", \"set\": {\"/workload/accumulation\": 1}}"})
+                    .points[0]);
   CHECK(*against.speedup == Approx(4 * once.answers.shown().step.si() / step));
   CHECK(*against.speedup > 1);
 }
 
 TEST_CASE("a global batch is shared out among each point's workers") {
   // 4096 samples on 4 and 256 workers, at most 32 a pass: 32 passes of 32, one pass of 16. Times follow the passes.
-  const Study study = study_of(kShapes, {"/workload/global_batch=4096", "/cluster/workers=[4, 256]", "/baseline={\"name\": \"one\", \"set\": {\"/cluster/workers\": 1}}"});
+  const Study study = study_of(kShapes, {"/workload/global_batch=4096", "/cluster/workers=[4, 256]",
+                                         "/baseline={\"name\": \"one\", \"set\": {\"/cluster/workers\": 1}}"});
   const PointReport few = report_of(study.points[0]), many = report_of(study.points[1]);
   CHECK(few.batch == 32);
   CHECK(few.accumulation == 32);
@@ -111,7 +131,11 @@ TEST_CASE("a global batch is shared out among each point's workers") {
     CHECK(report->samples_per_second == Approx(4096 / report->answers.shown().step.si()));
     CHECK(*report->global_batch == 4096);
   }
-  const auto same = [](const char* passes) { return report_of(study_of(kShapes, {passes, "/workload/batch=16", "/cluster/workers=256"}).points[0]).answers.shown().step; };
+  const auto same = [](const char* passes) {
+    return report_of(study_of(kShapes, {passes, "/workload/batch=16", "/cluster/workers=256"}).points[0])
+        .answers.shown()
+        .step;
+  };
   CHECK(many.answers.shown().step == same("/workload/accumulation=1"));
   CHECK(few.memory->activations == Bytes(32 * 85921512.0));
   CHECK(many.memory->activations == Bytes(16 * 85921512.0));
@@ -124,12 +148,14 @@ TEST_CASE("a global batch is shared out among each point's workers") {
   CHECK(again["global_batch"] == 4096);
   // A table of times has whole batches alone.
   CHECK(report_of(study_of(kMeasured, {"/workload/global_batch=512"}).points[0]).accumulation == 4);
-  CHECK_THROWS_WITH(study_of(kMeasured, {"/workload/global_batch=64"}), ContainsSubstring("64 for 4 workers, passes of 16, and times of 32"));
+  CHECK_THROWS_WITH(study_of(kMeasured, {"/workload/global_batch=64"}),
+                    ContainsSubstring("64 for 4 workers, passes of 16, and times of 32"));
 }
 
 TEST_CASE("an epoch of accumulated steps has fewer of them") {
   // 12,800 samples on 4 workers: 100 steps of 4·32, or 25 of 4·4·32.
-  const std::string run = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1}, {"name": "b", "epochs": 1, "set": {"/workload/accumulation": 4}}]})";
+  const std::string run =
+      R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1}, {"name": "b", "epochs": 1, "set": {"/workload/accumulation": 4}}]})";
   const StudyPoint point = study_of(kMeasured, {run}).points[0];
   const RunReport report = *report_of(point).run;
   CHECK(report.phases[0].steps_per_epoch == 100);
@@ -138,36 +164,61 @@ TEST_CASE("an epoch of accumulated steps has fewer of them") {
 
 TEST_CASE("prices of hosts make costs of samples and of runs") {
   // Four workers at 3 an hour, two dedicated servers at 0.5: 13 an hour. A million samples take 1e6 / throughput.
-  const auto report = [](const char* prices, const char* strategy) { return report_of(study_of(kMeasured, {prices, strategy}).points[0]); };
-  constexpr const char *kServers = R"(/strategy={"kind": "parameter-server", "shards": 2})", *kBeside = R"(/strategy={"kind": "parameter-server", "shards": 2, "placement": "co-located"})";
+  const auto report = [](const char* prices, const char* strategy) {
+    return report_of(study_of(kMeasured, {prices, strategy}).points[0]);
+  };
+  constexpr const char *kServers = R"(/strategy={"kind": "parameter-server", "shards": 2})",
+                       *kBeside = R"(/strategy={"kind": "parameter-server", "shards": 2, "placement": "co-located"})";
   const PointReport servers = report(R"(/cluster/prices={"worker": 3, "server": 0.5})", kServers);
   CHECK(*servers.cost_per_million == Approx(13 / 3600.0 * 1e6 / servers.samples_per_second));
-  const PointReport like_workers = report(R"(/cluster/prices={"worker": 3})", kServers), beside = report(R"(/cluster/prices={"worker": 3, "server": 0.5})", kBeside);
+  const PointReport like_workers = report(R"(/cluster/prices={"worker": 3})", kServers),
+                    beside = report(R"(/cluster/prices={"worker": 3, "server": 0.5})", kBeside);
   CHECK(*like_workers.cost_per_million == Approx(18 / 3600.0 * 1e6 / like_workers.samples_per_second));
   CHECK(*beside.cost_per_million == Approx(12 / 3600.0 * 1e6 / beside.samples_per_second));
   CHECK_FALSE(report("/cluster/prices=null", kServers).cost_per_million);
-  // A run's phases have strategies of their own, and with two dedicated servers 13 an hour for 12: 100 steps of 4·32 samples each.
-  const StudyPoint point = study_of(kMeasured, {R"(/cluster/prices={"worker": 3, "server": 0.5})", R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1, "set": {"/strategy": {"kind": "parameter-server", "shards": 2}}}, {"name": "b", "epochs": 1}]})"}).points[0];
+  // A run's phases have strategies of their own, and with two dedicated servers 13 an hour for 12: 100 steps of 4·32
+  // samples each.
+  const StudyPoint point =
+      study_of(
+          kMeasured,
+          {R"(/cluster/prices={"worker": 3, "server": 0.5})",
+           R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1, "set": {"/strategy": {"kind": "parameter-server", "shards": 2}}}, {"name": "b", "epochs": 1}]})"})
+          .points[0];
   const RunReport run = *report_of(point).run;
   CHECK(*run.cost == Approx(100 * (run.phases[0].step.si() * 13 + run.phases[1].step.si() * 12) / 3600));
 }
 
 TEST_CASE("a model that its device cannot hold is marked") {
-  // ResNet-50's 25,557,032 parameters in fp32 with gradients and momentum: 306,684,384 bytes; 85,921,512 of activations a sample
-  // (activations_test), of 32: 2.749 GB; 3,056,172,768 in all.
+  // ResNet-50's 25,557,032 parameters in fp32 with gradients and momentum: 306,684,384 bytes; 85,921,512 of activations
+  // a sample (activations_test), of 32: 2.749 GB; 3,056,172,768 in all.
   const auto with_memory = [](const char* memory) {
-    return report_of(study_of(kShapes, {fmt::format(R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})", memory)}).points[0]);
+    return report_of(
+        study_of(
+            kShapes,
+            {fmt::format(
+                R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})",
+                memory)})
+            .points[0]);
   };
   const PointReport fits = with_memory("3.0562GB"), lacks = with_memory("3.056GB");
   CHECK(fits.lacks_memory.empty());
   CHECK(fits.memory->total() == Bytes(3056172768));
   CHECK_FALSE(notes(fits, "model state of"));
-  CHECK(notes(lacks, "model state of 306.7 MB and activations of 2.749 GB is more than the 3.056 GB of v100-datasheet"));
+  CHECK(
+      notes(lacks, "model state of 306.7 MB and activations of 2.749 GB is more than the 3.056 GB of v100-datasheet"));
 }
 
 TEST_CASE("trees that differ in their segments alone are one algorithm") {
   const auto algorithm = [](const char* grouping) {
-    return report_of(study_of(kMeasured, {"/cluster/link/latency=25us", fmt::format(R"(/strategy={{"kind": "all-reduce", "collective": {{"algorithm": "double-binary-tree"}}, "exchange": {{"grouping": "{}"}}}})", grouping)}).points[0]).algorithm;
+    return report_of(
+               study_of(
+                   kMeasured,
+                   {"/cluster/link/latency=25us",
+                    fmt::format(
+                        R"(/strategy={{"kind": "all-reduce", "collective": {{"algorithm": "double-binary-tree"}}, "exchange": {{"grouping": "{}"}}}})",
+                        grouping)})
+                   .points[0])
+        .algorithm;
   };
   // One message of 102 MB, and 161 of 256 B to 9.4 MB.
   CHECK(algorithm("whole-model").starts_with("double-binary-tree ("));
@@ -177,11 +228,17 @@ TEST_CASE("trees that differ in their segments alone are one algorithm") {
 }
 
 TEST_CASE("of sharding groups the report says who sends what by which algorithm, and where they straddle machines") {
-  // 4 machines of 4; n = 4·25557032 B in one unit. In groups of 4: 3/4·n gathered, as much scattered, 2·3/4·n/4 between.
+  // 4 machines of 4; n = 4·25557032 B in one unit. In groups of 4: 3/4·n gathered, as much scattered, 2·3/4·n/4
+  // between.
   const auto report = [](int workers, int group) {
-    return report_of(study_of(kMeasured, {"/cluster/workers=" + std::to_string(workers), R"(/cluster/topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})",
-                                          R"(/strategy={"kind": "sharded", "exchange": {"grouping": "whole-model"}, "collective": {"algorithm": "ring"}, "all_reduce": {"algorithm": "ring"}, "group_size": )" + std::to_string(group) + "}"})
-                         .points.front());
+    return report_of(
+        study_of(
+            kMeasured,
+            {"/cluster/workers=" + std::to_string(workers),
+             R"(/cluster/topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})",
+             R"(/strategy={"kind": "sharded", "exchange": {"grouping": "whole-model"}, "collective": {"algorithm": "ring"}, "all_reduce": {"algorithm": "ring"}, "group_size": )" +
+                 std::to_string(group) + "}"})
+            .points.front());
   };
   const PointReport machines = report(16, 4);
   const double n = 4.0 * 25557032;
@@ -193,7 +250,8 @@ TEST_CASE("of sharding groups the report says who sends what by which algorithm,
   CHECK(report(16, 16).algorithm == "ring");
   // The equations price routes up to 4096 workers.
   CHECK(report(4100, 4).estimate == "from its slowest links and longest routes");
-  constexpr const char* kStraddles = "end in the middle of machines of 4 workers; those of a divisor or a multiple of 4 would not";
+  constexpr const char* kStraddles =
+      "end in the middle of machines of 4 workers; those of a divisor or a multiple of 4 would not";
   for (const int group : {2, 4, 8, 24}) CHECK_FALSE(notes(report(24, group), kStraddles));
   for (const int group : {3, 6}) CHECK(notes(report(24, group), kStraddles));
 }
@@ -203,8 +261,15 @@ TEST_CASE("what a worker sends to servers, whoever waits for whom") {
   const double n = 4.0 * 25557032;
   for (const char* consistency : {"synchronous", "asynchronous"}) {
     INFO(consistency);
-    const auto report = [&](const char* servers) { return report_of(study_of(kMeasured, {fmt::format(R"(/strategy={{"kind": "parameter-server", "consistency": "{}", {}}})", consistency, servers), "/evaluation/evaluator=replay"}).points[0]); };
-    const PointReport dedicated = report(R"("shards": 1)"), co_located = report(R"("shards": 4, "placement": "co-located")");
+    const auto report = [&](const char* servers) {
+      return report_of(
+          study_of(kMeasured, {fmt::format(R"(/strategy={{"kind": "parameter-server", "consistency": "{}", {}}})",
+                                           consistency, servers),
+                               "/evaluation/evaluator=replay"})
+              .points[0]);
+    };
+    const PointReport dedicated = report(R"("shards": 1)"),
+                      co_located = report(R"("shards": 4, "placement": "co-located")");
     CHECK(dedicated.sent_per_worker.si() == Approx(n));
     CHECK(co_located.sent_per_worker.si() == Approx(0.75 * n));
     for (const PointReport& one : {dedicated, co_located}) CHECK(one.message_size.si() == Approx(n));
@@ -212,10 +277,19 @@ TEST_CASE("what a worker sends to servers, whoever waits for whom") {
 }
 
 TEST_CASE("bus bandwidths are nccl-tests'") {
-  // Of 4 ranks, doc/PERFORMANCE.md of nccl-tests: all-reduce 2(n-1)/n, broadcast 1, the others (n-1)/n. algbw = 64 MB over the step.
-  for (const auto& [operation, factor] : {std::pair{"all-reduce", 1.5}, {"all-gather", 0.75}, {"reduce-scatter", 0.75}, {"all-to-all", 0.75}, {"broadcast", 1.0}}) {
+  // Of 4 ranks, doc/PERFORMANCE.md of nccl-tests: all-reduce 2(n-1)/n, broadcast 1, the others (n-1)/n. algbw = 64 MB
+  // over the step.
+  for (const auto& [operation, factor] : {std::pair{"all-reduce", 1.5},
+                                          {"all-gather", 0.75},
+                                          {"reduce-scatter", 0.75},
+                                          {"all-to-all", 0.75},
+                                          {"broadcast", 1.0}}) {
     INFO(operation);
-    const PointReport report = report_of(study_of(kMeasured, {"/workload=null", fmt::format(R"(/strategy={{"kind": "collective", "operation": "{}", "size": "64MB"}})", operation)}).points[0]);
+    const PointReport report = report_of(
+        study_of(kMeasured,
+                 {"/workload=null",
+                  fmt::format(R"(/strategy={{"kind": "collective", "operation": "{}", "size": "64MB"}})", operation)})
+            .points[0]);
     CHECK(report.algbw->si() == Approx(64e6 / report.answers.shown().step.si()));
     CHECK(*report.busbw / *report.algbw == Approx(factor));
   }
@@ -224,7 +298,11 @@ TEST_CASE("bus bandwidths are nccl-tests'") {
 TEST_CASE("TCP's window is noted where it caps a flow below its link") {
   // Link and cap both lose 3 %: a window of 2·1 ms·1 GB/s = 2 MB is just enough.
   const auto caps = [](const char* window) {
-    const PointReport report = report_of(study_of(kMeasured, {"/cluster/link/bandwidth=8Gbps", "/cluster/link/latency=1ms", fmt::format(R"(/cluster/transport={{"kind": "tcp", "window": "{}"}})", window), "/evaluation/evaluator=replay"}).points[0]);
+    const PointReport report =
+        report_of(study_of(kMeasured, {"/cluster/link/bandwidth=8Gbps", "/cluster/link/latency=1ms",
+                                       fmt::format(R"(/cluster/transport={{"kind": "tcp", "window": "{}"}})", window),
+                                       "/evaluation/evaluator=replay"})
+                      .points[0]);
     return notes(report, "transport tcp caps a flow");
   };
   CHECK(caps("1.98MB"));
@@ -233,27 +311,35 @@ TEST_CASE("TCP's window is noted where it caps a flow below its link") {
 
 TEST_CASE("of unlike workers efficiency is over what all of them do alone") {
   // Three of speed 1 and one of 1/2 do 3.5 times 32 samples in 97 ms.
-  const PointReport report = report_of(study_of(kMeasured, {R"(/cluster/groups=[{"count": 1, "speed": 0.5}])"}).points[0]);
+  const PointReport report =
+      report_of(study_of(kMeasured, {R"(/cluster/groups=[{"count": 1, "speed": 0.5}])"}).points[0]);
   CHECK(*report.scaling_efficiency == Approx(report.samples_per_second / (3.5 * 32 / 0.097)));
   CHECK(*report.speedup == Approx(report.samples_per_second / (32 / 0.097)));
 }
 
 TEST_CASE("a run is compared with the baseline's run, and marked for the phase that needs most") {
   // 12,800 samples on 4 workers: 100 steps an epoch. Three epochs against ten over slower links.
-  const std::string run = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 3}]})", ten = R"(/baseline={"name": "ten", "set": {"/run/phases": [{"name": "a", "epochs": 10}], "/cluster/link/bandwidth": "5Gbps"}})";
-  const Seconds slower = report_of(study_of(kMeasured, {"/cluster/link/bandwidth=5Gbps"}).points[0]).answers.shown().step;
+  const std::string
+      run = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 3}]})",
+      ten =
+          R"(/baseline={"name": "ten", "set": {"/run/phases": [{"name": "a", "epochs": 10}], "/cluster/link/bandwidth": "5Gbps"}})";
+  const Seconds slower =
+      report_of(study_of(kMeasured, {"/cluster/link/bandwidth=5Gbps"}).points[0]).answers.shown().step;
   const PointReport report = report_of(study_of(kMeasured, {run, ten}).points[0]);
   CHECK(report.run->time.si() == Approx(300 * report.answers.shown().step.si()));
   CHECK(slower > report.answers.shown().step * 1.1);
   CHECK(report.run->speedup.value() == Approx(10.0 / 3 * (slower / report.answers.shown().step)));
-  // Parameters, gradients and momentum, 12 bytes for each of Pufferfish's 15,202,344 parameters; DGC keeps two vectors more, 20 bytes.
-  const std::string phases = R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1, "set": {"/workload/variant": "pufferfish"}},
+  // Parameters, gradients and momentum, 12 bytes for each of Pufferfish's 15,202,344 parameters; DGC keeps two vectors
+  // more, 20 bytes.
+  const std::string phases =
+      R"(/run={"samples": 12800, "phases": [{"name": "a", "epochs": 1, "set": {"/workload/variant": "pufferfish"}},
     {"name": "b", "epochs": 1, "set": {"/workload/variant": "pufferfish", "/compressor": {"kind": "dgc", "ratio": 0.01}}}, {"name": "c", "epochs": 1, "set": {"/workload/variant": "pufferfish"}}]})";
   CHECK(report_of(study_of(kShapes, {phases}).points[0]).memory->model().si() == 20.0 * 15202344);
 }
 
 TEST_CASE("of local SGD the report says that a step is a mean") {
-  const PointReport report = report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
+  const PointReport report =
+      report_of(study_of(kMeasured, {"/strategy={\"kind\": \"local-sgd\", \"steps\": 4}"}).points[0]);
   CHECK(notes(report, "means over the steps from one exchange to the next"));
   // n is a quarter of the parameters' 4·25,557,032 bytes.
   CHECK(report.message_size.si() == Approx(25557032));
@@ -264,20 +350,28 @@ TEST_CASE("of local SGD the report says that a step is a mean") {
 }
 
 TEST_CASE("times as given are noted wherever batch or dtype are others") {
-  const std::string batch = "the times of resnet50-v100 are those of batch 32, whatever the batch", dtype = "the compute times of resnet50-v100 are those of fp32, whatever the dtype";
-  const PointReport as_given = report_of(study_of(kMeasured).points[0]), larger = report_of(study_of(kMeasured, {"/workload/batch=64"}).points[0]);
+  const std::string batch = "the times of resnet50-v100 are those of batch 32, whatever the batch",
+                    dtype = "the compute times of resnet50-v100 are those of fp32, whatever the dtype";
+  const PointReport as_given = report_of(study_of(kMeasured).points[0]),
+                    larger = report_of(study_of(kMeasured, {"/workload/batch=64"}).points[0]);
   CHECK_FALSE(notes(as_given, "the times of"));
   CHECK(notes(larger, batch));
   // What the note is about: twice the batch in the same time.
   CHECK(std::abs(larger.samples_per_second / as_given.samples_per_second - 2) < 1e-12);
-  CHECK(notes(report_of(study_of(kMeasured, {"/workload={\"from\": \"resnet50-v100\", \"batch\": 64}"}).points[0]), batch));
-  CHECK(notes(report_of(study_of(kMeasured, {"/variants=[{\"name\": \"a\", \"set\": {\"/workload/batch\": 64}}]"}).points[0]), batch));
-  CHECK(notes(report_of(study_of(kMeasured, {"/baseline={\"name\": \"a\", \"set\": {\"/workload/batch\": 64}}"}).points[0]), batch));
+  CHECK(notes(report_of(study_of(kMeasured, {"/workload={\"from\": \"resnet50-v100\", \"batch\": 64}"}).points[0]),
+              batch));
+  CHECK(notes(
+      report_of(study_of(kMeasured, {"/variants=[{\"name\": \"a\", \"set\": {\"/workload/batch\": 64}}]"}).points[0]),
+      batch));
+  CHECK(notes(
+      report_of(study_of(kMeasured, {"/baseline={\"name\": \"a\", \"set\": {\"/workload/batch\": 64}}"}).points[0]),
+      batch));
   CHECK(notes(report_of(study_of(kMeasured, {"/workload/dtype=fp16"}).points[0]), dtype));
   const Study axis = study_of(kMeasured, {"/workload/batch=[32, 64]"});
   CHECK_FALSE(notes(report_of(axis.points[0]), batch));
   CHECK(notes(report_of(axis.points[1]), batch));
-  CHECK_FALSE(notes(report_of(study_of(kShapes, {"/workload/batch=64", "/workload/dtype=fp16"}).points[0]), "the times of"));
+  CHECK_FALSE(
+      notes(report_of(study_of(kShapes, {"/workload/batch=64", "/workload/dtype=fp16"}).points[0]), "the times of"));
 }
 
 TEST_CASE("jitter's note has the standard error of a worker's mean compute time") {
@@ -293,7 +387,8 @@ TEST_CASE("jitter's note has the standard error of a worker's mean compute time"
 }
 
 TEST_CASE("no band of an asynchronous server, and no advice to do what is done") {
-  Study study = study_of(kShapes, {"/strategy={\"kind\": \"parameter-server\", \"consistency\": \"asynchronous\"}", "/evaluation/evaluator=replay"});
+  Study study = study_of(kShapes, {"/strategy={\"kind\": \"parameter-server\", \"consistency\": \"asynchronous\"}",
+                                   "/evaluation/evaluator=replay"});
   WorkloadTable table = *study.points[0].scenario.workload;
   table.profile->launch_overhead.spread = 0.1;
   study.points[0].scenario.workload = std::make_shared<const WorkloadTable>(table);
@@ -305,25 +400,36 @@ TEST_CASE("no band of an asynchronous server, and no advice to do what is done")
 
 TEST_CASE("the equations are called an estimate where they may differ from the replay") {
   const auto is_estimate = [](int workers, const std::string& cluster, const std::string& strategy) {
-    const std::string text = R"({"name": "s", "workload": "resnet50-v100", "evaluation": {"evaluator": "both"}, "cluster": {"workers": )" + std::to_string(workers) +
-                             R"(, "link": {"bandwidth": "10Gbps", "latency": "5us"}, )" + cluster + R"(}, "strategy": )" + strategy + "}";
+    const std::string text =
+        R"({"name": "s", "workload": "resnet50-v100", "evaluation": {"evaluator": "both"}, "cluster": {"workers": )" +
+        std::to_string(workers) + R"(, "link": {"bandwidth": "10Gbps", "latency": "5us"}, )" + cluster +
+        R"(}, "strategy": )" + strategy + "}";
     return notes(report_of(study_of(text).points[0]), "the equations are an estimate here");
   };
-  const std::string star = R"("topology": {"kind": "star"})", racks = R"("topology": {"kind": "racks", "hosts_per_rack": 16, "oversubscription": 4, "uplink_latency": "2us"})";
+  const std::string
+      star = R"("topology": {"kind": "star"})",
+      racks = R"("topology": {"kind": "racks", "hosts_per_rack": 16, "oversubscription": 4, "uplink_latency": "2us"})";
   const std::string far_workers = racks + R"(, "groups": [{"count": 8, "latency": "60us"}])";
-  const std::string ring = R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})", trees = R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})";
+  const std::string ring = R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})",
+                    trees = R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})";
   CHECK_FALSE(is_estimate(640, star, ring));
-  // Of each rack's 16 equal messages one leaves it, alone on its sender's link, which no link is busier than: α + block·β.
+  // Of each rack's 16 equal messages one leaves it, alone on its sender's link, which no link is busier than: α +
+  // block·β.
   CHECK_FALSE(is_estimate(640, racks, ring));
-  // Two trees send up to two messages a worker, more than 512 in a round: too many to follow, of latencies from 5 to 60 us.
+  // Two trees send up to two messages a worker, more than 512 in a round: too many to follow, of latencies from 5 to 60
+  // us.
   CHECK(is_estimate(304, far_workers, trees));
   CHECK_FALSE(is_estimate(160, far_workers, trees));
   CHECK(is_estimate(5000, racks, ring));  // routes of more than 4096 are not priced
   // Servers, of which servers_replay_test has more.
   CHECK_FALSE(is_estimate(32, racks, R"({"kind": "parameter-server", "shards": 32, "placement": "co-located"})"));
   // More messages than are followed, where the closed form is exact (replay: +4e-16).
-  CHECK_FALSE(is_estimate(260, R"("topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s", "latency": "1us"}})", R"({"kind": "parameter-server", "shards": 256})"));
+  CHECK_FALSE(is_estimate(
+      260, R"("topology": {"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s", "latency": "1us"}})",
+      R"({"kind": "parameter-server", "shards": 256})"));
   CHECK(is_estimate(32, racks, R"({"kind": "parameter-server", "shards": 3, "placement": "co-located"})"));
-  CHECK(is_estimate(32, racks, R"({"kind": "parameter-server", "shards": 4, "placement": "co-located", "balance": "greedy"})"));
-  CHECK(is_estimate(32, star + R"(, "groups": [{"count": 1, "speed": 0.5}])", R"({"kind": "parameter-server", "shards": 4})"));
+  CHECK(is_estimate(32, racks,
+                    R"({"kind": "parameter-server", "shards": 4, "placement": "co-located", "balance": "greedy"})"));
+  CHECK(is_estimate(32, star + R"(, "groups": [{"count": 1, "speed": 0.5}])",
+                    R"({"kind": "parameter-server", "shards": 4})"));
 }

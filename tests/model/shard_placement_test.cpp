@@ -60,25 +60,33 @@ TEST_CASE("dedicated shards follow the workers") {
 }
 
 TEST_CASE("property: machines' and NICs' numbers of shards differ by one at most") {
-  property("any machines, the last of which may be smaller", [] {
-    const int size = integer_between(1, 9), p = integer_between(1, 60), shards = integer_between(1, p), nics = integer_between(1, size);
-    const std::vector<int> all = hosts(coin() ? Topology(Nodes{size, kInner, nics}) : Topology(Racks{size, 2.0, 0_us}), p, shards);
-    const std::string what = fmt::format("p={} by {}, {} NICs: {}", p, size, nics, fmt::join(all, " "));
-    if (std::set<int>(all.begin(), all.end()).size() != all.size()) RC_FAIL("two on one host, " + what);
-    if (*std::min_element(all.begin(), all.end()) < 0 || *std::max_element(all.begin(), all.end()) >= p) RC_FAIL("not a worker, " + what);
-    std::map<int, int> of_machine;
-    std::map<int, std::map<int, int>> of_nic;
-    for (int rank = 0; rank < p; ++rank) of_machine[rank / size], of_nic[rank / size][rank % size % nics];
-    for (const int rank : all) ++of_machine[rank / size], ++of_nic[rank / size][rank % size % nics];
-    int most = 0;
-    for (const auto& [machine, count] : of_machine) most = std::max(most, count);
-    for (const auto& [machine, count] : of_machine) {
-      const int workers = std::min(size, p - machine * size);
-      if (count < std::min(most - 1, workers)) RC_FAIL(fmt::format("machine {} has {} of at most {}, {}", machine, count, most, what));
-    }
-    for (const auto& [machine, nic] : of_nic) {
-      const auto [least, greatest] = std::minmax_element(nic.begin(), nic.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-      if (greatest->second - least->second > 1) RC_FAIL(fmt::format("NICs of machine {}, {}", machine, what));
-    }
-  }, 2000);
+  property(
+      "any machines, the last of which may be smaller",
+      [] {
+        const int size = integer_between(1, 9), p = integer_between(1, 60), shards = integer_between(1, p),
+                  nics = integer_between(1, size);
+        const std::vector<int> all =
+            hosts(coin() ? Topology(Nodes{size, kInner, nics}) : Topology(Racks{size, 2.0, 0_us}), p, shards);
+        const std::string what = fmt::format("p={} by {}, {} NICs: {}", p, size, nics, fmt::join(all, " "));
+        if (std::set<int>(all.begin(), all.end()).size() != all.size()) RC_FAIL("two on one host, " + what);
+        if (*std::min_element(all.begin(), all.end()) < 0 || *std::max_element(all.begin(), all.end()) >= p)
+          RC_FAIL("not a worker, " + what);
+        std::map<int, int> of_machine;
+        std::map<int, std::map<int, int>> of_nic;
+        for (int rank = 0; rank < p; ++rank) of_machine[rank / size], of_nic[rank / size][rank % size % nics];
+        for (const int rank : all) ++of_machine[rank / size], ++of_nic[rank / size][rank % size % nics];
+        int most = 0;
+        for (const auto& [machine, count] : of_machine) most = std::max(most, count);
+        for (const auto& [machine, count] : of_machine) {
+          const int workers = std::min(size, p - machine * size);
+          if (count < std::min(most - 1, workers))
+            RC_FAIL(fmt::format("machine {} has {} of at most {}, {}", machine, count, most, what));
+        }
+        for (const auto& [machine, nic] : of_nic) {
+          const auto [least, greatest] = std::minmax_element(
+              nic.begin(), nic.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+          if (greatest->second - least->second > 1) RC_FAIL(fmt::format("NICs of machine {}, {}", machine, what));
+        }
+      },
+      2000);
 }

@@ -21,7 +21,8 @@ namespace {
 double ring_half(const Cluster& c, double g, double n, bool reduces) {
   if (g == 1) return 0;
   const double share = (g - 1) / g;
-  return (g - 1) * c.link.latency.si() + share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) + (reduces ? share * n * c.reduction_cost.si() : 0) + c.collective_cost.si();
+  return (g - 1) * c.link.latency.si() + share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) +
+         (reduces ? share * n * c.reduction_cost.si() : 0) + c.collective_cost.si();
 }
 double gather(const Cluster& c, int g, Bytes n) { return ring_half(c, g, n.si(), false); }
 double reduce(const Cluster& c, int g, Bytes n) { return ring_half(c, g, n.si(), true); }
@@ -32,7 +33,10 @@ double sum(const Cluster& c, int g, Bytes n) {
   return ring_all_reduce(others, n.si() / g);
 }
 
-ShardedStrategy sharded(ShardingStage stage, int prefetch = 1, Exchange exchange = {.grouping = Grouping::per_tensor}, std::optional<int> group = {}) { return {stage, prefetch, ring_choice(), exchange, group, ring_choice()}; }
+ShardedStrategy sharded(ShardingStage stage, int prefetch = 1, Exchange exchange = {.grouping = Grouping::per_tensor},
+                        std::optional<int> group = {}) {
+  return {stage, prefetch, ring_choice(), exchange, group, ring_choice()};
+}
 
 /// Units of these bytes, in backward order, each with a second forward and two backward. The link's latency alone takes
 /// time where bytes are few: 2 workers, so that a gathering is one message, and a reduction another.
@@ -47,21 +51,26 @@ Workload units(const std::vector<double>& bytes, double forward = 1, double back
 /// A byte takes a second.
 Cluster two_workers() { return star_cluster(2, BytesPerSecond(1)); }
 
-double time_of(const Cluster& cluster, const ShardedStrategy& strategy, const Workload& w) { return step_time(scenario_of(cluster, strategy), w); }
+double time_of(const Cluster& cluster, const ShardedStrategy& strategy, const Workload& w) {
+  return step_time(scenario_of(cluster, strategy), w);
+}
 
 Workload random_workload() {
   std::vector<std::pair<double, double>> gradients;
-  for (int i = integer_between(1, 8); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
+  for (int i = integer_between(1, 8); i > 0; --i)
+    gradients.emplace_back(4.0 * integer_between(1, 2000000), real_between(0, 0.02));
   const double head = real_between(0, 0.01);
   double forward = head;
   std::vector<double> own;
   for (std::size_t i = 0; i < gradients.size(); ++i) forward += own.emplace_back(real_between(0, 0.01));
-  Workload w = workload_of(Seconds(forward), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
+  Workload w = workload_of(Seconds(forward), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0),
+                           Seconds(real_between(0, 0.02)));
   for (std::size_t i = 0; i < own.size(); ++i) w.gradients[i].forward = Seconds(own[i]);
   return w;
 }
 
-/// One step from the end of the update before it to the end of its own: all that one step leaves to the next is the update.
+/// One step from the end of the update before it to the end of its own: all that one step leaves to the next is the
+/// update.
 double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w) {
   const auto buckets = make_buckets(w, s.exchange);
   const int n = static_cast<int>(buckets.size());
@@ -73,7 +82,7 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const bool every = s.reduce_after == ReduceAfter::every_pass;
   const double wider = s.reduced_over(w.dtype);
   const auto gather = [&](Bytes bytes) { return ::gather(c, group, bytes); };
-  double link = 0, gpu = 0;  // when each is free
+  double link = 0, gpu = 0;     // when each is free
   std::vector<double> reduced;  // end of each unit's reduction
   const auto wait_for_reduced = [&] {
     if (reduced.size() > 1) gpu = std::max(gpu, reduced[reduced.size() - 2]);
@@ -103,7 +112,8 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   if (!again) {
     // Only the first forward pass waits for gatherings, one unit after the other.
     for (int i = n - 1; i >= 0; --i) {
-      if (s.stage == ShardingStage::gradients) link = (overlap ? link : std::max(link, i < n - 1 ? gpu : 0.0)) + gather(at(i).bytes);
+      if (s.stage == ShardingStage::gradients)
+        link = (overlap ? link : std::max(link, i < n - 1 ? gpu : 0.0)) + gather(at(i).bytes);
       gpu = std::max(gpu, link) + forward[static_cast<std::size_t>(i)];
     }
     if (!every) gpu += (w.accumulation - 1) * (w.backward.si() + w.forward.si());
@@ -118,9 +128,9 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
       if (!overlap) reduce_all();
     }
   } else {
-    // Uses of units in order: of each pass n forward and n backward, the last of which a tail follows that uses none. What use k
-    // needs is gathered from the end of use k - 1 - ahead on, and on the link before the reductions of the uses from k - ahead on.
-    // Passes that reduce nothing are slowed only by what is gathered ahead.
+    // Uses of units in order: of each pass n forward and n backward, the last of which a tail follows that uses none.
+    // What use k needs is gathered from the end of use k - 1 - ahead on, and on the link before the reductions of the
+    // uses from k - ahead on. Passes that reduce nothing are slowed only by what is gathered ahead.
     struct Use {
       double time;
       int unit;
@@ -141,7 +151,8 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     for (std::size_t k = 0; k < uses.size(); ++k) {
       const auto reach = static_cast<std::size_t>(ahead);
       for (std::size_t g = k == 0 ? 0 : k + reach; g <= k + reach && g < uses.size(); ++g)
-        if (uses[g].gathered) there[g] = link = std::max(link, g > reach ? end[g - 1 - reach] : 0.0) + gather(at(uses[g].unit).bytes);
+        if (uses[g].gathered)
+          there[g] = link = std::max(link, g > reach ? end[g - 1 - reach] : 0.0) + gather(at(uses[g].unit).bytes);
       if (uses[k].reduced) wait_for_reduced();
       end.push_back(gpu = std::max(gpu, there[k]) + uses[k].time);
       if (uses[k].reduced && overlap) reduce(at(uses[k].unit).bytes);
@@ -155,26 +166,32 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
 }  // namespace
 
 TEST_CASE("one unit: gathered, computed, reduced, updated, whatever is sharded") {
-  // 2 workers, 4 B at 1 B/s: half of it gathered in 2 s, and reduced in 2 s; 1 + 2 s of computation, half of 0.5 s of update.
-  for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+  // 2 workers, 4 B at 1 B/s: half of it gathered in 2 s, and reduced in 2 s; 1 + 2 s of computation, half of 0.5 s of
+  // update.
+  for (const ShardingStage stage :
+       {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
     require_close(7.25, time_of(two_workers(), sharded(stage, 1, {}), units({4})), 1e-12, "2 + 1 + 2 + 2 + 0.25 s");
 }
 
 TEST_CASE("gatherings and reductions hide behind computation, but for the first and the last") {
-  // Three units of 1 B: each collective takes 0.5 s, forward 1 s a unit and backward 2 s. The first gathering and the last
-  // reduction are exposed: 0.5 + 3·1 + 3·2 + 0.5 + 0.25 s.
-  for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) require_close(10.25, time_of(two_workers(), sharded(stage), units({1, 1, 1})), 1e-12, "two collectives");
+  // Three units of 1 B: each collective takes 0.5 s, forward 1 s a unit and backward 2 s. The first gathering and the
+  // last reduction are exposed: 0.5 + 3·1 + 3·2 + 0.5 + 0.25 s.
+  for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters})
+    require_close(10.25, time_of(two_workers(), sharded(stage), units({1, 1, 1})), 1e-12, "two collectives");
   // All three are gathered before the forward pass: 3·0.5 s.
-  require_close(11.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), units({1, 1, 1})), 1e-12, "gathered after the update");
-  // Nothing is gathered ahead: 0.5 s before each of three forward units and the two backward units that need it, each of which
-  // waits for the 0.5 s of the reduction before it too; and the last reduction: 3·0.5 + 3 + 2·(0.5 + 0.5) + 6 + 0.5 + 0.25 s.
-  require_close(13.25, time_of(two_workers(), sharded(ShardingStage::parameters, 0), units({1, 1, 1})), 1e-12, "nothing ahead");
+  require_close(11.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), units({1, 1, 1})), 1e-12,
+                "gathered after the update");
+  // Nothing is gathered ahead: 0.5 s before each of three forward units and the two backward units that need it, each
+  // of which waits for the 0.5 s of the reduction before it too; and the last reduction: 3·0.5 + 3 + 2·(0.5 + 0.5) + 6
+  // + 0.5 + 0.25 s.
+  require_close(13.25, time_of(two_workers(), sharded(ShardingStage::parameters, 0), units({1, 1, 1})), 1e-12,
+                "nothing ahead");
 }
 
 TEST_CASE("a tail of backward is no unit that is gathered ahead of") {
-  // 4 passes of two units of 1 B, of which each collective takes 0.5 s, forward 1 s and backward 2 s: nothing is exposed but the
-  // first gathering and the last reduction, 0.5 + 4·6 + 0.5 + 0.25 s, however short what follows the last unit is. Of four tails
-  // the last one hides behind the last reduction.
+  // 4 passes of two units of 1 B, of which each collective takes 0.5 s, forward 1 s and backward 2 s: nothing is
+  // exposed but the first gathering and the last reduction, 0.5 + 4·6 + 0.5 + 0.25 s, however short what follows the
+  // last unit is. Of four tails the last one hides behind the last reduction.
   Workload w = units({1, 1});
   w.accumulation = 4;
   require_close(25.25, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12, "no tail");
@@ -184,16 +201,20 @@ TEST_CASE("a tail of backward is no unit that is gathered ahead of") {
 }
 
 TEST_CASE("passes that neither reduce nor gather ahead are not slowed down") {
-  // As above with γ_o = 1.5 and nothing gathered ahead: three passes' 4 s of backward as they are, the last one's 6 s; 0.5 s for each
-  // gathering of two forward units and one backward unit of four passes; the last pass also waits 0.5 s for the first reduction.
+  // As above with γ_o = 1.5 and nothing gathered ahead: three passes' 4 s of backward as they are, the last one's 6 s;
+  // 0.5 s for each gathering of two forward units and one backward unit of four passes; the last pass also waits 0.5 s
+  // for the first reduction.
   Workload w = units({1, 1});
   w.accumulation = 4;
   const Exchange exchange{.grouping = Grouping::per_tensor, .backward_slowdown = 1.5};
-  require_close(4 * 1.5 + 4 * 2 + 3 * 4 + 6 + 0.5 + 0.5 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters, 0, exchange), w), 1e-12, "0.5 s for each of 12 gatherings, 26 s, 0.5 s twice, 0.25 s");
+  require_close(4 * 1.5 + 4 * 2 + 3 * 4 + 6 + 0.5 + 0.5 + 0.25,
+                time_of(two_workers(), sharded(ShardingStage::parameters, 0, exchange), w), 1e-12,
+                "0.5 s for each of 12 gatherings, 26 s, 0.5 s twice, 0.25 s");
 }
 
 TEST_CASE("without computation a step is its collectives, one after the other") {
-  // Units of 2, 4 and 6 B: 12 B are 6 s to gather and 6 s to reduce; gathered again but for the first of backward order, 5 s.
+  // Units of 2, 4 and 6 B: 12 B are 6 s to gather and 6 s to reduce; gathered again but for the first of backward
+  // order, 5 s.
   const Workload w = units({2, 4, 6}, 0, 0);
   require_close(12.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), w), 1e-12, "optimizer state");
   require_close(12.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients");
@@ -204,33 +225,43 @@ TEST_CASE("without overlap nothing moves while something is computed") {
   // Two units of 2 B, 1 s a collective: 2 gathered, 2 s forward, 1 gathered again, 4 s backward, 2 reduced, 0.25 s.
   Exchange exchange{.grouping = Grouping::per_tensor};
   exchange.overlap = false;
-  require_close(2 + 2 + 1 + 4 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters, 3, exchange), units({2, 2})), 1e-12, "parameters");
-  require_close(2 + 2 + 4 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients, 3, exchange), units({2, 2})), 1e-12, "gradients");
+  require_close(2 + 2 + 1 + 4 + 2 + 0.25,
+                time_of(two_workers(), sharded(ShardingStage::parameters, 3, exchange), units({2, 2})), 1e-12,
+                "parameters");
+  require_close(2 + 2 + 4 + 2 + 0.25,
+                time_of(two_workers(), sharded(ShardingStage::gradients, 3, exchange), units({2, 2})), 1e-12,
+                "gradients");
 }
 
 TEST_CASE("the gradients of two units at most wait for their reduction") {
-  // Four units of 8 B, 4 s a collective, no forward time and 1 s backward each, gathered one after the other in 16 s: backward
-  // ends at 17, 18; its third unit waits for the first one's reduction, from 17 to 21, and ends at 22, the fourth for the second's,
-  // to 25, and ends at 26. Reductions follow each other to 33; half a second of update is shared by two.
-  require_close(33.25, time_of(two_workers(), sharded(ShardingStage::gradients), units({8, 8, 8, 8}, 0, 1)), 1e-12, "step");
+  // Four units of 8 B, 4 s a collective, no forward time and 1 s backward each, gathered one after the other in 16 s:
+  // backward ends at 17, 18; its third unit waits for the first one's reduction, from 17 to 21, and ends at 22, the
+  // fourth for the second's, to 25, and ends at 26. Reductions follow each other to 33; half a second of update is
+  // shared by two.
+  require_close(33.25, time_of(two_workers(), sharded(ShardingStage::gradients), units({8, 8, 8, 8}, 0, 1)), 1e-12,
+                "step");
   // What limits them is not the link but that: a last unit that takes long to compute begins at 25 and not at 19.
   Workload w = units({8, 8, 8, 8}, 0, 1);
   w.gradients[3].gap = 20_s;
   w.backward += 19_s;
-  require_close(25 + 20 + 4 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "late last unit");
+  require_close(25 + 20 + 4 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12,
+                "late last unit");
 }
 
 TEST_CASE("of several passes the last alone is reduced, and what is let go is gathered in each") {
   // Two passes over two units of 2 B, 1 s a collective, nothing to compute but the update, 0.25 s.
   Workload w = units({2, 2}, 0, 0);
   w.accumulation = 2;
-  require_close(2 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), w), 1e-12, "optimizer state");
+  require_close(2 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::optimizer_state), w), 1e-12,
+                "optimizer state");
   require_close(2 + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients");
-  require_close(2 * (2 + 1) + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12, "parameters");
+  require_close(2 * (2 + 1) + 2 + 0.25, time_of(two_workers(), sharded(ShardingStage::parameters), w), 1e-12,
+                "parameters");
   // And with 1 s forward and 2 s backward a unit, which hide all but the first gathering and the last reduction.
   w = units({2, 2});
   w.accumulation = 2;
-  require_close(1 + 2 * 6 + 1 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12, "gradients, hidden");
+  require_close(1 + 2 * 6 + 1 + 0.25, time_of(two_workers(), sharded(ShardingStage::gradients), w), 1e-12,
+                "gradients, hidden");
 }
 
 TEST_CASE("of several passes each may be reduced") {
@@ -250,7 +281,9 @@ TEST_CASE("of several passes each may be reduced") {
   w.accumulation = 2;
   require_close(1 + 2 * 6 + 1 + 0.25, time(ShardingStage::gradients), 1e-12, "gradients, hidden");
   // Without overlap a pass' reductions, 2 s, come between its backward and the next forward.
-  require_close(2 + 6 + 2 + 6 + 2 + 0.25, time(ShardingStage::gradients, {.grouping = Grouping::per_tensor, .overlap = false}), 1e-12, "gradients, after each pass");
+  require_close(2 + 6 + 2 + 6 + 2 + 0.25,
+                time(ShardingStage::gradients, {.grouping = Grouping::per_tensor, .overlap = false}), 1e-12,
+                "gradients, after each pass");
   // One pass is reduced once, whatever is said.
   w.accumulation = 1;
   CHECK(time(ShardingStage::parameters) == time_of(two_workers(), sharded(ShardingStage::parameters), w));
@@ -274,11 +307,13 @@ TEST_CASE("gradients reduced in a wider type are so many times the bytes, parame
 
 TEST_CASE("a sharded step follows the recurrence of one step") {
   property(
-      "for any stage, prefetch, grouping, overlap and workload", [] {
+      "for any stage, prefetch, grouping, overlap and workload",
+      [] {
         Cluster cluster = random_star();
         Workload w = random_workload();
         if (coin()) w.accumulation = integer_between(2, 4);
-        ShardedStrategy strategy = sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
+        ShardedStrategy strategy =
+            sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
         if (coin()) {
           strategy.group_size = integer_between(2, 3);
           cluster.workers = *strategy.group_size * integer_between(1, 4);
@@ -294,31 +329,44 @@ TEST_CASE("a sharded step follows the recurrence of one step") {
 }
 
 TEST_CASE("groups share out a copy each, and sum up their shares between them") {
-  // 4 workers in groups of 2, 1 B/s; units of 4 B are gathered in 2 s and reduced in 2 s, each worker with half of them; the 2
-  // workers with the same half sum its 2 B up in 2 messages of 1 B, 2 s. 1 + 2 s of computation, half of 0.5 s of update.
+  // 4 workers in groups of 2, 1 B/s; units of 4 B are gathered in 2 s and reduced in 2 s, each worker with half of
+  // them; the 2 workers with the same half sum its 2 B up in 2 messages of 1 B, 2 s. 1 + 2 s of computation, half of
+  // 0.5 s of update.
   const Cluster four = star_cluster(4, BytesPerSecond(1));
   const Exchange units_of_tensors{.grouping = Grouping::per_tensor};
-  for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+  for (const ShardingStage stage :
+       {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
     require_close(2 + 3 + 2 + 2 + 0.25, time_of(four, sharded(stage, 1, {}, 2), units({4})), 1e-12, "one unit");
-  // Three units of 1 B, 0.5 s a collective: gathered ahead; the reductions and sums of two hide behind computation, the last's do not.
-  require_close(0.5 + 9 + 0.5 + 0.5 + 0.25, time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({1, 1, 1})), 1e-12, "three units");
-  // Without computation all follow each other: units of 2 and 4 B, gathered in 3 s, the second once more in 2 s, reduced in 3 s
-  // and summed up in 3 s.
-  require_close(3 + 2 + 3 + 3 + 0.25, time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({2, 4}, 0, 0)), 1e-12, "nothing hides them");
+  // Three units of 1 B, 0.5 s a collective: gathered ahead; the reductions and sums of two hide behind computation, the
+  // last's do not.
+  require_close(0.5 + 9 + 0.5 + 0.5 + 0.25,
+                time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({1, 1, 1})), 1e-12,
+                "three units");
+  // Without computation all follow each other: units of 2 and 4 B, gathered in 3 s, the second once more in 2 s,
+  // reduced in 3 s and summed up in 3 s.
+  require_close(3 + 2 + 3 + 3 + 0.25,
+                time_of(four, sharded(ShardingStage::parameters, 1, units_of_tensors, 2), units({2, 4}, 0, 0)), 1e-12,
+                "nothing hides them");
 }
 
 TEST_CASE("computation waits for a unit's reduction, not for the sum of its shares") {
-  // 2 groups of 2 workers, four units of 8 B, gathered in 16 s as one after the other; each reduced in 4 s, its 4 B summed up in 4 s.
-  // No forward time, 1 s backward each: to 17 and 18; the third waits for the first's reduction, 17 to 21, to 22; sums follow to 25,
-  // the second's reduction to 29, which the fourth waits for, to 30; sums to 33, the third's to 37 and 41, the fourth's to 45 and 49.
-  require_close(49.25, time_of(star_cluster(4, BytesPerSecond(1)), sharded(ShardingStage::gradients, 1, {.grouping = Grouping::per_tensor}, 2), units({8, 8, 8, 8}, 0, 1)), 1e-12, "step");
+  // 2 groups of 2 workers, four units of 8 B, gathered in 16 s as one after the other; each reduced in 4 s, its 4 B
+  // summed up in 4 s. No forward time, 1 s backward each: to 17 and 18; the third waits for the first's reduction, 17
+  // to 21, to 22; sums follow to 25, the second's reduction to 29, which the fourth waits for, to 30; sums to 33, the
+  // third's to 37 and 41, the fourth's to 45 and 49.
+  require_close(
+      49.25,
+      time_of(star_cluster(4, BytesPerSecond(1)),
+              sharded(ShardingStage::gradients, 1, {.grouping = Grouping::per_tensor}, 2), units({8, 8, 8, 8}, 0, 1)),
+      1e-12, "step");
 }
 
 TEST_CASE("one group of all workers is no group") {
   property("any strategy", [] {
     const Cluster cluster = random_star();
     const Workload w = random_workload();
-    ShardedStrategy strategy = sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
+    ShardedStrategy strategy =
+        sharded(static_cast<ShardingStage>(integer_between(0, 2)), integer_between(0, 4), random_exchange());
     if (coin()) strategy.collective = {};
     const double absent = time_of(cluster, strategy, w);
     strategy.group_size = cluster.workers;
@@ -327,20 +375,22 @@ TEST_CASE("one group of all workers is no group") {
 }
 
 TEST_CASE("groups that are machines with fast links cost what sums their shares up over the NICs") {
-  // 4 machines of 8 workers, 8 NICs of 1 GB/s and no latency, inside links a million times as fast; one unit of 800 MB: 100 MB for each
-  // NIC, 2·3/4 of it, 150 ms. Over one ring of all 32, whose every message waits for a NIC: 2·31/32·800 MB = 1.55 s.
+  // 4 machines of 8 workers, 8 NICs of 1 GB/s and no latency, inside links a million times as fast; one unit of 800 MB:
+  // 100 MB for each NIC, 2·3/4 of it, 150 ms. Over one ring of all 32, whose every message waits for a NIC: 2·31/32·800
+  // MB = 1.55 s.
   Cluster cluster = star_cluster(32, BytesPerSecond(1e9));
   cluster.topology = Nodes{8, {BytesPerSecond(1e15), 0_s}, 8};
   const Workload w = units({800e6}, 0, 0);
   const double update = 0.5 / 8;
   require_close(0.150 + update, time_of(cluster, sharded(ShardingStage::parameters, 1, {}, 8), w), 1e-5, "groups of 8");
   require_close(1.55 + 0.5 / 32, time_of(cluster, sharded(ShardingStage::parameters, 1, {}), w), 1e-5, "all 32");
-  // Where everything is summed up by the same steps in one collective, and nothing is left to do but the update of all, it takes
-  // as long.
+  // Where everything is summed up by the same steps in one collective, and nothing is left to do but the update of all,
+  // it takes as long.
   CollectiveChoice hierarchical;
   hierarchical.algorithm = Algorithm::hierarchical;
   hierarchical.between_groups = Algorithm::ring;
-  require_close(0.150 + 0.5, step_time(scenario_of(cluster, AllReduceStrategy{.collective = hierarchical}), w), 1e-5, "all-reduce");
+  require_close(0.150 + 0.5, step_time(scenario_of(cluster, AllReduceStrategy{.collective = hierarchical}), w), 1e-5,
+                "all-reduce");
 }
 
 TEST_CASE("what is gathered sooner or only once is never later") {
@@ -348,7 +398,9 @@ TEST_CASE("what is gathered sooner or only once is never later") {
     const Cluster cluster = random_star();
     const Workload w = random_workload();
     const Exchange exchange = random_exchange();
-    const auto time = [&](ShardingStage stage) { return time_of(cluster, sharded(stage, integer_between(0, 4), exchange), w); };
+    const auto time = [&](ShardingStage stage) {
+      return time_of(cluster, sharded(stage, integer_between(0, 4), exchange), w);
+    };
     const double gradients = time(ShardingStage::gradients);
     RC_ASSERT(gradients <= time(ShardingStage::optimizer_state) * (1 + 1e-12));
     RC_ASSERT(gradients <= time(ShardingStage::parameters) * (1 + 1e-12));
@@ -357,7 +409,8 @@ TEST_CASE("what is gathered sooner or only once is never later") {
 
 TEST_CASE("one worker computes alone, with all of the update") {
   const Workload w = units({1, 1, 1});
-  for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+  for (const ShardingStage stage :
+       {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
     require_close(w.compute().si(), time_of(star_cluster(1, BytesPerSecond(1)), sharded(stage), w), 1e-12, "alone");
 }
 
@@ -368,7 +421,8 @@ TEST_CASE("a unit's forward time is its layers', and a layer without parameters 
       {"name": "conv", "forward": "2ms", "backward": "1ms", "gradients": [{"name": "conv", "elements": 8}]},
       {"name": "relu", "forward": "4ms", "backward": "1ms"},
       {"name": "fc", "forward": "8ms", "backward": "1ms", "gradients": [{"name": "fc.weight", "elements": 8}, {"name": "fc.bias", "elements": 8}]}]})");
-  const Json scenario{{"name", "s"}, {"workload", table}, {"cluster", {{"workers", 2}, {"link", {{"bandwidth", "1Gbps"}}}}}};
+  const Json scenario{
+      {"name", "s"}, {"workload", table}, {"cluster", {{"workers", 2}, {"link", {{"bandwidth", "1Gbps"}}}}}};
   const Workload w = make_workload(parse_study(scenario.dump(), "s.json", {}, "").points.at(0).scenario);
   REQUIRE(w.gradients.size() == 3);
   CHECK(w.gradients[0].forward == 8_ms);
@@ -378,8 +432,10 @@ TEST_CASE("a unit's forward time is its layers', and a layer without parameters 
 }
 
 TEST_CASE("of a total, forward times are divided as backward times are") {
-  const Json table = Json::parse(R"({"name": "net", "batch": 1, "forward": "6ms", "gradients": [{"name": "a", "elements": 8, "gap": "1ms"}, {"name": "b", "elements": 8, "gap": "2ms"}]})");
-  const Json scenario{{"name", "s"}, {"workload", table}, {"cluster", {{"workers", 2}, {"link", {{"bandwidth", "1Gbps"}}}}}};
+  const Json table = Json::parse(
+      R"({"name": "net", "batch": 1, "forward": "6ms", "gradients": [{"name": "a", "elements": 8, "gap": "1ms"}, {"name": "b", "elements": 8, "gap": "2ms"}]})");
+  const Json scenario{
+      {"name", "s"}, {"workload", table}, {"cluster", {{"workers", 2}, {"link", {{"bandwidth", "1Gbps"}}}}}};
   const Workload w = make_workload(parse_study(scenario.dump(), "s.json", {}, "").points.at(0).scenario);
   require_close(0.002, w.gradients[0].forward.si(), 1e-12, "6 ms · 1/3");
   require_close(0.004, w.gradients[1].forward.si(), 1e-12, "6 ms · 2/3");

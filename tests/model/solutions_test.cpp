@@ -12,7 +12,8 @@ using namespace stepcast;
 
 namespace {
 
-Solutions solutions_of(const AxisRange& range, const char* figure, std::optional<double> goal, const std::function<double(double)>& value_at) {
+Solutions solutions_of(const AxisRange& range, const char* figure, std::optional<double> goal,
+                       const std::function<double(double)>& value_at) {
   Solutions s;
   s.name = "made up";
   s.axis = "bandwidth";
@@ -45,7 +46,8 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 TEST_CASE("the text: which figure, along what, what is asked of it; one row a point") {
   const std::string text = to_text(of_bandwidths());
   INFO(text);
-  CHECK(text.starts_with("made up: step time by the equations, along bandwidth from 1 Gb/s to 1 Tb/s\nreached: step time at most 200 ms\nbest: the smallest step time,"));
+  CHECK(text.starts_with(
+      "made up: step time by the equations, along bandwidth from 1 Gb/s to 1 Tb/s\nreached: step time at most 200 ms\nbest: the smallest step time,"));
   // 110 ms/0.99 = 0.1 + 10/B at B = 10/0.0111 = 900 Gb/s.
   CHECK(says(text, "\n4        from 100 Gb/s  110 ms  at 1 Tb/s  from 900 Gb/s\n"));
   CHECK(text.ends_with("note: all of it is made up\n"));
@@ -57,7 +59,8 @@ TEST_CASE("the text: which figure, along what, what is asked of it; one row a po
 TEST_CASE("the CSV has a line for the best and for each stretch, in SI") {
   const std::string csv = to_csv(of_bandwidths());
   INFO(csv);
-  CHECK(csv.starts_with("workers,holds,bandwidth_from_B_per_s,bandwidth_to_B_per_s,step_time_s_at_from,step_time_s_at_to\n4,reached,"));
+  CHECK(csv.starts_with(
+      "workers,holds,bandwidth_from_B_per_s,bandwidth_to_B_per_s,step_time_s_at_from,step_time_s_at_to\n4,reached,"));
   CHECK(says(csv, "\n4,best,125000000000,125000000000,0.1"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 4);  // the header, reached, best, near_best
 }
@@ -71,14 +74,16 @@ TEST_CASE("the JSON has the best, the stretches and all that was evaluated") {
   CHECK(point["best"]["figure"].get<double>() == Approx(0.11));
   CHECK(point["reached"][0]["from"].get<double>() == Approx(12.5e9).epsilon(1e-4));
   CHECK(point["figures"].size() >= 25);
-  for (const Json& pair : point["figures"]) CHECK(pair[1].get<double>() == Approx(0.1 + 1.25e9 / pair[0].get<double>()).epsilon(1e-12));
+  for (const Json& pair : point["figures"])
+    CHECK(pair[1].get<double>() == Approx(0.1 + 1.25e9 / pair[0].get<double>()).epsilon(1e-12));
   CHECK(!solutions_document(of_bandwidths({}), Json::object())["points"][0].contains("reached"));
   CHECK(solutions_document(of_bandwidths({}), Json::object())["goal"].is_null());
 }
 
 TEST_CASE("of many stretches the first four are named") {
   // Up and down with every worker: 1, 3, 5, ... reach it.
-  const std::string text = to_text(solutions_of(parse_axis_range("1..20"), "efficiency", 0.5, [](double v) { return std::fmod(v, 2) > 0 ? 0.6 : 0.4; }));
+  const std::string text = to_text(solutions_of(parse_axis_range("1..20"), "efficiency", 0.5,
+                                                [](double v) { return std::fmod(v, 2) > 0 ? 0.6 : 0.4; }));
   INFO(text);
   CHECK(says(text, "  1, 3, 5, 7, and 6 more  60 %  at 1  1, 3, 5, 7, and 6 more\n"));
 }

@@ -22,20 +22,24 @@ namespace {
 
 Workload random_workload(int max_gradients) {
   std::vector<std::pair<double, double>> gradients;
-  for (int i = integer_between(1, max_gradients); i > 0; --i) gradients.emplace_back(4.0 * integer_between(1, 2000000), coin() ? real_between(0, 0.02) : 0.0);
-  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0), Seconds(real_between(0, 0.02)));
+  for (int i = integer_between(1, max_gradients); i > 0; --i)
+    gradients.emplace_back(4.0 * integer_between(1, 2000000), coin() ? real_between(0, 0.02) : 0.0);
+  return workload_of(Seconds(real_between(0, 0.1)), gradients, Seconds(coin() ? real_between(0, 0.02) : 0.0),
+                     Seconds(real_between(0, 0.02)));
 }
 
 Compressor random_compressor() {
   if (coin()) return NoCompressor{};
-  return RatioCompressor{real_between(1, 10), SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0), SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0)};
+  return RatioCompressor{real_between(1, 10), SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0),
+                         SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0)};
 }
 
 /// ratio, encode and decode cost; 1, 0, 0 without a compressor
 struct Codec {
   double ratio = 1, encode = 0, decode = 0;
   explicit Codec(const Compressor& compressor) {
-    if (const auto* r = std::get_if<RatioCompressor>(&compressor)) *this = Codec(r->ratio, r->encode_cost.si(), r->decode_cost.si());
+    if (const auto* r = std::get_if<RatioCompressor>(&compressor))
+      *this = Codec(r->ratio, r->encode_cost.si(), r->decode_cost.si());
   }
   Codec(double c, double e, double d) : ratio(c), encode(e), decode(d) {}
 };
@@ -46,7 +50,8 @@ struct Backward {
   double end = 0;
 };
 
-Backward run_backward(const Workload& w, const std::vector<Bucket>& buckets, const Exchange& exchange, const Codec& codec, bool overlap, double slowdown) {
+Backward run_backward(const Workload& w, const std::vector<Bucket>& buckets, const Exchange& exchange,
+                      const Codec& codec, bool overlap, double slowdown) {
   Backward b;
   double now = w.forward.si(), backward_end = 0;
   for (const Bucket& bucket : buckets) {
@@ -64,9 +69,11 @@ Backward run_backward(const Workload& w, const std::vector<Bucket>& buckets, con
 }
 
 /// Decodes follow backward and each other on the compute stream.
-double run_decodes(const std::vector<double>& exchanged, const std::vector<Bucket>& buckets, const Codec& codec, double backward_end) {
+double run_decodes(const std::vector<double>& exchanged, const std::vector<Bucket>& buckets, const Codec& codec,
+                   double backward_end) {
   double now = backward_end;
-  for (std::size_t i = 0; i < buckets.size(); ++i) now = std::max(now, exchanged[i]) + buckets[i].bytes.si() * codec.decode;
+  for (std::size_t i = 0; i < buckets.size(); ++i)
+    now = std::max(now, exchanged[i]) + buckets[i].bytes.si() * codec.decode;
   return now;
 }
 
@@ -107,7 +114,8 @@ TEST_CASE("synchronous AllReduce: forward, backward, exchange, update") {
 TEST_CASE("AllReduce in buckets follows the recurrence of one step") {
   // E_i = max(ready_i, E_{i-1}) + t_i; decodes after backward and E_i; update; and the next forward after it.
   property(
-      "for any gradients, grouping, overlap, slowdown and compressor", [] {
+      "for any gradients, grouping, overlap, slowdown and compressor",
+      [] {
         const Cluster cluster = random_star();
         const Workload w = random_workload(8);
         const Exchange exchange = random_exchange();
@@ -115,10 +123,13 @@ TEST_CASE("AllReduce in buckets follows the recurrence of one step") {
         const Codec codec(compressor);
         const auto buckets = make_buckets(w, exchange);
         const bool overlap = exchange.overlap && exchange.grouping != Grouping::whole_model;
-        const Backward backward = run_backward(w, buckets, exchange, codec, overlap, overlap && cluster.workers > 1 ? exchange.backward_slowdown : 1.0);
+        const Backward backward = run_backward(w, buckets, exchange, codec, overlap,
+                                               overlap && cluster.workers > 1 ? exchange.backward_slowdown : 1.0);
         std::vector<double> exchanged;
         double free = 0;
-        for (std::size_t i = 0; i < buckets.size(); ++i) exchanged.push_back(free = std::max(free, backward.ready[i]) + ring_all_reduce(cluster, buckets[i].bytes.si() / codec.ratio));
+        for (std::size_t i = 0; i < buckets.size(); ++i)
+          exchanged.push_back(free = std::max(free, backward.ready[i]) +
+                                     ring_all_reduce(cluster, buckets[i].bytes.si() / codec.ratio));
         const double expected = run_decodes(exchanged, buckets, codec, backward.end) + w.update.si();
 
         const Scenario scenario = scenario_of(cluster, AllReduceStrategy{ring_choice(), exchange}, compressor);
@@ -173,7 +184,8 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
   // Dedicated: pushes, serving and pulls each have a stream, so bucket i pulls while bucket i+1 pushes.
   // So with one co-located shard. Of several, one stream for both: what is ready first goes first.
   property(
-      "for any gradients, shards, placement and grouping", [] {
+      "for any gradients, shards, placement and grouping",
+      [] {
         const Cluster cluster = random_star();
         const int p = cluster.workers;
         const Workload w = random_workload(5);
@@ -190,21 +202,30 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
 
         const auto buckets = make_buckets(w, server.exchange);
         const bool overlap = server.exchange.overlap && server.exchange.grouping != Grouping::whole_model;
-        const Backward backward = run_backward(w, buckets, server.exchange, codec, overlap, overlap && !(co_located && p == 1) ? server.exchange.backward_slowdown : 1.0);
-        const double alpha = cluster.link.latency.si(), beta = 1 / cluster.link.bandwidth.si(), host = cluster.host_cost.si();
+        const Backward backward =
+            run_backward(w, buckets, server.exchange, codec, overlap,
+                         overlap && !(co_located && p == 1) ? server.exchange.backward_slowdown : 1.0);
+        const double alpha = cluster.link.latency.si(), beta = 1 / cluster.link.bandwidth.si(),
+                     host = cluster.host_cost.si();
         // A server's host copies the messages of all workers but its own in, and as many out; a worker copies what it
         // sends or receives, except the share of a shard on its own host where every host has one.
-        const int remote = co_located ? p - 1 : p, copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
+        const int remote = co_located ? p - 1 : p,
+                  copied_shares = co_located && server.shards == p ? p - 1 : server.shards;
         // A shard adds what was pushed, decodes the sum, and encodes its answer if that is compressed too.
         const double add = p * server.server_reduction_cost.value_or(cluster.reduction_cost).si();
         const double serve_per_raw_byte = codec.decode + (server.two_way ? codec.encode : 0);
         std::vector<double> push_transfer, serve, pull_transfer, pulled;
         for (std::size_t i = 0; i < buckets.size(); ++i) {
-          const double share = buckets[i].bytes.si() / server.shards, push = share / codec.ratio, pull = server.two_way ? push : share;
+          const double share = buckets[i].bytes.si() / server.shards, push = share / codec.ratio,
+                       pull = server.two_way ? push : share;
           const double flows = co_located ? p - 1 : std::max(p, server.shards);
-          const auto transfer = [&](double wire) { return flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host; };
+          const auto transfer = [&](double wire) {
+            return flows == 0 ? 0 : alpha + flows * wire * beta + copied_shares * wire * host;
+          };
           push_transfer.push_back(transfer(push));
-          serve.push_back(push * add + (push + pull) * remote * host + share * serve_per_raw_byte + (server.two_way ? 0 : w.update.si() * server.server_update_factor * share / w.gradient_bytes.si()));
+          serve.push_back(
+              push * add + (push + pull) * remote * host + share * serve_per_raw_byte +
+              (server.two_way ? 0 : w.update.si() * server.server_update_factor * share / w.gradient_bytes.si()));
           pull_transfer.push_back(transfer(pull));
         }
         double pushing = 0, pulling = 0, serving = 0;
@@ -220,7 +241,8 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
           }
         }
         // Parameters that come back as they are need no decoding; two-way the worker updates.
-        const double expected = run_decodes(pulled, buckets, server.two_way ? codec : Codec(1, 0, 0), backward.end) + (server.two_way ? w.update.si() : 0);
+        const double expected = run_decodes(pulled, buckets, server.two_way ? codec : Codec(1, 0, 0), backward.end) +
+                                (server.two_way ? w.update.si() : 0);
 
         const Scenario scenario = scenario_of(cluster, server, compressor);
         const StepForecast f = forecast(scenario, w);
@@ -233,14 +255,16 @@ TEST_CASE("the parameter server in buckets follows the recurrence of one step") 
 }
 
 TEST_CASE("co-located shards: pushes and pulls in the order in which they are ready") {
-  // 4 workers of 10 ms forward and 10 ms before each of four gradients of 40 MB, as the asynchronous replay of one worker at a
-  // time has it too. A shard on each at 100 Gb/s: a push or pull of 3·10 MB takes 2.4 ms, so only the last gradient's are seen.
+  // 4 workers of 10 ms forward and 10 ms before each of four gradients of 40 MB, as the asynchronous replay of one
+  // worker at a time has it too. A shard on each at 100 Gb/s: a push or pull of 3·10 MB takes 2.4 ms, so only the last
+  // gradient's are seen.
   const auto step = [](BytesPerSecond bandwidth, int shards) {
     ParameterServerStrategy server;
     server.placement = ServerPlacement::co_located;
     server.shards = shards;
     server.exchange.grouping = Grouping::per_tensor;
-    return step_time(scenario_of(star_cluster(4, bandwidth), server), workload_of(10_ms, {{40e6, 0.01}, {40e6, 0.01}, {40e6, 0.01}, {40e6, 0.01}}, 0_s, 0_s));
+    return step_time(scenario_of(star_cluster(4, bandwidth), server),
+                     workload_of(10_ms, {{40e6, 0.01}, {40e6, 0.01}, {40e6, 0.01}, {40e6, 0.01}}, 0_s, 0_s));
   };
   require_close(0.0548, step(100_Gbps, 4), 1e-12, "50 + 2.4 + 2.4 ms");
   // At 10 Gb/s the links are never idle from the first gradient on: 20 ms and eight times 24 ms.
@@ -256,11 +280,16 @@ TEST_CASE("greedy shards get whole tensors, largest first") {
   ParameterServerStrategy server;
   server.shards = 2;
   server.balance = ShardBalance::greedy;
-  require_close(0.048, step_time(scenario_of(cluster, server), workload_of(0_s, {{5e6, 0}, {8e6, 0}, {4e6, 0}, {7e6, 0}}, 0_s, 0_s)), 1e-12, "balanced");
+  require_close(
+      0.048,
+      step_time(scenario_of(cluster, server), workload_of(0_s, {{5e6, 0}, {8e6, 0}, {4e6, 0}, {7e6, 0}}, 0_s, 0_s)),
+      1e-12, "balanced");
   // 8 and 2 MB: shard 2 ends after 2·2 MB, then shard 1's 6 MB go on, still 2 flows on its link: 2·8 MB = 16 ms.
-  require_close(0.032, step_time(scenario_of(cluster, server), workload_of(0_s, {{2e6, 0}, {8e6, 0}}, 0_s, 0_s)), 1e-12, "unequal");
+  require_close(0.032, step_time(scenario_of(cluster, server), workload_of(0_s, {{2e6, 0}, {8e6, 0}}, 0_s, 0_s)), 1e-12,
+                "unequal");
   // Update 10 ms: the larger shard's 8/10 of it decide.
-  require_close(0.040, step_time(scenario_of(cluster, server), workload_of(0_s, {{2e6, 0}, {8e6, 0}}, 0_s, 10_ms)), 1e-12, "unequal, with update");
+  require_close(0.040, step_time(scenario_of(cluster, server), workload_of(0_s, {{2e6, 0}, {8e6, 0}}, 0_s, 10_ms)),
+                1e-12, "unequal, with update");
 }
 
 TEST_CASE("asynchronous servers are refused, with the remedy") {
@@ -286,9 +315,11 @@ TEST_CASE("asynchronous servers are refused, with the remedy") {
 
 TEST_CASE("Pipe-SGD's period is max(A, B, (A+B)/K)") {
   property(
-      "for any A, B and K", [] {
+      "for any A, B and K",
+      [] {
         const Cluster cluster = random_star();
-        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)),
+                                           Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
         const int width = integer_between(1, 5);
         const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
         const StepForecast f = forecast(pipelined(cluster, width), w);
@@ -316,16 +347,20 @@ TEST_CASE("Pipe-SGD's critical cycle explains its period") {
 }
 
 TEST_CASE("T steps of Pipe-SGD take A + B + (T-1)·max(A, B)") {
-  // update → forward → backward → exchange, the update of step t after the exchange of t-K. With c_t and e_t the
-  // ends of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2,
-  // e_{t-K} never holds c_t back beyond what the slower of the two resources does, so e_{T-1} = A + B + (T-1)·max(A, B).
+  // update → forward → backward → exchange, the update of step t after the exchange of t-K. With c_t and e_t the ends
+  // of computation and exchange: c_t = max(c_{t-1}, e_{t-K}) + A, e_t = max(c_t, e_{t-1}) + B. For K >= 2, e_{t-K}
+  // never holds c_t back beyond what the slower of the two resources does, so e_{T-1} = A + B + (T-1)·max(A, B).
   property(
-      "for K >= 2", [] {
+      "for K >= 2",
+      [] {
         const Cluster cluster = random_star();
-        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)),
+                                           Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
         const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
         const int steps = integer_between(1, 40);
-        assert_close(A + B + (steps - 1) * std::max(A, B), time_of_steps(pipelined(cluster, integer_between(2, 5)), w, steps), 1e-9, fmt::format("T={}", steps));
+        assert_close(A + B + (steps - 1) * std::max(A, B),
+                     time_of_steps(pipelined(cluster, integer_between(2, 5)), w, steps), 1e-9,
+                     fmt::format("T={}", steps));
         assert_close(steps * (A + B), time_of_steps(pipelined(cluster, 1), w, steps), 1e-9, "K = 1: synchronous");
       },
       1000);
@@ -335,14 +370,18 @@ TEST_CASE("warm-up steps of Pipe-SGD are synchronous") {
   // Steps 0..W-1, and W's wait for the step before, take A + B each; from step W on the pipeline fills as from
   // the start: T = W(A+B) + A + B + (T-1-W)·max(A, B) for T > W.
   property(
-      "W(A+B), then a pipeline of the rest", [] {
+      "W(A+B), then a pipeline of the rest",
+      [] {
         const Cluster cluster = random_star();
-        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)), Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
+        const Workload w = simple_workload(Seconds(real_between(0.01, 0.1)), Seconds(real_between(0, 0.1)),
+                                           Seconds(real_between(0, 0.05)), Bytes(positive_between(1e5, 1e9)));
         const double A = w.compute().si(), B = ring_all_reduce(cluster, w.gradient_bytes.si());
-        const int warmup = integer_between(1, 8), width = integer_between(2, 4), steps = warmup + integer_between(1, 20);
+        const int warmup = integer_between(1, 8), width = integer_between(2, 4),
+                  steps = warmup + integer_between(1, 20);
         const Scenario scenario = pipelined(cluster, width, 1, warmup);
         assert_close(warmup * (A + B), time_of_steps(scenario, w, warmup), 1e-9, "the warm-up");
-        assert_close(warmup * (A + B) + A + B + (steps - 1 - warmup) * std::max(A, B), time_of_steps(scenario, w, steps), 1e-9, fmt::format("W={}, T={}", warmup, steps));
+        assert_close(warmup * (A + B) + A + B + (steps - 1 - warmup) * std::max(A, B),
+                     time_of_steps(scenario, w, steps), 1e-9, fmt::format("W={}, T={}", warmup, steps));
         assert_close(std::max(A, B), step_time(scenario, w), 1e-9, "the long run knows no warm-up");
       },
       1000);
@@ -351,7 +390,8 @@ TEST_CASE("warm-up steps of Pipe-SGD are synchronous") {
 TEST_CASE("Pipe-SGD with a compressor: codec work belongs to the computation") {
   // A = update + forward + backward + n·(encode + decode), B of n/c bytes.
   property(
-      "period max(A, B)", [] {
+      "period max(A, B)",
+      [] {
         const Cluster cluster = random_star();
         const Workload w = random_workload(4);
         const Compressor compressor = random_compressor();
@@ -368,16 +408,25 @@ TEST_CASE("Pipe-SGD with a compressor: codec work belongs to the computation") {
 
 TEST_CASE("gossip: the exchange beside the computation, or after it") {
   property(
-      "update + max(computation, exchange), or their sum", [] {
+      "update + max(computation, exchange), or their sum",
+      [] {
         const Cluster cluster = random_star();
         const Workload w = random_workload(4);
-        const double compute = (w.forward + w.backward).si(), neighbours = cluster.workers == 1 ? 0 : cluster.workers == 2 ? 1
-                                                                                                                           : 2,
+        const double compute = (w.forward + w.backward).si(),
+                     neighbours = cluster.workers == 1   ? 0
+                                  : cluster.workers == 2 ? 1
+                                                         : 2,
                      n = w.gradient_bytes.si() * neighbours;
         // α + 2nβ + 2nγ; S is of collectives
-        const double exchange = cluster.workers == 1 ? 0 : cluster.link.latency.si() + n * (1 / cluster.link.bandwidth.si() + cluster.host_cost.si() + cluster.reduction_cost.si());
-        assert_close(w.update.si() + std::max(compute, exchange), step_time(scenario_of(cluster, GossipStrategy{true}), w), 1e-9, "overlapped");
-        assert_close(w.update.si() + compute + exchange, step_time(scenario_of(cluster, GossipStrategy{false}), w), 1e-9, "one after the other");
+        const double exchange =
+            cluster.workers == 1
+                ? 0
+                : cluster.link.latency.si() +
+                      n * (1 / cluster.link.bandwidth.si() + cluster.host_cost.si() + cluster.reduction_cost.si());
+        assert_close(w.update.si() + std::max(compute, exchange),
+                     step_time(scenario_of(cluster, GossipStrategy{true}), w), 1e-9, "overlapped");
+        assert_close(w.update.si() + compute + exchange, step_time(scenario_of(cluster, GossipStrategy{false}), w),
+                     1e-9, "one after the other");
       },
       1000);
 }
@@ -392,7 +441,8 @@ TEST_CASE("a benchmark's step is the collective") {
     benchmark.size = Bytes(positive_between(1, 1e9));
     const Prices prices = collective_prices(cluster);
     const CollectiveCall call = decide(benchmark.operation, {}, benchmark.size, cluster.workers, prices, {1});
-    const Seconds expected = price(call.algorithm->cost(benchmark.size, cluster.workers, call.parameters), prices).total();
+    const Seconds expected =
+        price(call.algorithm->cost(benchmark.size, cluster.workers, call.parameters), prices).total();
     assert_close(expected.si(), step_time(scenario_of(cluster, benchmark), {}), 1e-12, "step");
   });
   // All-gather of 8 MB among 4 at 1 GB/s, bandwidth only: 3/4·8 MB = 6 ms by any algorithm of the table.
@@ -405,18 +455,21 @@ TEST_CASE("a benchmark's step is the collective") {
 // --- workers of unlike speed
 
 TEST_CASE("a synchronous step waits for the slowest worker") {
-  // 3 workers of speed 1 and one of speed 1/2: 92 ms and 184 ms of computation; ring of 100 MB among 4 at 10 Gb/s: 120 ms.
+  // 3 workers of speed 1 and one of speed 1/2: 92 ms and 184 ms of computation; ring of 100 MB among 4 at 10 Gb/s: 120
+  // ms.
   Cluster cluster = star_cluster(4, 10_Gbps);
   cluster.groups = {{1, 0.5, {}, {}}};
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
   const StepForecast f = forecast(scenario_of(cluster, AllReduceStrategy{ring_choice(), {}}), w);
   require_close(0.304, f.step.si(), 1e-12, "184 + 120 ms");
-  require_close(0.115, (f.breakdown.forward + f.breakdown.backward + f.breakdown.update).si(), 1e-12, "mean computation: (3·92 + 184)/4 ms");
+  require_close(0.115, (f.breakdown.forward + f.breakdown.backward + f.breakdown.update).si(), 1e-12,
+                "mean computation: (3·92 + 184)/4 ms");
   require_close(0.069, f.breakdown.waiting.si(), 1e-12, "three wait for 92 ms: 3/4·92");
   require_close(0.120, f.breakdown.exposed_communication.si(), 1e-12, "exchange");
 
   property(
-      "slowest computation + exchange, mean waiting", [] {
+      "slowest computation + exchange, mean waiting",
+      [] {
         Cluster c = random_star();
         double slowest = 0, mean = 0;
         int rest = c.workers;
@@ -439,11 +492,13 @@ TEST_CASE("a synchronous step waits for the slowest worker") {
         // The same over a server: S and the update apart, the slowest computation counts too.
         ParameterServerStrategy server;
         server.server_update_factor = 0;
-        const double no_compute = step_time(scenario_of(c, server), workload_of(0_s, {{model.gradient_bytes.si(), 0}}, 0_s, 0_s));
+        const double no_compute =
+            step_time(scenario_of(c, server), workload_of(0_s, {{model.gradient_bytes.si(), 0}}, 0_s, 0_s));
         Workload without_update = model;
         without_update.update = 0_s;
         const double backward = without_update.compute().si();
-        assert_close(no_compute + backward * (slowest / compute), step_time(scenario_of(c, server), without_update), 1e-9, "parameter server");
+        assert_close(no_compute + backward * (slowest / compute), step_time(scenario_of(c, server), without_update),
+                     1e-9, "parameter server");
         // Pipelined: max(slowest A, B).
         assert_close(std::max(slowest, exchange), step_time(pipelined(c, 2), model), 1e-9, "Pipe-SGD");
       },
@@ -460,7 +515,8 @@ TEST_CASE("hundreds of speeds are told apart") {
   require_close(slowest + exchange, f.step.si(), 1e-9, "synchronous");
   require_close(0.092 * 0.1995, f.breakdown.waiting.si(), 1e-9, "mean of 0.399, 0.398, ..., 0 times 92 ms");
   require_close(std::max(slowest, exchange), step_time(pipelined(cluster, 2), w), 1e-9, "Pipe-SGD, link-bound");
-  require_close(0.92 * 1.399, step_time(pipelined(cluster, 2), simple_workload(300_ms, 600_ms, 20_ms, 100_MB)), 1e-9, "Pipe-SGD, bound by the slowest worker");
+  require_close(0.92 * 1.399, step_time(pipelined(cluster, 2), simple_workload(300_ms, 600_ms, 20_ms, 100_MB)), 1e-9,
+                "Pipe-SGD, bound by the slowest worker");
 }
 
 // --- one worker
@@ -472,7 +528,9 @@ TEST_CASE("one worker pays for computation only") {
     const Workload w = random_workload(5);
     Exchange exchange = random_exchange();
     const double compute = w.compute().si();
-    for (const Strategy& strategy : {Strategy(AllReduceStrategy{{}, exchange}), Strategy(GossipStrategy{coin()}), Strategy(LocalSgdStrategy{}), pipelined(cluster, 2).strategy, pipelined(cluster, 1, 3).strategy}) {
+    for (const Strategy& strategy :
+         {Strategy(AllReduceStrategy{{}, exchange}), Strategy(GossipStrategy{coin()}), Strategy(LocalSgdStrategy{}),
+          pipelined(cluster, 2).strategy, pipelined(cluster, 1, 3).strategy}) {
       const StepForecast f = forecast(scenario_of(cluster, strategy), w);
       assert_close(compute, f.step.si(), 1e-9, "step");
       RC_ASSERT(f.breakdown.exposed_communication == 0_s);
@@ -490,7 +548,8 @@ TEST_CASE("prices of communication tasks alone") {
   graph.asynchronous = true;
   CHECK_THROWS_AS(communication_price(ShardTransfer{ShardExchange::push, 0, 1_MB}, graph, prices), ModelError);
   graph.asynchronous = false;
-  const PricedCost ring = communication_price(CollectiveWork{{&find_algorithm(Operation::all_reduce, Algorithm::ring), {}, 100_MB}}, graph, prices);
+  const PricedCost ring = communication_price(
+      CollectiveWork{{&find_algorithm(Operation::all_reduce, Algorithm::ring), {}, 100_MB}}, graph, prices);
   require_close(30e-6, ring.latency.si(), 1e-12, "6·5 us");
   require_close(0.12, ring.bandwidth.si(), 1e-12, "1.5·1e8·0.8 ns");
   require_close(7.5e-3, ring.reduction.si(), 1e-12, "0.75·1e8·0.1 ns");

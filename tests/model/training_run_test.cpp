@@ -14,7 +14,8 @@ namespace {
 TrainingRun two_phases() {
   TrainingRun run;
   run.samples = 1000;
-  run.phases = {{"warm-up", 2, Json::object(), {}}, {"rest", 3, Json::object(), OneOffCost{"SVD", 5_s, Evidence::measured, "test"}}};
+  run.phases = {{"warm-up", 2, Json::object(), {}},
+                {"rest", 3, Json::object(), OneOffCost{"SVD", 5_s, Evidence::measured, "test"}}};
   return run;
 }
 
@@ -40,7 +41,8 @@ TEST_CASE("phases add up, an epoch's last step may be part-filled") {
 
 TEST_CASE("time to an accuracy is known only of methods in the table") {
   TrainingRun run = two_phases();
-  run.target = AccuracyTarget{"loss 1", {{"none", {}, 4, Evidence::measured, "test"}, {"top-k", {}, 9, Evidence::measured, "test"}}};
+  run.target = AccuracyTarget{
+      "loss 1", {{"none", {}, 4, Evidence::measured, "test"}, {"top-k", {}, 9, Evidence::measured, "test"}}};
   const std::vector<PhaseStep> steps{{0.5_s, 64}, {2_s, 250}};
   // Four epochs: 16 s of warm-up, 5 s, and two epochs of 8 s.
   const RunReport plain = make_run_report(run, steps, last_phase(NoCompressor{}));
@@ -57,7 +59,10 @@ TEST_CASE("time to an accuracy is known only of methods in the table") {
 
 TEST_CASE("what was measured of a variant is known of that variant alone") {
   TrainingRun run = two_phases();
-  run.target = AccuracyTarget{"loss 1", {{"none", "pufferfish", 3, Evidence::measured, "test"}, {"none", "vanilla", 4, Evidence::measured, "test"}, {"top-k", {}, 5, Evidence::measured, "test"}}};
+  run.target = AccuracyTarget{"loss 1",
+                              {{"none", "pufferfish", 3, Evidence::measured, "test"},
+                               {"none", "vanilla", 4, Evidence::measured, "test"},
+                               {"top-k", {}, 5, Evidence::measured, "test"}}};
   const auto time = [&](const Compressor& compressor, std::optional<std::string> variant) {
     Scenario last = last_phase(compressor);
     WorkloadTable table;
@@ -65,7 +70,8 @@ TEST_CASE("what was measured of a variant is known of that variant alone") {
     last.workload = std::make_shared<const WorkloadTable>(table);
     return make_run_report(run, {{0.5_s, 64}, {2_s, 250}}, last).to_target;
   };
-  // Of three epochs 16 s of warm-up, 5 s, and one of 8 s; of four two, of five three. A workload without variant is vanilla.
+  // Of three epochs 16 s of warm-up, 5 s, and one of 8 s; of four two, of five three. A workload without variant is
+  // vanilla.
   require_close(29.0, time(NoCompressor{}, "pufferfish").value().si(), 1e-12, "the first method");
   require_close(37.0, time(NoCompressor{}, "vanilla").value().si(), 1e-12, "the second");
   require_close(37.0, time(NoCompressor{}, {}).value().si(), 1e-12, "no variant");
@@ -84,7 +90,8 @@ TEST_CASE("a run of one phase is epochs times steps times step time") {
     // Every sample is seen, and no step is empty.
     RC_ASSERT(report.phases[0].steps_per_epoch * per_step >= run.samples);
     RC_ASSERT((report.phases[0].steps_per_epoch - 1) * per_step < run.samples);
-    assert_close(run.phases[0].epochs * static_cast<double>(report.phases[0].steps_per_epoch) * step, report.time.si(), 1e-12, "time");
+    assert_close(run.phases[0].epochs * static_cast<double>(report.phases[0].steps_per_epoch) * step, report.time.si(),
+                 1e-12, "time");
   });
 }
 

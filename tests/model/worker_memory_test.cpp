@@ -15,7 +15,8 @@ namespace {
 /// 10 MB of gradients in units of 3, 3 and 4 MB; p = 4 workers with momentum, so s = 10 MB.
 Workload three_units() { return workload_of(0_s, {{3e6, 0.001}, {3e6, 0.001}, {4e6, 0.001}}, 0_s, 0_s); }
 
-WorkerMemory memory_of(const Strategy& strategy, const Workload& w = three_units(), const Compressor& compressor = NoCompressor{}, Optimizer optimizer = Optimizer::momentum) {
+WorkerMemory memory_of(const Strategy& strategy, const Workload& w = three_units(),
+                       const Compressor& compressor = NoCompressor{}, Optimizer optimizer = Optimizer::momentum) {
   Scenario scenario = scenario_of(star_cluster(4, 10_Gbps), strategy, compressor);
   WorkloadTable table;
   table.optimizer = optimizer;
@@ -23,7 +24,9 @@ WorkerMemory memory_of(const Strategy& strategy, const Workload& w = three_units
   return worker_memory(scenario, w);
 }
 
-ShardedStrategy sharded(ShardingStage stage, int prefetch = 1) { return {stage, prefetch, {}, {.grouping = Grouping::per_tensor}}; }
+ShardedStrategy sharded(ShardingStage stage, int prefetch = 1) {
+  return {stage, prefetch, {}, {.grouping = Grouping::per_tensor}};
+}
 
 }  // namespace
 
@@ -34,9 +37,11 @@ TEST_CASE("workers with all of the model hold parameters, gradients and the opti
   CHECK(memory_of(pipelined) == WorkerMemory{10_MB, 30_MB, 10_MB, 0_B, {}});
   CHECK(memory_of(GossipStrategy{}) == WorkerMemory{30_MB, 10_MB, 10_MB, 0_B, {}});
   CHECK(memory_of(LocalSgdStrategy{}) == WorkerMemory{10_MB, 10_MB, 10_MB, 0_B, {}});
-  CHECK(memory_of(LocalSgdStrategy{.outer_update_factor = 1}) == WorkerMemory{20_MB, 10_MB, 20_MB, 0_B, {}});  // the anchor, and its momentum
+  CHECK(memory_of(LocalSgdStrategy{.outer_update_factor = 1}) ==
+        WorkerMemory{20_MB, 10_MB, 20_MB, 0_B, {}});  // the anchor, and its momentum
   CHECK(memory_of(LocalSgdStrategy{}, three_units(), TopK{}).parameters == 20_MB);
-  CHECK(memory_of(LocalSgdStrategy{.outer_update_factor = 1}, three_units(), TopK{}).parameters == 20_MB);  // one anchor serves both
+  CHECK(memory_of(LocalSgdStrategy{.outer_update_factor = 1}, three_units(), TopK{}).parameters ==
+        20_MB);  // one anchor serves both
   CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 4}).parameters == 20_MB);
   CHECK(memory_of(AllReduceStrategy{}, three_units(), QsparseLocalSgd{.local_steps = 1}).parameters == 10_MB);
 }
@@ -59,7 +64,8 @@ TEST_CASE("what is sharded is a p-th, and the units that are there whole") {
   ShardedStrategy halves = sharded(ShardingStage::parameters, 2);
   halves.group_size = 2;
   CHECK(memory_of(halves, many) == WorkerMemory{8_MB, 7_MB, 5_MB, 0_B, {}});
-  // Reduced after back-propagation, or after more passes: all gradients are there, and without overlap nothing is gathered ahead.
+  // Reduced after back-propagation, or after more passes: all gradients are there, and without overlap nothing is
+  // gathered ahead.
   ShardedStrategy late = sharded(ShardingStage::parameters, 2);
   late.exchange.overlap = false;
   CHECK(memory_of(late, many) == WorkerMemory{3.5_MB, 10_MB, 2.5_MB, 0_B, {}});
@@ -109,8 +115,10 @@ TEST_CASE("mixed precision keeps casts of all parameters that are there whole") 
   CHECK(parameters(Dtype::fp32, Dtype::bf16, AllReduceStrategy{}) == 15_MB);
   CHECK(parameters(Dtype::fp32, Dtype::tf32, AllReduceStrategy{}) == 10_MB);
   CHECK(parameters(Dtype::bf16, Dtype::bf16, AllReduceStrategy{}) == 10_MB);
-  CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 0)) == 8.5_MB);  // 6.5 MB, as above, of which the largest unit, 4 MB, is whole
-  CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 3)) == 15_MB);  // four units of 4 MB would be more than all
+  CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 0)) ==
+        8.5_MB);  // 6.5 MB, as above, of which the largest unit, 4 MB, is whole
+  CHECK(parameters(Dtype::fp32, Dtype::fp16, sharded(ShardingStage::parameters, 3)) ==
+        15_MB);  // four units of 4 MB would be more than all
 }
 
 TEST_CASE("activations are added where they are known") {
@@ -123,7 +131,9 @@ TEST_CASE("activations are added where they are known") {
 }
 
 TEST_CASE("error feedback keeps what was not sent") {
-  const auto feedback = [](const Compressor& compressor) { return memory_of(AllReduceStrategy{}, three_units(), compressor).feedback; };
+  const auto feedback = [](const Compressor& compressor) {
+    return memory_of(AllReduceStrategy{}, three_units(), compressor).feedback;
+  };
   CHECK(feedback(NoCompressor{}) == 0_B);
   CHECK(feedback(TernGrad{}) == 0_B);
   CHECK(feedback(EfSignSgd{}) == 10_MB);

@@ -49,7 +49,8 @@ std::string list(const std::vector<Fault>& faults) {
   return text.empty() ? "no fault" : text;
 }
 
-bool has(const std::vector<Fault>& faults, const std::string& file, const std::string& pointer, const std::string& found) {
+bool has(const std::vector<Fault>& faults, const std::string& file, const std::string& pointer,
+         const std::string& found) {
   for (const Fault& fault : faults)
     if (fault.file == file && fault.pointer == pointer && fault.found.find(found) != std::string::npos) return true;
   return false;
@@ -73,7 +74,8 @@ TEST_CASE("each bad scenario has exactly its fault") {
   for (const BadScenario& row : rows) {
     const auto faults = faults_of_text(row.text, row.sets);
     INFO("scenario: " << row.name);
-    INFO("expected: " << row.pointer << ": found .." << row.found << "..; allowed: .." << row.allowed << "..; .." << row.remedy << "..");
+    INFO("expected: " << row.pointer << ": found .." << row.found << "..; allowed: .." << row.allowed << "..; .."
+                      << row.remedy << "..");
     INFO("reported: " << list(faults));
     CHECK(faults.size() == 1);
     if (faults.size() != 1) continue;
@@ -100,13 +102,16 @@ TEST_CASE("a byte order mark is passed over, as RFC 8259 allows") {
 }
 
 TEST_CASE("all faults of a document are reported at once") {
-  const std::string text = good_scenario({{"/cluster/workers", 0},
-                                          {"/cluster/link/bandwidth", "10G"},
-                                          {"/colour", "red"},
-                                          {"/workload/gradients/1/elements", "many"},
-                                          {"/strategy", Json{{"kind", "all-reduce"}, {"collective", {{"algorithm", "rings"}}}}},
-                                          {"/compressor", "nothing"},
-                                          {"/variants", Json::parse(R"([{"name": "a", "set": {"/evaluation/runs": 0}}, {"name": "b", "set": {"/output/plot": ["a.png"]}}])")}});
+  const std::string text = good_scenario(
+      {{"/cluster/workers", 0},
+       {"/cluster/link/bandwidth", "10G"},
+       {"/colour", "red"},
+       {"/workload/gradients/1/elements", "many"},
+       {"/strategy", Json{{"kind", "all-reduce"}, {"collective", {{"algorithm", "rings"}}}}},
+       {"/compressor", "nothing"},
+       {"/variants",
+        Json::parse(
+            R"([{"name": "a", "set": {"/evaluation/runs": 0}}, {"name": "b", "set": {"/output/plot": ["a.png"]}}])")}});
   const auto faults = faults_of_text(text, {"/evaluation/seed=-1", "/name/x=1"});
   INFO(list(faults));
   CHECK(faults.size() == 10);
@@ -139,10 +144,11 @@ TEST_CASE("a fault beside a field that an option sets is the document's") {
 }
 
 TEST_CASE("all broken rules are reported at once") {
-  const auto faults = faults_of_text(good_scenario({{"/workload/parameters", 7},
-                                                    {"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {2, 2}}}},
-                                                    {"/cluster/groups", Json::parse(R"([{"count": 9}])")},
-                                                    {"/cluster/jitter/cv", 0.5}}));
+  const auto faults =
+      faults_of_text(good_scenario({{"/workload/parameters", 7},
+                                    {"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {2, 2}}}},
+                                    {"/cluster/groups", Json::parse(R"([{"count": 9}])")},
+                                    {"/cluster/jitter/cv", 0.5}}));
   INFO(list(faults));
   CHECK(faults.size() == 5);
   CHECK(has(faults, "bad.json", "/workload/parameters", "7"));
@@ -154,7 +160,9 @@ TEST_CASE("all broken rules are reported at once") {
 
 TEST_CASE("the exception says every fault, each once and on its own line") {
   try {
-    parse_study(good_scenario({{"/cluster/workers", Json::parse("[0, 2, -1]")}, {"/workload/batch", Json::parse("[1, 2, 3]")}}), "bad.json", {}, default_library());
+    parse_study(
+        good_scenario({{"/cluster/workers", Json::parse("[0, 2, -1]")}, {"/workload/batch", Json::parse("[1, 2, 3]")}}),
+        "bad.json", {}, default_library());
     FAIL("accepted");
   } catch (const ScenarioError& error) {
     CHECK(std::string(error.what()) ==
@@ -165,9 +173,13 @@ TEST_CASE("the exception says every fault, each once and on its own line") {
 
 TEST_CASE("a fault in a part's file names that file and the pointer inside it") {
   const Folder folder;
-  const std::string cluster = folder.write("clusters/lab.json", R"({"workers": 0, "link": {"bandwidth": "10Gbps", "latancy": "1us"}})");
-  const std::string table = folder.write("net.json", R"({"name": "net", "batch": 8, "forward": "1ms", "gradients": [{"name": "a", "elements": 5, "gap": 1}]})");
-  const std::string scenario = folder.write("scenario.json", R"({"name": "s", "workload": "net.json", "cluster": "lab"})");
+  const std::string cluster =
+      folder.write("clusters/lab.json", R"({"workers": 0, "link": {"bandwidth": "10Gbps", "latancy": "1us"}})");
+  const std::string table = folder.write(
+      "net.json",
+      R"({"name": "net", "batch": 8, "forward": "1ms", "gradients": [{"name": "a", "elements": 5, "gap": 1}]})");
+  const std::string scenario =
+      folder.write("scenario.json", R"({"name": "s", "workload": "net.json", "cluster": "lab"})");
   const auto faults = faults_of_file(scenario);
   INFO(list(faults));
   CHECK(faults.size() == 3);
@@ -179,7 +191,9 @@ TEST_CASE("a fault in a part's file names that file and the pointer inside it") 
 TEST_CASE("what is laid over a part's file is told from what the file holds") {
   const Folder folder;
   const std::string cluster = folder.write("lab.json", R"({"workers": 8, "link": {"bandwidth": "fast"}})");
-  const std::string scenario = folder.write("scenario.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": {"from": "lab.json", "workers": -3, "link": {"latency": "late"}}})");
+  const std::string scenario = folder.write(
+      "scenario.json",
+      R"({"name": "s", "workload": "resnet50-v100", "cluster": {"from": "lab.json", "workers": -3, "link": {"latency": "late"}}})");
   const auto faults = faults_of_file(scenario);
   INFO(list(faults));
   CHECK(faults.size() == 3);
@@ -190,8 +204,12 @@ TEST_CASE("what is laid over a part's file is told from what the file holds") {
 
 TEST_CASE("a rule broken by a workload's file is reported in that file") {
   const Folder folder;
-  const std::string table = folder.write("net.json", R"({"name": "net", "batch": 8, "parameters": 6, "forward": "1ms", "gradients": [{"name": "a", "elements": 5, "gap": "1ms"}]})");
-  const auto faults = faults_of_file(folder.write("scenario.json", R"({"name": "s", "workload": "net.json", "cluster": {"workers": [2, 4], "link": {"bandwidth": "1Gbps"}}})"));
+  const std::string table = folder.write(
+      "net.json",
+      R"({"name": "net", "batch": 8, "parameters": 6, "forward": "1ms", "gradients": [{"name": "a", "elements": 5, "gap": "1ms"}]})");
+  const auto faults = faults_of_file(folder.write(
+      "scenario.json",
+      R"({"name": "s", "workload": "net.json", "cluster": {"workers": [2, 4], "link": {"bandwidth": "1Gbps"}}})"));
   INFO(list(faults));
   CHECK(faults.size() == 1);
   CHECK(has(faults, table, "/parameters", "6, but the table holds 5"));
@@ -199,14 +217,21 @@ TEST_CASE("a rule broken by a workload's file is reported in that file") {
 
 TEST_CASE("a fault in a profile's file names that file, whoever refers to it") {
   const Folder folder;
-  const std::string network = R"("name": "n", "batch": 4, "layers": [{"name": "fc", "shape": {"kind": "linear", "in": 10, "out": 10}}])";
+  const std::string network =
+      R"("name": "n", "batch": 4, "layers": [{"name": "fc", "shape": {"kind": "linear", "in": 10, "out": 10}}])";
   const std::string rest = R"("cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})";
-  const std::string profile = folder.write("profiles/mine.json", R"({"name": "mine", "peaks": 5, "memory_bandwidth": {"value": "1TB/s", "evidence": "assumed", "source": "s"},
+  const std::string profile = folder.write(
+      "profiles/mine.json",
+      R"({"name": "mine", "peaks": 5, "memory_bandwidth": {"value": "1TB/s", "evidence": "assumed", "source": "s"},
       "launch_overhead": {"value": "5us", "evidence": "assumed", "source": "s"}, "compute_efficiency": {"value": 0.5, "evidence": "assumed", "source": "s"},
       "memory_efficiency": {"value": 0.5, "evidence": "assumed", "source": "s"}, "bend": {"value": 4, "evidence": "certain", "source": "s"}})");
   folder.write("net.json", "{" + network + R"(, "profile": "mine"})");
-  for (const std::string& workload : {"{" + network + R"(, "profile": "mine"})", "{" + network + R"(, "profile": {"from": "profiles/mine.json", "name": "other"}})", std::string(R"("net.json")"), std::string(R"({"from": "net.json", "batch": 8})")}) {
-    const auto faults = faults_of_file(folder.write("s.json", R"({"name": "s", "workload": )" + workload + ", " + rest));
+  for (const std::string& workload :
+       {"{" + network + R"(, "profile": "mine"})",
+        "{" + network + R"(, "profile": {"from": "profiles/mine.json", "name": "other"}})",
+        std::string(R"("net.json")"), std::string(R"({"from": "net.json", "batch": 8})")}) {
+    const auto faults =
+        faults_of_file(folder.write("s.json", R"({"name": "s", "workload": )" + workload + ", " + rest));
     INFO(workload << "\n" << list(faults));
     CHECK(faults.size() == 2);
     CHECK(has(faults, profile, "/peaks", "5"));
@@ -217,7 +242,8 @@ TEST_CASE("a fault in a profile's file names that file, whoever refers to it") {
 TEST_CASE("a malformed part file is reported once, whoever refers to it") {
   const Folder folder;
   const std::string cluster = folder.write("lab.json", R"({"workers": 8,)");
-  const std::string scenario = folder.write("scenario.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": "lab.json",
+  const std::string scenario =
+      folder.write("scenario.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": "lab.json",
       "strategy": {"kind": "pipelined", "width": [1, 2]}, "baseline": {"name": "b", "set": {"/cluster": "lab.json"}}})");
   const auto faults = faults_of_file(scenario);
   INFO(list(faults));
@@ -249,15 +275,16 @@ TEST_CASE("reference loops end") {
   SECTION("workloads by plain text") {
     folder.write("a.json", R"("b.json")");
     const std::string b = folder.write("b.json", R"("a.json")");
-    only_fault(R"({"name": "s", "workload": "a.json", "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})", b, "");
+    only_fault(R"({"name": "s", "workload": "a.json", "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})", b,
+               "");
   }
   SECTION("workload to itself, with a field laid over") {
     const std::string a = folder.write("a.json", R"({"from": "a.json", "batch": 3})");
-    only_fault(R"({"name": "s", "workload": {"from": "a.json", "batch": 4}, "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})", a, "/from");
+    only_fault(
+        R"({"name": "s", "workload": {"from": "a.json", "batch": 4}, "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})",
+        a, "/from");
   }
-  SECTION("scenario to itself") {
-    only_fault(R"({"from": "scenario.json"})", top, "/from");
-  }
+  SECTION("scenario to itself") { only_fault(R"({"from": "scenario.json"})", top, "/from"); }
   SECTION("scenarios in a circle, through another folder") {
     const std::string other = folder.write("sub/other.json", R"({"from": "../scenario.json", "name": "other"})");
     only_fault(R"({"from": "sub/other.json", "name": "s"})", other, "/from");
@@ -299,7 +326,8 @@ TEST_CASE("files that cannot be read") {
   }
   SECTION("a folder as a part") {
     folder.write("lab.json/x", "");
-    const auto faults = faults_of_file(folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": "lab.json"})"));
+    const auto faults =
+        faults_of_file(folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": "lab.json"})"));
     CHECK(faults.size() == 1);
     CHECK(has(faults, folder.file("lab.json"), "", "a folder"));
   }
@@ -311,14 +339,16 @@ TEST_CASE("files that cannot be read") {
     std::filesystem::permissions(file, std::filesystem::perms::none);
     if (::access(file.c_str(), R_OK) != 0) CHECK(has(faults_of_file(file), file, "", "cannot be read"));
   }
-  SECTION("without end") {
-    CHECK(has(faults_of_file("/dev/zero"), "/dev/zero", "", "more than 32 MiB"));
-  }
+  SECTION("without end") { CHECK(has(faults_of_file("/dev/zero"), "/dev/zero", "", "more than 32 MiB")); }
   SECTION("of 100 MB") {
     const std::string file = folder.write("large.json", "[");
     std::filesystem::resize_file(file, 100'000'000);
     CHECK(has(faults_of_file(file), file, "", "more than 32 MiB"));
-    CHECK(has(faults_of_file(folder.write("s.json", R"({"name": "s", "workload": "large.json", "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})")), file, "", "more than 32 MiB"));
+    CHECK(has(
+        faults_of_file(folder.write(
+            "s.json",
+            R"({"name": "s", "workload": "large.json", "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}})")),
+        file, "", "more than 32 MiB"));
   }
   SECTION("100 MB of text") {
     CHECK(has(faults_of_text(std::string(100'000'000, ' ')), "bad.json", "", "more than 32 MiB"));
@@ -326,7 +356,8 @@ TEST_CASE("files that cannot be read") {
 }
 
 TEST_CASE("a file full of mistakes is refused in seconds, with the first thousand") {
-  std::string text = R"({"name": "s", "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}, "workload": {"name": "w", "batch": 1, "gradients": [)";
+  std::string text =
+      R"({"name": "s", "cluster": {"workers": 2, "link": {"bandwidth": "1Gbps"}}, "workload": {"name": "w", "batch": 1, "gradients": [)";
   for (int i = 0; i < 200'000; ++i) text += i ? ",7" : "7";
   text += "]}}";
   std::vector<Fault> faults;
@@ -342,7 +373,10 @@ TEST_CASE("a cross product too large to make is refused before it is made") {
   const Json values = Json::parse(list);
   std::vector<Fault> faults;
   CHECK(seconds([&] {
-          faults = faults_of_text(good_scenario({{"/cluster/workers", values}, {"/workload/batch", values}, {"/workload/gradients/0/elements", values}, {"/workload/gradients/1/elements", values}}));
+          faults = faults_of_text(good_scenario({{"/cluster/workers", values},
+                                                 {"/workload/batch", values},
+                                                 {"/workload/gradients/0/elements", values},
+                                                 {"/workload/gradients/1/elements", values}}));
         }) < 1);
   INFO(::list(faults));
   CHECK(faults.size() == 1);

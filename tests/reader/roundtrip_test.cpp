@@ -28,9 +28,13 @@ T random_value(const Limits& limits);
 /// A describe() visitor that fills every field with a random value that the field allows.
 struct Filler {
   template <class T>
-  void required(const char*, T& x, const char*, Limits limits = {}) { x = random_value<T>(limits); }
+  void required(const char*, T& x, const char*, Limits limits = {}) {
+    x = random_value<T>(limits);
+  }
   template <class T>
-  void optional(const char*, T& x, const char*, Limits limits = {}) { x = random_value<T>(limits); }
+  void optional(const char*, T& x, const char*, Limits limits = {}) {
+    x = random_value<T>(limits);
+  }
 };
 
 /// Of any size that `limits` and is_sane() admit, with all 53 bits in use.
@@ -42,7 +46,9 @@ double random_number(const Limits& limits) {
 }
 
 std::string random_text() {
-  const std::string texts[] = {"", "a name", "slash/tilde~quote\"backslash\\", "tab\tnew line\nNUL", "größer als 10 Gb/s, µs, 計算", "auto", "null", "12"};
+  const std::string texts[] = {
+      "",     "a name", "slash/tilde~quote\"backslash\\", "tab\tnew line\nNUL", "größer als 10 Gb/s, µs, 計算", "auto",
+      "null", "12"};
   return texts[integer_between(0, static_cast<int>(std::size(texts)) - 1)];
 }
 
@@ -51,7 +57,8 @@ T random_value(const Limits& limits) {
   if constexpr (std::is_same_v<T, bool>) {
     return coin();
   } else if constexpr (std::is_integral_v<T>) {
-    const double low = limits.min.value_or(0), high = std::min(limits.max.value_or(9007199254740991.0), static_cast<double>(std::numeric_limits<T>::max()));
+    const double low = limits.min.value_or(0), high = std::min(limits.max.value_or(9007199254740991.0),
+                                                               static_cast<double>(std::numeric_limits<T>::max()));
     if (coin()) return static_cast<T>(std::min(high, low + integer_between(0, 64)));
     return static_cast<T>(std::floor(std::min(high, low + positive_between(1, std::max(2.0, high)))));
   } else if constexpr (std::is_same_v<T, double>) {
@@ -61,14 +68,17 @@ T random_value(const Limits& limits) {
   } else if constexpr (std::is_same_v<T, std::string>) {
     return random_text();
   } else if constexpr (Named<T>) {
-    return Choices<T>::table[static_cast<std::size_t>(integer_between(0, static_cast<int>(Choices<T>::table.size()) - 1))].value;
+    return Choices<T>::table[static_cast<std::size_t>(
+                                 integer_between(0, static_cast<int>(Choices<T>::table.size()) - 1))]
+        .value;
   } else if constexpr (IsOptional<T>::value) {
     return coin() ? T(random_value<typename T::value_type>(limits)) : T();
   } else if constexpr (IsOrAuto<T>::value) {
     return {random_value<decltype(T::value)>(limits)};
   } else if constexpr (IsVector<T>::value) {
     T list;
-    for (int left = integer_between(0, 3); left > 0; --left) list.push_back(random_value<typename T::value_type>(limits));
+    for (int left = integer_between(0, 3); left > 0; --left)
+      list.push_back(random_value<typename T::value_type>(limits));
     return list;
   } else if constexpr (IsVariant<T>::value) {
     T part;
@@ -105,7 +115,8 @@ void require_round_trip(const T& value) {
 /// Changes a random compressor where its fields exclude each other, or the 1000 x 1000 gradient has no such rank.
 void mend(Compressor& compressor) {
   constexpr int kLargestRank = 1000;
-  if (auto* x = std::get_if<Qsgd>(&compressor); x && x->packing == Packing::grace && x->framework != Framework::dist) x->bucket.reset();
+  if (auto* x = std::get_if<Qsgd>(&compressor); x && x->packing == Packing::grace && x->framework != Framework::dist)
+    x->bucket.reset();
   if (auto* x = std::get_if<Inceptionn>(&compressor)) x->share_32 = x->share_16 = std::min(x->share_8 /= 2, 0.25);
   if (auto* x = std::get_if<GradiVeq>(&compressor)) x->dimension = 1 + x->dimension % (x->slice - 1);
   if (auto* x = std::get_if<PowerSgd>(&compressor)) x->rank = std::min(x->rank, kLargestRank);
@@ -119,7 +130,9 @@ void mend(DeviceProfile& profile) {
     kernel.name += std::to_string(i);
     const auto first = [](const RateKnot& a, const RateKnot& b) { return a.bytes < b.bytes; };
     std::sort(kernel.knots.begin(), kernel.knots.end(), first);
-    kernel.knots.erase(std::unique(kernel.knots.begin(), kernel.knots.end(), [](const RateKnot& a, const RateKnot& b) { return a.bytes == b.bytes; }), kernel.knots.end());
+    kernel.knots.erase(std::unique(kernel.knots.begin(), kernel.knots.end(),
+                                   [](const RateKnot& a, const RateKnot& b) { return a.bytes == b.bytes; }),
+                       kernel.knots.end());
     Seconds least = kernel.launch;
     for (RateKnot& knot : kernel.knots) least = knot.time = std::max(least, knot.time);
   }
@@ -127,8 +140,11 @@ void mend(DeviceProfile& profile) {
 
 /// Changes compressor, codec and strategy where they do not go together.
 void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
-  const bool dense = std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor);
-  if (std::holds_alternative<GossipStrategy>(strategy) || std::holds_alternative<ShardedStrategy>(strategy) || (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense)) compressor = NoCompressor{};
+  const bool dense =
+      std::holds_alternative<NoCompressor>(compressor) || std::holds_alternative<RatioCompressor>(compressor);
+  if (std::holds_alternative<GossipStrategy>(strategy) || std::holds_alternative<ShardedStrategy>(strategy) ||
+      (std::holds_alternative<CollectiveBenchmark>(strategy) && !dense))
+    compressor = NoCompressor{};
   const bool two_stages = std::holds_alternative<PowerSgd>(compressor);
   if (auto* x = std::get_if<AllReduceStrategy>(&strategy)) x->carrier = Carrier::automatic;
   if (auto* x = std::get_if<LocalSgdStrategy>(&strategy)) x->carrier = Carrier::automatic;
@@ -138,7 +154,8 @@ void match(Compressor& compressor, CodecSettings& codec, Strategy& strategy) {
     if (two_stages || std::holds_alternative<Atomo>(compressor)) x->segments = 1;
   }
   if (std::holds_alternative<ParameterServerStrategy>(strategy) && two_stages) compressor = NoCompressor{};
-  if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy)) x->local_steps = 1;
+  if (auto* x = std::get_if<QsparseLocalSgd>(&compressor); x && !std::holds_alternative<AllReduceStrategy>(strategy))
+    x->local_steps = 1;
 }
 
 /// A random scenario changed where it breaks a rule between fields.
@@ -178,8 +195,11 @@ Scenario random_scenario() {
   if (s.cluster.jitter.distribution == JitterDistribution::none || s.cluster.jitter.cv == 0) s.cluster.jitter = {};
   if (s.cluster.jitter.cv == 0) s.evaluation.runs = 1;
   if (s.evaluation.fidelity == Fidelity::folded && folding_refusal(s)) s.evaluation.fidelity = Fidelity::automatic;
-  const bool open_topology = std::holds_alternative<Star>(s.cluster.topology) || std::holds_alternative<Racks>(s.cluster.topology);
-  if (!open_topology) s.cluster.topology = coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(non_negative)}, 2}) : Topology(Star{});
+  const bool open_topology =
+      std::holds_alternative<Star>(s.cluster.topology) || std::holds_alternative<Racks>(s.cluster.topology);
+  if (!open_topology)
+    s.cluster.topology =
+        coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(non_negative)}, 2}) : Topology(Star{});
   if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();
   for (WorkerGroup& group : s.cluster.groups) group.count = 1 + group.count % 3;
   s.cluster.workers = 8 * integer_between(2, 1000);
@@ -193,26 +213,31 @@ Scenario random_scenario() {
     choice.algorithm = *(allowed.begin() + integer_between(0, static_cast<int>(allowed.size()) - 1));
     if (choice.group_size.value) choice.group_size.value = 8;
     if (choice.rings.value) choice.rings.value = integer_between(1, 8);
-    if (choice.between_groups != Algorithm::automatic) choice.between_groups = coin() ? Algorithm::ring : Algorithm::recursive_doubling;
+    if (choice.between_groups != Algorithm::automatic)
+      choice.between_groups = coin() ? Algorithm::ring : Algorithm::recursive_doubling;
   };
   using enum Algorithm;
-  const bool dense = std::holds_alternative<NoCompressor>(s.compressor) || std::holds_alternative<RatioCompressor>(s.compressor);
+  const bool dense =
+      std::holds_alternative<NoCompressor>(s.compressor) || std::holds_alternative<RatioCompressor>(s.compressor);
   const std::vector<Algorithm> gathering{automatic, ring, recursive_doubling};  // for all-reduce and all-gather alike
   if (auto* x = std::get_if<AllReduceStrategy>(&s.strategy)) {
     mend(x->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
-    if (Bytes& cap = x->exchange.bucket_cap; x->exchange.cap_of(0) > cap) std::swap(*x->exchange.first_bucket.value, cap);
+    if (Bytes& cap = x->exchange.bucket_cap; x->exchange.cap_of(0) > cap)
+      std::swap(*x->exchange.first_bucket.value, cap);
   } else if (auto* local = std::get_if<LocalSgdStrategy>(&s.strategy)) {
     mend(local->collective, dense ? std::vector{automatic, ring, halving_doubling, double_binary_tree} : gathering);
   } else if (auto* server = std::get_if<ParameterServerStrategy>(&s.strategy)) {
     server->shards = 1 + server->shards % 2;
-    if (Bytes& cap = server->exchange.bucket_cap; server->exchange.cap_of(0) > cap) std::swap(*server->exchange.first_bucket.value, cap);
+    if (Bytes& cap = server->exchange.bucket_cap; server->exchange.cap_of(0) > cap)
+      std::swap(*server->exchange.first_bucket.value, cap);
   } else if (auto* pipelined = std::get_if<PipelinedStrategy>(&s.strategy)) {
     mend(pipelined->collective, dense ? std::vector{automatic, ring, recursive_doubling, binary_tree} : gathering);
   } else if (auto* sharded = std::get_if<ShardedStrategy>(&s.strategy)) {
     if (sharded->group_size) sharded->group_size = 8 * (s.cluster.workers % 16 == 0 ? integer_between(1, 2) : 1);
     mend(sharded->collective, {automatic, ring});
     mend(sharded->all_reduce, {automatic, ring, halving_doubling});
-    if (Bytes& cap = sharded->exchange.bucket_cap; sharded->exchange.cap_of(0) > cap) std::swap(*sharded->exchange.first_bucket.value, cap);
+    if (Bytes& cap = sharded->exchange.bucket_cap; sharded->exchange.cap_of(0) > cap)
+      std::swap(*sharded->exchange.first_bucket.value, cap);
   } else if (auto* benchmark = std::get_if<CollectiveBenchmark>(&s.strategy)) {
     benchmark->operation = coin() ? Operation::all_reduce : Operation::all_gather;
     mend(benchmark->collective, {automatic, ring, recursive_doubling});
@@ -225,17 +250,24 @@ Scenario read_again(const Scenario& scenario, const std::string& file) {
 }
 
 /// Appends the pointers of fields that `schema` names and `json` lacks.
-void find_missing(const Json& whole, const Json& schema, const Json& json, const std::string& pointer, std::vector<std::string>& missing, std::size_t& seen) {
-  if (schema.contains("$ref")) find_missing(whole, whole[Json::json_pointer(schema["$ref"].get<std::string>().substr(1))], json, pointer, missing, seen);
+void find_missing(const Json& whole, const Json& schema, const Json& json, const std::string& pointer,
+                  std::vector<std::string>& missing, std::size_t& seen) {
+  if (schema.contains("$ref"))
+    find_missing(whole, whole[Json::json_pointer(schema["$ref"].get<std::string>().substr(1))], json, pointer, missing,
+                 seen);
   if (schema.contains("anyOf"))
     for (const Json& choice : schema["anyOf"]) find_missing(whole, choice, json, pointer, missing, seen);
   if (json.is_array() && schema.contains("items"))
-    for (std::size_t i = 0; i < json.size(); ++i) find_missing(whole, schema["items"], json[i], pointer_to(pointer, i), missing, seen);
+    for (std::size_t i = 0; i < json.size(); ++i)
+      find_missing(whole, schema["items"], json[i], pointer_to(pointer, i), missing, seen);
   if (!json.is_object() || !schema.contains("properties") || !schema.contains("additionalProperties")) return;
   const Json& properties = schema["properties"];
-  if (properties.contains("kind") && properties["kind"].dump().find("{\"const\":" + json["kind"].dump() + "}") == std::string::npos) return;
+  if (properties.contains("kind") &&
+      properties["kind"].dump().find("{\"const\":" + json["kind"].dump() + "}") == std::string::npos)
+    return;
   for (const auto& [name, field] : properties.items()) {
-    if (pointer.empty() && (name == "$schema" || name == "from" || name == "variants" || name == "impossible")) continue;  // of files and studies, not of points
+    if (pointer.empty() && (name == "$schema" || name == "from" || name == "variants" || name == "impossible"))
+      continue;  // of files and studies, not of points
     const std::string at = pointer_to(pointer, name);
     ++seen;
     if (json.contains(name)) find_missing(whole, field, json[name], at, missing, seen);
@@ -261,8 +293,10 @@ TEST_CASE("every point of every shipped scenario round-trips") {
 }
 
 TEST_CASE("random parts round-trip") {
-  property("cluster", [] { require_round_trip(random_value<Cluster>({})); }, 1000);
-  property("strategy", [] { require_round_trip(random_value<Strategy>({})); }, 1000);
+  property(
+      "cluster", [] { require_round_trip(random_value<Cluster>({})); }, 1000);
+  property(
+      "strategy", [] { require_round_trip(random_value<Strategy>({})); }, 1000);
   property("compressor", [] { require_round_trip(random_value<Compressor>({})); });
   property("workload", [] { require_round_trip(random_value<WorkloadTable>({})); });
   property("device profile", [] { require_round_trip(random_value<DeviceProfile>({})); });
@@ -270,18 +304,22 @@ TEST_CASE("random parts round-trip") {
 }
 
 TEST_CASE("random scenarios round-trip through the whole reader") {
-  property("canonical document", [] {
-    const Scenario scenario = random_scenario();
-    std::vector<Fault> faults;
-    check(scenario, faults);
-    if (!faults.empty()) RC_FAIL("the generator broke a rule:\n" + list(faults));
-    try {
-      const std::string once = to_json(scenario).dump(), twice = to_json(read_again(scenario, "canonical.json")).dump();
-      if (once != twice) RC_FAIL(once + "\n" + twice);
-    } catch (const ScenarioError& error) {
-      RC_FAIL(std::string(error.what()) + "\n" + to_json(scenario).dump());
-    }
-  }, 500);
+  property(
+      "canonical document",
+      [] {
+        const Scenario scenario = random_scenario();
+        std::vector<Fault> faults;
+        check(scenario, faults);
+        if (!faults.empty()) RC_FAIL("the generator broke a rule:\n" + list(faults));
+        try {
+          const std::string once = to_json(scenario).dump(),
+                            twice = to_json(read_again(scenario, "canonical.json")).dump();
+          if (once != twice) RC_FAIL(once + "\n" + twice);
+        } catch (const ScenarioError& error) {
+          RC_FAIL(std::string(error.what()) + "\n" + to_json(scenario).dump());
+        }
+      },
+      500);
 }
 
 TEST_CASE("the canonical document writes every default out") {
@@ -291,7 +329,10 @@ TEST_CASE("the canonical document writes every default out") {
       Json place{{"kind", topology}};
       if (place["kind"] == "racks") place["hosts_per_rack"] = 4;
       if (place["kind"] == "nodes") place.update({{"gpus_per_node", 4}, {"inner", {{"bandwidth", "100GB/s"}}}});
-      const std::string text = good_scenario({{"/strategy", Json{{"kind", strategy}}}, {"/cluster/topology", place}, {"/cluster/groups", Json::parse(R"([{"count": 1}])")}, {"/baseline", Json::parse(R"({"name": "b", "set": {}})")}});
+      const std::string text = good_scenario({{"/strategy", Json{{"kind", strategy}}},
+                                              {"/cluster/topology", place},
+                                              {"/cluster/groups", Json::parse(R"([{"count": 1}])")},
+                                              {"/baseline", Json::parse(R"({"name": "b", "set": {}})")}});
       const Json canonical = to_json(parse_study(text, "s.json", {}, default_library()).points.at(0).scenario);
       std::vector<std::string> missing;
       std::size_t seen = 0;

@@ -62,7 +62,14 @@ TEST_CASE("shipped files fit their schema") {
   struct {
     const char* folder;
     Json schema;
-  } shelves[] = {{"", scenario_schema()}, {"workloads", part_schema("workload")}, {"profiles", part_schema("profile")}, {"clusters", part_schema("cluster")}, {"strategies", part_schema("strategy")}, {"compressors", part_schema("compressor")}, {"validation", part_schema("suite")}, {"validation/workloads", part_schema("workload")}};
+  } shelves[] = {{"", scenario_schema()},
+                 {"workloads", part_schema("workload")},
+                 {"profiles", part_schema("profile")},
+                 {"clusters", part_schema("cluster")},
+                 {"strategies", part_schema("strategy")},
+                 {"compressors", part_schema("compressor")},
+                 {"validation", part_schema("suite")},
+                 {"validation/workloads", part_schema("workload")}};
   for (const auto& shelf : shelves) {
     Judge judge(shelf.schema);
     for (const auto& file : shipped(shelf.folder)) {
@@ -92,8 +99,13 @@ TEST_CASE("there is no schema of other parts") { CHECK_THROWS_AS(part_schema("ne
 
 TEST_CASE("canonical documents fit the schema") {
   Judge judge(scenario_schema());
-  for (const char* strategy : {R"({"kind": "all-reduce"})", R"({"kind": "parameter-server"})", R"({"kind": "pipelined"})", R"({"kind": "local-sgd"})", R"({"kind": "gossip"})"}) {
-    const Study study = parse_study(good_scenario({{"/strategy", Json::parse(strategy)}, {"/cluster/groups", Json::parse(R"([{"count": 2}])")}, {"/baseline", Json::parse(R"({"name": "b", "set": {"/cluster/workers": 2}})")}}), "s.json", {}, default_library());
+  for (const char* strategy : {R"({"kind": "all-reduce"})", R"({"kind": "parameter-server"})",
+                               R"({"kind": "pipelined"})", R"({"kind": "local-sgd"})", R"({"kind": "gossip"})"}) {
+    const Study study =
+        parse_study(good_scenario({{"/strategy", Json::parse(strategy)},
+                                   {"/cluster/groups", Json::parse(R"([{"count": 2}])")},
+                                   {"/baseline", Json::parse(R"({"name": "b", "set": {"/cluster/workers": 2}})")}}),
+                    "s.json", {}, default_library());
     const bool fits = judge.admits(to_json(study.points.at(0).scenario));
     INFO(judge.said());
     CHECK(fits);
@@ -102,15 +114,21 @@ TEST_CASE("canonical documents fit the schema") {
 
 TEST_CASE("what the reader takes for an axis, the schema takes too") {
   Judge judge(scenario_schema());
-  for (const char* change : {R"(["/cluster/workers", [1, 2]])", R"(["/cluster", ["lab", {"from": "lab", "workers": [2, 4]}]])", R"(["/workload", ["vgg16-v100", "resnet50-v100"]])",
-                             R"(["/strategy", [{"kind": "gossip"}, {"kind": "pipelined", "width": [2, 3]}]])", R"(["/strategy/collective/group_size", ["auto", 4]])",
-                             R"(["/cluster/topology", {"kind": "torus", "dimensions": [[2, 4], [2, 2, 2]]}])", R"(["/cluster/groups", [[], [{"count": 2, "speed": [0.5, 0.25]}]]])", R"(["/workload/gradients/0/elements", [1000, 2000]])",
-                             R"(["/cluster/transport", {"kind": ["ideal", "tcp"]}])", R"(["/strategy/server_reduction_cost", [null, "1ns/B"]])",
-                             R"(["/evaluation", {"seed": [1, 2, 3]}])", R"(["/cluster/link/latency", ["5us", ".5 us", "5.e-1µs"]])"}) {
+  for (const char* change :
+       {R"(["/cluster/workers", [1, 2]])", R"(["/cluster", ["lab", {"from": "lab", "workers": [2, 4]}]])",
+        R"(["/workload", ["vgg16-v100", "resnet50-v100"]])",
+        R"(["/strategy", [{"kind": "gossip"}, {"kind": "pipelined", "width": [2, 3]}]])",
+        R"(["/strategy/collective/group_size", ["auto", 4]])",
+        R"(["/cluster/topology", {"kind": "torus", "dimensions": [[2, 4], [2, 2, 2]]}])",
+        R"(["/cluster/groups", [[], [{"count": 2, "speed": [0.5, 0.25]}]]])",
+        R"(["/workload/gradients/0/elements", [1000, 2000]])", R"(["/cluster/transport", {"kind": ["ideal", "tcp"]}])",
+        R"(["/strategy/server_reduction_cost", [null, "1ns/B"]])", R"(["/evaluation", {"seed": [1, 2, 3]}])",
+        R"(["/cluster/link/latency", ["5us", ".5 us", "5.e-1µs"]])"}) {
     const Json pair = Json::parse(change);
     const std::string pointer = pair[0];
     Changes changes;
-    if (pointer.starts_with("/strategy/")) changes.push_back({"/strategy", Json{{"kind", pointer.ends_with("cost") ? "parameter-server" : "all-reduce"}}});
+    if (pointer.starts_with("/strategy/"))
+      changes.push_back({"/strategy", Json{{"kind", pointer.ends_with("cost") ? "parameter-server" : "all-reduce"}}});
     changes.push_back({pointer, pair[1]});
     INFO(change);
     const bool fits = judge.admits(Json::parse(good_scenario(changes)));

@@ -15,7 +15,8 @@ inline std::vector<std::filesystem::path> shipped(std::string_view folder) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(default_library() / folder, error))
-    if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema")) files.push_back(entry.path());
+    if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema"))
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }

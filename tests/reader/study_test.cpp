@@ -23,7 +23,9 @@ Study study_of(const std::string& text, const std::vector<std::string>& sets = {
   return parse_study(text, "study.json", changes, default_library());
 }
 
-Study study_of(const Changes& changes, const std::vector<std::string>& sets = {}) { return study_of(good_scenario(changes), sets); }
+Study study_of(const Changes& changes, const std::vector<std::string>& sets = {}) {
+  return study_of(good_scenario(changes), sets);
+}
 
 /// "workers=2 batch=8" for each point.
 std::vector<std::string> points(const Study& study) {
@@ -51,15 +53,15 @@ TEST_CASE("a scenario without lists is a study of one point") {
 
 TEST_CASE("axes vary in document order, the last fastest") {
   // good_scenario() writes the workload before the cluster, and workers before link.
-  const Study study = study_of(Changes{{"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}}, {"/cluster/workers", {2, 4, 8}}, {"/workload/batch", {16, 32}}});
+  const Study study = study_of(Changes{
+      {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}}, {"/cluster/workers", {2, 4, 8}}, {"/workload/batch", {16, 32}}});
   CHECK(study.axes == Texts{"batch", "workers", "bandwidth"});
-  CHECK(points(study) == Texts{
-                             "batch=16 workers=2 bandwidth=1Gbps", "batch=16 workers=2 bandwidth=2Gbps",
-                             "batch=16 workers=4 bandwidth=1Gbps", "batch=16 workers=4 bandwidth=2Gbps",
-                             "batch=16 workers=8 bandwidth=1Gbps", "batch=16 workers=8 bandwidth=2Gbps",
-                             "batch=32 workers=2 bandwidth=1Gbps", "batch=32 workers=2 bandwidth=2Gbps",
-                             "batch=32 workers=4 bandwidth=1Gbps", "batch=32 workers=4 bandwidth=2Gbps",
-                             "batch=32 workers=8 bandwidth=1Gbps", "batch=32 workers=8 bandwidth=2Gbps"});
+  CHECK(points(study) == Texts{"batch=16 workers=2 bandwidth=1Gbps", "batch=16 workers=2 bandwidth=2Gbps",
+                               "batch=16 workers=4 bandwidth=1Gbps", "batch=16 workers=4 bandwidth=2Gbps",
+                               "batch=16 workers=8 bandwidth=1Gbps", "batch=16 workers=8 bandwidth=2Gbps",
+                               "batch=32 workers=2 bandwidth=1Gbps", "batch=32 workers=2 bandwidth=2Gbps",
+                               "batch=32 workers=4 bandwidth=1Gbps", "batch=32 workers=4 bandwidth=2Gbps",
+                               "batch=32 workers=8 bandwidth=1Gbps", "batch=32 workers=8 bandwidth=2Gbps"});
   const Scenario& last = study.points.back().scenario;
   CHECK(last.workload->batch == 32);
   CHECK(last.cluster.workers == 8);
@@ -71,34 +73,47 @@ TEST_CASE("a list of one value is an axis of one value") {
 }
 
 TEST_CASE("whole parts make an axis, and may hold axes of their own") {
-  const Study study = study_of(Changes{{"/strategy", Json::parse(R"([{"kind": "gossip"}, {"kind": "pipelined", "width": [2, 3]}, {"kind": "parameter-server"}])")}});
+  const Study study = study_of(Changes{
+      {"/strategy",
+       Json::parse(R"([{"kind": "gossip"}, {"kind": "pipelined", "width": [2, 3]}, {"kind": "parameter-server"}])")}});
   CHECK(study.axes == Texts{"strategy", "width"});
-  CHECK(points(study) == Texts{"strategy=gossip", "strategy=pipelined width=2", "strategy=pipelined width=3", "strategy=parameter-server"});
+  CHECK(points(study) == Texts{"strategy=gossip", "strategy=pipelined width=2", "strategy=pipelined width=3",
+                               "strategy=parameter-server"});
 }
 
 TEST_CASE("values that read alike are told apart by what they differ in, or else by their place") {
-  const Study study = study_of(Changes{{"/strategy", Json::parse(R"([{"kind": "pipelined", "width": 2}, {"kind": "gossip"}, {"kind": "pipelined", "width": 3}])")}});
+  const Study study = study_of(Changes{
+      {"/strategy",
+       Json::parse(R"([{"kind": "pipelined", "width": 2}, {"kind": "gossip"}, {"kind": "pipelined", "width": 3}])")}});
   CHECK(points(study) == Texts{"strategy=pipelined (width=2)", "strategy=gossip", "strategy=pipelined (width=3)"});
   const auto labels = [](const char* pointer, const char* values) {
     Texts all;
-    for (const StudyPoint& point : study_of(Changes{{pointer, Json::parse(values)}}).points) all.push_back(point.coordinates.front().value);
+    for (const StudyPoint& point : study_of(Changes{{pointer, Json::parse(values)}}).points)
+      all.push_back(point.coordinates.front().value);
     return all;
   };
-  CHECK(labels("/cluster/link", R"([{"bandwidth": "1Gbps", "latency": "5us"}, {"bandwidth": "1Gbps", "latency": "9us"}])") == Texts{"latency=5us", "latency=9us"});
-  CHECK(labels("/strategy", R"([{"kind": "pipelined"}, {"kind": "pipelined", "collective": {"algorithm": "ring"}}])") == Texts{"pipelined", "pipelined (algorithm=ring)"});
+  CHECK(labels("/cluster/link",
+               R"([{"bandwidth": "1Gbps", "latency": "5us"}, {"bandwidth": "1Gbps", "latency": "9us"}])") ==
+        Texts{"latency=5us", "latency=9us"});
+  CHECK(labels("/strategy", R"([{"kind": "pipelined"}, {"kind": "pipelined", "collective": {"algorithm": "ring"}}])") ==
+        Texts{"pipelined", "pipelined (algorithm=ring)"});
   // Lists, and what is too long for a table, say nothing.
-  CHECK(labels("/cluster/topology", R"([{"kind": "torus", "dimensions": [2, 4]}, {"kind": "torus", "dimensions": [8, 1]}])") == Texts{"torus #1", "torus #2"});
+  CHECK(labels("/cluster/topology",
+               R"([{"kind": "torus", "dimensions": [2, 4]}, {"kind": "torus", "dimensions": [8, 1]}])") ==
+        Texts{"torus #1", "torus #2"});
 }
 
 TEST_CASE("a kind makes an axis") {
-  const Study study = study_of(Changes{{"/cluster/transport", Json{{"kind", {"ideal", "tcp"}}}}, {"/evaluation", Json{{"evaluator", "replay"}}}});
+  const Study study = study_of(Changes{{"/cluster/transport", Json{{"kind", {"ideal", "tcp"}}}},
+                                       {"/evaluation", Json{{"evaluator", "replay"}}}});
   CHECK(points(study) == Texts{"kind=ideal", "kind=tcp"});
   CHECK(std::holds_alternative<TcpTransport>(study.points[1].scenario.cluster.transport));
 }
 
 TEST_CASE("where a field is a list, a list of lists is an axis") {
   SECTION("all of it") {
-    const Study study = study_of(Changes{{"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {{2, 4}, {2, 2, 2}}}}}});
+    const Study study =
+        study_of(Changes{{"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {{2, 4}, {2, 2, 2}}}}}});
     CHECK(points(study) == Texts{"dimensions=#1", "dimensions=#2"});
     CHECK(std::get<Torus>(study.points[1].scenario.cluster.topology).dimensions == std::vector{2, 2, 2});
   }
@@ -107,19 +122,24 @@ TEST_CASE("where a field is a list, a list of lists is an axis") {
     CHECK(points(study) == Texts{"1=2", "1=4"});
   }
   SECTION("with an empty one: no group, and one") {
-    const Study study = study_of(Changes{{"/cluster/groups", Json::parse(R"([[], [{"count": 2, "speed": [0.5, 0.25]}]])")}});
+    const Study study =
+        study_of(Changes{{"/cluster/groups", Json::parse(R"([[], [{"count": 2, "speed": [0.5, 0.25]}]])")}});
     CHECK(points(study) == Texts{"groups=#1", "groups=#2 speed=0.5", "groups=#2 speed=0.25"});
     CHECK(study.points[0].scenario.cluster.groups.empty());
   }
 }
 
 TEST_CASE("null may stand in an axis where null is a value") {
-  const Study study = study_of(Changes{{"/strategy", Json::parse(R"({"kind": "parameter-server", "server_reduction_cost": [null, "1ns/B"]})")}});
+  const Study study = study_of(
+      Changes{{"/strategy", Json::parse(R"({"kind": "parameter-server", "server_reduction_cost": [null, "1ns/B"]})")}});
   CHECK(points(study) == Texts{"server_reduction_cost=null", "server_reduction_cost=1ns/B"});
 }
 
 TEST_CASE("axes that end alike are called by their whole pointer") {
-  const Study study = study_of(Changes{{"/cluster/groups", Json::parse(R"([{"count": 2, "bandwidth": ["1Gbps", "2Gbps"]}])")}, {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}, {"/workload/batch", {1, 2}}});
+  const Study study =
+      study_of(Changes{{"/cluster/groups", Json::parse(R"([{"count": 2, "bandwidth": ["1Gbps", "2Gbps"]}])")},
+                       {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}},
+                       {"/workload/batch", {1, 2}}});
   CHECK(study.axes == Texts{"batch", "/cluster/link/bandwidth", "/cluster/groups/0/bandwidth"});
   CHECK(points(study).front() == "batch=1 /cluster/link/bandwidth=10Gbps /cluster/groups/0/bandwidth=1Gbps");
 }
@@ -129,8 +149,9 @@ TEST_CASE("variants come first and may differ in their axes") {
       {"name": "ring", "set": {"/strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}}}},
       {"name": "servers", "set": {"/strategy": {"kind": "parameter-server", "shards": [1, 2]}, "/cluster/link/latency": "1us"}}])")}});
   CHECK(study.axes == Texts{"variant", "workers", "shards"});
-  CHECK(points(study) == Texts{"variant=ring workers=2", "variant=ring workers=4", "variant=servers workers=2 shards=1", "variant=servers workers=2 shards=2",
-                               "variant=servers workers=4 shards=1", "variant=servers workers=4 shards=2"});
+  CHECK(points(study) == Texts{"variant=ring workers=2", "variant=ring workers=4", "variant=servers workers=2 shards=1",
+                               "variant=servers workers=2 shards=2", "variant=servers workers=4 shards=1",
+                               "variant=servers workers=4 shards=2"});
   CHECK(study.points[0].scenario.cluster.link.latency == 25_us);
   CHECK(study.points[2].scenario.cluster.link.latency == 1_us);
 }
@@ -149,16 +170,21 @@ TEST_CASE("--set changes, adds, and makes axes") {
     CHECK(study_of(Changes{}, {"/description="}).description.empty());
   }
   SECTION("a list in place of a list") {
-    CHECK(points(study_of(Changes{{"/cluster/workers", {1, 2}}}, {"/cluster/workers=[8, 128]"})) == Texts{"workers=8", "workers=128"});
+    CHECK(points(study_of(Changes{{"/cluster/workers", {1, 2}}}, {"/cluster/workers=[8, 128]"})) ==
+          Texts{"workers=8", "workers=128"});
   }
   SECTION("an element of a list") {
-    CHECK(points(study_of(Changes{{"/cluster/workers", {1, 2}}}, {"/cluster/workers/1=64"})) == Texts{"workers=1", "workers=64"});
+    CHECK(points(study_of(Changes{{"/cluster/workers", {1, 2}}}, {"/cluster/workers/1=64"})) ==
+          Texts{"workers=1", "workers=64"});
   }
   SECTION("the last of two wins") {
     CHECK(study_of(Changes{}, {"/cluster/workers=2", "/cluster/workers=4"}).points[0].scenario.cluster.workers == 4);
   }
   SECTION("an object that was not there") {
-    CHECK(study_of(Changes{}, {"/cluster/jitter/cv=0.1", "/cluster/jitter/distribution=gamma", "/evaluation/evaluator=replay"}).points[0].scenario.cluster.jitter.cv == 0.1);
+    CHECK(study_of(Changes{},
+                   {"/cluster/jitter/cv=0.1", "/cluster/jitter/distribution=gamma", "/evaluation/evaluator=replay"})
+              .points[0]
+              .scenario.cluster.jitter.cv == 0.1);
   }
   SECTION("a field of a part given by name") {
     const Study study = study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=64"});
@@ -172,7 +198,10 @@ TEST_CASE("--set changes, adds, and makes axes") {
     CHECK(study.points[1].scenario.workload->batch == 64);
   }
   SECTION("before the variants") {
-    const Study study = study_of(Changes{{"/variants", Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": 2}}])")}}, {"/cluster/workers=16"});
+    const Study study =
+        study_of(Changes{{"/variants",
+                          Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": 2}}])")}},
+                 {"/cluster/workers=16"});
     CHECK(study.points[0].scenario.cluster.workers == 16);
     CHECK(study.points[1].scenario.cluster.workers == 2);
   }
@@ -220,25 +249,36 @@ TEST_CASE("--set of what a variant's kind does not have is refused, naming the v
     CHECK(refusal.find("/variants/0/set/~1strategy/") != std::string::npos);
   }
   // The way that the message names.
-  CHECK(std::get<ParameterServerStrategy>(study_of(kWholeStrategies, {"/variants/1/set/~1strategy/shards=8"}).points[1].scenario.strategy).shards == 8);
+  CHECK(std::get<ParameterServerStrategy>(
+            study_of(kWholeStrategies, {"/variants/1/set/~1strategy/shards=8"}).points[1].scenario.strategy)
+            .shards == 8);
 }
 
 TEST_CASE("--set of what every variant sets itself is refused") {
-  const Changes topologies{{"/variants", Json::parse(R"([{"name": "a", "set": {"/cluster/topology": {"kind": "star"}}}, {"name": "b", "set": {"/cluster/topology": {"kind": "racks", "hosts_per_rack": 4}}}])")}};
+  const Changes topologies{
+      {"/variants",
+       Json::parse(
+           R"([{"name": "a", "set": {"/cluster/topology": {"kind": "star"}}}, {"name": "b", "set": {"/cluster/topology": {"kind": "racks", "hosts_per_rack": 4}}}])")}};
   SECTION("at their pointer") {
     const std::string refusal = refusal_of(topologies, {R"(/cluster/topology={"kind":"star"})"});
     INFO(refusal);
-    CHECK(refusal.find("--set: /cluster/topology: found an object, but every variant sets /cluster/topology itself") == 0);
+    CHECK(refusal.find("--set: /cluster/topology: found an object, but every variant sets /cluster/topology itself") ==
+          0);
     CHECK(refusal.find("/variants/1/set/~1cluster~1topology") != std::string::npos);
   }
   SECTION("above it") {
-    CHECK(refusal_of(topologies, {R"(/cluster={"workers": 8, "link": {"bandwidth": "1Gbps"}, "topology": {"kind": "star"}})"}).find("every variant sets /cluster/topology itself") != std::string::npos);
+    CHECK(refusal_of(topologies,
+                     {R"(/cluster={"workers": 8, "link": {"bandwidth": "1Gbps"}, "topology": {"kind": "star"}})"})
+              .find("every variant sets /cluster/topology itself") != std::string::npos);
     const Study study = study_of(topologies, {R"(/cluster={"workers": 8, "link": {"bandwidth": "1Gbps"}})"});
     CHECK(study.points[1].scenario.cluster.link.bandwidth == 1_Gbps);
     CHECK(study.notes.empty());
   }
   SECTION("but not where all set the same") {
-    const Changes alike{{"/variants", Json::parse(R"([{"name": "a", "set": {"/cluster/workers": 4}}, {"name": "b", "set": {"/cluster/workers": 4}}])")}};
+    const Changes alike{
+        {"/variants",
+         Json::parse(
+             R"([{"name": "a", "set": {"/cluster/workers": 4}}, {"name": "b", "set": {"/cluster/workers": 4}}])")}};
     CHECK(study_of(alike, {"/cluster/workers=4"}).notes.empty());
   }
   SECTION("and can be had without the variants") {
@@ -247,13 +287,21 @@ TEST_CASE("--set of what every variant sets itself is refused") {
 }
 
 TEST_CASE("--set of what some variants set is noted") {
-  const Study study = study_of(Changes{{"/variants", Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": 2}}])")}}, {"/cluster/workers=16"});
+  const Study study =
+      study_of(Changes{{"/variants",
+                        Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/cluster/workers": 2}}])")}},
+               {"/cluster/workers=16"});
   REQUIRE(study.notes.size() == 1);
-  CHECK(study.notes[0] == "--set: /cluster/workers has no effect in 1 of 2 variants, which set /cluster/workers themselves (\"b\"); change /variants/1/set/~1cluster~1workers and its like there");
+  CHECK(
+      study.notes[0] ==
+      "--set: /cluster/workers has no effect in 1 of 2 variants, which set /cluster/workers themselves (\"b\"); change /variants/1/set/~1cluster~1workers and its like there");
 }
 
 TEST_CASE("--set never replaces what a variant sets itself, also beside the whole of it") {
-  const Changes both{{"/variants", Json::parse(R"([{"name": "own", "set": {"/strategy": {"kind": "parameter-server", "shards": 1}, "/strategy/shards": 2}},
+  const Changes both{
+      {"/variants",
+       Json::parse(
+           R"([{"name": "own", "set": {"/strategy": {"kind": "parameter-server", "shards": 1}, "/strategy/shards": 2}},
                                                    {"name": "whole", "set": {"/strategy": {"kind": "parameter-server", "shards": 1}}}])")}};
   const Study study = study_of(both, {"/strategy/shards=4"});
   CHECK(std::get<ParameterServerStrategy>(study.points[0].scenario.strategy).shards == 2);
@@ -264,17 +312,29 @@ TEST_CASE("--set never replaces what a variant sets itself, also beside the whol
 
 TEST_CASE("points whose parts do not go together are refused or left out") {
   // Groups of 4 divide 8 and 12 workers, groups of 8 only 8.
-  const Changes grid{{"/cluster/workers", {8, 12}}, {"/strategy", Json::parse(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": [4, 8]}})")}};
+  const Changes grid{
+      {"/cluster/workers", {8, 12}},
+      {"/strategy",
+       Json::parse(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": [4, 8]}})")}};
   SECTION("refused, with the remedy") {
     const std::string refusal = refusal_of(grid);
     INFO(refusal);
-    CHECK(refusal.find("study.json: /strategy/collective/group_size/1: found 8 with 12 workers; allowed: a divisor of the number of workers") != std::string::npos);
-    CHECK(refusal.find("found 1 of 4 points whose parts do not go together; allowed: none; --set /impossible=leave-out answers the others") != std::string::npos);
+    CHECK(
+        refusal.find(
+            "study.json: /strategy/collective/group_size/1: found 8 with 12 workers; allowed: a divisor of the number of workers") !=
+        std::string::npos);
+    CHECK(
+        refusal.find(
+            "found 1 of 4 points whose parts do not go together; allowed: none; --set /impossible=leave-out answers the others") !=
+        std::string::npos);
   }
   SECTION("left out, with a note") {
     const Study study = study_of(grid, {"/impossible=leave-out"});
     CHECK(points(study) == Texts{"workers=8 group_size=4", "workers=8 group_size=8", "workers=12 group_size=4"});
-    CHECK(study.notes == Texts{"1 of 4 points left out: study.json: /strategy/collective/group_size/1: found 8 with 12 workers; allowed: a divisor of the number of workers"});
+    CHECK(
+        study.notes ==
+        Texts{
+            "1 of 4 points left out: study.json: /strategy/collective/group_size/1: found 8 with 12 workers; allowed: a divisor of the number of workers"});
   }
   SECTION("one note for each rule that is broken") {
     Changes more = grid;
@@ -291,10 +351,13 @@ TEST_CASE("points whose parts do not go together are refused or left out") {
     CHECK(refusal.find("leave-out") == std::string::npos);
   }
   SECTION("a wrong value is refused all the same") {
-    CHECK(refusal_of(grid, {"/impossible=leave-out", "/cluster/workers=[8, 0]"}).find("/cluster/workers/1: found 0") != std::string::npos);
+    CHECK(refusal_of(grid, {"/impossible=leave-out", "/cluster/workers=[8, 0]"}).find("/cluster/workers/1: found 0") !=
+          std::string::npos);
   }
   SECTION("one note for one rule, whichever value of an axis breaks it") {
-    Changes workers{{"/cluster/workers", {8, 9, 10, 12}}, {"/cluster/topology", Json::parse(R"({"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})")}};
+    Changes workers{{"/cluster/workers", {8, 9, 10, 12}},
+                    {"/cluster/topology",
+                     Json::parse(R"({"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s"}})")}};
     const Study study = study_of(workers, {"/impossible=leave-out"});
     CHECK(points(study) == Texts{"workers=8", "workers=12"});
     REQUIRE(study.notes.size() == 1);
@@ -303,29 +366,42 @@ TEST_CASE("points whose parts do not go together are refused or left out") {
   SECTION("refused where the baseline cannot be") {
     Changes against = grid;
     against.emplace_back("/baseline", Json::parse(R"({"name": "of 12", "set": {"/cluster/workers": 12}})"));
-    CHECK(refusal_of(against, {"/impossible=leave-out"}).find("found 8 with 12 workers (in the baseline)") != std::string::npos);
+    CHECK(refusal_of(against, {"/impossible=leave-out"}).find("found 8 with 12 workers (in the baseline)") !=
+          std::string::npos);
   }
   SECTION("left out with an impossible phase") {
     Changes phased = grid;
-    phased.emplace_back("/run", Json::parse(R"({"samples": 1000, "phases": [{"name": "in threes", "epochs": 1, "set": {"/strategy/collective/group_size": 3}}]})"));
+    phased.emplace_back(
+        "/run",
+        Json::parse(
+            R"({"samples": 1000, "phases": [{"name": "in threes", "epochs": 1, "set": {"/strategy/collective/group_size": 3}}]})"));
     CHECK(points(study_of(phased, {"/impossible=leave-out"})) == Texts{"workers=12 group_size=4"});
   }
 }
 
 TEST_CASE("points are chosen by their coordinates") {
   const auto chosen = [](const std::vector<std::string>& choices) {
-    Study study = study_of(Changes{{"/cluster/workers", {2, 4, 8}}, {"/variants", Json::parse(R"([{"name": "K = 2", "set": {}}, {"name": "b", "set": {"/cluster/link/latency": ["1us", "2us"]}}])")}});
+    Study study = study_of(Changes{
+        {"/cluster/workers", {2, 4, 8}},
+        {"/variants",
+         Json::parse(
+             R"([{"name": "K = 2", "set": {}}, {"name": "b", "set": {"/cluster/link/latency": ["1us", "2us"]}}])")}});
     choose_points(study, choices);
     return points(study);
   };
   CHECK(chosen({}).size() == 9);
   CHECK(chosen({"variant=K = 2", "workers=4"}) == Texts{"variant=K = 2 workers=4"});
   CHECK(chosen({"/cluster/workers=4", "latency=2us"}) == Texts{"variant=b workers=4 latency=2us"});
-  CHECK(chosen({"workers=2", "workers=8", "variant=K = 2"}) == Texts{"variant=K = 2 workers=2", "variant=K = 2 workers=8"});
-  CHECK_THROWS_WITH(chosen({"batch=4"}), "batch: no axis of the study (one that --set fixes is none); it has variant, workers, latency");
-  CHECK_THROWS_WITH(chosen({"worker=4"}), "worker: no axis of the study (one that --set fixes is none); it has variant, workers, latency; did you mean workers?");
+  CHECK(chosen({"workers=2", "workers=8", "variant=K = 2"}) ==
+        Texts{"variant=K = 2 workers=2", "variant=K = 2 workers=8"});
+  CHECK_THROWS_WITH(chosen({"batch=4"}),
+                    "batch: no axis of the study (one that --set fixes is none); it has variant, workers, latency");
+  CHECK_THROWS_WITH(
+      chosen({"worker=4"}),
+      "worker: no axis of the study (one that --set fixes is none); it has variant, workers, latency; did you mean workers?");
   CHECK_THROWS_WITH(chosen({"workers=5"}), "\"5\" is no value of workers; it has 2; 4; 8");
-  CHECK_THROWS_WITH(chosen({"variant=K=2"}), "\"K=2\" is no value of variant; it has K = 2; b; did you mean \"K = 2\"?");
+  CHECK_THROWS_WITH(chosen({"variant=K=2"}),
+                    "\"K=2\" is no value of variant; it has K = 2; b; did you mean \"K = 2\"?");
   CHECK_THROWS_WITH(chosen({"workers"}), "\"workers\" is not AXIS=VALUE");
   CHECK_THROWS_WITH(chosen({"variant=K = 2", "latency=1us"}), "no point has all of variant=K = 2, latency=1us");
 }
@@ -334,32 +410,46 @@ TEST_CASE("a table with times keeps the batch and dtype that they are for") {
   const auto timed = [](const Study& study) { return study.points.at(0).scenario.workload->timed_batch; };
   CHECK(timed(study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=64"})) == 32);
   CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")}})) == 32);
-  CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")}}, {"/workload/batch=128"})) == 32);
-  CHECK(timed(study_of(Changes{{"/workload", "resnet50-v100"}, {"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 64}}])")}})) == 32);
-  CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")}, {"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 128}}])")}})) == 32);
+  CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")}},
+                       {"/workload/batch=128"})) == 32);
+  CHECK(timed(study_of(Changes{{"/workload", "resnet50-v100"},
+                               {"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 64}}])")}})) ==
+        32);
+  CHECK(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50-v100", "batch": 64})")},
+                               {"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 128}}])")}})) ==
+        32);
   CHECK(timed(study_of(Changes{{"/workload/batch", 8}}, {"/workload/batch=16"})) == 8);
-  const Study study = study_of(Changes{{"/workload", "resnet50-v100"}, {"/baseline", Json::parse(R"({"name": "fp16", "set": {"/workload/dtype": "fp16"}})")}});
+  const Study study =
+      study_of(Changes{{"/workload", "resnet50-v100"},
+                       {"/baseline", Json::parse(R"({"name": "fp16", "set": {"/workload/dtype": "fp16"}})")}});
   CHECK_FALSE(study.points[0].scenario.workload->timed_dtype);
   CHECK(study.points[0].baseline->workload->timed_dtype == Dtype::fp32);
   // A dtype that the table leaves at its default.
   CHECK(study_of(Changes{}, {"/workload/dtype=bf16"}).points[0].scenario.workload->timed_dtype == Dtype::fp32);
-  CHECK(study_of(Changes{}, {R"(/workload/dtype=["fp32","bf16"])"}).points[1].scenario.workload->timed_dtype == Dtype::fp32);
+  CHECK(study_of(Changes{}, {R"(/workload/dtype=["fp32","bf16"])"}).points[1].scenario.workload->timed_dtype ==
+        Dtype::fp32);
   CHECK_FALSE(study_of(Changes{}, {"/workload/dtype=fp32"}).points[0].scenario.workload->timed_dtype);
   CHECK_FALSE(study_of(Changes{{"/workload/dtype", "bf16"}}).points[0].scenario.workload->timed_dtype);
   // What is not changed, or follows from shapes, needs no keeping.
   CHECK_FALSE(timed(study_of(Changes{{"/workload", "resnet50-v100"}}, {"/workload/batch=32"})));
-  CHECK_FALSE(timed(study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "batch": 64})")}})));
+  CHECK_FALSE(timed(study_of(
+      Changes{{"/workload", Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "batch": 64})")}})));
 }
 
 TEST_CASE("no jitter is the natural first point of a study of jitter") {
-  const Study study = study_of(Changes{{"/cluster/jitter", Json::parse(R"({"distribution": "gamma", "cv": [0, 0.1]})")}, {"/evaluation", Json::parse(R"({"evaluator": "replay", "runs": 4})")}});
+  const Study study = study_of(Changes{{"/cluster/jitter", Json::parse(R"({"distribution": "gamma", "cv": [0, 0.1]})")},
+                                       {"/evaluation", Json::parse(R"({"evaluator": "replay", "runs": 4})")}});
   CHECK(points(study) == Texts{"cv=0", "cv=0.1"});
   CHECK(runs_of(study.points[0].scenario) == 1);
   CHECK(runs_of(study.points[1].scenario) == 4);
 }
 
 TEST_CASE("the baseline is the point with its set applied") {
-  const Study study = study_of(Changes{{"/cluster/workers", {4, 8}}, {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}}, {"/baseline", Json::parse(R"({"name": "two, ring", "set": {"/cluster/workers": 2, "/strategy": {"kind": "gossip"}}})")}});
+  const Study study = study_of(Changes{
+      {"/cluster/workers", {4, 8}},
+      {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}},
+      {"/baseline",
+       Json::parse(R"({"name": "two, ring", "set": {"/cluster/workers": 2, "/strategy": {"kind": "gossip"}}})")}});
   REQUIRE(study.points.size() == 4);
   for (const StudyPoint& point : study.points) {
     REQUIRE(point.baseline);
@@ -375,7 +465,8 @@ TEST_CASE("the baseline is the point with its set applied") {
 
 TEST_CASE("points share the workload") {
   SECTION("by name") {
-    const Study study = study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}, {"/cluster/workers", {1, 2, 4}}});
+    const Study study =
+        study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}, {"/cluster/workers", {1, 2, 4}}});
     REQUIRE(study.points.size() == 6);
     CHECK(study.points[0].scenario.workload == study.points[2].scenario.workload);
     CHECK(study.points[3].scenario.workload == study.points[5].scenario.workload);
@@ -391,12 +482,14 @@ TEST_CASE("points share the workload") {
 
 namespace {
 
-constexpr const char* kLab = R"({"workers": 8, "link": {"bandwidth": "10Gbps", "latency": "5us"}, "topology": {"kind": "racks", "hosts_per_rack": 4, "oversubscription": 2}})";
+constexpr const char* kLab =
+    R"({"workers": 8, "link": {"bandwidth": "10Gbps", "latency": "5us"}, "topology": {"kind": "racks", "hosts_per_rack": 4, "oversubscription": 2}})";
 
 /// A scenario whose cluster is `cluster`, beside clusters/lab.json.
 Cluster cluster_of(const Folder& folder, const std::string& cluster) {
   folder.write("clusters/lab.json", kLab);
-  const std::string file = folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": )" + cluster + "}");
+  const std::string file =
+      folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": )" + cluster + "}");
   return load_study(file, {}, default_library()).points.at(0).scenario.cluster;
 }
 
@@ -405,7 +498,8 @@ Cluster cluster_of(const Folder& folder, const std::string& cluster) {
 TEST_CASE("'from' lays fields over a part's file") {
   const Folder folder;
   SECTION("key by key") {
-    const Cluster c = cluster_of(folder, R"({"from": "lab", "workers": 16, "link": {"latency": "1us"}, "topology": {"oversubscription": 4}})");
+    const Cluster c = cluster_of(
+        folder, R"({"from": "lab", "workers": 16, "link": {"latency": "1us"}, "topology": {"oversubscription": 4}})");
     CHECK(c.workers == 16);
     CHECK(c.link == Link{10_Gbps, 1_us});
     CHECK(c.topology == Topology(Racks{4, 4.0, {}}));
@@ -433,16 +527,20 @@ TEST_CASE("'from' lays fields over a part's file") {
   }
   SECTION("an axis over it, and inside it") {
     folder.write("clusters/lab.json", kLab);
-    const std::string file = folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": ["lab", {"from": "lab", "name": "lab at half speed", "link": {"bandwidth": ["5Gbps", "6Gbps"]}}]})");
+    const std::string file = folder.write(
+        "s.json",
+        R"({"name": "s", "workload": "resnet50-v100", "cluster": ["lab", {"from": "lab", "name": "lab at half speed", "link": {"bandwidth": ["5Gbps", "6Gbps"]}}]})");
     const Study study = load_study(file, {}, default_library());
-    CHECK(points(study) == Texts{"cluster=lab", "cluster=lab at half speed bandwidth=5Gbps", "cluster=lab at half speed bandwidth=6Gbps"});
+    CHECK(points(study) == Texts{"cluster=lab", "cluster=lab at half speed bandwidth=5Gbps",
+                                 "cluster=lab at half speed bandwidth=6Gbps"});
   }
 }
 
 TEST_CASE("a strategy laid over a file of another kind replaces it") {
   const Folder folder;
   folder.write("strategies/servers.json", R"({"kind": "parameter-server", "shards": 4})");
-  const std::string file = folder.write("s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "1Gbps"}},
+  const std::string file = folder.write(
+      "s.json", R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": 4, "link": {"bandwidth": "1Gbps"}},
       "strategy": ["servers", {"from": "servers", "shards": 2}, {"from": "servers", "kind": "pipelined", "width": 3}]})");
   const Study study = load_study(file, {}, default_library());
   REQUIRE(study.points.size() == 3);
@@ -455,16 +553,22 @@ TEST_CASE("a strategy laid over a file of another kind replaces it") {
 TEST_CASE("a scenario laid over another") {
   const Folder folder;
   folder.write("base/lab.json", kLab);
-  folder.write("base/base.json", R"({"name": "base", "workload": "resnet50-v100", "cluster": "lab.json", "evaluation": {"runs": 1, "seed": 5}})");
+  folder.write(
+      "base/base.json",
+      R"({"name": "base", "workload": "resnet50-v100", "cluster": "lab.json", "evaluation": {"runs": 1, "seed": 5}})");
   SECTION("keeps its references relative to itself") {
-    const Study study = load_study(folder.write("s.json", R"({"from": "base/base.json", "name": "mine", "evaluation": {"evaluator": "both"}})"), {}, default_library());
+    const Study study = load_study(
+        folder.write("s.json", R"({"from": "base/base.json", "name": "mine", "evaluation": {"evaluator": "both"}})"),
+        {}, default_library());
     CHECK(study.name == "mine");
     CHECK(study.points[0].scenario.cluster.workers == 8);
     CHECK(study.points[0].scenario.evaluation.seed == 5);
     CHECK(study.points[0].scenario.evaluation.evaluator == Evaluator::both);
   }
   SECTION("by bare name, from the same folder") {
-    const Study study = load_study(folder.write("base/s.json", R"({"from": "base", "cluster": {"from": "lab.json", "workers": [2, 4]}})"), {}, default_library());
+    const Study study = load_study(
+        folder.write("base/s.json", R"({"from": "base", "cluster": {"from": "lab.json", "workers": [2, 4]}})"), {},
+        default_library());
     CHECK(study.name == "base");
     CHECK(points(study) == Texts{"workers=2", "workers=4"});
   }
@@ -477,7 +581,9 @@ TEST_CASE("bare names are looked up beside the file, beside the scenario, then i
     for (const std::string& set : sets) changes.push_back(parse_override(set));
     return load_study(folder.file("s.json"), changes, library.path()).points.at(0).scenario.cluster.workers;
   };
-  const auto cluster = [](int count) { return fmt::format(R"({{"workers": {}, "link": {{"bandwidth": "1Gbps"}}}})", count); };
+  const auto cluster = [](int count) {
+    return fmt::format(R"({{"workers": {}, "link": {{"bandwidth": "1Gbps"}}}})", count);
+  };
   folder.write("s.json", R"({"name": "s", "cluster": "lab", "strategy": {"kind": "collective", "size": "1MB"}})");
   library.write("clusters/lab.json", cluster(3));
   CHECK(workers() == 3);
@@ -485,7 +591,8 @@ TEST_CASE("bare names are looked up beside the file, beside the scenario, then i
   folder.write("clusters/lab.json", cluster(5));
   CHECK(workers() == 5);
   CHECK(workers({"/cluster=lab"}) == 5);
-  folder.write("sub/base.json", R"({"name": "b", "cluster": "lab", "strategy": {"kind": "collective", "size": "1MB"}})");
+  folder.write("sub/base.json",
+               R"({"name": "b", "cluster": "lab", "strategy": {"kind": "collective", "size": "1MB"}})");
   folder.write("s.json", R"({"from": "sub/base.json"})");
   CHECK(workers() == 5);
   folder.write("sub/clusters/lab.json", cluster(7));
@@ -495,7 +602,9 @@ TEST_CASE("bare names are looked up beside the file, beside the scenario, then i
 TEST_CASE("a workload's file may refer to another") {
   const Folder folder;
   folder.write("large.json", R"({"from": "resnet50-v100", "name": "large batch", "batch": 256})");
-  const std::string file = folder.write("s.json", R"({"name": "s", "workload": "large.json", "cluster": {"workers": [1, 2], "link": {"bandwidth": "1Gbps"}}})");
+  const std::string file = folder.write(
+      "s.json",
+      R"({"name": "s", "workload": "large.json", "cluster": {"workers": [1, 2], "link": {"bandwidth": "1Gbps"}}})");
   const Study study = load_study(file, {}, default_library());
   CHECK(study.points[0].scenario.workload->batch == 256);
   CHECK(study.points[0].scenario.workload->gradients.size() == 161);
@@ -503,8 +612,12 @@ TEST_CASE("a workload's file may refer to another") {
 }
 
 TEST_CASE("profiles and variants of a network make axes") {
-  const Study study = study_of(Changes{{"/workload", Json::parse(R"({"from": "resnet18", "profile": ["v100-datasheet", {"from": "p100-datasheet", "name": "P100"}], "variant": ["vanilla", {"name": "thin", "factorize": {"rank_ratio": 0.25}}]})")}});
-  CHECK(points(study) == Texts{"profile=v100-datasheet variant=vanilla", "profile=v100-datasheet variant=thin", "profile=P100 variant=vanilla", "profile=P100 variant=thin"});
+  const Study study = study_of(Changes{
+      {"/workload",
+       Json::parse(
+           R"({"from": "resnet18", "profile": ["v100-datasheet", {"from": "p100-datasheet", "name": "P100"}], "variant": ["vanilla", {"name": "thin", "factorize": {"rank_ratio": 0.25}}]})")}});
+  CHECK(points(study) == Texts{"profile=v100-datasheet variant=vanilla", "profile=v100-datasheet variant=thin",
+                               "profile=P100 variant=vanilla", "profile=P100 variant=thin"});
   CHECK(study.points[0].scenario.workload->profile->name == "v100-datasheet");
   CHECK_FALSE(study.points[0].scenario.workload->variant);
   CHECK(study.points[3].scenario.workload->profile->name == "P100");
@@ -514,8 +627,12 @@ TEST_CASE("profiles and variants of a network make axes") {
 TEST_CASE("a platform file is relative to the file that names it") {
   const Folder folder;
   const std::string platform = folder.write("clusters/grid.xml", "<platform/>");
-  folder.write("clusters/grid.json", R"({"workers": 4, "link": {"bandwidth": "1Gbps"}, "topology": {"kind": "simgrid-xml", "file": "grid.xml"}})");
-  const std::string file = folder.write("s.json", R"({"name": "s", "cluster": "grid", "strategy": {"kind": "collective", "size": "1MB", "collective": {"algorithm": "ring"}}, "evaluation": {"evaluator": "replay"}})");
+  folder.write(
+      "clusters/grid.json",
+      R"({"workers": 4, "link": {"bandwidth": "1Gbps"}, "topology": {"kind": "simgrid-xml", "file": "grid.xml"}})");
+  const std::string file = folder.write(
+      "s.json",
+      R"({"name": "s", "cluster": "grid", "strategy": {"kind": "collective", "size": "1MB", "collective": {"algorithm": "ring"}}, "evaluation": {"evaluator": "replay"}})");
   const Study study = load_study(file, {}, default_library());
   CHECK(std::get<SimGridXml>(study.points[0].scenario.cluster.topology).file == platform);
 }

@@ -32,7 +32,8 @@ Json good_suite() {
 Suite read(const Json& json) { return parse_suite(json.dump(), "suite.json", default_library()); }
 
 /// The faults of the good suite with these values set; none where it is accepted.
-std::vector<Fault> faults_with(const std::vector<std::pair<std::string, Json>>& changes, const std::string& erased = "") {
+std::vector<Fault> faults_with(const std::vector<std::pair<std::string, Json>>& changes,
+                               const std::string& erased = "") {
   Json json = good_suite();
   for (const auto& [pointer, value] : changes) json[Json::json_pointer(pointer)] = value;
   if (!erased.empty()) json.erase(erased);
@@ -72,15 +73,19 @@ TEST_CASE("a measurement leads to its point") {
 
 TEST_CASE("axes that tell no points apart may be left out") {
   Json json = good_suite();
-  json["study"]["variants"] = Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
+  json["study"]["variants"] =
+      Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
   json["measurements"] = Json::parse(R"([{"at": {"variant": "plain", "workers": "4"}, "throughput": 1}])");
   const Suite suite = read(json);
-  CHECK(suite.study.points[suite.measurements.at(0).point].coordinates == std::vector<Coordinate>{{"variant", "plain"}, {"workers", "4"}});
+  CHECK(suite.study.points[suite.measurements.at(0).point].coordinates ==
+        std::vector<Coordinate>{{"variant", "plain"}, {"workers", "4"}});
 }
 
 TEST_CASE("a study may be a file's, by path or with fields laid over it") {
   Folder folder;
-  folder.write("study.json", R"({"name": "elsewhere", "workload": "resnet50-v100", "cluster": {"workers": [2, 4], "link": {"bandwidth": ["10Gbps", "25Gbps"]}}})");
+  folder.write(
+      "study.json",
+      R"({"name": "elsewhere", "workload": "resnet50-v100", "cluster": {"workers": [2, 4], "link": {"bandwidth": ["10Gbps", "25Gbps"]}}})");
   Json json = good_suite();
   for (const Json& study : {Json("study.json"), Json{{"from", "study.json"}}}) {
     json["study"] = study;
@@ -113,27 +118,102 @@ TEST_CASE("each bad suite has exactly its fault") {
   } rows[] = {
       {"no source", {}, "/source", "nothing", "a required value", "add it", "source"},
       {"no study", {}, "/study", "nothing", "a required value", "add it", "study"},
-      {"a misspelt key", {{"/tolerence", Json::object()}}, "/tolerence", "an unknown key", "tolerance", "did you mean \"tolerance\"?"},
+      {"a misspelt key",
+       {{"/tolerence", Json::object()}},
+       "/tolerence",
+       "an unknown key",
+       "tolerance",
+       "did you mean \"tolerance\"?"},
       {"a study that is a number", {{"/study", 3}}, "/study", "3", "a scenario, or the name or path of one", ""},
       {"an empty study", {{"/study", Json::object()}}, "/study/cluster", "nothing", "a required value", "add it"},
       {"a fault of the study", {{"/study/cluster/workers", 0}}, "/study/cluster/workers", "0", "an integer from 1", ""},
       {"no measurements", {{"/measurements", Json::array()}}, "/measurements", "no measurement", "at least one", ""},
-      {"no quantity", {{"/measurements/0", Json::parse(R"({"at": {"workers": 2, "bandwidth": "10Gbps"}})")}}, "/measurements/0", "no quantity", "exactly one of step_time, throughput", "add it"},
-      {"two quantities", {{"/measurements/0/speedup", 2}}, "/measurements/0", "2 quantities", "exactly one of step_time, throughput", "its own measurement"},
-      {"a measurement of nothing", {{"/measurements/0/throughput", 0}}, "/measurements/0/throughput", "0", "a number above 0", ""},
-      {"a time without its unit", {{"/measurements/1/step_time", 110}}, "/measurements/1/step_time", "110", "a time with its unit", "unit"},
-      {"an unknown kind of source", {{"/measurements/1/evidence", "recaled"}}, "/measurements/1/evidence", "\"recaled\"", "measured", "did you mean \"recalled\"?"},
+      {"no quantity",
+       {{"/measurements/0", Json::parse(R"({"at": {"workers": 2, "bandwidth": "10Gbps"}})")}},
+       "/measurements/0",
+       "no quantity",
+       "exactly one of step_time, throughput",
+       "add it"},
+      {"two quantities",
+       {{"/measurements/0/speedup", 2}},
+       "/measurements/0",
+       "2 quantities",
+       "exactly one of step_time, throughput",
+       "its own measurement"},
+      {"a measurement of nothing",
+       {{"/measurements/0/throughput", 0}},
+       "/measurements/0/throughput",
+       "0",
+       "a number above 0",
+       ""},
+      {"a time without its unit",
+       {{"/measurements/1/step_time", 110}},
+       "/measurements/1/step_time",
+       "110",
+       "a time with its unit",
+       "unit"},
+      {"an unknown kind of source",
+       {{"/measurements/1/evidence", "recaled"}},
+       "/measurements/1/evidence",
+       "\"recaled\"",
+       "measured",
+       "did you mean \"recalled\"?"},
       {"an empty constant", {{"/measurements/1/fitted", ""}}, "/measurements/1/fitted", "\"\"", "the constant", ""},
-      {"coordinates that are a text", {{"/measurements/0/at", "workers=2"}}, "/measurements/0/at", "\"workers=2\"", "an object of axes and values", ""},
-      {"an axis that is none", {{"/measurements/0/at", Json::parse(R"({"worker": 2, "bandwidth": "10Gbps"})")}}, "/measurements/0/at/worker", "no axis", "workers, bandwidth", "did you mean \"workers\"?"},
+      {"coordinates that are a text",
+       {{"/measurements/0/at", "workers=2"}},
+       "/measurements/0/at",
+       "\"workers=2\"",
+       "an object of axes and values",
+       ""},
+      {"an axis that is none",
+       {{"/measurements/0/at", Json::parse(R"({"worker": 2, "bandwidth": "10Gbps"})")}},
+       "/measurements/0/at/worker",
+       "no axis",
+       "workers, bandwidth",
+       "did you mean \"workers\"?"},
       {"a value that is none", {{"/measurements/0/at/workers", 3}}, "/measurements/0/at/workers", "3", "2; 4", ""},
-      {"a value that is a list", {{"/measurements/0/at/workers", Json::array({2})}}, "/measurements/0/at/workers", "a list of 1", "2; 4", ""},
-      {"a misspelt value", {{"/measurements/0/at/bandwidth", "10GBps"}}, "/measurements/0/at/bandwidth", "\"10GBps\"", "10Gbps; 25Gbps", "did you mean \"10Gbps\"?"},
-      {"several points", {{"/measurements/0/at", Json::parse(R"({"workers": 2})")}}, "/measurements/0/at", "the coordinates of 2 points", "those of one point", "add bandwidth: 10Gbps; 25Gbps"},
-      {"the same twice", {{"/measurements/1", good_suite()["measurements"][0]}}, "/measurements/1", "the throughput of that point a second time", "once", "remove one"},
-      {"alternatives on no axis", {{"/alternatives", "bandwith"}}, "/alternatives", "\"bandwith\"", "an axis of the study: workers, bandwidth", "did you mean \"bandwidth\"?"},
-      {"a limit below 0", {{"/tolerance", Json{{"median", -0.1}}}}, "/tolerance/median", "-0.1", "a number of at least 0", ""},
-      {"throughput where nothing is trained", {{"/study/strategy", Json::parse(R"({"kind": "collective", "size": "1MB"})")}}, "/measurements/0/throughput", "the throughput of a point that trains nothing", "step_time, algbw or busbw", ""},
+      {"a value that is a list",
+       {{"/measurements/0/at/workers", Json::array({2})}},
+       "/measurements/0/at/workers",
+       "a list of 1",
+       "2; 4",
+       ""},
+      {"a misspelt value",
+       {{"/measurements/0/at/bandwidth", "10GBps"}},
+       "/measurements/0/at/bandwidth",
+       "\"10GBps\"",
+       "10Gbps; 25Gbps",
+       "did you mean \"10Gbps\"?"},
+      {"several points",
+       {{"/measurements/0/at", Json::parse(R"({"workers": 2})")}},
+       "/measurements/0/at",
+       "the coordinates of 2 points",
+       "those of one point",
+       "add bandwidth: 10Gbps; 25Gbps"},
+      {"the same twice",
+       {{"/measurements/1", good_suite()["measurements"][0]}},
+       "/measurements/1",
+       "the throughput of that point a second time",
+       "once",
+       "remove one"},
+      {"alternatives on no axis",
+       {{"/alternatives", "bandwith"}},
+       "/alternatives",
+       "\"bandwith\"",
+       "an axis of the study: workers, bandwidth",
+       "did you mean \"bandwidth\"?"},
+      {"a limit below 0",
+       {{"/tolerance", Json{{"median", -0.1}}}},
+       "/tolerance/median",
+       "-0.1",
+       "a number of at least 0",
+       ""},
+      {"throughput where nothing is trained",
+       {{"/study/strategy", Json::parse(R"({"kind": "collective", "size": "1MB"})")}},
+       "/measurements/0/throughput",
+       "the throughput of a point that trains nothing",
+       "step_time, algbw or busbw",
+       ""},
   };
   for (const auto& row : rows) {
     INFO(row.name);
@@ -152,7 +232,8 @@ TEST_CASE("each bad suite has exactly its fault") {
 
 TEST_CASE("points that no coordinates have together") {
   Json json = good_suite();
-  json["study"]["variants"] = Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
+  json["study"]["variants"] =
+      Json::parse(R"([{"name": "plain", "set": {"/cluster/link/bandwidth": "10Gbps"}}, {"name": "fast", "set": {}}])");
   json["measurements"] = Json::parse(R"([{"at": {"variant": "plain", "bandwidth": "10Gbps"}, "throughput": 1}])");
   CHECK_THROWS_WITH(read(json), ContainsSubstring("coordinates that no point has together"));
 }
@@ -191,31 +272,38 @@ TEST_CASE("a suite's fields round-trip") {
 
 TEST_CASE("whatever a suite holds, the answer is a suite or its faults") {
   const std::string good = good_suite().dump();
-  property("mutated suites", [&] {
-    static const Json values = Json::parse(R"([0, 1, 2, -1, 1e30, true, null, "", "workers", "10Gbps", "110ms", "auto", [], {}, [1, 2], {"from": "x"}, {"kind": "collective", "size": "1MB"}, "resnet50-v100"])");
-    Json json = Json::parse(good);
-    for (int changes = integer_between(1, 3); changes > 0; --changes) {
-      std::vector<Json*> nodes;
-      collect(json, nodes);
-      const auto any_of = [](std::size_t count) { return static_cast<std::size_t>(integer_between(0, static_cast<int>(count) - 1)); };
-      Json& node = *nodes[any_of(nodes.size())];
-      const Json elsewhere = *nodes[any_of(nodes.size())];
-      switch (integer_between(0, 3)) {
-        case 0: node = values[any_of(values.size())]; break;
-        case 1: node = elsewhere; break;
-        case 2: node = Json::array({node, elsewhere}); break;
-        default:
-          if (node.is_object() && !node.empty()) node.erase(node.begin());
-      }
-    }
-    try {
-      const Suite suite = parse_suite(json.dump(), "suite.json", default_library());
-      for (const MeasuredPoint& m : suite.measurements)
-        if (m.point >= suite.study.points.size() || !(m.value > 0)) RC_FAIL("a measurement of no point: " + json.dump());
-    } catch (const ScenarioError& error) {
-      if (error.faults().empty()) RC_FAIL("an error without faults: " + json.dump());
-      for (const Fault& fault : error.faults())
-        if (fault.file.empty() || fault.found.empty()) RC_FAIL(to_string(fault) + "\n" + json.dump());
-    }
-  }, 500);
+  property(
+      "mutated suites",
+      [&] {
+        static const Json values = Json::parse(
+            R"([0, 1, 2, -1, 1e30, true, null, "", "workers", "10Gbps", "110ms", "auto", [], {}, [1, 2], {"from": "x"}, {"kind": "collective", "size": "1MB"}, "resnet50-v100"])");
+        Json json = Json::parse(good);
+        for (int changes = integer_between(1, 3); changes > 0; --changes) {
+          std::vector<Json*> nodes;
+          collect(json, nodes);
+          const auto any_of = [](std::size_t count) {
+            return static_cast<std::size_t>(integer_between(0, static_cast<int>(count) - 1));
+          };
+          Json& node = *nodes[any_of(nodes.size())];
+          const Json elsewhere = *nodes[any_of(nodes.size())];
+          switch (integer_between(0, 3)) {
+            case 0: node = values[any_of(values.size())]; break;
+            case 1: node = elsewhere; break;
+            case 2: node = Json::array({node, elsewhere}); break;
+            default:
+              if (node.is_object() && !node.empty()) node.erase(node.begin());
+          }
+        }
+        try {
+          const Suite suite = parse_suite(json.dump(), "suite.json", default_library());
+          for (const MeasuredPoint& m : suite.measurements)
+            if (m.point >= suite.study.points.size() || !(m.value > 0))
+              RC_FAIL("a measurement of no point: " + json.dump());
+        } catch (const ScenarioError& error) {
+          if (error.faults().empty()) RC_FAIL("an error without faults: " + json.dump());
+          for (const Fault& fault : error.faults())
+            if (fault.file.empty() || fault.found.empty()) RC_FAIL(to_string(fault) + "\n" + json.dump());
+        }
+      },
+      500);
 }

@@ -61,90 +61,178 @@ Changes both(Changes a, const Changes& b) {
 
 std::vector<Case> cases() {
   const Changes none = strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "per-tensor"}})");
-  const Changes slow = both(none, {{"/cluster/link/bandwidth", "10Gbps"}});  // an exchange takes longer than a tensor's gap
+  const Changes slow =
+      both(none, {{"/cluster/link/bandwidth", "10Gbps"}});  // an exchange takes longer than a tensor's gap
   const Changes top_k{{"/compressor", json(R"({"kind": "top-k"})")}, {"/codec/device", "v100-datasheet"}};
   const Changes ring = strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})");
-  const Changes bucketed = strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "5MB"}})");
+  const Changes bucketed =
+      strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "5MB"}})");
   const Changes whole = strategy(R"({"kind": "all-reduce"})");
   const Changes servers = strategy(R"({"kind": "parameter-server", "shards": 2})");
   const Changes plain_star{{"/cluster/topology", json(R"({"kind": "star"})")}};
   const Changes replay{{"/evaluation/evaluator", "replay"}};
   const Changes jitter = both(replay, {{"/cluster/jitter", json(R"({"distribution": "gamma", "cv": 0.1})")}});
-  const Changes platform = both(both(ring, replay), {{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "cluster.xml"})")}});
+  const Changes platform =
+      both(both(ring, replay), {{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "cluster.xml"})")}});
   return {
-      {"/workload/backward_spread", "elements",
-       {{"/workload/gradients", json(R"([{"name": "a", "elements": 1000000, "gap": "4ms"}, {"name": "b", "elements": 500000, "gap": "2ms"}])")}, {"/workload/backward", nullptr}},
-       "gradients have gaps", slow},
-      {"/workload/backward_spread", "elements",
-       {{"/workload", json(R"({"name": "l", "batch": 1, "layers": [{"name": "a", "forward": "1ms", "backward": "2ms", "gradients": [{"name": "a", "elements": 1000}]}]})")}},
-       "layers have times of their own", slow},
-      {"/workload/backward_spread", "elements", {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "times follow from the layers' shapes", slow},
-      {"/workload/recomputation", "blocks", {{"/workload", json(R"({"from": "inception-v3", "profile": "v100-datasheet"})")}}, "no layers' names tell blocks, by a number between dots",
+      {"/workload/backward_spread",
+       "elements",
+       {{"/workload/gradients",
+         json(
+             R"([{"name": "a", "elements": 1000000, "gap": "4ms"}, {"name": "b", "elements": 500000, "gap": "2ms"}])")},
+        {"/workload/backward", nullptr}},
+       "gradients have gaps",
+       slow},
+      {"/workload/backward_spread",
+       "elements",
+       {{"/workload",
+         json(
+             R"({"name": "l", "batch": 1, "layers": [{"name": "a", "forward": "1ms", "backward": "2ms", "gradients": [{"name": "a", "elements": 1000}]}]})")}},
+       "layers have times of their own",
+       slow},
+      {"/workload/backward_spread",
+       "elements",
+       {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}},
+       "times follow from the layers' shapes",
+       slow},
+      {"/workload/recomputation",
+       "blocks",
+       {{"/workload", json(R"({"from": "inception-v3", "profile": "v100-datasheet"})")}},
+       "no layers' names tell blocks, by a number between dots",
        {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}},
-      {"/workload/recomputed_share", 0.5, {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}}, "recomputation is none",
+      {"/workload/recomputed_share",
+       0.5,
+       {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet"})")}},
+       "recomputation is none",
        {{"/workload", json(R"({"from": "resnet50", "profile": "v100-datasheet", "recomputation": "blocks"})")}}},
       // Lists: said of axes only.
-      {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has links of its own", ring, false},
-      {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has links of its own", ring, false},
-      {"/cluster/reduction_cost", "1ns/B", strategy(R"({"kind": "parameter-server", "server_reduction_cost": "0.1ns/B"})"), "server_reduction_cost is set", servers},
-      {"/cluster/reduction_cost", "1ns/B", strategy(R"({"kind": "collective", "operation": "all-gather", "size": "1MB"})"), "all-gather adds nothing",
+      {"/cluster/link/bandwidth", json(R"(["1Gbps", "2Gbps"])"), platform, "topology simgrid-xml has links of its own",
+       ring, false},
+      {"/cluster/link/latency", json(R"(["1ms", "2ms"])"), platform, "topology simgrid-xml has links of its own", ring,
+       false},
+      {"/cluster/reduction_cost", "1ns/B",
+       strategy(R"({"kind": "parameter-server", "server_reduction_cost": "0.1ns/B"})"), "server_reduction_cost is set",
+       servers},
+      {"/cluster/reduction_cost", "1ns/B",
+       strategy(R"({"kind": "collective", "operation": "all-gather", "size": "1MB"})"), "all-gather adds nothing",
        strategy(R"({"kind": "collective", "operation": "reduce-scatter", "size": "1MB"})")},
       {"/cluster/collective_cost", "1ms", servers, "the strategy has no collectives", ring},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
-      {"/cluster/jitter/cv", 0.1, both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")), {{"/cluster/jitter/distribution", "gamma"}}), "strategy collective computes nothing",
-       both(replay, {{"/cluster/jitter/distribution", "gamma"}}), false},
+      {"/cluster/jitter/cv", 0.1,
+       both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")),
+            {{"/cluster/jitter/distribution", "gamma"}}),
+       "strategy collective computes nothing", both(replay, {{"/cluster/jitter/distribution", "gamma"}}), false},
       // Costs are no times.
-      {"/cluster/prices/worker", 2.0, both(strategy(R"({"kind": "collective", "size": "1MB"})"), {{"/cluster/prices", json(R"({"worker": 0.0})")}}), "strategy collective trains nothing that could be priced",
-       {{"/cluster/prices", json(R"({"worker": 0.0})")}}, false},
-      {"/cluster/prices/server", 0.5, both(ring, {{"/cluster/prices", json(R"({"worker": 1.0})")}}), "no parameter server has a host of its own", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}), false},
-      {"/cluster/prices/server", 0.5, both(strategy(R"({"kind": "parameter-server", "shards": 2, "placement": "co-located"})"), {{"/cluster/prices", json(R"({"worker": 1.0})")}}), "no parameter server has a host of its own",
-       both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}), false},
-      {"/strategy/collective/group_size", 4, ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
-      {"/strategy/collective/group_size", 4, strategy(R"({"kind": "collective", "operation": "all-to-all", "size": "1MB"})"), "no algorithm that auto chooses from has one here",
+      {"/cluster/prices/worker",
+       2.0,
+       both(strategy(R"({"kind": "collective", "size": "1MB"})"), {{"/cluster/prices", json(R"({"worker": 0.0})")}}),
+       "strategy collective trains nothing that could be priced",
+       {{"/cluster/prices", json(R"({"worker": 0.0})")}},
+       false},
+      {"/cluster/prices/server", 0.5, both(ring, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
+       "no parameter server has a host of its own", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
+       false},
+      {"/cluster/prices/server", 0.5,
+       both(strategy(R"({"kind": "parameter-server", "shards": 2, "placement": "co-located"})"),
+            {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
+       "no parameter server has a host of its own", both(servers, {{"/cluster/prices", json(R"({"worker": 1.0})")}}),
+       false},
+      {"/strategy/collective/group_size", 4, ring, "the algorithm is ring",
+       strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
+      {"/strategy/collective/group_size", 4,
+       strategy(R"({"kind": "collective", "operation": "all-to-all", "size": "1MB"})"),
+       "no algorithm that auto chooses from has one here",
        strategy(R"({"kind": "sharded", "collective": {"algorithm": "hierarchical"}})")},
       {"/strategy/collective/group_size", 4,
-       both(strategy(R"({"kind": "all-reduce", "carrier": "in-collective"})"), {{"/compressor", json(R"({"kind": "8-bit"})")}, {"/codec/device", "v100-datasheet"}}), "the algorithm is ring",
+       both(strategy(R"({"kind": "all-reduce", "carrier": "in-collective"})"),
+            {{"/compressor", json(R"({"kind": "8-bit"})")}, {"/codec/device", "v100-datasheet"}}),
+       "the algorithm is ring",
        strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}, "carrier": "auto"})")},
-      {"/strategy/collective/pipeline_segments", 3, strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "ring"}})"), "the algorithm is hierarchical, with ring between groups",
-       strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "double-binary-tree"}})")},
-      {"/strategy/collective/pipeline_segments", 3, ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})")},
-      {"/strategy/collective/pipeline_segments", 3, strategy(R"({"kind": "sharded"})"), "no algorithm that auto chooses from has one here",
+      {"/strategy/collective/pipeline_segments", 3,
+       strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "ring"}})"),
+       "the algorithm is hierarchical, with ring between groups",
+       strategy(
+           R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "double-binary-tree"}})")},
+      {"/strategy/collective/pipeline_segments", 3, ring, "the algorithm is ring",
+       strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})")},
+      {"/strategy/collective/pipeline_segments", 3, strategy(R"({"kind": "sharded"})"),
+       "no algorithm that auto chooses from has one here",
        strategy(R"({"kind": "pipelined", "width": 1, "collective": {"algorithm": "double-binary-tree"}})")},
-      {"/strategy/collective/rings", 1, ring, "the algorithm is ring", both(strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "multi-ring"}})"), {{"/cluster/topology/nics", 2}})},
-      {"/strategy/collective/between", "recursive-doubling", ring, "the algorithm is ring", strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
-      {"/strategy/exchange/bucket_cap", "4MB", whole, "grouping is whole-model", strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})")},
-      {"/strategy/exchange/first_bucket", "5MB", strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})"), "grouping is per-tensor", bucketed},
+      {"/strategy/collective/rings", 1, ring, "the algorithm is ring",
+       both(strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "multi-ring"}})"),
+            {{"/cluster/topology/nics", 2}})},
+      {"/strategy/collective/between", "recursive-doubling", ring, "the algorithm is ring",
+       strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
+      {"/strategy/exchange/bucket_cap", "4MB", whole, "grouping is whole-model",
+       strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})")},
+      {"/strategy/exchange/first_bucket", "5MB",
+       strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})"), "grouping is per-tensor", bucketed},
       {"/strategy/exchange/overlap", false, whole, "grouping is whole-model, which never overlaps", bucketed},
       {"/strategy/exchange/backward_slowdown", 1.5, whole, "grouping is whole-model, which never overlaps", bucketed},
-      {"/strategy/exchange/backward_slowdown", 1.5, strategy(R"({"kind": "parameter-server", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false",
-       strategy(R"({"kind": "parameter-server", "exchange": {"grouping": "per-tensor"}})")},
-      {"/strategy/bucket_cap", "1MB", strategy(R"({"kind": "local-sgd"})"), "grouping is whole-model", strategy(R"({"kind": "local-sgd", "grouping": "bucketed"})")},
-      {"/strategy/all_reduce/algorithm", "reduce-broadcast", strategy(R"({"kind": "sharded"})"), "all workers share out one copy of the state", strategy(R"({"kind": "sharded", "group_size": 2})")},
-      {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "stage": "optimizer-state", "exchange": {"grouping": "per-tensor"}})"), "stage is optimizer-state, which keeps what it has gathered",
+      {"/strategy/exchange/backward_slowdown", 1.5,
+       strategy(R"({"kind": "parameter-server", "exchange": {"grouping": "per-tensor", "overlap": false}})"),
+       "overlap is false", strategy(R"({"kind": "parameter-server", "exchange": {"grouping": "per-tensor"}})")},
+      {"/strategy/bucket_cap", "1MB", strategy(R"({"kind": "local-sgd"})"), "grouping is whole-model",
+       strategy(R"({"kind": "local-sgd", "grouping": "bucketed"})")},
+      {"/strategy/all_reduce/algorithm", "reduce-broadcast", strategy(R"({"kind": "sharded"})"),
+       "all workers share out one copy of the state", strategy(R"({"kind": "sharded", "group_size": 2})")},
+      {"/strategy/prefetch", 0,
+       strategy(R"({"kind": "sharded", "stage": "optimizer-state", "exchange": {"grouping": "per-tensor"}})"),
+       "stage is optimizer-state, which keeps what it has gathered",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
-      {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false", strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
-      {"/strategy/prefetch", 0, strategy(R"({"kind": "sharded", "stage": "gradients", "exchange": {"grouping": "per-tensor"}})"), "stage is gradients, which keeps what it has gathered",
+      {"/strategy/prefetch", 0,
+       strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor", "overlap": false}})"), "overlap is false",
        strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
-      {"/strategy/reduce_after", "every-pass", strategy(R"({"kind": "sharded"})"), "a step is one pass", both(slow, both(strategy(R"({"kind": "sharded"})"), {{"/workload/accumulation", 2}}))},
-      {"/strategy/reduce_dtype", "tf32", strategy(R"({"kind": "sharded"})"), "the workload's dtype, fp32, is as wide", both(strategy(R"({"kind": "sharded"})"), {{"/workload/dtype", "bf16"}})},
+      {"/strategy/prefetch", 0,
+       strategy(R"({"kind": "sharded", "stage": "gradients", "exchange": {"grouping": "per-tensor"}})"),
+       "stage is gradients, which keeps what it has gathered",
+       strategy(R"({"kind": "sharded", "exchange": {"grouping": "per-tensor"}})")},
+      {"/strategy/reduce_after", "every-pass", strategy(R"({"kind": "sharded"})"), "a step is one pass",
+       both(slow, both(strategy(R"({"kind": "sharded"})"), {{"/workload/accumulation", 2}}))},
+      {"/strategy/reduce_dtype", "tf32", strategy(R"({"kind": "sharded"})"), "the workload's dtype, fp32, is as wide",
+       both(strategy(R"({"kind": "sharded"})"), {{"/workload/dtype", "bf16"}})},
       // No pipeline's forecast looks at its first steps.
-      {"/strategy/warmup_steps", 3, strategy(R"({"kind": "pipelined"})"), "steps are forecast as they are once the pipeline is steady", {}},
-      {"/strategy/bound", 1, servers, "consistency is synchronous", both(replay, strategy(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")), false},
+      {"/strategy/warmup_steps",
+       3,
+       strategy(R"({"kind": "pipelined"})"),
+       "steps are forecast as they are once the pipeline is steady",
+       {}},
+      {"/strategy/bound", 1, servers, "consistency is synchronous",
+       both(replay, strategy(R"({"kind": "parameter-server", "consistency": "stale-synchronous"})")), false},
       {"/strategy/balance", "greedy", strategy(R"({"kind": "parameter-server"})"), "there is one shard", servers},
-      {"/strategy/server_reduction_cost", "1ns/B", both(servers, top_k), "messages of top-k are added by the kernels that decode them", servers},
-      {"/strategy/server_update_factor", 3, strategy(R"({"kind": "parameter-server", "two_way": true})"), "two_way is true, and workers update", servers},
+      {"/strategy/server_reduction_cost", "1ns/B", both(servers, top_k),
+       "messages of top-k are added by the kernels that decode them", servers},
+      {"/strategy/server_update_factor", 3, strategy(R"({"kind": "parameter-server", "two_way": true})"),
+       "two_way is true, and workers update", servers},
       {"/compressor/framework", "torch", top_k, "packing is ideal", both(top_k, {{"/compressor/packing", "grace"}})},
-      {"/codec/device", "h100-datasheet", none, "nothing is compressed", {{"/compressor", json(R"({"kind": "top-k"})")}}, false},
-      {"/codec/device", "h100-datasheet", {{"/compressor", json(R"({"kind": "ratio", "ratio": 2})")}}, "compressor ratio gives its costs itself", {{"/compressor", json(R"({"kind": "top-k"})")}}, false},
+      {"/codec/device",
+       "h100-datasheet",
+       none,
+       "nothing is compressed",
+       {{"/compressor", json(R"({"kind": "top-k"})")}},
+       false},
+      {"/codec/device",
+       "h100-datasheet",
+       {{"/compressor", json(R"({"kind": "ratio", "ratio": 2})")}},
+       "compressor ratio gives its costs itself",
+       {{"/compressor", json(R"({"kind": "top-k"})")}},
+       false},
       {"/codec/overlap", false, none, "nothing is compressed", both(top_k, none)},
       {"/codec/overlap", false, both(top_k, whole), "grouping is whole-model, which never overlaps", both(top_k, none)},
-      {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "local-sgd", "grouping": "per-tensor"})")), "strategy local-sgd encodes once its steps are done", both(top_k, none)},
-      {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "pipelined", "width": 1})")), "there is one segment", both(top_k, strategy(R"({"kind": "pipelined", "width": 1, "segments": 2})"))},
+      {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "local-sgd", "grouping": "per-tensor"})")),
+       "strategy local-sgd encodes once its steps are done", both(top_k, none)},
+      {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "pipelined", "width": 1})")), "there is one segment",
+       both(top_k, strategy(R"({"kind": "pipelined", "width": 1, "segments": 2})"))},
       {"/codec/sharing", "fair", both(replay, none), "nothing is compressed", both(replay, top_k), false},
       {"/evaluation/fidelity", {"full", "auto"}, none, "evaluator is equations", replay, false},
       {"/evaluation/tolerance", {0.5, 0.4}, replay, "evaluator is replay", {{"/evaluation/evaluator", "both"}}, false},
       {"/evaluation/max_steps", {50, 60}, none, "evaluator is equations", replay, false},
-      {"/evaluation/runs", {3, 4}, both(replay, {{"/cluster/jitter/distribution", "gamma"}}), "there is no jitter", jitter, false},
+      {"/evaluation/runs",
+       {3, 4},
+       both(replay, {{"/cluster/jitter/distribution", "gamma"}}),
+       "there is no jitter",
+       jitter,
+       false},
       {"/evaluation/seed", {3, 4}, replay, "there is no jitter", jitter, false},
   };
 }
@@ -211,9 +299,13 @@ TEST_CASE("every field that has an effect only sometimes has a case, and can be 
 }
 
 TEST_CASE("a default needs no note, however it is written") {
-  for (const char* cap : {"25MiB", "26214400B"}) CHECK(study_of({{"/strategy", Json{{"kind", "all-reduce"}, {"exchange", {{"bucket_cap", cap}}}}}}).points[0].notes.empty());
+  for (const char* cap : {"25MiB", "26214400B"})
+    CHECK(study_of({{"/strategy", Json{{"kind", "all-reduce"}, {"exchange", {{"bucket_cap", cap}}}}}})
+              .points[0]
+              .notes.empty());
   // The canonical document of a scenario, as `show` writes it, holds every default.
-  for (const char* text : {R"({"kind": "all-reduce"})", R"({"kind": "parameter-server"})", R"({"kind": "pipelined"})", R"({"kind": "local-sgd"})", R"({"kind": "sharded"})", R"({"kind": "gossip"})"}) {
+  for (const char* text : {R"({"kind": "all-reduce"})", R"({"kind": "parameter-server"})", R"({"kind": "pipelined"})",
+                           R"({"kind": "local-sgd"})", R"({"kind": "sharded"})", R"({"kind": "gossip"})"}) {
     const Study study = study_of(strategy(text));
     const Study again = parse_study(to_json(study.points[0].scenario).dump(), "again.json", {}, default_library());
     INFO(text);
@@ -224,7 +316,8 @@ TEST_CASE("a default needs no note, however it is written") {
 }
 
 TEST_CASE("an axis that changes nothing is said to") {
-  const Study study = study_of(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": ["1MiB", "25MiB", "100MiB"]}})"));
+  const Study study =
+      study_of(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": ["1MiB", "25MiB", "100MiB"]}})"));
   const std::string no_effect = "/strategy/exchange/bucket_cap has no effect: grouping is whole-model";
   CHECK(study.notes == Texts{"an axis changes nothing: " + no_effect});
   // 25 MiB is the default.
@@ -232,10 +325,16 @@ TEST_CASE("an axis that changes nothing is said to") {
   CHECK(study.points[1].notes.empty());
   CHECK(study.points[2].notes == Texts{no_effect});
   // Values that are references; an axis of one variant.
-  CHECK(study_of({{"/codec/device", {"v100-datasheet", "h100-datasheet"}}}).notes == Texts{"an axis changes nothing: /codec/device has no effect: nothing is compressed"});
-  CHECK(study_of({{"/strategy", json(R"({"kind": "all-reduce"})")}, {"/variants", json(R"([{"name": "a", "set": {"/codec/overlap": [true, false]}}, {"name": "b", "set": {}}])")}}).notes ==
-        Texts{"an axis changes nothing: /codec/overlap as /variants/0/set has it has no effect: nothing is compressed"});
-  CHECK(study_of({}, {R"(/strategy={"kind": "all-reduce"})", R"(/strategy/exchange/bucket_cap=["1MiB","2MiB"])"}).notes.size() == 1);
+  CHECK(study_of({{"/codec/device", {"v100-datasheet", "h100-datasheet"}}}).notes ==
+        Texts{"an axis changes nothing: /codec/device has no effect: nothing is compressed"});
+  CHECK(
+      study_of({{"/strategy", json(R"({"kind": "all-reduce"})")},
+                {"/variants",
+                 json(R"([{"name": "a", "set": {"/codec/overlap": [true, false]}}, {"name": "b", "set": {}}])")}})
+          .notes ==
+      Texts{"an axis changes nothing: /codec/overlap as /variants/0/set has it has no effect: nothing is compressed"});
+  CHECK(study_of({}, {R"(/strategy={"kind": "all-reduce"})", R"(/strategy/exchange/bucket_cap=["1MiB","2MiB"])"})
+            .notes.size() == 1);
 }
 
 TEST_CASE("what a document says for another evaluator is news of an axis only") {
@@ -244,24 +343,36 @@ TEST_CASE("what a document says for another evaluator is news of an axis only") 
 }
 
 TEST_CASE("a field that has an effect at some points of a study is no news") {
-  CHECK_FALSE(is_named(study_of(strategy(R"({"kind": "all-reduce", "exchange": {"grouping": ["whole-model", "bucketed"], "bucket_cap": ["1MiB", "2MiB"]}})")), "/strategy/exchange/bucket_cap"));
-  const Study variants = study_of(both(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})"),
-                                       {{"/variants", json(R"([{"name": "whole", "set": {}}, {"name": "buckets", "set": {"/strategy/exchange/grouping": "bucketed"}}])")}}));
+  CHECK_FALSE(is_named(
+      study_of(strategy(
+          R"({"kind": "all-reduce", "exchange": {"grouping": ["whole-model", "bucketed"], "bucket_cap": ["1MiB", "2MiB"]}})")),
+      "/strategy/exchange/bucket_cap"));
+  const Study variants = study_of(both(
+      strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})"),
+      {{"/variants",
+        json(
+            R"([{"name": "whole", "set": {}}, {"name": "buckets", "set": {"/strategy/exchange/grouping": "bucketed"}}])")}}));
   CHECK_FALSE(is_named(variants, "/strategy/exchange/bucket_cap"));
   CHECK(variants.notes.empty());
   // Of its baseline's points as well.
-  CHECK_FALSE(is_named(study_of(both(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})"), {{"/baseline", json(R"({"name": "b", "set": {"/strategy/exchange/grouping": "bucketed"}})")}})),
-                       "/strategy/exchange/bucket_cap"));
+  CHECK_FALSE(is_named(
+      study_of(both(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})"),
+                    {{"/baseline", json(R"({"name": "b", "set": {"/strategy/exchange/grouping": "bucketed"}})")}})),
+      "/strategy/exchange/bucket_cap"));
 }
 
 TEST_CASE("what one place writes is judged apart from what others write") {
   const Study study = study_of({{"/variants", json(R"([
       {"name": "whole", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}}}},
       {"name": "buckets", "set": {"/strategy": {"kind": "all-reduce", "exchange": {"grouping": "bucketed", "bucket_cap": "1MiB"}}}}])")}});
-  CHECK(study.points[0].notes == Texts{"/strategy/exchange/bucket_cap as /variants/0/set has it has no effect: grouping is whole-model"});
+  CHECK(study.points[0].notes ==
+        Texts{"/strategy/exchange/bucket_cap as /variants/0/set has it has no effect: grouping is whole-model"});
   CHECK(study.points[1].notes.empty());
   // Elements of an axis of whole parts are places of their own.
-  const Study parts = study_of({{"/strategy", json(R"([{"kind": "sharded", "stage": "optimizer-state", "prefetch": 2}, {"kind": "sharded", "prefetch": 2}])")}});
+  const Study parts = study_of(
+      {{"/strategy",
+        json(
+            R"([{"kind": "sharded", "stage": "optimizer-state", "prefetch": 2}, {"kind": "sharded", "prefetch": 2}])")}});
   CHECK(parts.points[0].notes.size() == 1);
   CHECK(parts.points[1].notes.empty());
 }
@@ -278,5 +389,7 @@ TEST_CASE("a part's file serves other scenarios: what it writes is no news") {
   // A scenario laid over another is one scenario.
   scenario["strategy"] = json(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})");
   folder.write("study.json", scenario.dump());
-  CHECK(load_study(folder.write("over.json", R"({"from": "study.json", "name": "over"})"), {}, default_library()).points[0].notes.size() == 1);
+  CHECK(load_study(folder.write("over.json", R"({"from": "study.json", "name": "over"})"), {}, default_library())
+            .points[0]
+            .notes.size() == 1);
 }

@@ -35,7 +35,9 @@ Scenario server(int p, Consistency consistency, double slow_speed = 1.0) {
   return scenario;
 }
 
-ParameterServerStrategy& strategy_of(Scenario& scenario) { return std::get<ParameterServerStrategy>(scenario.strategy); }
+ParameterServerStrategy& strategy_of(Scenario& scenario) {
+  return std::get<ParameterServerStrategy>(scenario.strategy);
+}
 
 /// Two tensors of 10 MB, ready 30 and 35 ms after the step's begin, each exchanged on its own over 1 GB/s: 10 ms a way.
 Scenario two_tensors(Consistency consistency) {
@@ -52,7 +54,11 @@ std::string notes_of(const Scenario& scenario, const StepForecast& replay = {}) 
   const Workload workload = make_workload(*scenario.workload);
   const StepGraph graph = build_step_graph(scenario, workload);
   const Answers answers{{}, replay};
-  return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}, {}}, {{workload, graph, answers, summarise(scenario, graph, ClusterPrices(scenario.cluster))}}).notes, "; "));
+  return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}, {}},
+                                                       {{workload, graph, answers,
+                                                         summarise(scenario, graph, ClusterPrices(scenario.cluster))}})
+                                         .notes,
+                                     "; "));
 }
 
 Seconds step(const Scenario& scenario) { return replay_all({{"", scenario}}).front().step; }
@@ -108,18 +114,21 @@ TEST_CASE("hosts' copies add up, whoever waits for whom") {
     Seconds synchronous, asynchronous;
   };
   for (const auto& [p, shards, synchronous, asynchronous] : {
-           Expected{1, 1, 90_ms, 90_ms},    // n + 2n + n = 4n
-           Expected{1, 4, 75_ms, 75_ms},    // n + 2n/4 + n = 2.5n
-           Expected{4, 1, 150_ms, 90_ms},   // n + 8n + n; spread out, each finds the shard idle: its 80 ms a round fit into 90
+           Expected{1, 1, 90_ms, 90_ms},  // n + 2n + n = 4n
+           Expected{1, 4, 75_ms, 75_ms},  // n + 2n/4 + n = 2.5n
+           Expected{4, 1, 150_ms,
+                    90_ms},  // n + 8n + n; spread out, each finds the shard idle: its 80 ms a round fit into 90
            Expected{4, 4, 90_ms, 75_ms},    // n + 8n/4 + n
            Expected{8, 1, 230_ms, 160_ms},  // n + 16n + n; the shard's host is never idle, 8·2n
        })
-    for (const Consistency consistency : {Consistency::synchronous, Consistency::asynchronous, Consistency::stale_synchronous}) {
+    for (const Consistency consistency :
+         {Consistency::synchronous, Consistency::asynchronous, Consistency::stale_synchronous}) {
       Scenario scenario = server(p, consistency);
       scenario.cluster.link.bandwidth = BytesPerSecond(1e20);
       scenario.cluster.host_cost = 1_ns_per_B;
       strategy_of(scenario).shards = shards;
-      require_close(consistency == Consistency::synchronous ? synchronous : asynchronous, step(scenario), 1e-9, fmt::format("p={} M={} {}", p, shards, name_of(consistency)));
+      require_close(consistency == Consistency::synchronous ? synchronous : asynchronous, step(scenario), 1e-9,
+                    fmt::format("p={} M={} {}", p, shards, name_of(consistency)));
     }
 }
 
@@ -140,7 +149,8 @@ TEST_CASE("an asynchronous worker pushes one bucket while it pulls the other") {
   for (const Consistency consistency : {Consistency::synchronous, Consistency::asynchronous}) {
     Scenario scenario = two_tensors(consistency);
     require_close(60_ms, step(scenario), 1e-9, fmt::format("{}", name_of(consistency)));
-    // h = 0.1 ns/B: 1 ms a copy. a: out at 31, there at 41, copied in and out by the shard's host at 43, back at 53, in at
+    // h = 0.1 ns/B: 1 ms a copy. a: out at 31, there at 41, copied in and out by the shard's host at 43, back at 53, in
+    // at
     // 54. b: out from 41, when a has left, to 42, there at 52, served at 54, back at 64, in at 65.
     scenario.cluster.host_cost = 0.1_ns_per_B;
     require_close(65_ms, step(scenario), 1e-9, fmt::format("{}, with copies", name_of(consistency)));
@@ -149,32 +159,40 @@ TEST_CASE("an asynchronous worker pushes one bucket while it pulls the other") {
 
 // One worker's order of pushes is no question of time: both kinds of servers are one algorithm.
 TEST_CASE("property: one asynchronous worker takes as long as a synchronous one") {
-  property("same step", [] {
-    Cluster cluster = star(1);
-    cluster.link = {BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3))};
-    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
-    ParameterServerStrategy strategy;
-    strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
-    strategy.shards = strategy.placement == ServerPlacement::dedicated ? integer_between(1, 4) : 1;
-    strategy.two_way = coin();
-    // Greedy synchronous shards each hold a buffer for as long as the worker would copy if all were there: the same without copies.
-    if (cluster.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
-    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), real_between(1.0, 1.2)};
-    Scenario synchronous = scenario_of(cluster, strategy);
-    if (coin()) synchronous.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};
-    Scenario asynchronous = synchronous;
-    strategy_of(asynchronous).consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
-    asynchronous.evaluation.max_steps = 20;
-    const auto answers = replay_all({{"synchronous", synchronous}, {"asynchronous", asynchronous}});
-    assert_close(answers[0].step, answers[1].step, 1e-9, "step");
-    assert_close(answers[0].first_step, answers[1].first_step, 1e-9, "first step");
-    // Unlike shards answer one after the other; a synchronous pull counts as waiting until the last one has begun.
-    if (strategy.balance == ShardBalance::split) assert_close(answers[0].breakdown.exposed_communication, answers[1].breakdown.exposed_communication, 1e-7, "exposed communication");
-  }, 100);
+  property(
+      "same step",
+      [] {
+        Cluster cluster = star(1);
+        cluster.link = {BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3))};
+        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+        ParameterServerStrategy strategy;
+        strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+        strategy.shards = strategy.placement == ServerPlacement::dedicated ? integer_between(1, 4) : 1;
+        strategy.two_way = coin();
+        // Greedy synchronous shards each hold a buffer for as long as the worker would copy if all were there: the same
+        // without copies.
+        if (cluster.host_cost == SecondsPerByte{} && coin()) strategy.balance = ShardBalance::greedy;
+        strategy.exchange = {
+            static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), real_between(1.0, 1.2)};
+        Scenario synchronous = scenario_of(cluster, strategy);
+        if (coin()) synchronous.compressor = RatioCompressor{4.0, 0.03_ns_per_B, 0.05_ns_per_B};
+        Scenario asynchronous = synchronous;
+        strategy_of(asynchronous).consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
+        asynchronous.evaluation.max_steps = 20;
+        const auto answers = replay_all({{"synchronous", synchronous}, {"asynchronous", asynchronous}});
+        assert_close(answers[0].step, answers[1].step, 1e-9, "step");
+        assert_close(answers[0].first_step, answers[1].first_step, 1e-9, "first step");
+        // Unlike shards answer one after the other; a synchronous pull counts as waiting until the last one has begun.
+        if (strategy.balance == ShardBalance::split)
+          assert_close(answers[0].breakdown.exposed_communication, answers[1].breakdown.exposed_communication, 1e-7,
+                       "exposed communication");
+      },
+      100);
 }
 
 TEST_CASE("workers that stay in step are announced, with the remedy") {
-  // Two workers share the server's link: 50 + 16 + 16 ms in step. Spread, each mostly has it alone: towards 50 + 8 + 8 ms.
+  // Two workers share the server's link: 50 + 16 + 16 ms in step. Spread, each mostly has it alone: towards 50 + 8 + 8
+  // ms.
   Scenario scenario = server(2, Consistency::asynchronous);
   require_close(82_ms, step(scenario), 1e-9, "in step");
   CHECK_THAT(notes_of(scenario), ContainsSubstring("/cluster/jitter"));
@@ -194,17 +212,20 @@ TEST_CASE("a mean of steps that still become shorter is announced, with the reme
   StepForecast replay;
   replay.drift = -0.05;
   Scenario scenario = server(1, Consistency::asynchronous);
-  CHECK(notes_of(scenario, replay) == "not steady yet: the second half's steps take 5 % less than the first half's; more /evaluation/max_steps");
+  CHECK(notes_of(scenario, replay) ==
+        "not steady yet: the second half's steps take 5 % less than the first half's; more /evaluation/max_steps");
   scenario.cluster.jitter = {JitterDistribution::lognormal, 0.05};
   replay.drift = 0.03;
-  CHECK(notes_of(scenario, replay) == "by chance or not steady yet, the second half's steps take 3 % more than the first half's; more /evaluation/max_steps or /evaluation/runs");
+  CHECK(
+      notes_of(scenario, replay) ==
+      "by chance or not steady yet, the second half's steps take 3 % more than the first half's; more /evaluation/max_steps or /evaluation/runs");
   replay.drift = 0.02;
   CHECK(notes_of(scenario, replay).empty());
 }
 
 TEST_CASE("a queue that takes long to spread: a short replay says so, a longer one comes near the end") {
-  // 40 workers share one server's link: 40 pushes take 40·8 ms and none can be left out, so in the long run a step takes 320 ms.
-  // At first all push at once and then all pull, 50 + 2·320 ms.
+  // 40 workers share one server's link: 40 pushes take 40·8 ms and none can be left out, so in the long run a step
+  // takes 320 ms. At first all push at once and then all pull, 50 + 2·320 ms.
   Scenario scenario = server(40, Consistency::asynchronous);
   strategy_of(scenario).server_reduction_cost = 0.1_ns_per_B;  // 1 ms each, one after the other, by which they spread
   std::vector<Case> cases;
@@ -213,7 +234,8 @@ TEST_CASE("a queue that takes long to spread: a short replay says so, a longer o
     cases.push_back({fmt::format("{} steps", steps), scenario});
   }
   const auto answers = replay_all(cases);
-  INFO(answers[0].step.si() << " and " << answers[1].step.si() << " s, drift " << answers[0].drift << " and " << answers[1].drift);
+  INFO(answers[0].step.si() << " and " << answers[1].step.si() << " s, drift " << answers[0].drift << " and "
+                            << answers[1].drift);
   CHECK(answers[0].step > answers[1].step);
   CHECK(std::abs(answers[0].drift) > 0.02);
   CHECK(std::abs(answers[1].drift) < 0.02);

@@ -23,8 +23,11 @@ Topology random_topology(int p) {
   switch (integer_between(0, 6)) {
     case 0: {
       const int size = coin() ? 2 : p / 2;
-      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 3), real_between(1, 8), Seconds(positive_between(1e-7, 1e-5))};
-      return Nodes{size, Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))}, integer_between(1, size), racks};
+      const auto racks =
+          coin() ? std::optional<NodeRacks>{}
+                 : NodeRacks{integer_between(1, 3), real_between(1, 8), Seconds(positive_between(1e-7, 1e-5))};
+      return Nodes{size, Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))},
+                   integer_between(1, size), racks};
     }
     case 1: return Racks{integer_between(1, 4), real_between(1, 8), Seconds(positive_between(1e-7, 1e-5))};
     case 2: return FatTree{{4, 4}, {1, 2}, {1, integer_between(1, 2)}};
@@ -40,10 +43,15 @@ Strategy random_strategy(int p) {
     case 0: return AllReduceStrategy{{}, exchange};
     case 1: return PipelinedStrategy{integer_between(1, 6), integer_between(1, 3), 0, {}};
     case 2: return GossipStrategy{coin()};
-    case 3: return LocalSgdStrategy{.steps = integer_between(1, 5), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+    case 3:
+      return LocalSgdStrategy{.steps = integer_between(1, 5),
+                              .grouping = exchange.grouping,
+                              .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
     case 4: return CollectiveBenchmark{static_cast<Operation>(integer_between(0, 4)), 5_MB, {}};
     case 5: {
-      ShardedStrategy sharded{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .prefetch = integer_between(0, 3), .exchange = exchange};
+      ShardedStrategy sharded{.stage = static_cast<ShardingStage>(integer_between(0, 2)),
+                              .prefetch = integer_between(0, 3),
+                              .exchange = exchange};
       if (p > 2 && coin()) sharded.group_size = p / 2;  // p is even
       if (coin()) sharded.reduce_after = ReduceAfter::every_pass;
       return sharded;
@@ -61,30 +69,35 @@ Strategy random_strategy(int p) {
 }  // namespace
 
 TEST_CASE("property: no replayed step beats its lower bound") {
-  property("of steps that repeat, by a hair", [] {
-    Cluster cluster = star(2 * integer_between(1, 5));
-    cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
-    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
-    cluster.topology = random_topology(cluster.workers);
-    if (coin()) cluster.groups = {{integer_between(1, 2), real_between(0.3, 2.0), {}, {}}};
-    if (!cluster.groups.empty() && coin() && (std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)))
-      cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
-    Scenario scenario = scenario_of(cluster, random_strategy(cluster.workers));
-    WorkloadTable table = small_workload();
-    if (coin()) table.accumulation = integer_between(1, 5);
-    scenario.workload = std::make_shared<const WorkloadTable>(table);
-    scenario.evaluation.evaluator = Evaluator::replay;
-    scenario.evaluation.max_steps = 120;
-    std::vector<Fault> faults;
-    check(scenario, faults);
-    RC_PRE(faults.empty());
-    const Workload workload = make_workload(*scenario.workload);
-    const Seconds step = replay_all({{"", scenario}}).front().step;
-    const Bound bound = lower_bound(scenario, workload, build_step_graph(scenario, workload));
-    if (step < bound.step * (1 - 1e-9))
-      RC_FAIL(fmt::format("step {} s, bound {} s (compute {}, latency {}, bandwidth {}, reduction {}), scenario {}", step.si(), bound.step.si(), bound.compute.si(),
-                          bound.latency.si(), bound.bandwidth.si(), bound.reduction.si(), to_json(scenario).dump()));
-  }, 300);
+  property(
+      "of steps that repeat, by a hair",
+      [] {
+        Cluster cluster = star(2 * integer_between(1, 5));
+        cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
+        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+        cluster.topology = random_topology(cluster.workers);
+        if (coin()) cluster.groups = {{integer_between(1, 2), real_between(0.3, 2.0), {}, {}}};
+        if (!cluster.groups.empty() && coin() &&
+            (std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)))
+          cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
+        Scenario scenario = scenario_of(cluster, random_strategy(cluster.workers));
+        WorkloadTable table = small_workload();
+        if (coin()) table.accumulation = integer_between(1, 5);
+        scenario.workload = std::make_shared<const WorkloadTable>(table);
+        scenario.evaluation.evaluator = Evaluator::replay;
+        scenario.evaluation.max_steps = 120;
+        std::vector<Fault> faults;
+        check(scenario, faults);
+        RC_PRE(faults.empty());
+        const Workload workload = make_workload(*scenario.workload);
+        const Seconds step = replay_all({{"", scenario}}).front().step;
+        const Bound bound = lower_bound(scenario, workload, build_step_graph(scenario, workload));
+        if (step < bound.step * (1 - 1e-9))
+          RC_FAIL(fmt::format("step {} s, bound {} s (compute {}, latency {}, bandwidth {}, reduction {}), scenario {}",
+                              step.si(), bound.step.si(), bound.compute.si(), bound.latency.si(), bound.bandwidth.si(),
+                              bound.reduction.si(), to_json(scenario).dump()));
+      },
+      300);
 }
 
 namespace {
@@ -106,65 +119,79 @@ Mean replay_mean(const Scenario& scenario) {
   const auto answers = run_in_processes(1, 1, [&](std::size_t) { return answer({&scenario, &graph, 0}); });
   RC_ASSERT(answers.front().error.empty());
   const Json& replayed = answers.front().value;
-  return {Seconds(replayed.at("step").get<double>()), static_cast<double>(replayed.at("samples").size()) / scenario.cluster.workers, lower_bound(scenario, workload, graph), graph.staleness.value_or(0)};
+  return {Seconds(replayed.at("step").get<double>()),
+          static_cast<double>(replayed.at("samples").size()) / scenario.cluster.workers,
+          lower_bound(scenario, workload, graph), graph.staleness.value_or(0)};
 }
 
 void fail(const Mean& mean, const Scenario& scenario) {
-  RC_FAIL(fmt::format("step {} s of {} passes, bound {} s (compute {}, bandwidth {}, reduction {}), scenario {}", mean.step.si(), mean.passes, mean.bound.step.si(),
-                      mean.bound.compute.si(), mean.bound.bandwidth.si(), mean.bound.reduction.si(), to_json(scenario).dump()));
+  RC_FAIL(fmt::format("step {} s of {} passes, bound {} s (compute {}, bandwidth {}, reduction {}), scenario {}",
+                      mean.step.si(), mean.passes, mean.bound.step.si(), mean.bound.compute.si(),
+                      mean.bound.bandwidth.si(), mean.bound.reduction.si(), to_json(scenario).dump()));
 }
 
 }  // namespace
 
-// No pass is shorter than its computing, so that no worker's count, parts of passes included, grows faster than one in that time:
-// the bound of computing holds for any window.
+// No pass is shorter than its computing, so that no worker's count, parts of passes included, grows faster than one in
+// that time: the bound of computing holds for any window.
 TEST_CASE("property: asynchronous workers do no more than they can compute") {
-  property("however short the replay", [] {
-    Cluster cluster = star(integer_between(2, 12));
-    cluster.link = {BytesPerSecond(positive_between(1e12, 1e14)), Seconds(positive_between(1e-9, 1e-8))};
-    cluster.host_cost = SecondsPerByte(coin() ? 1e-15 : 0.0);
-    cluster.reduction_cost = {};
-    cluster.groups = {{integer_between(1, cluster.workers - 1), real_between(0.2, 2.0), {}, {}}};
-    ParameterServerStrategy server;
-    server.shards = integer_between(1, 3);
-    server.consistency = Consistency::asynchronous;
-    server.server_update_factor = 0.0;
-    server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
-    Scenario scenario = scenario_of(cluster, server);
-    scenario.evaluation.evaluator = Evaluator::replay;
-    scenario.evaluation.max_steps = integer_between(4, 30);
-    const Mean mean = replay_mean(scenario);
-    if (mean.step < mean.bound.compute * (1 - 1e-9)) fail(mean, scenario);
-  }, 150);
+  property(
+      "however short the replay",
+      [] {
+        Cluster cluster = star(integer_between(2, 12));
+        cluster.link = {BytesPerSecond(positive_between(1e12, 1e14)), Seconds(positive_between(1e-9, 1e-8))};
+        cluster.host_cost = SecondsPerByte(coin() ? 1e-15 : 0.0);
+        cluster.reduction_cost = {};
+        cluster.groups = {{integer_between(1, cluster.workers - 1), real_between(0.2, 2.0), {}, {}}};
+        ParameterServerStrategy server;
+        server.shards = integer_between(1, 3);
+        server.consistency = Consistency::asynchronous;
+        server.server_update_factor = 0.0;
+        server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
+        Scenario scenario = scenario_of(cluster, server);
+        scenario.evaluation.evaluator = Evaluator::replay;
+        scenario.evaluation.max_steps = integer_between(4, 30);
+        const Mean mean = replay_mean(scenario);
+        if (mean.step < mean.bound.compute * (1 - 1e-9)) fail(mean, scenario);
+      },
+      150);
 }
 
-// What servers and links bear does not grow with the parts of passes that are done: one may have sent all when the window begins,
-// and none of it when the window ends. So a worker's count is at most 2 more than its k passes that are wholly inside, all of whose
-// bytes the window bears: the step is at least k/(k+2) of the bound.
+// What servers and links bear does not grow with the parts of passes that are done: one may have sent all when the
+// window begins, and none of it when the window ends. So a worker's count is at most 2 more than its k passes that are
+// wholly inside, all of whose bytes the window bears: the step is at least k/(k+2) of the bound.
 //
-// With staleness bounded by s the slowest worker's L passes count, and others are up to s+1 ahead of it when the window begins,
-// as it may be itself of the last one: each does L-s-1 of them in the window and has one more begun before it. So the step is at
-// least (L-s-2)/L of every bound, and k is at most L+s+1. Both are at least 1 - (s+2)/(k-s-1).
+// With staleness bounded by s the slowest worker's L passes count, and others are up to s+1 ahead of it when the window
+// begins, as it may be itself of the last one: each does L-s-1 of them in the window and has one more begun before it.
+// So the step is at least (L-s-2)/L of every bound, and k is at most L+s+1. Both are at least 1 - (s+2)/(k-s-1).
 TEST_CASE("property: no mean of asynchronous steps beats its lower bound") {
-  property("but by what the ends of its window can make of it", [] {
-    Cluster cluster = star(integer_between(1, 32));
-    cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
-    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
-    cluster.reduction_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
-    if (coin()) cluster.topology = Nodes{integer_between(1, cluster.workers), Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))}, 1};
-    if (cluster.workers > 1 && coin()) cluster.groups = {{integer_between(1, cluster.workers - 1), real_between(0.2, 2.0), {}, {}}};
-    if (!cluster.groups.empty() && coin() && std::holds_alternative<Star>(cluster.topology)) cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
-    ParameterServerStrategy server;
-    server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
-    server.shards = integer_between(1, std::min(cluster.workers, 4));
-    server.consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
-    server.bound = integer_between(0, 3);
-    server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
-    Scenario scenario = scenario_of(cluster, server);
-    scenario.evaluation.evaluator = Evaluator::replay;
-    scenario.evaluation.max_steps = integer_between(20, 60);
-    const Mean mean = replay_mean(scenario);
-    const double s = mean.staleness;
-    if (mean.step < mean.bound.step * (1 - (s + 2) / (mean.passes - s - 1))) fail(mean, scenario);
-  }, 120);
+  property(
+      "but by what the ends of its window can make of it",
+      [] {
+        Cluster cluster = star(integer_between(1, 32));
+        cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
+        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+        cluster.reduction_cost = SecondsPerByte(coin() ? positive_between(1e-11, 1e-9) : 0.0);
+        if (coin())
+          cluster.topology =
+              Nodes{integer_between(1, cluster.workers),
+                    Link{BytesPerSecond(positive_between(1e9, 1e12)), Seconds(positive_between(1e-7, 1e-5))}, 1};
+        if (cluster.workers > 1 && coin())
+          cluster.groups = {{integer_between(1, cluster.workers - 1), real_between(0.2, 2.0), {}, {}}};
+        if (!cluster.groups.empty() && coin() && std::holds_alternative<Star>(cluster.topology))
+          cluster.groups[0].bandwidth = BytesPerSecond(positive_between(1e8, 1e11));
+        ParameterServerStrategy server;
+        server.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+        server.shards = integer_between(1, std::min(cluster.workers, 4));
+        server.consistency = coin() ? Consistency::asynchronous : Consistency::stale_synchronous;
+        server.bound = integer_between(0, 3);
+        server.exchange = {coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), 1.0};
+        Scenario scenario = scenario_of(cluster, server);
+        scenario.evaluation.evaluator = Evaluator::replay;
+        scenario.evaluation.max_steps = integer_between(20, 60);
+        const Mean mean = replay_mean(scenario);
+        const double s = mean.staleness;
+        if (mean.step < mean.bound.step * (1 - (s + 2) / (mean.passes - s - 1))) fail(mean, scenario);
+      },
+      120);
 }

@@ -52,7 +52,10 @@ TEST_CASE("replay of a collective equals its closed form") {
         std::get<CollectiveBenchmark>(scenario.strategy).collective = choice;
         const Prices prices = collective_prices(scenario.cluster);
         const CollectiveCall call = decide(entry.operation, choice, size, p, prices, {1});
-        cases.push_back({fmt::format("{} {} p={} g={} s={} c={} {}", name_of(entry.operation), name_of(entry.algorithm), p, call.parameters.group_size, call.parameters.segments, call.parameters.rings, name_of(call.parameters.between_groups)), scenario});
+        cases.push_back({fmt::format("{} {} p={} g={} s={} c={} {}", name_of(entry.operation), name_of(entry.algorithm),
+                                     p, call.parameters.group_size, call.parameters.segments, call.parameters.rings,
+                                     name_of(call.parameters.between_groups)),
+                         scenario});
         expected.push_back(price(entry.cost(size, p, call.parameters), prices).total());
       }
   const auto answers = evaluate_both(cases);
@@ -91,7 +94,11 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
   // Recursive doubling between two machines is one round of n/4 each, n/2 through each NIC.
   std::vector<Case> cases;
   for (const Algorithm between : {Algorithm::ring, Algorithm::recursive_doubling}) {
-    Scenario& scenario = cases.emplace_back(Case{std::string(name_of(between)), collective_of(cluster, Operation::all_reduce, Algorithm::hierarchical, n)}).scenario;
+    Scenario& scenario =
+        cases
+            .emplace_back(Case{std::string(name_of(between)),
+                               collective_of(cluster, Operation::all_reduce, Algorithm::hierarchical, n)})
+            .scenario;
     std::get<CollectiveBenchmark>(scenario.strategy).collective.between_groups = between;
   }
   const auto answers = evaluate_both(cases);
@@ -102,9 +109,9 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
 }
 
 TEST_CASE("several rings use all NICs") {
-  // 2 nodes of 4, 2 NICs, 2 rings: in each of 2·7 rounds each ring moves n/16 = 5 MB from rank to rank, over one NIC of its own
-  // out of either node: 28 us + 5 MB / 10 Gb/s = 4.028 ms. Inside, workers send 10 MB at 100 GB/s. One ring: 10 MB over one NIC;
-  // four: 2.5 MB each, two on a NIC.
+  // 2 nodes of 4, 2 NICs, 2 rings: in each of 2·7 rounds each ring moves n/16 = 5 MB from rank to rank, over one NIC of
+  // its own out of either node: 28 us + 5 MB / 10 Gb/s = 4.028 ms. Inside, workers send 10 MB at 100 GB/s. One ring: 10
+  // MB over one NIC; four: 2.5 MB each, two on a NIC.
   const Bytes n = 80_MB;
   Cluster cluster = star(8);
   cluster.reduction_cost = cluster.host_cost = {};
@@ -117,22 +124,27 @@ TEST_CASE("several rings use all NICs") {
     std::get<CollectiveBenchmark>(scenario.strategy).collective.rings = rings;
     return scenario;
   };
-  const Topology two = cluster.topology, three = Nodes{4, Link{100_GBps, 3_us}, 3}, slow = Nodes{4, Link{2_GBps, 3_us}, 2};
-  const auto answers = evaluate_both({{"auto", with_rings({}, two)}, {"1", with_rings({1}, two)}, {"4", with_rings({4}, two)}, {"auto of 3 NICs", with_rings({}, three)}, {"inside is slower", with_rings({}, slow)}});
+  const Topology two = cluster.topology, three = Nodes{4, Link{100_GBps, 3_us}, 3},
+                 slow = Nodes{4, Link{2_GBps, 3_us}, 2};
+  const auto answers = evaluate_both({{"auto", with_rings({}, two)},
+                                      {"1", with_rings({1}, two)},
+                                      {"4", with_rings({4}, two)},
+                                      {"auto of 3 NICs", with_rings({}, three)},
+                                      {"inside is slower", with_rings({}, slow)}});
   require_close(14.0 * (28_us + 5_MB / 10_Gbps), answers[0].replay.step, 1e-9, "2 rings");
   require_close(14.0 * (28_us + 10_MB / 10_Gbps), answers[1].replay.step, 1e-9, "1 ring");
   require_close(14.0 * (28_us + 5_MB / 10_Gbps), answers[2].replay.step, 1e-9, "4 rings on 2 NICs");
   require_close(14.0 * (28_us + 10_MB / 3.0 / 10_Gbps), answers[3].replay.step, 1e-9, "3 rings on 3 NICs of 4 workers");
-  // At 2 GB/s a worker's link is the bound where a ring leaves: that to the next worker has all of it from 3 us on, 50 kB until
-  // the one out of the node joins it at 28 us. Both have half of it for the other 4.95 MB, and then the one out of the node its
-  // last 50 kB at its NIC's 10 Gb/s.
+  // At 2 GB/s a worker's link is the bound where a ring leaves: that to the next worker has all of it from 3 us on, 50
+  // kB until the one out of the node joins it at 28 us. Both have half of it for the other 4.95 MB, and then the one
+  // out of the node its last 50 kB at its NIC's 10 Gb/s.
   require_close(14.0 * (28_us + 4950_kB / 1_GBps + 50_kB / 10_Gbps), answers[4].replay.step, 1e-9, "slow inside");
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
 TEST_CASE("replay of a collective equals its price by routes, on every topology") {
-  // Rounds of unlike latencies, contention inside fabrics, unlike links: for every algorithm, and numbers of workers that are
-  // no power of two. The equations walk the same routes and share links by the same max-min fairness.
+  // Rounds of unlike latencies, contention inside fabrics, unlike links: for every algorithm, and numbers of workers
+  // that are no power of two. The equations walk the same routes and share links by the same max-min fairness.
   std::vector<std::pair<std::string, Cluster>> clusters;
   const auto on = [&](const std::string& name, int p, const Topology& topology) -> Cluster& {
     clusters.emplace_back(name, star(p));
@@ -161,7 +173,11 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
         auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
         const int group = cluster.workers % 4 == 0 ? 4 : cluster.workers % 3 == 0 ? 3 : 2;
         if (entry.algorithm == Algorithm::hierarchical) choice.group_size = {group};
-        const auto add = [&, where = name](const std::string& with) { cases.push_back({fmt::format("{}: {} {}{} {} B", where, name_of(entry.operation), name_of(entry.algorithm), with, size.si()), scenario}); };
+        const auto add = [&, where = name](const std::string& with) {
+          cases.push_back({fmt::format("{}: {} {}{} {} B", where, name_of(entry.operation), name_of(entry.algorithm),
+                                       with, size.si()),
+                           scenario});
+        };
         if (entry.algorithm == Algorithm::hierarchical) {
           for (const Algorithm between : algorithms_between(entry.operation)) {
             choice.between_groups = between;

@@ -18,7 +18,9 @@ Case coded(int p, const Strategy& strategy, const Compressor& compressor, std::s
   return one;
 }
 
-bool has_several_stages(const Compressor& compressor) { return make_plan(compressor, Tensor{{8, 8}}).stages.size() > 1; }
+bool has_several_stages(const Compressor& compressor) {
+  return make_plan(compressor, Tensor{{8, 8}}).stages.size() > 1;
+}
 
 constexpr int kWorkers[] = {1, 2, 5, 8};
 
@@ -34,7 +36,8 @@ TEST_CASE("every compressor under every strategy: replay equals equations") {
         cases.push_back(coded(p, strategy, compressor, fmt::format("all-reduce {}", name_of(grouping))));
       }
       for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor})
-        cases.push_back(coded(p, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor, fmt::format("local SGD {}", name_of(grouping))));
+        cases.push_back(coded(p, LocalSgdStrategy{.steps = 3, .grouping = grouping}, compressor,
+                              fmt::format("local SGD {}", name_of(grouping))));
       if (has_several_stages(compressor)) continue;
       for (const bool two_way : {false, true}) {
         ParameterServerStrategy server;

@@ -41,13 +41,17 @@ std::string compare(const Cluster& cluster, int shards) {
       std::erase_if(theirs, [](const s4u::Link* link) { return link->get_name().rfind(kFreeLink, 0) == 0; });
       Fabric::Route ours;
       fabric.append_route(static_cast<int>(a), static_cast<int>(b), ours);
-      if (ours.size() != theirs.size()) return fmt::format("{} to {}: {} links, SimGrid has {}", a, b, ours.size(), theirs.size());
+      if (ours.size() != theirs.size())
+        return fmt::format("{} to {}: {} links, SimGrid has {}", a, b, ours.size(), theirs.size());
       for (std::size_t i = 0; i < ours.size(); ++i) {
         const auto& link = fabric.links().at(static_cast<std::size_t>(ours[i]));
-        if (number.try_emplace(theirs[i], ours[i]).first->second != ours[i] || link_of.try_emplace(ours[i], theirs[i]).first->second != theirs[i])
+        if (number.try_emplace(theirs[i], ours[i]).first->second != ours[i] ||
+            link_of.try_emplace(ours[i], theirs[i]).first->second != theirs[i])
           return fmt::format("{} to {}: hop {} is another link ({})", a, b, i, theirs[i]->get_name());
-        if (link.latency.si() != theirs[i]->get_latency() || link.bandwidth.si() * kUnitsPerByte != theirs[i]->get_bandwidth())
-          return fmt::format("{} to {}: hop {} has {} s and {} B/s, SimGrid's {} and {}", a, b, i, link.latency.si(), link.bandwidth.si(), theirs[i]->get_latency(), theirs[i]->get_bandwidth() / kUnitsPerByte);
+        if (link.latency.si() != theirs[i]->get_latency() ||
+            link.bandwidth.si() * kUnitsPerByte != theirs[i]->get_bandwidth())
+          return fmt::format("{} to {}: hop {} has {} s and {} B/s, SimGrid's {} and {}", a, b, i, link.latency.si(),
+                             link.bandwidth.si(), theirs[i]->get_latency(), theirs[i]->get_bandwidth() / kUnitsPerByte);
       }
     }
   return "";
@@ -70,17 +74,36 @@ TEST_CASE("a fabric takes SimGrid's routes") {
   };
   std::vector<Shape> shapes = {
       {of(7, Star{}), 3},
-      {of(10, Racks{4, 3.0, 2_us}), 3}, {of(3, Racks{4, 3.0, 2_us}), 0},
-      {of(16, Nodes{8, inner, 3}), 3}, {of(3, Nodes{8, inner, 2}), 0}, {of(6, Nodes{2, inner, 1}), 1},
-      {of(24, Nodes{4, inner, 2, NodeRacks{2, 4.0, 5_us}}), 3}, {of(10, Nodes{2, inner, 1, NodeRacks{2, 1.0, 0_us}}), 0}, {of(3, Nodes{8, inner, 2, NodeRacks{2, 3.0, 1_us}}), 4}, {of(8, Nodes{4, inner, 4, NodeRacks{1, 2.0, 1_us}}), 1},
-      {of(8, FatTree{{2, 4}, {1, 2}, {1, 2}}), 0}, {of(24, FatTree{{4, 3, 2}, {1, 2, 3}, {1, 2, 1}}), 0}, {of(36, FatTree{{3, 3, 4}, {2, 3, 2}, {3, 1, 2}}), 0},
-      {of(32, FatTree{{4, 4, 2}, {1, 4, 2}, {1, 1, 4}}), 0}, {of(5, FatTree{{6}, {1}, {1}}), 0}, {of(16, FatTree{{2, 2, 2, 2}, {2, 2, 2, 2}, {2, 2, 2, 2}}), 0},
-      {of(2, Torus{{2}}), 0}, {of(7, Torus{{7}}), 0}, {of(24, Torus{{2, 3, 4}}), 0}, {of(30, Torus{{5, 1, 6, 1}}), 0}, {of(64, Torus{{8, 8}}), 0},
-      {of(8, Dragonfly{1, 1, 1, 1, 1, 1, 8}), 0}, {of(24, Dragonfly{2, 3, 2, 2, 3, 1, 2}), 0}, {of(48, Dragonfly{3, 1, 2, 3, 4, 2, 2}), 0}, {of(36, Dragonfly{3, 2, 4, 1, 3, 1, 1}), 0},
+      {of(10, Racks{4, 3.0, 2_us}), 3},
+      {of(3, Racks{4, 3.0, 2_us}), 0},
+      {of(16, Nodes{8, inner, 3}), 3},
+      {of(3, Nodes{8, inner, 2}), 0},
+      {of(6, Nodes{2, inner, 1}), 1},
+      {of(24, Nodes{4, inner, 2, NodeRacks{2, 4.0, 5_us}}), 3},
+      {of(10, Nodes{2, inner, 1, NodeRacks{2, 1.0, 0_us}}), 0},
+      {of(3, Nodes{8, inner, 2, NodeRacks{2, 3.0, 1_us}}), 4},
+      {of(8, Nodes{4, inner, 4, NodeRacks{1, 2.0, 1_us}}), 1},
+      {of(8, FatTree{{2, 4}, {1, 2}, {1, 2}}), 0},
+      {of(24, FatTree{{4, 3, 2}, {1, 2, 3}, {1, 2, 1}}), 0},
+      {of(36, FatTree{{3, 3, 4}, {2, 3, 2}, {3, 1, 2}}), 0},
+      {of(32, FatTree{{4, 4, 2}, {1, 4, 2}, {1, 1, 4}}), 0},
+      {of(5, FatTree{{6}, {1}, {1}}), 0},
+      {of(16, FatTree{{2, 2, 2, 2}, {2, 2, 2, 2}, {2, 2, 2, 2}}), 0},
+      {of(2, Torus{{2}}), 0},
+      {of(7, Torus{{7}}), 0},
+      {of(24, Torus{{2, 3, 4}}), 0},
+      {of(30, Torus{{5, 1, 6, 1}}), 0},
+      {of(64, Torus{{8, 8}}), 0},
+      {of(8, Dragonfly{1, 1, 1, 1, 1, 1, 8}), 0},
+      {of(24, Dragonfly{2, 3, 2, 2, 3, 1, 2}), 0},
+      {of(48, Dragonfly{3, 1, 2, 3, 4, 2, 2}), 0},
+      {of(36, Dragonfly{3, 2, 4, 1, 3, 1, 1}), 0},
   };
   shapes[0].cluster.groups = {{2, 0.5, 1_Gbps, 40_us}, {1, 2.0, {}, 10_us}};
   shapes[1].cluster.groups = {{5, 0.5, 1_Gbps, {}}};
-  const auto results = run_in_processes(shapes.size(), available_cores(), [&](std::size_t i) { return Json(compare(shapes[i].cluster, shapes[i].shards)); });
+  const auto results = run_in_processes(shapes.size(), available_cores(), [&](std::size_t i) {
+    return Json(compare(shapes[i].cluster, shapes[i].shards));
+  });
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     INFO("shape " << i << ": " << results[i].error << results[i].value.dump());
     CHECK(results[i].error.empty());

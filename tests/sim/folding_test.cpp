@@ -34,7 +34,9 @@ Both replay_both(const Scenario& scenario) {
   Scenario folded = scenario, full = scenario;
   folded.evaluation.fidelity = Fidelity::folded;
   full.evaluation.fidelity = Fidelity::full;
-  const auto results = run_in_processes(2, 2, [&](std::size_t i) { return answer({i == 0 ? &full : &folded, &graph, 0}); });
+  const auto results = run_in_processes(2, 2, [&](std::size_t i) {
+    return answer({i == 0 ? &full : &folded, &graph, 0});
+  });
   for (const auto& result : results)
     if (!result.error.empty()) throw std::runtime_error(result.error);
   return {combine({results[0].value}), combine({results[1].value})};
@@ -46,21 +48,28 @@ std::string difference(const Both& both) {
   const double step = full.step.si();
   std::string text;
   const auto compare = [&](const char* what, Seconds a, Seconds b, double scale, double tolerance) {
-    if (!(std::abs(a.si() - b.si()) <= tolerance * scale)) text += fmt::format("{}: full {:.15g} s, folded {:.15g} s; ", what, a.si(), b.si());
+    if (!(std::abs(a.si() - b.si()) <= tolerance * scale))
+      text += fmt::format("{}: full {:.15g} s, folded {:.15g} s; ", what, a.si(), b.si());
   };
   compare("step", full.step, folded.step, step, 1e-9);
   compare("first step", full.first_step, folded.first_step, full.first_step.si(), 1e-9);
   // Its parts are sums over many intervals.
-  const auto part = [&](const char* what, Seconds Breakdown::*member) { compare(what, full.breakdown.*member, folded.breakdown.*member, step, 1e-8); };
+  const auto part = [&](const char* what, Seconds Breakdown::*member) {
+    compare(what, full.breakdown.*member, folded.breakdown.*member, step, 1e-8);
+  };
   part("forward", &Breakdown::forward);
   part("backward", &Breakdown::backward);
   part("exposed communication", &Breakdown::exposed_communication);
   part("waiting", &Breakdown::waiting);
-  if (full.kinds.size() != folded.kinds.size()) text += fmt::format("{} and {} kinds of workers; ", full.kinds.size(), folded.kinds.size());
+  if (full.kinds.size() != folded.kinds.size())
+    text += fmt::format("{} and {} kinds of workers; ", full.kinds.size(), folded.kinds.size());
   for (std::size_t k = 0; k < std::min(full.kinds.size(), folded.kinds.size()); ++k) {
     const KindBreakdown &a = full.kinds[k], &b = folded.kinds[k];
-    if (a.first != b.first || a.count != b.count) text += fmt::format("kind {}: {} workers from {}, {} from {}; ", k, a.count, a.first, b.count, b.first);
-    for (const auto member : {&Breakdown::forward, &Breakdown::backward, &Breakdown::exposed_communication, &Breakdown::waiting}) compare("a kind's part", a.breakdown.*member, b.breakdown.*member, step, 1e-8);
+    if (a.first != b.first || a.count != b.count)
+      text += fmt::format("kind {}: {} workers from {}, {} from {}; ", k, a.count, a.first, b.count, b.first);
+    for (const auto member :
+         {&Breakdown::forward, &Breakdown::backward, &Breakdown::exposed_communication, &Breakdown::waiting})
+      compare("a kind's part", a.breakdown.*member, b.breakdown.*member, step, 1e-8);
   }
   if (!text.empty()) text += fmt::format("({} / {}; {})", full.steady_state, folded.steady_state, folded.fidelity);
   return text;
@@ -88,20 +97,30 @@ Topology any_topology(int hosts, int& p) {
     case 2: {
       const int g = integer_between(1, 8);
       p = (p + g - 1) / g * g;
-      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 5), real_between(1, 5), 3_us};
+      const auto racks =
+          coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 5), real_between(1, 5), 3_us};
       return Nodes{g, Link{BytesPerSecond(positive_between(5e8, 1e11)), 2_us}, integer_between(1, g), racks};
     }
     case 3: {
       const int a = integer_between(1, 6), b = integer_between(1, 4), c = std::max(1, (hosts + a * b - 1) / (a * b));
-      return FatTree{{a, b, c}, {integer_between(1, 2), integer_between(1, 3), integer_between(1, 2)}, {integer_between(1, 2), integer_between(1, 2), integer_between(1, 2)}};
+      return FatTree{{a, b, c},
+                     {integer_between(1, 2), integer_between(1, 3), integer_between(1, 2)},
+                     {integer_between(1, 2), integer_between(1, 2), integer_between(1, 2)}};
     }
     case 4: {
       const int a = integer_between(1, 5), b = integer_between(1, 5);
       return Torus{{a, b, std::max(1, (hosts + a * b - 1) / (a * b))}};
     }
     default: {
-      const int routers = integer_between(1, 4), groups = integer_between(1, routers), chassis = integer_between(1, 3), all = routers * groups * chassis;
-      return Dragonfly{groups, integer_between(1, 3), chassis, integer_between(1, 3), routers, integer_between(1, 3), std::max(1, (hosts + all - 1) / all)};
+      const int routers = integer_between(1, 4), groups = integer_between(1, routers), chassis = integer_between(1, 3),
+                all = routers * groups * chassis;
+      return Dragonfly{groups,
+                       integer_between(1, 3),
+                       chassis,
+                       integer_between(1, 3),
+                       routers,
+                       integer_between(1, 3),
+                       std::max(1, (hosts + all - 1) / all)};
     }
   }
 }
@@ -109,7 +128,8 @@ Topology any_topology(int hosts, int& p) {
 Cluster any_cluster(int p, int shards) {
   Cluster cluster = star(p);
   cluster.topology = any_topology(p + 8 + shards, cluster.workers);
-  const bool own_links = std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology);
+  const bool own_links =
+      std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology);
   int rest = cluster.workers;
   for (int group = integer_between(0, 3); group > 0 && rest > 0; --group) {
     WorkerGroup& g = cluster.groups.emplace_back();
@@ -133,7 +153,12 @@ Exchange any_exchange() {
 
 /// Messages that are summed, gathered, and gathered after their sizes; codecs whose time depends on p.
 Compressor any_compressor() {
-  const Compressor all[] = {RatioCompressor{2.0, 0.1_ns_per_B, 0.2_ns_per_B}, Fp16{}, EightBit{}, SignSgd{}, TopK{.ratio = 0.25}, Threshold{.density = 0.25}};
+  const Compressor all[] = {RatioCompressor{2.0, 0.1_ns_per_B, 0.2_ns_per_B},
+                            Fp16{},
+                            EightBit{},
+                            SignSgd{},
+                            TopK{.ratio = 0.25},
+                            Threshold{.density = 0.25}};
   return all[integer_between(0, 5)];
 }
 
@@ -142,117 +167,152 @@ int any_workers(int most) { return integer_between(0, 9) == 0 ? integer_between(
 }  // namespace
 
 TEST_CASE("every collective folds exactly") {
-  property("folded equals full, collectives", [] {
-    const auto algorithms = collective_algorithms();
-    const CollectiveAlgorithm& entry = algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
-    const Cluster cluster = any_cluster(any_workers(64), 0);
-    // SimGrid takes events less than a nanosecond apart for one, so a byte's 0.8 ns would be too short to compare.
-    Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, Bytes(std::floor(positive_between(1e6, 1e9))));
-    auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
-    if (entry.algorithm == Algorithm::hierarchical) {
-      int g = integer_between(1, cluster.workers);
-      while (cluster.workers % g != 0) --g;
-      choice.group_size.value = g;
-      const auto between = algorithms_between(entry.operation);
-      choice.between_groups = between[static_cast<std::size_t>(integer_between(0, static_cast<int>(between.size()) - 1))];
-    }
-    if (entry.algorithm == Algorithm::multi_ring && coin()) {
-      choice.group_size.value = integer_between(1, cluster.workers);
-      choice.rings.value = integer_between(1, std::min(8, *choice.group_size.value));
-    }
-    if (entry.algorithm == Algorithm::double_binary_tree || choice.between_groups == Algorithm::double_binary_tree) choice.pipeline_segments.value = integer_between(1, 12);
-    require_folds_exactly(scenario);
-  }, 150);
+  property(
+      "folded equals full, collectives",
+      [] {
+        const auto algorithms = collective_algorithms();
+        const CollectiveAlgorithm& entry =
+            algorithms[static_cast<std::size_t>(integer_between(0, static_cast<int>(algorithms.size()) - 1))];
+        const Cluster cluster = any_cluster(any_workers(64), 0);
+        // SimGrid takes events less than a nanosecond apart for one, so a byte's 0.8 ns would be too short to compare.
+        Scenario scenario =
+            collective_of(cluster, entry.operation, entry.algorithm, Bytes(std::floor(positive_between(1e6, 1e9))));
+        auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
+        if (entry.algorithm == Algorithm::hierarchical) {
+          int g = integer_between(1, cluster.workers);
+          while (cluster.workers % g != 0) --g;
+          choice.group_size.value = g;
+          const auto between = algorithms_between(entry.operation);
+          choice.between_groups =
+              between[static_cast<std::size_t>(integer_between(0, static_cast<int>(between.size()) - 1))];
+        }
+        if (entry.algorithm == Algorithm::multi_ring && coin()) {
+          choice.group_size.value = integer_between(1, cluster.workers);
+          choice.rings.value = integer_between(1, std::min(8, *choice.group_size.value));
+        }
+        if (entry.algorithm == Algorithm::double_binary_tree || choice.between_groups == Algorithm::double_binary_tree)
+          choice.pipeline_segments.value = integer_between(1, 12);
+        require_folds_exactly(scenario);
+      },
+      150);
 }
 
 TEST_CASE("every strategy folds exactly") {
-  property("folded equals full, strategies", [] {
-    Strategy strategy;
-    int shards = 0;
-    int p = any_workers(64);
-    switch (integer_between(0, 7)) {
-      case 7: strategy = ShardedStrategy{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .exchange = any_exchange()}; break;
-      case 0: {
-        AllReduceStrategy s;
-        s.exchange = any_exchange();
-        strategy = s;
-        break;
-      }
-      case 1: {
-        PipelinedStrategy s;
-        s.width = integer_between(1, 3);
-        s.segments = integer_between(1, 3);
-        strategy = s;
-        break;
-      }
-      case 2: strategy = GossipStrategy{coin()}; break;
-      case 3: strategy = LocalSgdStrategy{.steps = integer_between(1, 5), .grouping = any_exchange().grouping, .outer_update_factor = coin() ? 1.0 : 0.0}; break;
-      default: {
-        ParameterServerStrategy s;
-        s.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
-        s.shards = integer_between(1, s.placement == ServerPlacement::dedicated ? 6 : std::min(p, 6));
-        s.balance = s.shards <= 4 && coin() ? ShardBalance::greedy : ShardBalance::split;
-        s.exchange = any_exchange();
-        shards = s.shards;
-        strategy = s;
-      }
-    }
-    Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
-    scenario.evaluation.max_steps = 60;
-    if (auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy); sharded && coin()) {
-      int g = integer_between(1, scenario.cluster.workers);
-      while (scenario.cluster.workers % g != 0) --g;
-      sharded->group_size = g > 1 ? g : scenario.cluster.workers;
-      if (coin()) sharded->reduce_after = ReduceAfter::every_pass;
-    }
-    WorkloadTable table = *scenario.workload;
-    table.accumulation = integer_between(1, 3);
-    scenario.workload = std::make_shared<const WorkloadTable>(table);
-    if (!std::holds_alternative<GossipStrategy>(strategy) && !std::holds_alternative<ShardedStrategy>(strategy) && coin()) {
-      scenario.compressor = any_compressor();
-      scenario.codec.device = device_of(10_us, BytesPerSecond(5e11), FlopsPerSecond(1e13));
-      scenario.codec.sharing = coin() ? GpuSharing::serial : GpuSharing::fair;
-    }
-    require_folds_exactly(scenario);
-  }, 200);
+  property(
+      "folded equals full, strategies",
+      [] {
+        Strategy strategy;
+        int shards = 0;
+        int p = any_workers(64);
+        switch (integer_between(0, 7)) {
+          case 7:
+            strategy =
+                ShardedStrategy{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .exchange = any_exchange()};
+            break;
+          case 0: {
+            AllReduceStrategy s;
+            s.exchange = any_exchange();
+            strategy = s;
+            break;
+          }
+          case 1: {
+            PipelinedStrategy s;
+            s.width = integer_between(1, 3);
+            s.segments = integer_between(1, 3);
+            strategy = s;
+            break;
+          }
+          case 2: strategy = GossipStrategy{coin()}; break;
+          case 3:
+            strategy = LocalSgdStrategy{.steps = integer_between(1, 5),
+                                        .grouping = any_exchange().grouping,
+                                        .outer_update_factor = coin() ? 1.0 : 0.0};
+            break;
+          default: {
+            ParameterServerStrategy s;
+            s.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+            s.shards = integer_between(1, s.placement == ServerPlacement::dedicated ? 6 : std::min(p, 6));
+            s.balance = s.shards <= 4 && coin() ? ShardBalance::greedy : ShardBalance::split;
+            s.exchange = any_exchange();
+            shards = s.shards;
+            strategy = s;
+          }
+        }
+        Scenario scenario = scenario_of(any_cluster(p, shards), strategy);
+        scenario.evaluation.max_steps = 60;
+        if (auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy); sharded && coin()) {
+          int g = integer_between(1, scenario.cluster.workers);
+          while (scenario.cluster.workers % g != 0) --g;
+          sharded->group_size = g > 1 ? g : scenario.cluster.workers;
+          if (coin()) sharded->reduce_after = ReduceAfter::every_pass;
+        }
+        WorkloadTable table = *scenario.workload;
+        table.accumulation = integer_between(1, 3);
+        scenario.workload = std::make_shared<const WorkloadTable>(table);
+        if (!std::holds_alternative<GossipStrategy>(strategy) && !std::holds_alternative<ShardedStrategy>(strategy) &&
+            coin()) {
+          scenario.compressor = any_compressor();
+          scenario.codec.device = device_of(10_us, BytesPerSecond(5e11), FlopsPerSecond(1e13));
+          scenario.codec.sharing = coin() ? GpuSharing::serial : GpuSharing::fair;
+        }
+        require_folds_exactly(scenario);
+      },
+      200);
 }
 
 TEST_CASE("shards that differ in their bytes alone fold exactly") {
-  // The largest tensor is one shard's, the others the other's; nobody adds, copies or updates, so that both serve in no time.
-  property("folded equals full, unequal shards", [] {
-    Cluster cluster = any_cluster(integer_between(1, 12), 2);
-    cluster.reduction_cost = cluster.host_cost = {};
-    Scenario scenario = scenario_of(cluster, ParameterServerStrategy{.shards = 2, .balance = ShardBalance::greedy});
-    WorkloadTable table = *scenario.workload;
-    table.update = {};
-    scenario.workload = std::make_shared<const WorkloadTable>(table);
-    scenario.evaluation.max_steps = 60;
-    require_folds_exactly(scenario);
-  }, 20);
+  // The largest tensor is one shard's, the others the other's; nobody adds, copies or updates, so that both serve in no
+  // time.
+  property(
+      "folded equals full, unequal shards",
+      [] {
+        Cluster cluster = any_cluster(integer_between(1, 12), 2);
+        cluster.reduction_cost = cluster.host_cost = {};
+        Scenario scenario = scenario_of(cluster, ParameterServerStrategy{.shards = 2, .balance = ShardBalance::greedy});
+        WorkloadTable table = *scenario.workload;
+        table.update = {};
+        scenario.workload = std::make_shared<const WorkloadTable>(table);
+        scenario.evaluation.max_steps = 60;
+        require_folds_exactly(scenario);
+      },
+      20);
 }
 
 TEST_CASE("collectives inside and between groups fold exactly") {
-  property("folded equals full, sharding groups", [] {
-    Cluster cluster = any_cluster(integer_between(2, 12), 0);
-    cluster.workers *= integer_between(1, 3);
-    cluster.topology = coin() ? Topology(Nodes{cluster.workers, {100_GBps, 2_us}, 1}) : any_topology(cluster.workers + 8, cluster.workers);
-    if (const auto* nodes = std::get_if<Nodes>(&cluster.topology); nodes && cluster.workers % 2 == 0 && coin()) cluster.topology = Nodes{cluster.workers / 2, nodes->inner, integer_between(1, cluster.workers / 2)};
-    if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology)) cluster.groups.clear();
-    ShardedStrategy strategy{.stage = static_cast<ShardingStage>(integer_between(0, 2)), .prefetch = integer_between(0, 2), .exchange = any_exchange()};
-    int g = integer_between(1, cluster.workers);
-    while (cluster.workers % g != 0) --g;
-    strategy.group_size = g > 1 ? g : cluster.workers;
-    constexpr std::array inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling};
-    constexpr std::array between = {Algorithm::automatic, Algorithm::ring, Algorithm::halving_doubling, Algorithm::binary_tree, Algorithm::double_binary_tree};
-    strategy.collective.algorithm = inside[static_cast<std::size_t>(integer_between(0, 2))];
-    strategy.all_reduce.algorithm = between[static_cast<std::size_t>(integer_between(0, 4))];
-    require_folds_exactly(scenario_of(cluster, strategy));
-  }, 100);
+  property(
+      "folded equals full, sharding groups",
+      [] {
+        Cluster cluster = any_cluster(integer_between(2, 12), 0);
+        cluster.workers *= integer_between(1, 3);
+        cluster.topology = coin() ? Topology(Nodes{cluster.workers, {100_GBps, 2_us}, 1})
+                                  : any_topology(cluster.workers + 8, cluster.workers);
+        if (const auto* nodes = std::get_if<Nodes>(&cluster.topology); nodes && cluster.workers % 2 == 0 && coin())
+          cluster.topology = Nodes{cluster.workers / 2, nodes->inner, integer_between(1, cluster.workers / 2)};
+        if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology))
+          cluster.groups.clear();
+        ShardedStrategy strategy{.stage = static_cast<ShardingStage>(integer_between(0, 2)),
+                                 .prefetch = integer_between(0, 2),
+                                 .exchange = any_exchange()};
+        int g = integer_between(1, cluster.workers);
+        while (cluster.workers % g != 0) --g;
+        strategy.group_size = g > 1 ? g : cluster.workers;
+        constexpr std::array inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling};
+        constexpr std::array between = {Algorithm::automatic, Algorithm::ring, Algorithm::halving_doubling,
+                                        Algorithm::binary_tree, Algorithm::double_binary_tree};
+        strategy.collective.algorithm = inside[static_cast<std::size_t>(integer_between(0, 2))];
+        strategy.all_reduce.algorithm = between[static_cast<std::size_t>(integer_between(0, 4))];
+        require_folds_exactly(scenario_of(cluster, strategy));
+      },
+      100);
 }
 
 TEST_CASE("what is alike is one") {
-  const auto folded = [](const Scenario& scenario) { return fold(scenario.cluster, build_step_graph(scenario, make_workload(scenario))); };
-  const auto ring = [&](const Cluster& cluster) { return folded(collective_of(cluster, Operation::all_reduce, Algorithm::ring, 100_MB)).collectives.begin()->second; };
+  const auto folded = [](const Scenario& scenario) {
+    return fold(scenario.cluster, build_step_graph(scenario, make_workload(scenario)));
+  };
+  const auto ring = [&](const Cluster& cluster) {
+    return folded(collective_of(cluster, Operation::all_reduce, Algorithm::ring, 100_MB)).collectives.begin()->second;
+  };
 
   // Every rank sends one block to the next: one flow, limited by one host's link; p-1 rounds add up, p-1 do not.
   const FoldedCollective like = ring(star(65536));
@@ -269,8 +329,8 @@ TEST_CASE("what is alike is one") {
   slow.groups = {{1, 1.0, 1_Gbps, {}}};
   CHECK(ring(slow)[0].flows->system.flows.size() == 2);
 
-  // 512 machines of 8 that share out the state inside: of what is gathered, scattered and summed up, one message each. A worker's
-  // inner link limits it inside, and a NIC two workers' messages between, half of it each.
+  // 512 machines of 8 that share out the state inside: of what is gathered, scattered and summed up, one message each.
+  // A worker's inner link limits it inside, and a NIC two workers' messages between, half of it each.
   ShardedStrategy inside;
   inside.exchange = Exchange{};
   inside.collective.algorithm = inside.all_reduce.algorithm = Algorithm::ring;
@@ -285,7 +345,8 @@ TEST_CASE("what is alike is one") {
     INFO(among.members << " members");
     CHECK(collective[0].times == among.members - 1);
     REQUIRE(collective[0].flows->system.flows.size() == 1);
-    CHECK(collective[0].flows->system.links == std::vector{among.stride == 1 ? BytesPerSecond(100_GBps) : 10_Gbps / 2.0});
+    CHECK(collective[0].flows->system.links ==
+          std::vector{among.stride == 1 ? BytesPerSecond(100_GBps) : 10_Gbps / 2.0});
   }
 
   // 4096 like workers and 64 like servers: one of each, a push and a pull. 4096 flows share a server's link, 64 a
@@ -337,7 +398,8 @@ TEST_CASE("what cannot be folded exactly is not") {
   ParameterServerStrategy one_by_one;
   one_by_one.consistency = Consistency::asynchronous;
   asynchronous.strategy = one_by_one;
-  const auto answers = replay_all({{"like", scenario}, {"jitter", jitter}, {"tcp", tcp}, {"asynchronous", asynchronous}});
+  const auto answers =
+      replay_all({{"like", scenario}, {"jitter", jitter}, {"tcp", tcp}, {"asynchronous", asynchronous}});
   CHECK(answers[0].fidelity.starts_with("folded: 1 participant"));
   CHECK(answers[1].fidelity == "full: jitter makes every worker different");
   CHECK(answers[2].fidelity.starts_with("full: TCP flows share links by"));

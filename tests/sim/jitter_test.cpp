@@ -97,7 +97,8 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   scenario.workload = std::make_shared<const WorkloadTable>(table);
   for (int step = 5; step < 50; ++step, ++steps) {
     double slowest = 0;
-    for (int worker = 0; worker < 6; ++worker) slowest = std::max(slowest, jitter_factor(cluster.jitter, scenario.evaluation.seed, 0, worker, step));
+    for (int worker = 0; worker < 6; ++worker)
+      slowest = std::max(slowest, jitter_factor(cluster.jitter, scenario.evaluation.seed, 0, worker, step));
     sum += slowest;
   }
   const auto forecast = replay_all({{"", scenario}}).front();
@@ -109,8 +110,8 @@ TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
 }
 
 TEST_CASE("jitter is drawn for each micro-batch, of accumulated passes and of local steps") {
-  // As above, with D passes in one go: 24 ms times the sum of a worker's D factors, and the slowest worker's counts. Local SGD
-  // makes two steps of three passes each of them.
+  // As above, with D passes in one go: 24 ms times the sum of a worker's D factors, and the slowest worker's counts.
+  // Local SGD makes two steps of three passes each of them.
   Cluster cluster;
   cluster.workers = 6;
   cluster.link = {BytesPerSecond(1e21), Seconds{}};
@@ -124,14 +125,16 @@ TEST_CASE("jitter is drawn for each micro-batch, of accumulated passes and of lo
       double slowest = 0;
       for (int worker = 0; worker < 6; ++worker) {
         double factors = 0;
-        for (int i = 0; i < draws; ++i) factors += jitter_factor(cluster.jitter, scenario.evaluation.seed, 0, worker, draws * step + i);
+        for (int i = 0; i < draws; ++i)
+          factors += jitter_factor(cluster.jitter, scenario.evaluation.seed, 0, worker, draws * step + i);
         slowest = std::max(slowest, factors);
       }
       sum += slowest;
     }
     return 24_ms * (sum / 45);
   };
-  std::vector<Case> cases{{"accumulation", scenario_of(cluster, AllReduceStrategy{})}, {"local SGD", scenario_of(cluster, LocalSgdStrategy{.steps = 2})}};
+  std::vector<Case> cases{{"accumulation", scenario_of(cluster, AllReduceStrategy{})},
+                          {"local SGD", scenario_of(cluster, LocalSgdStrategy{.steps = 2})}};
   for (Case& one : cases) {
     one.scenario.evaluation.evaluator = Evaluator::replay;
     one.scenario.evaluation.max_steps = 50;

@@ -36,41 +36,55 @@ TEST_CASE("racks: partners in other racks share the uplink") {
   // stay inside: 2(20 us + 8 ms). At distance 4 all four hosts of a rack send over an uplink of 10 Gb/s: 32 ms,
   // and 5 us more latency.
   const Seconds expected = 2.0 * (20_us + 8_ms) + 25_us + 32_ms;
-  require_close(expected, replayed(bare(8, Racks{4, 4.0, 5_us}), Algorithm::recursive_doubling, 10_MB), 1e-9, "racks, 4:1");
+  require_close(expected, replayed(bare(8, Racks{4, 4.0, 5_us}), Algorithm::recursive_doubling, 10_MB), 1e-9,
+                "racks, 4:1");
 }
 
 TEST_CASE("fat tree: one uplink per leaf switch is shared, two are not") {
   // down {2, 2}: 4 hosts in two leaf switches of 2. Recursive doubling with n = 10 MB: distance 1 stays at the
   // leaf (2 cables of 10 us), distance 2 crosses the root (4 cables, 40 us). With one uplink per leaf switch two
   // flows share it: 16 ms; with two parallel uplinks D-mod-k gives each its own: 8 ms.
-  require_close(20_us + 8_ms + 40_us + 16_ms, replayed(bare(4, FatTree{{2, 2}, {1, 1}, {1, 1}}), Algorithm::recursive_doubling, 10_MB), 1e-9, "one uplink");
-  require_close(20_us + 8_ms + 40_us + 8_ms, replayed(bare(4, FatTree{{2, 2}, {1, 2}, {1, 1}}), Algorithm::recursive_doubling, 10_MB), 1e-9, "two uplinks");
+  require_close(20_us + 8_ms + 40_us + 16_ms,
+                replayed(bare(4, FatTree{{2, 2}, {1, 1}, {1, 1}}), Algorithm::recursive_doubling, 10_MB), 1e-9,
+                "one uplink");
+  require_close(20_us + 8_ms + 40_us + 8_ms,
+                replayed(bare(4, FatTree{{2, 2}, {1, 2}, {1, 1}}), Algorithm::recursive_doubling, 10_MB), 1e-9,
+                "two uplinks");
 }
 
 TEST_CASE("torus: neighbours are one cable apart") {
   // A ring of 4 along one dimension: every message crosses one cable of 10 us at 10 Gb/s: 2·3·(10 us + n/4·β).
-  require_close(6.0 * (10_us + 2500000_B / 10_Gbps), replayed(bare(4, Torus{{4}}), Algorithm::ring, 10_MB), 1e-9, "ring of 4");
+  require_close(6.0 * (10_us + 2500000_B / 10_Gbps), replayed(bare(4, Torus{{4}}), Algorithm::ring, 10_MB), 1e-9,
+                "ring of 4");
 }
 
 TEST_CASE("dragonfly: hosts of one router are two cables apart") {
   // Two hosts at one router: broadcast of n to the other: 2 cables of 10 us.
-  require_close(20_us + 8_ms, replayed(bare(2, Dragonfly{1, 1, 1, 1, 1, 1, 2}), Algorithm::binomial_tree, 10_MB, Operation::broadcast), 1e-9, "one router");
+  require_close(
+      20_us + 8_ms,
+      replayed(bare(2, Dragonfly{1, 1, 1, 1, 1, 1, 2}), Algorithm::binomial_tree, 10_MB, Operation::broadcast), 1e-9,
+      "one router");
 }
 
 TEST_CASE("nodes: GPUs of different NICs meet inside, leave apart") {
   // Nodes of 2 GPUs with 2 NICs: recursive doubling at distance 1 stays inside (3 us, 100 GB/s), at distance 2
   // each GPU has a NIC of its own: 23 us and 8 ms.
-  require_close(3_us + 10_MB / 100_GBps + 23_us + 8_ms, replayed(bare(4, Nodes{2, Link{100_GBps, 3_us}, 2}), Algorithm::recursive_doubling, 10_MB), 1e-9, "2 NICs");
+  require_close(3_us + 10_MB / 100_GBps + 23_us + 8_ms,
+                replayed(bare(4, Nodes{2, Link{100_GBps, 3_us}, 2}), Algorithm::recursive_doubling, 10_MB), 1e-9,
+                "2 NICs");
   // One NIC is shared by both: 16 ms.
-  require_close(3_us + 10_MB / 100_GBps + 23_us + 16_ms, replayed(bare(4, Nodes{2, Link{100_GBps, 3_us}, 1}), Algorithm::recursive_doubling, 10_MB), 1e-9, "1 NIC");
+  require_close(3_us + 10_MB / 100_GBps + 23_us + 16_ms,
+                replayed(bare(4, Nodes{2, Link{100_GBps, 3_us}, 1}), Algorithm::recursive_doubling, 10_MB), 1e-9,
+                "1 NIC");
 }
 
 TEST_CASE("nodes in racks: machines of a rack share its uplink") {
-  // 8 workers, 2 on a machine with a NIC each, 2 machines in a rack at 4:1: an uplink of 2·2/4 = 1 link. Recursive doubling with
-  // n = 10 MB: distance 1 inside, distance 2 between machines of a rack (3 + 20 us, 8 ms), distance 4 all four workers of a rack
-  // over its uplink: 32 ms, and 5 us more.
+  // 8 workers, 2 on a machine with a NIC each, 2 machines in a rack at 4:1: an uplink of 2·2/4 = 1 link. Recursive
+  // doubling with n = 10 MB: distance 1 inside, distance 2 between machines of a rack (3 + 20 us, 8 ms), distance 4 all
+  // four workers of a rack over its uplink: 32 ms, and 5 us more.
   const Cluster cluster = bare(8, Nodes{2, Link{100_GBps, 3_us}, 2, NodeRacks{2, 4.0, 5_us}});
-  require_close(3_us + 10_MB / 100_GBps + 23_us + 8_ms + 28_us + 32_ms, replayed(cluster, Algorithm::recursive_doubling, 10_MB), 1e-9, "4:1");
+  require_close(3_us + 10_MB / 100_GBps + 23_us + 8_ms + 28_us + 32_ms,
+                replayed(cluster, Algorithm::recursive_doubling, 10_MB), 1e-9, "4:1");
 }
 
 TEST_CASE("one slow link slows every round of a ring") {
@@ -113,26 +127,31 @@ TEST_CASE("TCP: factors, acknowledgements and the window") {
   // 102400 B / 4 ms = 25.6 MB/s, which SimGrid multiplies by the bandwidth factor too.
   std::get<TcpTransport>(cluster.transport).window = 100_KiB;
   cluster.link.latency = 2_ms;
-  require_close(2_ms * 13.01 + 10_MB / (BytesPerSecond(25.6e6) * 0.97), broadcast(), 1e-9, "window smaller than the pipe");
+  require_close(2_ms * 13.01 + 10_MB / (BytesPerSecond(25.6e6) * 0.97), broadcast(), 1e-9,
+                "window smaller than the pipe");
 }
 
 TEST_CASE("a SimGrid platform file is a cluster") {
   const std::string path = "/tmp/stepcast-platform-" + std::to_string(::getpid()) + ".xml";
-  std::ofstream(path) << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
-                         "<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"1250MBps\" lat=\"10us\"/>\n</platform>\n";
+  std::ofstream(path)
+      << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
+         "<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"1250MBps\" lat=\"10us\"/>\n</platform>\n";
   // 1250 MB/s is 10 Gb/s; two links of 10 us on every route: a ring takes 2·3·(20 us + n/4·β).
-  require_close(6.0 * (20_us + 2500000_B / 10_Gbps), replayed(bare(4, SimGridXml{path}), Algorithm::ring, 10_MB), 1e-9, "XML");
+  require_close(6.0 * (20_us + 2500000_B / 10_Gbps), replayed(bare(4, SimGridXml{path}), Algorithm::ring, 10_MB), 1e-9,
+                "XML");
   std::remove(path.c_str());
 }
 
 TEST_CASE("a fabric of more links than SimGrid can make is replayed folded, or not at all") {
-  Scenario scenario = collective_of(bare(16, Dragonfly{1, 1, 1, 1, 32766, 1, 1}), Operation::all_reduce, Algorithm::ring, 10_MB);
+  Scenario scenario =
+      collective_of(bare(16, Dragonfly{1, 1, 1, 1, 32766, 1, 1}), Operation::all_reduce, Algorithm::ring, 10_MB);
   const Workload workload = make_workload(scenario);
   const StepGraph graph = build_step_graph(scenario, workload);
   const auto refused = run_in_processes(1, 1, [&](std::size_t) { return answer({&scenario, &graph, 0}); }).front();
   CHECK(refused.is_model_error);
   // 32766·(2·1 + 32766 + 1) + 1: host cables, router to router and to its other chassis, of which there is none.
-  CHECK_THAT(refused.error, ContainsSubstring("all 1073709055 links") && ContainsSubstring("at most 4194304") && ContainsSubstring("--fidelity folded"));
+  CHECK_THAT(refused.error, ContainsSubstring("all 1073709055 links") && ContainsSubstring("at most 4194304") &&
+                                ContainsSubstring("--fidelity folded"));
   scenario.evaluation.fidelity = Fidelity::folded;
   // Three hops of half 20 us each: 30 rounds of 30 us + n/16·β.
   require_close(30.0 * (30_us + 625000_B / 10_Gbps), replay_all({{"", scenario}}).front().step, 1e-9, "ring");

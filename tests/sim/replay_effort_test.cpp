@@ -58,12 +58,17 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
   require_close(4 * 2 * 12, messages_of(13, {Algorithm::reduce_broadcast, {}, {}}), 1e-12, "reduce and broadcast");
   require_close(4 * 2 * 12, messages_of(13, {Algorithm::binary_tree, {}, {}}), 1e-12, "binary tree");
   // Two trees, up and down, each of 5 segments over each of 12 edges.
-  require_close(4 * 2 * 2 * 5 * 12, messages_of(13, {Algorithm::double_binary_tree, {}, {5}}), 1e-12, "double binary tree");
+  require_close(4 * 2 * 2 * 5 * 12, messages_of(13, {Algorithm::double_binary_tree, {}, {5}}), 1e-12,
+                "double binary tree");
   // 13 = 8 + 5: 5 fold in, 8 exchange in 3 rounds each way, 5 fold out.
-  require_close(4 * (5 + 2 * 3 * 8 + 5), messages_of(13, {Algorithm::halving_doubling, {}, {}}), 1e-12, "halving and doubling");
+  require_close(4 * (5 + 2 * 3 * 8 + 5), messages_of(13, {Algorithm::halving_doubling, {}, {}}), 1e-12,
+                "halving and doubling");
   // 4 groups of 3: all 12 send in 2·2 rounds inside and 2·3 between groups.
-  require_close(4 * 12 * (2 * 2 + 2 * 3), messages_of(12, {Algorithm::hierarchical, {3}, {}, {}, Algorithm::ring}), 1e-12, "hierarchical");
-  require_close(4 * 12 * (2 * 2 + 2), messages_of(12, {Algorithm::hierarchical, {3}, {}, {}, Algorithm::recursive_doubling}), 1e-12, "hierarchical, recursive doubling between");
+  require_close(4 * 12 * (2 * 2 + 2 * 3), messages_of(12, {Algorithm::hierarchical, {3}, {}, {}, Algorithm::ring}),
+                1e-12, "hierarchical");
+  require_close(4 * 12 * (2 * 2 + 2),
+                messages_of(12, {Algorithm::hierarchical, {3}, {}, {}, Algorithm::recursive_doubling}), 1e-12,
+                "hierarchical, recursive doubling between");
   // Three rings: three messages from each in each of 2·11 rounds.
   require_close(4 * 12 * 3 * 22, messages_of(12, {Algorithm::multi_ring, {3}, {}, {3}}), 1e-12, "multi-ring");
 
@@ -84,18 +89,20 @@ TEST_CASE("the cost of servers' messages rises with those beside them") {
   // A shard on each of 64 hosts: 2·64·64·10 messages of 5 us + 0.05 us·64². Measured: 260 us each.
   Scenario scenario = co_located(64, 64);
   require_close(81920 * 209.8e-6, replay_effort(scenario).seconds, 1e-12, "a shard on each host");
-  // Two of them at a quarter of the speed: the others do up to 62.5/64/0.25 steps for one of theirs, half of that more than one.
+  // Two of them at a quarter of the speed: the others do up to 62.5/64/0.25 steps for one of theirs, half of that more
+  // than one.
   scenario.cluster.groups = {{2, 0.25, {}, {}}};
   require_close(81920 * (1 + 62.5 / 16) / 2, replay_effort(scenario).messages, 1e-12, "unlike speeds");
   std::get<ParameterServerStrategy>(scenario.strategy).consistency = Consistency::stale_synchronous;
   require_close(81920, replay_effort(scenario).messages, 1e-12, "stale-synchronous");
   // Out of step: on 24 of 48 hosts. Measured: 190 us each; 92 to 111 us with jitter on 32 hosts.
-  require_close(5e-6 + 0.14e-6 * 48 * 24, replay_effort(co_located(48, 24)).seconds / (2 * 48 * 24 * 10), 1e-12, "a shard on half the hosts");
+  require_close(5e-6 + 0.14e-6 * 48 * 24, replay_effort(co_located(48, 24)).seconds / (2 * 48 * 24 * 10), 1e-12,
+                "a shard on half the hosts");
   scenario = co_located(32, 32);
   scenario.cluster.jitter = {JitterDistribution::gamma, 0.1};
   require_close(5e-6 + 0.14e-6 * 32 * 32, replay_effort(scenario).seconds / (2 * 32 * 32 * 10), 1e-12, "jitter");
-  // Synchronous on a 4x4x2 torus, 48 steps until they are alike: measured 5.4 s in full, 2.9 s folded to 32 workers and 1024
-  // messages.
+  // Synchronous on a 4x4x2 torus, 48 steps until they are alike: measured 5.4 s in full, 2.9 s folded to 32 workers and
+  // 1024 messages.
   std::get<ParameterServerStrategy>(scenario.strategy).consistency = Consistency::synchronous;
   scenario.cluster.jitter = {};
   scenario.cluster.topology = Torus{{4, 4, 2}};
@@ -108,7 +115,9 @@ TEST_CASE("a long replay is announced with what shortens it") {
   // 256 workers: 2·4·256·200 = 409600 messages of 88.5 us, 36.2 s.
   CHECK(announcement_of(asynchronous(64, 4)).empty());
   Scenario scenario = asynchronous(256, 4);
-  CHECK(announcement_of(scenario) == "replaying about 0.41 million messages, some 36 s on one core; equations cannot answer it; less of /evaluation/max_steps (now 200) or /strategy/shards (now 4) or /cluster/workers (now 256) shortens it");
+  CHECK(
+      announcement_of(scenario) ==
+      "replaying about 0.41 million messages, some 36 s on one core; equations cannot answer it; less of /evaluation/max_steps (now 200) or /strategy/shards (now 4) or /cluster/workers (now 256) shortens it");
   scenario.evaluation.max_steps = 20;  // 3.6 s
   CHECK(announcement_of(scenario).empty());
 
@@ -116,13 +125,16 @@ TEST_CASE("a long replay is announced with what shortens it") {
   AllReduceStrategy ring;
   ring.collective.algorithm = Algorithm::ring;
   scenario = replayed(1024, ring);
-  CHECK(announcement_of(scenario) == "replaying about 8.4 million messages, some 28 s on one core; --evaluator equations answers at once");
+  CHECK(announcement_of(scenario) ==
+        "replaying about 8.4 million messages, some 28 s on one core; --evaluator equations answers at once");
   // Of jitter they know nothing: 60 steps of 16 workers, 30 rounds each, in 1000 runs: 28.8 million messages.
   scenario = replayed(16, ring);
   scenario.cluster.jitter = {JitterDistribution::gamma, 0.1};
   scenario.evaluation.max_steps = 60;
   scenario.evaluation.runs = 1000;
-  CHECK(announcement_of(scenario) == "replaying about 29 million messages, some 96 s on one core; equations cannot answer it; less of /evaluation/max_steps (now 60) or /evaluation/runs (now 1000) or /cluster/workers (now 16) shortens it");
+  CHECK(
+      announcement_of(scenario) ==
+      "replaying about 29 million messages, some 96 s on one core; equations cannot answer it; less of /evaluation/max_steps (now 60) or /evaluation/runs (now 1000) or /cluster/workers (now 16) shortens it");
   scenario.evaluation.evaluator = Evaluator::equations;
   CHECK(announcement_of(scenario).empty());
 }

@@ -1,8 +1,8 @@
 // Where the report does not call the equations an estimate, servers' steps on stars, nodes and racks are the replay's.
 //
-// Why they must: all messages start together, and whoever has one on the busiest link gets no less than the fair share of
-// that link on every other. So that link is done at α + its load, with all that cross it (prices.hpp, branches.hpp). Where
-// everybody waits for such a message nobody gets ahead, and one task's messages never meet another's.
+// Why they must: all messages start together, and whoever has one on the busiest link gets no less than the fair share
+// of that link on every other. So that link is done at α + its load, with all that cross it (prices.hpp, branches.hpp).
+// Where everybody waits for such a message nobody gets ahead, and one task's messages never meet another's.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -28,11 +28,16 @@ bool is_estimate(const Scenario& scenario, const Comparison& both) {
   const Workload workload = make_workload(*scenario.workload);
   const StepGraph graph = build_step_graph(scenario, workload);
   const Answers answers{both.equations, both.replay};
-  const PointReport report = make_point_report({{}, scenario, {}, {}, {}, {}}, {{workload, graph, answers, summarise(scenario, graph, ClusterPrices(scenario.cluster))}});
-  return std::any_of(report.notes.begin(), report.notes.end(), [](const std::string& note) { return note.find("the equations are an estimate here") != std::string::npos; });
+  const PointReport report =
+      make_point_report({{}, scenario, {}, {}, {}, {}},
+                        {{workload, graph, answers, summarise(scenario, graph, ClusterPrices(scenario.cluster))}});
+  return std::any_of(report.notes.begin(), report.notes.end(), [](const std::string& note) {
+    return note.find("the equations are an estimate here") != std::string::npos;
+  });
 }
 
-Scenario servers(const Cluster& cluster, ServerPlacement placement, int shards, Grouping grouping = Grouping::whole_model) {
+Scenario servers(const Cluster& cluster, ServerPlacement placement, int shards,
+                 Grouping grouping = Grouping::whole_model) {
   ParameterServerStrategy strategy;
   strategy.placement = placement;
   strategy.shards = shards;
@@ -68,7 +73,8 @@ Topology random_topology(int p) {
     case 1:
     case 2: {
       const int size = sizes[static_cast<std::size_t>(integer_between(0, static_cast<int>(sizes.size()) - 1))];
-      const auto racks = coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), latency()};
+      const auto racks =
+          coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), latency()};
       return Nodes{size, {BytesPerSecond(positive_between(1e8, 1e12)), latency()}, integer_between(1, size), racks};
     }
     default: return Racks{integer_between(1, p + 4), coin() ? 1.0 : real_between(1, 30), latency()};
@@ -89,22 +95,29 @@ TEST_CASE("servers whose steps the equations know exactly, and some whose they d
   const std::vector<Row> rows = {
       {"star", servers(star(8), dedicated, 3, tensors), false},
       {"a shard on every worker of machines", servers(on(Nodes{4, inner, 2}, 8), co_located, 8, tensors), false},
-      {"a shard on every worker of racks, the last one smaller", servers(on(Racks{4, 8.0, 5_us}, 10), co_located, 10), false},
+      {"a shard on every worker of racks, the last one smaller", servers(on(Racks{4, 8.0, 5_us}, 10), co_located, 10),
+       false},
       {"a shard in every machine", without_copies(servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors)), false},
-      {"a shard in every machine, whose workers copy less", servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors), true},
+      {"a shard in every machine, whose workers copy less", servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors),
+       true},
       {"a shard in every rack", without_copies(servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 4, tensors)), false},
       {"machines, dedicated", servers(on(Nodes{4, inner, 2}, 8), dedicated, 4, tensors), false},
-      {"machines in racks whose uplinks carry all", servers(on(Nodes{4, inner, 2, NodeRacks{1, 1.0, 0_us}}, 8), dedicated, 4, tensors), false},
+      {"machines in racks whose uplinks carry all",
+       servers(on(Nodes{4, inner, 2, NodeRacks{1, 1.0, 0_us}}, 8), dedicated, 4, tensors), false},
       {"machines in racks", servers(on(Nodes{4, inner, 2, NodeRacks{1, 2.0, 0_us}}, 8), dedicated, 4, tensors), true},
       {"racks, dedicated in racks of their own", servers(on(Racks{4, 8.0, 5_us}, 8), dedicated, 4, tensors), false},
-      {"racks, dedicated, 12 workers and 4 shards in two racks", servers(on(Racks{8, 8.0, 5_us}, 12), dedicated, 4), false},
+      {"racks, dedicated, 12 workers and 4 shards in two racks", servers(on(Racks{8, 8.0, 5_us}, 12), dedicated, 4),
+       false},
       // Rack 0 has two shards: the first 4 workers have theirs before the others, and may push while others still pull.
       {"5 shards in 4 racks", servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 5), true},
       // Pulls leave the second rack while the next bucket's pushes do.
-      {"racks, dedicated beside workers, bucket by bucket", servers(on(Racks{4, 8.0, 5_us}, 6), dedicated, 4, tensors), true},
+      {"racks, dedicated beside workers, bucket by bucket", servers(on(Racks{4, 8.0, 5_us}, 6), dedicated, 4, tensors),
+       true},
       {"more shards than workers, whose hosts copy, bucket by bucket", servers(star(2), dedicated, 6, tensors), false},
-      {"workers of half a speed, all of them in a group", with_group(servers(star(8), dedicated, 3), {8, 0.5, {}, {}}), false},
-      {"a group whose link is the plain one", with_group(servers(star(8), co_located, 8), {3, 1.0, 10_Gbps, 25_us}), false},
+      {"workers of half a speed, all of them in a group", with_group(servers(star(8), dedicated, 3), {8, 0.5, {}, {}}),
+       false},
+      {"a group whose link is the plain one", with_group(servers(star(8), co_located, 8), {3, 1.0, 10_Gbps, 25_us}),
+       false},
       {"one worker slower", with_group(servers(star(8), co_located, 8), {1, 0.999, {}, {}}), true},
       {"torus", servers(on(Torus{{4, 4}}, 16), co_located, 16), true},
   };
@@ -129,37 +142,43 @@ TEST_CASE("a push into the workers' rack, and shards in every rack, to the micro
   // 12 workers, 4 of them and 4 shards in the second rack, whose uplink is a link: 8 push n over it, 25 + 5 us.
   Cluster cluster = on(Racks{8, 8.0, 5_us}, 12);
   cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
-  require_close(24_ms + 0.25_ms + 2.0 * (30_us + 8.0 * n / 10_Gbps), step(servers(cluster, ServerPlacement::dedicated, 4)), 1e-9, "dedicated");
+  require_close(24_ms + 0.25_ms + 2.0 * (30_us + 8.0 * n / 10_Gbps),
+                step(servers(cluster, ServerPlacement::dedicated, 4)), 1e-9, "dedicated");
   // 4 racks of 4, uplinks of half a link, and a shard in each: 12 push n/4 into a rack and 4 of 3/4 n out of it.
   cluster = on(Racks{4, 8.0, 5_us}, 16);
   cluster.reduction_cost = cluster.host_cost = SecondsPerByte{};
-  require_close(24_ms + 0.25_ms + 2.0 * (30_us + 3.0 * n / 5_Gbps), step(servers(cluster, ServerPlacement::co_located, 4)), 1e-9, "co-located");
+  require_close(24_ms + 0.25_ms + 2.0 * (30_us + 3.0 * n / 5_Gbps),
+                step(servers(cluster, ServerPlacement::co_located, 4)), 1e-9, "co-located");
 }
 
 TEST_CASE("property: without the note that they are an estimate, the equations are the replay's") {
   int exact = 0;
-  property("any servers on stars, nodes and racks", [&] {
-    Cluster cluster = star(integer_between(1, 16));
-    const int p = cluster.workers;
-    cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)), coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3))};
-    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
-    cluster.topology = random_topology(p);
-    ParameterServerStrategy strategy;
-    strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
-    strategy.shards = integer_between(1, strategy.placement == ServerPlacement::co_located ? p : 20);
-    strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), 1.0};
-    Scenario scenario = scenario_of(cluster, strategy);
-    // From steps of messages alone to such of computing.
-    scenario.workload = std::make_shared<const WorkloadTable>(small_workload(positive_between(1e-3, 1.0)));
-    scenario.evaluation.evaluator = Evaluator::both;
-    scenario.evaluation.max_steps = 2000;
-    std::vector<Fault> faults;
-    check(scenario, faults);
-    RC_PRE(faults.empty());
-    const auto answers = evaluate_both({{"random", scenario}});
-    if (is_estimate(scenario, answers.front())) return;
-    ++exact;
-    assert_close(answers[0].equations.step, answers[0].replay.step, 1e-9, to_json(scenario).dump());
-  }, 600);
+  property(
+      "any servers on stars, nodes and racks",
+      [&] {
+        Cluster cluster = star(integer_between(1, 16));
+        const int p = cluster.workers;
+        cluster.link = {BytesPerSecond(positive_between(1e8, 1e11)),
+                        coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3))};
+        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-8) : 0.0);
+        cluster.topology = random_topology(p);
+        ParameterServerStrategy strategy;
+        strategy.placement = coin() ? ServerPlacement::dedicated : ServerPlacement::co_located;
+        strategy.shards = integer_between(1, strategy.placement == ServerPlacement::co_located ? p : 20);
+        strategy.exchange = {static_cast<Grouping>(integer_between(0, 2)), 6_MB, {3_MB}, coin(), 1.0};
+        Scenario scenario = scenario_of(cluster, strategy);
+        // From steps of messages alone to such of computing.
+        scenario.workload = std::make_shared<const WorkloadTable>(small_workload(positive_between(1e-3, 1.0)));
+        scenario.evaluation.evaluator = Evaluator::both;
+        scenario.evaluation.max_steps = 2000;
+        std::vector<Fault> faults;
+        check(scenario, faults);
+        RC_PRE(faults.empty());
+        const auto answers = evaluate_both({{"random", scenario}});
+        if (is_estimate(scenario, answers.front())) return;
+        ++exact;
+        assert_close(answers[0].equations.step, answers[0].replay.step, 1e-9, to_json(scenario).dump());
+      },
+      600);
   CHECK(exact > 150);
 }

@@ -1,4 +1,5 @@
-// Replay equals equations for synchronous, sharded, parameter-server, pipelined, local SGD and gossip steps on the ideal star.
+// Replay equals equations for synchronous, sharded, parameter-server, pipelined, local SGD and gossip steps on the
+// ideal star.
 //
 // Why they must: both run the same step graph. With like workers every participant reaches a communication task
 // at the same time, so the task takes its closed form; what is left are the dependencies, which the equations
@@ -38,14 +39,17 @@ Scenario accumulating(Scenario scenario, int passes) {
   return scenario;
 }
 
-std::string describe(const Exchange& e) { return fmt::format("{}{}", name_of(e.grouping), e.overlap ? "" : ", not overlapped"); }
+std::string describe(const Exchange& e) {
+  return fmt::format("{}{}", name_of(e.grouping), e.overlap ? "" : ", not overlapped");
+}
 
 void require_all_same(const std::vector<Case>& cases) {
   const auto answers = evaluate_both(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Scenario& scenario = cases[i].scenario;
     const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
-    const bool some_host_shards = server && server->placement == ServerPlacement::co_located && server->shards < scenario.cluster.workers;
+    const bool some_host_shards =
+        server && server->placement == ServerPlacement::co_located && server->shards < scenario.cluster.workers;
     require_same(answers[i], 1e-9, !some_host_shards);
   }
 }
@@ -56,7 +60,8 @@ TEST_CASE("synchronous all-reduce: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : kWorkers)
     for (const Exchange& exchange : exchanges())
-      cases.push_back({fmt::format("p={}, {}", p, describe(exchange)), scenario_of(star(p), AllReduceStrategy{{}, exchange})});
+      cases.push_back(
+          {fmt::format("p={}, {}", p, describe(exchange)), scenario_of(star(p), AllReduceStrategy{{}, exchange})});
   require_all_same(cases);
 }
 
@@ -66,7 +71,8 @@ TEST_CASE("synchronous all-reduce without overlap takes l_for + l_back + l_up + 
   strategy.collective.algorithm = Algorithm::ring;
   const auto answers = evaluate_both({{"ring", scenario_of(star(8), strategy)}});
   const Bytes n = 14000040_B;
-  const Seconds communication = 7_us + 14.0 * 25_us + n * 1.75 * (0.8_ns_per_B + 0.1_ns_per_B) + n * 0.875 * 0.05_ns_per_B;
+  const Seconds communication =
+      7_us + 14.0 * 25_us + n * 1.75 * (0.8_ns_per_B + 0.1_ns_per_B) + n * 0.875 * 0.05_ns_per_B;
   require_close(25_ms + communication, answers[0].replay.step, 1e-9, "T = l_for + l_back + l_up + l_comm");
   require_close(communication, answers[0].replay.breakdown.exposed_communication, 1e-9, "all communication is exposed");
 }
@@ -85,18 +91,23 @@ TEST_CASE("synchronous parameter server: replay equals equations") {
           Cluster cluster = star(p);
           // A worker beside one of several shards copies less than others, which the equations leave out.
           if (placement == ServerPlacement::co_located && shards > 1 && shards < p) cluster.host_cost = {};
-          cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)), scenario_of(cluster, strategy)});
+          cases.push_back({fmt::format("p={} M={} {} {}", p, shards, name_of(placement), describe(exchange)),
+                           scenario_of(cluster, strategy)});
         }
   require_all_same(cases);
 }
 
-// A shard on every worker's host, in groups of which the last may be smaller: a worker's own share never travels, nor do
-// shares of its machine's or rack's other workers leave it.
+// A shard on every worker's host, in groups of which the last may be smaller: a worker's own share never travels, nor
+// do shares of its machine's or rack's other workers leave it.
 TEST_CASE("co-located shards in machines and racks: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : {1, 2, 3, 5, 8})
     for (const int size : {1, 2, 3})
-      for (const auto& [name, topology] : std::map<std::string, Topology>{{"one NIC", Nodes{size, {100_GBps, 1_us}, 1}}, {"NICs", Nodes{size, {100_GBps, 1_us}, 2}}, {"NICs in racks", Nodes{size, {100_GBps, 1_us}, 2, NodeRacks{2, 4.0, 0_us}}}, {"racks", Racks{size, 4.0 * size, 0_us}}}) {
+      for (const auto& [name, topology] :
+           std::map<std::string, Topology>{{"one NIC", Nodes{size, {100_GBps, 1_us}, 1}},
+                                           {"NICs", Nodes{size, {100_GBps, 1_us}, 2}},
+                                           {"NICs in racks", Nodes{size, {100_GBps, 1_us}, 2, NodeRacks{2, 4.0, 0_us}}},
+                                           {"racks", Racks{size, 4.0 * size, 0_us}}}) {
         ParameterServerStrategy strategy;
         strategy.placement = ServerPlacement::co_located;
         strategy.shards = p;
@@ -108,11 +119,12 @@ TEST_CASE("co-located shards in machines and racks: replay equals equations") {
 }
 
 TEST_CASE("a worker beside one of two shards copies, and sends, half of what others do") {
-  // 4 workers, n = 14,000,040 B, h = 0.1 ns/B, 25 us, 10 Gb/s, γ = 0.05 ns/B, 24 ms of computing, 1 ms of update on two shards.
-  // Workers 0 and 1 copy only the n/2 of each other's shard, 0.7 ms, out before the push and in after the pull: they are 0.7 ms
-  // ahead when a step begins, and 1.4 ms ahead of the others' messages with theirs. Each shard's link so is busy from the moment
-  // when the others have computed (but for 25 us): a quarter of n/2's 5.6 ms is over when two more messages come, 3·4.2 ms later
-  // the first is there, and what is left of two others, 1.4 ms each, takes 2.8 ms: 1.4 + 12.6 + 2.8 = 3·5.6 ms.
+  // 4 workers, n = 14,000,040 B, h = 0.1 ns/B, 25 us, 10 Gb/s, γ = 0.05 ns/B, 24 ms of computing, 1 ms of update on two
+  // shards. Workers 0 and 1 copy only the n/2 of each other's shard, 0.7 ms, out before the push and in after the pull:
+  // they are 0.7 ms ahead when a step begins, and 1.4 ms ahead of the others' messages with theirs. Each shard's link
+  // so is busy from the moment when the others have computed (but for 25 us): a quarter of n/2's 5.6 ms is over when
+  // two more messages come, 3·4.2 ms later the first is there, and what is left of two others, 1.4 ms each, takes 2.8
+  // ms: 1.4 + 12.6 + 2.8 = 3·5.6 ms.
   ParameterServerStrategy strategy;
   strategy.placement = ServerPlacement::co_located;
   strategy.shards = 2;
@@ -121,15 +133,19 @@ TEST_CASE("a worker beside one of two shards copies, and sends, half of what oth
   const Bytes half = 7000020_B;
   const Seconds copy = half * 0.1_ns_per_B, wire = half * 0.8_ns_per_B;
   const Seconds push = 25_us + 2.0 * copy + 3.0 * (wire - 2.0 * copy) + 2.0 * (2.0 * copy);
-  // A shard adds four halves, copies three in and three out, and updates half. Then it sends three halves, and the workers copy n.
+  // A shard adds four halves, copies three in and three out, and updates half. Then it sends three halves, and the
+  // workers copy n.
   const Seconds serve = half * (4.0 * 0.05_ns_per_B + 6.0 * 0.1_ns_per_B) + 0.5_ms;
-  require_close(24_ms + push + serve + 25_us + 3.0 * wire + 2.0 * copy, answers[0].replay.step, 1e-9, "as each worker copies its own");
+  require_close(24_ms + push + serve + 25_us + 3.0 * wire + 2.0 * copy, answers[0].replay.step, 1e-9,
+                "as each worker copies its own");
   // The equations have all workers copy n first, and 3·n/2 over each link after that.
-  require_close(24_ms + 2.0 * copy + 25_us + 3.0 * wire + serve + 25_us + 3.0 * wire + 2.0 * copy, answers[0].equations.step, 1e-9, "as if all copied n");
+  require_close(24_ms + 2.0 * copy + 25_us + 3.0 * wire + serve + 25_us + 3.0 * wire + 2.0 * copy,
+                answers[0].equations.step, 1e-9, "as if all copied n");
 }
 
 TEST_CASE("a worker beside the only shard waits while the other one exchanges") {
-  // Two workers, n = 14,000,040 B, no copies. Only worker 1 has anything to send and to receive, 2·(α + nβ), while worker 0 waits.
+  // Two workers, n = 14,000,040 B, no copies. Only worker 1 has anything to send and to receive, 2·(α + nβ), while
+  // worker 0 waits.
   ParameterServerStrategy strategy;
   strategy.placement = ServerPlacement::co_located;
   Cluster cluster = star(2);
@@ -138,7 +154,8 @@ TEST_CASE("a worker beside the only shard waits while the other one exchanges") 
   require_same(answers[0], 1e-9, false);
   const Bytes n = 14000040_B;
   const Seconds exchange = 50_us + 2.0 * n * 0.8_ns_per_B;
-  require_close(exchange, answers[0].equations.breakdown.exposed_communication, 1e-9, "the equations charge it to both");
+  require_close(exchange, answers[0].equations.breakdown.exposed_communication, 1e-9,
+                "the equations charge it to both");
   require_close(0.5 * exchange, answers[0].replay.breakdown.exposed_communication, 1e-9, "the replay to the one");
 }
 
@@ -156,19 +173,24 @@ TEST_CASE("a parameter server's step in closed form") {
 TEST_CASE("sharded SGD: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : kWorkers)
-    for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+    for (const ShardingStage stage :
+         {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
       for (const int prefetch : {0, 1, 2})
-        for (const Exchange& exchange : exchanges()) cases.push_back({fmt::format("p={} {} prefetch {} {}", p, name_of(stage), prefetch, describe(exchange)), scenario_of(star(p), ShardedStrategy{stage, prefetch, {}, exchange})});
+        for (const Exchange& exchange : exchanges())
+          cases.push_back({fmt::format("p={} {} prefetch {} {}", p, name_of(stage), prefetch, describe(exchange)),
+                           scenario_of(star(p), ShardedStrategy{stage, prefetch, {}, exchange})});
   require_all_same(cases);
 }
 
 TEST_CASE("sharded SGD in groups: replay equals equations") {
   std::vector<Case> cases;
   for (const auto& [p, group] : {std::pair{4, 2}, {6, 3}, {9, 3}, {8, 8}})
-    for (const ShardingStage stage : {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
+    for (const ShardingStage stage :
+         {ShardingStage::optimizer_state, ShardingStage::gradients, ShardingStage::parameters})
       for (const Exchange& exchange : exchanges()) {
         const ShardedStrategy strategy{stage, 1, {}, exchange, group};
-        cases.push_back({fmt::format("p={} g={} {} {}", p, group, name_of(stage), describe(exchange)), scenario_of(star(p), strategy)});
+        cases.push_back({fmt::format("p={} g={} {} {}", p, group, name_of(stage), describe(exchange)),
+                         scenario_of(star(p), strategy)});
         cases.push_back({cases.back().what + " m=3", accumulating(cases.back().scenario, 3)});
       }
   require_all_same(cases);
@@ -181,7 +203,9 @@ TEST_CASE("sharded SGD in groups on machines, racks and fabrics: replay equals e
     cluster.topology = topology;
     cluster.groups = groups;
     for (const int group : {2, 4, 8, p})
-      if (p % group == 0) cases.push_back({fmt::format("{} g={}", name, group), scenario_of(cluster, ShardedStrategy{.exchange = exchanges()[1], .group_size = group})});
+      if (p % group == 0)
+        cases.push_back({fmt::format("{} g={}", name, group),
+                         scenario_of(cluster, ShardedStrategy{.exchange = exchanges()[1], .group_size = group})});
   };
   on("machines, one NIC", 16, Nodes{4, Link{100_GBps, 3_us}, 1});
   on("machines, three NICs", 24, Nodes{8, Link{10_GBps, 3_us}, 3});
@@ -200,27 +224,45 @@ TEST_CASE("sharded SGD in groups on machines, racks and fabrics: replay equals e
 TEST_CASE("sharding groups of any size on any topology, by any algorithm: replay equals equations") {
   std::mt19937 random(20231);
   const auto one_of = [&](const auto& all) { return all[random() % all.size()]; };
-  const std::vector<Algorithm> inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling, Algorithm::multi_ring};
-  const std::vector<Algorithm> between = {Algorithm::automatic, Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling, Algorithm::binary_tree, Algorithm::double_binary_tree, Algorithm::reduce_broadcast};
+  const std::vector<Algorithm> inside = {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling,
+                                         Algorithm::multi_ring};
+  const std::vector<Algorithm> between = {Algorithm::automatic,        Algorithm::ring,
+                                          Algorithm::halving_doubling, Algorithm::recursive_doubling,
+                                          Algorithm::binary_tree,      Algorithm::double_binary_tree,
+                                          Algorithm::reduce_broadcast};
   std::vector<Case> cases;
   while (cases.size() < 150) {
     const int p = one_of(std::vector{8, 12, 16, 24, 32, 36});
     Cluster cluster = star(p);
-    const std::vector<Topology> topologies = {Star{}, Nodes{4, Link{BytesPerSecond(2e9 * static_cast<double>(1 + random() % 50)), 3_us}, static_cast<int>(1 + random() % 4)}, Racks{5, 3.0, 2_us}, FatTree{{4, 9}, {1, 2}, {1, 1}}, Torus{{6, 6}}, Dragonfly{2, 1, 3, 1, 3, 1, 2}};
+    const std::vector<Topology> topologies = {
+        Star{},
+        Nodes{4, Link{BytesPerSecond(2e9 * static_cast<double>(1 + random() % 50)), 3_us},
+              static_cast<int>(1 + random() % 4)},
+        Racks{5, 3.0, 2_us},
+        FatTree{{4, 9}, {1, 2}, {1, 1}},
+        Torus{{6, 6}},
+        Dragonfly{2, 1, 3, 1, 3, 1, 2}};
     cluster.topology = one_of(topologies);
     if (std::holds_alternative<Star>(cluster.topology)) cluster.groups = {{3, 0.7, 4_Gbps, 60_us}};
-    ShardedStrategy strategy{.stage = static_cast<ShardingStage>(random() % 3), .exchange = one_of(exchanges()), .group_size = one_of(std::vector{2, 3, 4, 6, 8, 12, 16})};
+    ShardedStrategy strategy{.stage = static_cast<ShardingStage>(random() % 3),
+                             .exchange = one_of(exchanges()),
+                             .group_size = one_of(std::vector{2, 3, 4, 6, 8, 12, 16})};
     if (p % *strategy.group_size != 0) continue;
     strategy.collective.algorithm = one_of(inside);
     strategy.all_reduce.algorithm = one_of(between);
     if (random() % 2 == 0) strategy.reduce_dtype = Dtype::bf16;
-    cases.push_back({fmt::format("p={} topology {} g={} {} inside, {} between", p, cluster.topology.index(), *strategy.group_size, name_of(strategy.collective.algorithm), name_of(strategy.all_reduce.algorithm)), scenario_of(cluster, strategy)});
+    cases.push_back(
+        {fmt::format("p={} topology {} g={} {} inside, {} between", p, cluster.topology.index(), *strategy.group_size,
+                     name_of(strategy.collective.algorithm), name_of(strategy.all_reduce.algorithm)),
+         scenario_of(cluster, strategy)});
   }
   require_all_same(cases);
 }
 
-TEST_CASE("thousands of workers in groups of a machine, some to a machine, and of several machines: folded replay equals equations") {
-  // More than whose routes are priced: the equations are closed forms by path, exact here, where a round's messages are alike.
+TEST_CASE(
+    "thousands of workers in groups of a machine, some to a machine, and of several machines: folded replay equals equations") {
+  // More than whose routes are priced: the equations are closed forms by path, exact here, where a round's messages are
+  // alike.
   std::vector<Case> cases;
   for (const int group : {4, 8, 32})
     for (const int nics : {1, 8}) {
@@ -238,16 +280,18 @@ TEST_CASE("thousands of workers in groups of a machine, some to a machine, and o
 }
 
 TEST_CASE("a step of groups that are machines, by hand") {
-  // 2 machines of 4, 2 NICs; whole model, n = 14000040 B; stage parameters, rings; 25 ms of computation, a fourth of the update.
-  // Inside 10 GB/s and 3 us: gathered in S + 3·(3 us + n/4·(0.1 + h)), reduced in the same and 3/4·nγ. Between, 4 pairs sum n/4 up
-  // in 2 rounds of n/8, two over each NIC of 10 Gb/s: S + 2·(28 us + n/8·(1.6 + h)) + n/8·γ.
+  // 2 machines of 4, 2 NICs; whole model, n = 14000040 B; stage parameters, rings; 25 ms of computation, a fourth of
+  // the update. Inside 10 GB/s and 3 us: gathered in S + 3·(3 us + n/4·(0.1 + h)), reduced in the same and 3/4·nγ.
+  // Between, 4 pairs sum n/4 up in 2 rounds of n/8, two over each NIC of 10 Gb/s: S + 2·(28 us + n/8·(1.6 + h)) +
+  // n/8·γ.
   ShardedStrategy strategy{.exchange = Exchange{}, .group_size = 4};
   strategy.collective.algorithm = strategy.all_reduce.algorithm = Algorithm::ring;
   Cluster cluster = star(8);
   cluster.topology = Nodes{4, Link{10_GBps, 3_us}, 2};
   const auto answers = evaluate_both({{"HSDP", scenario_of(cluster, strategy)}});
   const Bytes n = 14000040_B;
-  const Seconds inside = 7_us + 3.0 * (3_us + n / 4.0 * (0.1_ns_per_B + 0.1_ns_per_B)), between = 7_us + 2.0 * (28_us + n / 8.0 * (1.6_ns_per_B + 0.1_ns_per_B)) + n / 8.0 * 0.05_ns_per_B;
+  const Seconds inside = 7_us + 3.0 * (3_us + n / 4.0 * (0.1_ns_per_B + 0.1_ns_per_B)),
+                between = 7_us + 2.0 * (28_us + n / 8.0 * (1.6_ns_per_B + 0.1_ns_per_B)) + n / 8.0 * 0.05_ns_per_B;
   const Seconds exchange = 2.0 * inside + n * 0.75 * 0.05_ns_per_B + between;
   for (const StepForecast* f : {&answers[0].equations, &answers[0].replay}) {
     require_close(24_ms + 1_ms / 4.0 + exchange, f->step, 1e-9, "step");
@@ -306,7 +350,8 @@ TEST_CASE("pipelined SGD with compressors and warm-up steps") {
 TEST_CASE("gossip: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : kWorkers)
-    for (const bool overlap : {true, false}) cases.push_back({fmt::format("p={} overlap={}", p, overlap), scenario_of(star(p), GossipStrategy{overlap})});
+    for (const bool overlap : {true, false})
+      cases.push_back({fmt::format("p={} overlap={}", p, overlap), scenario_of(star(p), GossipStrategy{overlap})});
   require_all_same(cases);
 }
 
@@ -315,7 +360,11 @@ TEST_CASE("local SGD: replay equals equations") {
   for (const int p : kWorkers)
     for (const int steps : {1, 3, 8})
       for (const Grouping grouping : {Grouping::whole_model, Grouping::per_tensor, Grouping::bucketed})
-        cases.push_back({fmt::format("p={} H={} {}", p, steps, name_of(grouping)), scenario_of(star(p), LocalSgdStrategy{.steps = steps, .grouping = grouping, .bucket_cap = 6_MB, .outer_update_factor = 1.5})});
+        cases.push_back(
+            {fmt::format("p={} H={} {}", p, steps, name_of(grouping)),
+             scenario_of(star(p),
+                         LocalSgdStrategy{
+                             .steps = steps, .grouping = grouping, .bucket_cap = 6_MB, .outer_update_factor = 1.5})});
   require_all_same(cases);
 }
 
@@ -327,14 +376,18 @@ TEST_CASE("local SGD in closed form") {
   const Bytes n = 14000040_B;
   const Seconds exchange = 7_us + 14.0 * 25_us + n * 1.75 * (0.8_ns_per_B + 0.1_ns_per_B) + n * 0.875 * 0.05_ns_per_B;
   require_close(25_ms + (exchange + 2_ms) / 4.0, answers[0].replay.step, 1e-9, "f + b + u + (T + o·u)/H");
-  require_close(exchange / 4.0, answers[0].replay.breakdown.exposed_communication, 1e-9, "all communication is exposed");
+  require_close(exchange / 4.0, answers[0].replay.breakdown.exposed_communication, 1e-9,
+                "all communication is exposed");
 }
 
 TEST_CASE("accumulated gradients: replay equals equations") {
   std::vector<Case> cases;
   for (const int p : {1, 2, 5, 8})
     for (const int passes : {2, 7}) {
-      const auto add = [&](const char* what, const Strategy& strategy) { cases.push_back({fmt::format("{} p={} m={}", what, p, passes), accumulating(scenario_of(star(p), strategy), passes)}); };
+      const auto add = [&](const char* what, const Strategy& strategy) {
+        cases.push_back(
+            {fmt::format("{} p={} m={}", what, p, passes), accumulating(scenario_of(star(p), strategy), passes)});
+      };
       for (const Exchange& exchange : exchanges()) {
         add("all-reduce", AllReduceStrategy{{}, exchange});
         ParameterServerStrategy servers;
@@ -359,7 +412,8 @@ TEST_CASE("asynchronous workers push once for all passes of a step") {
   Scenario alone = scenario_of(star(1), server), stale = alone;
   std::get<ParameterServerStrategy>(stale.strategy).consistency = Consistency::stale_synchronous;
   for (Scenario* scenario : {&alone, &stale}) scenario->evaluation.evaluator = Evaluator::replay;
-  const auto answers = replay_all({{"m=1", alone}, {"m=4", accumulating(alone, 4)}, {"stale, m=1", stale}, {"stale, m=4", accumulating(stale, 4)}});
+  const auto answers = replay_all(
+      {{"m=1", alone}, {"m=4", accumulating(alone, 4)}, {"stale, m=1", stale}, {"stale, m=4", accumulating(stale, 4)}});
   require_close(answers[0].step + 72_ms, answers[1].step, 1e-9, "asynchronous");
   require_close(answers[2].step + 72_ms, answers[3].step, 1e-9, "stale-synchronous");
 }
@@ -392,25 +446,32 @@ TEST_CASE("two speeds: a synchronous step waits for the slow workers") {
 }
 
 TEST_CASE("property: replay equals equations on random synchronous, pipelined and local steps") {
-  property("replay equals equations", [] {
-    Cluster cluster = star(integer_between(1, 12));
-    cluster.link = {BytesPerSecond(positive_between(1e7, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
-    cluster.reduction_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
-    cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
-    WorkloadTable table = small_workload();
-    for (GradientTensor& gradient : table.gradients) {
-      gradient.elements = integer_between(1, 5000000);
-      gradient.gap = Seconds(positive_between(1e-6, 1e-2));
-    }
-    const Exchange exchange{coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), real_between(1.0, 1.2)};
-    Scenario scenario = scenario_of(cluster, AllReduceStrategy{{}, exchange});
-    if (coin()) scenario.strategy = PipelinedStrategy{integer_between(1, 4), integer_between(1, 4), 0, {}};
-    if (coin()) scenario.strategy = LocalSgdStrategy{.steps = integer_between(1, 9), .grouping = exchange.grouping, .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
-    if (coin()) table.accumulation = integer_between(1, 5);
-    scenario.workload = std::make_shared<const WorkloadTable>(table);
-    scenario.evaluation.max_steps = 2000;
-    const auto answers = evaluate_both({{"random", scenario}});
-    assert_close(answers[0].equations.step, answers[0].replay.step, 1e-9, "step");
-    assert_close(answers[0].equations.first_step, answers[0].replay.first_step, 1e-9, "first step");
-  }, 100);
+  property(
+      "replay equals equations",
+      [] {
+        Cluster cluster = star(integer_between(1, 12));
+        cluster.link = {BytesPerSecond(positive_between(1e7, 1e11)), Seconds(positive_between(1e-7, 1e-3))};
+        cluster.reduction_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
+        cluster.host_cost = SecondsPerByte(coin() ? positive_between(1e-12, 1e-9) : 0.0);
+        WorkloadTable table = small_workload();
+        for (GradientTensor& gradient : table.gradients) {
+          gradient.elements = integer_between(1, 5000000);
+          gradient.gap = Seconds(positive_between(1e-6, 1e-2));
+        }
+        const Exchange exchange{
+            coin() ? Grouping::per_tensor : Grouping::whole_model, 25_MiB, {1_MiB}, coin(), real_between(1.0, 1.2)};
+        Scenario scenario = scenario_of(cluster, AllReduceStrategy{{}, exchange});
+        if (coin()) scenario.strategy = PipelinedStrategy{integer_between(1, 4), integer_between(1, 4), 0, {}};
+        if (coin())
+          scenario.strategy = LocalSgdStrategy{.steps = integer_between(1, 9),
+                                               .grouping = exchange.grouping,
+                                               .outer_update_factor = coin() ? real_between(0, 2) : 0.0};
+        if (coin()) table.accumulation = integer_between(1, 5);
+        scenario.workload = std::make_shared<const WorkloadTable>(table);
+        scenario.evaluation.max_steps = 2000;
+        const auto answers = evaluate_both({{"random", scenario}});
+        assert_close(answers[0].equations.step, answers[0].replay.step, 1e-9, "step");
+        assert_close(answers[0].equations.first_step, answers[0].replay.first_step, 1e-9, "first step");
+      },
+      100);
 }

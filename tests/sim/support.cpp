@@ -25,7 +25,9 @@ std::vector<Prepared> prepare(const std::vector<Case>& cases) {
 }
 
 std::vector<StepForecast> replay_prepared(const std::vector<Case>& cases, const std::vector<Prepared>& prepared) {
-  const auto results = run_in_processes(cases.size(), available_cores(), [&](std::size_t i) { return answer({&cases[i].scenario, &prepared[i].graph, 0}); });
+  const auto results = run_in_processes(cases.size(), available_cores(), [&](std::size_t i) {
+    return answer({&cases[i].scenario, &prepared[i].graph, 0});
+  });
   std::vector<StepForecast> forecasts;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     INFO(cases[i].what << ": " << results[i].error);
@@ -92,8 +94,10 @@ void require_same(const Comparison& c, double relative, bool like_workers) {
   require_close(c.equations.step, c.replay.step, relative, c.what + ": step");
   require_close(c.equations.first_step, c.replay.first_step, relative, c.what + ": first step");
   const auto part = [&](Seconds Breakdown::*member, const char* name) {
-    INFO(c.what << ": " << name << ": equations " << (c.equations.breakdown.*member).si() << " s, replay " << (c.replay.breakdown.*member).si() << " s");
-    REQUIRE(std::abs((c.equations.breakdown.*member - c.replay.breakdown.*member).si()) <= 10 * relative * c.equations.step.si());
+    INFO(c.what << ": " << name << ": equations " << (c.equations.breakdown.*member).si() << " s, replay "
+                << (c.replay.breakdown.*member).si() << " s");
+    REQUIRE(std::abs((c.equations.breakdown.*member - c.replay.breakdown.*member).si()) <=
+            10 * relative * c.equations.step.si());
   };
   part(&Breakdown::forward, "forward");
   part(&Breakdown::backward, "backward");
@@ -106,7 +110,8 @@ void require_same(const Comparison& c, double relative, bool like_workers) {
   } else {
     const auto both = [](const StepForecast& f) { return f.breakdown.exposed_communication + f.breakdown.waiting; };
     const double allowed = 10 * relative * c.equations.step.si();
-    INFO(c.what << ": exposed communication: equations " << c.equations.breakdown.exposed_communication.si() << " s, replay " << c.replay.breakdown.exposed_communication.si() << " s");
+    INFO(c.what << ": exposed communication: equations " << c.equations.breakdown.exposed_communication.si()
+                << " s, replay " << c.replay.breakdown.exposed_communication.si() << " s");
     REQUIRE(std::abs((both(c.equations) - both(c.replay)).si()) <= allowed);
     REQUIRE((c.replay.breakdown.exposed_communication - c.equations.breakdown.exposed_communication).si() <= allowed);
   }

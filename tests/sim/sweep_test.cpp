@@ -34,7 +34,9 @@ namespace fs = std::filesystem;
 /// A folder that goes when the test ends.
 class Scratch {
  public:
-  Scratch() : path_(fs::temp_directory_path() / ("stepcast-sweep-test-" + std::to_string(::getpid()))) { fs::create_directories(path_); }
+  Scratch() : path_(fs::temp_directory_path() / ("stepcast-sweep-test-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
   ~Scratch() { fs::remove_all(path_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -49,9 +51,10 @@ void write(const fs::path& file, const std::string& text) { std::ofstream(file, 
 Study study_of(const std::string& set_of_workers, const std::vector<std::string>& sets = {}) {
   std::vector<Override> changes;
   for (const std::string& set : sets) changes.push_back(parse_override(set));
-  return parse_study(R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": )" + set_of_workers +
-                         R"(, "link": {"bandwidth": "10Gbps", "latency": "25us"}}, "evaluation": {"evaluator": "replay"}})",
-                     "test", changes, default_library());
+  return parse_study(
+      R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": )" + set_of_workers +
+          R"(, "link": {"bandwidth": "10Gbps", "latency": "25us"}}, "evaluation": {"evaluator": "replay"}})",
+      "test", changes, default_library());
 }
 
 StepForecast random_forecast() {
@@ -61,7 +64,8 @@ StepForecast random_forecast() {
   f.step = time();
   const auto parts = [&] { return Breakdown{time(), time(), time(), time(), time(), time(), time()}; };
   f.breakdown = parts();
-  for (int kinds = integer_between(0, 3); kinds > 0; --kinds) f.kinds.push_back({integer_between(0, 9), integer_between(1, 9), parts()});
+  for (int kinds = integer_between(0, 3); kinds > 0; --kinds)
+    f.kinds.push_back({integer_between(0, 9), integer_between(1, 9), parts()});
   f.steady_state = coin() ? "all streams repeat every 1 step to 1e-10" : "no \"period\" µ";
   if (coin()) f.critical = {"forward", "all-reduce 1/2"};
   f.critical_steps = integer_between(0, 9);
@@ -73,13 +77,22 @@ StepForecast random_forecast() {
 
 bool same(const StepForecast& a, const StepForecast& b) {
   const auto distribution = [](const StepForecast& f) {
-    return f.distribution ? std::vector<double>{static_cast<double>(f.distribution->samples), f.distribution->p5.si(), f.distribution->p50.si(), f.distribution->p95.si(), f.distribution->p99.si()} : std::vector<double>{};
+    return f.distribution
+               ? std::vector<double>{static_cast<double>(f.distribution->samples), f.distribution->p5.si(),
+                                     f.distribution->p50.si(), f.distribution->p95.si(), f.distribution->p99.si()}
+               : std::vector<double>{};
   };
-  const auto parts = [](const Breakdown& p) { return std::vector<Seconds>{p.forward, p.backward, p.update, p.encode, p.decode, p.exposed_communication, p.waiting}; };
-  const auto same_kinds = [&](const KindBreakdown& x, const KindBreakdown& y) { return x.first == y.first && x.count == y.count && parts(x.breakdown) == parts(y.breakdown); };
+  const auto parts = [](const Breakdown& p) {
+    return std::vector<Seconds>{p.forward, p.backward, p.update, p.encode, p.decode, p.exposed_communication,
+                                p.waiting};
+  };
+  const auto same_kinds = [&](const KindBreakdown& x, const KindBreakdown& y) {
+    return x.first == y.first && x.count == y.count && parts(x.breakdown) == parts(y.breakdown);
+  };
   if (!std::equal(a.kinds.begin(), a.kinds.end(), b.kinds.begin(), b.kinds.end(), same_kinds)) return false;
-  return a.first_step == b.first_step && a.step == b.step && parts(a.breakdown) == parts(b.breakdown) && a.steady_state == b.steady_state && a.critical == b.critical &&
-         a.critical_steps == b.critical_steps && a.steps == b.steps && a.drift == b.drift && distribution(a) == distribution(b);
+  return a.first_step == b.first_step && a.step == b.step && parts(a.breakdown) == parts(b.breakdown) &&
+         a.steady_state == b.steady_state && a.critical == b.critical && a.critical_steps == b.critical_steps &&
+         a.steps == b.steps && a.drift == b.drift && distribution(a) == distribution(b);
 }
 
 }  // namespace
@@ -109,20 +122,27 @@ TEST_CASE("a packed forecast is the same forecast") {
 
 TEST_CASE("replays are the same question when nothing that they depend on differs") {
   ReplayKeys keys("program");
-  const auto key = [&](const std::vector<std::string>& sets) { return keys.key(study_of("4", sets).points.front().scenario); };
+  const auto key = [&](const std::vector<std::string>& sets) {
+    return keys.key(study_of("4", sets).points.front().scenario);
+  };
   const Digest plain = key({});
   SECTION("what shows or judges an answer does not count") {
-    for (const char* set : {"/name=other", "/description=a text", "/cluster/name=other", "/workload/name=other", "/workload/source=somebody's", "/output={\"plot\": \"a.png\"}", "/evaluation/evaluator=both", "/evaluation/tolerance=0.5",
-                            "/baseline={\"name\": \"b\", \"set\": {\"/cluster/workers\": 2}}"}) {
+    for (const char* set :
+         {"/name=other", "/description=a text", "/cluster/name=other", "/workload/name=other",
+          "/workload/source=somebody's", "/output={\"plot\": \"a.png\"}", "/evaluation/evaluator=both",
+          "/evaluation/tolerance=0.5", "/baseline={\"name\": \"b\", \"set\": {\"/cluster/workers\": 2}}"}) {
       INFO(set);
       CHECK(key({set}) == plain);
     }
   }
   SECTION("all else does") {
     std::set<Digest> seen = {plain};
-    for (const char* set : {"/workload=vgg16-v100", "/workload/batch=7", "/cluster/workers=5", "/cluster/link/bandwidth=11Gbps", "/cluster/link/latency=26us", "/cluster/reduction_cost=1ns/B",
-                            "/cluster/transport={\"kind\": \"tcp\"}", "/cluster/jitter={\"distribution\": \"gamma\", \"cv\": 0.1}", "/strategy={\"kind\": \"gossip\"}",
-                            "/strategy={\"kind\": \"all-reduce\", \"collective\": {\"algorithm\": \"binary-tree\"}}", "/evaluation/max_steps=300", "/evaluation/seed=2"}) {
+    for (const char* set :
+         {"/workload=vgg16-v100", "/workload/batch=7", "/cluster/workers=5", "/cluster/link/bandwidth=11Gbps",
+          "/cluster/link/latency=26us", "/cluster/reduction_cost=1ns/B", "/cluster/transport={\"kind\": \"tcp\"}",
+          "/cluster/jitter={\"distribution\": \"gamma\", \"cv\": 0.1}", "/strategy={\"kind\": \"gossip\"}",
+          "/strategy={\"kind\": \"all-reduce\", \"collective\": {\"algorithm\": \"binary-tree\"}}",
+          "/evaluation/max_steps=300", "/evaluation/seed=2"}) {
       INFO(set);
       CHECK(seen.insert(key({set})).second);
     }
@@ -133,9 +153,14 @@ TEST_CASE("replays are the same question when nothing that they depend on differ
   }
   SECTION("a platform counts by its content, not its name") {
     const Scratch scratch;
-    for (const auto& [name, content] : std::map<const char*, const char*>{{"a.xml", "one"}, {"b.xml", "one"}, {"c.xml", "two"}}) write(scratch / name, content);
+    for (const auto& [name, content] :
+         std::map<const char*, const char*>{{"a.xml", "one"}, {"b.xml", "one"}, {"c.xml", "two"}})
+      write(scratch / name, content);
     const std::string ring = R"(/strategy={"kind": "all-reduce", "collective": {"algorithm": "ring"}})";
-    const auto on = [&](const char* name) { return key({"/cluster/topology={\"kind\": \"simgrid-xml\", \"file\": \"" + (scratch / name).string() + "\"}", ring}); };
+    const auto on = [&](const char* name) {
+      return key(
+          {"/cluster/topology={\"kind\": \"simgrid-xml\", \"file\": \"" + (scratch / name).string() + "\"}", ring});
+    };
     CHECK(on("a.xml") == on("b.xml"));
     CHECK(on("a.xml") != on("c.xml"));
     CHECK(on("a.xml") != key({ring}));
@@ -167,8 +192,8 @@ TEST_CASE("the cache gives back what was put, also to others and later") {
 }
 
 TEST_CASE("processes that open a new cache at once all get it") {
-  // Each round is a new file and 8 processes that wait for one moment to open it. What they compete for is a few hundred
-  // microseconds long: without a transaction 6 to 16 of the 160 processes failed.
+  // Each round is a new file and 8 processes that wait for one moment to open it. What they compete for is a few
+  // hundred microseconds long: without a transaction 6 to 16 of the 160 processes failed.
   constexpr int kTogether = 8;
   for (int round = 0; round < 20; ++round) {
     const Scratch scratch;
@@ -191,7 +216,8 @@ TEST_CASE("a file that is no cache is refused and left as it is") {
   const Scratch scratch;
   const std::string text(5000, 'x');
   write(scratch / "text", text);
-  CHECK_THROWS_WITH(AnswerCache(scratch / "text"), ContainsSubstring("not a database") && ContainsSubstring("--no-cache"));
+  CHECK_THROWS_WITH(AnswerCache(scratch / "text"),
+                    ContainsSubstring("not a database") && ContainsSubstring("--no-cache"));
   CHECK(fs::file_size(scratch / "text") == text.size());
   CHECK_THROWS_WITH(AnswerCache("/dev/null/answers.sqlite"), ContainsSubstring("/dev/null/answers.sqlite"));
 }
@@ -213,7 +239,8 @@ TEST_CASE("a plan asks each question once, whoever asks it") {
 }
 
 TEST_CASE("every run of a replay is a task of its own") {
-  const Study study = study_of("[2, 4]", {"/evaluation/runs=3", R"(/cluster/jitter={"distribution": "gamma", "cv": 0.1})"});
+  const Study study =
+      study_of("[2, 4]", {"/evaluation/runs=3", R"(/cluster/jitter={"distribution": "gamma", "cv": 0.1})"});
   const auto tasks = list_tasks(plan_sweep(study, {}, "program"), {false, false});
   REQUIRE(tasks.size() == 6);
   for (std::size_t i = 0; i < 6; ++i) {
@@ -223,7 +250,9 @@ TEST_CASE("every run of a replay is a task of its own") {
 }
 
 TEST_CASE("shards and blocks hold every point once") {
-  const Study study = study_of("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", {R"(/cluster/link/latency=["1us", "2us"])", R"(/evaluation/evaluator=["equations", "replay"])"});
+  const Study study =
+      study_of("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]",
+               {R"(/cluster/link/latency=["1us", "2us"])", R"(/evaluation/evaluator=["equations", "replay"])"});
   REQUIRE(study.points.size() == 44);
   for (const std::size_t count : {1, 2, 3, 7, 44, 50}) {
     std::multiset<std::size_t> seen;
@@ -264,7 +293,9 @@ TEST_CASE("shards share an axis that has as many values as there are shards") {
 TEST_CASE("a shard's name is i/n with i below n") {
   CHECK(parse_shard("0/1").count == 1);
   CHECK(parse_shard("15/16").index == 15);
-  for (const char* text : {"", "1", "1/1", "2/1", "-1/2", "0/0", "1/2/3", "0/ 2", " 0/2", "a/b", "0/1000001", "0/99999999999999999999999"}) CHECK_THROWS_AS(parse_shard(text), std::invalid_argument);
+  for (const char* text :
+       {"", "1", "1/1", "2/1", "-1/2", "0/0", "1/2/3", "0/ 2", " 0/2", "a/b", "0/1000001", "0/99999999999999999999999"})
+    CHECK_THROWS_AS(parse_shard(text), std::invalid_argument);
 }
 
 TEST_CASE("progress: points, rate and time left") {

@@ -23,5 +23,7 @@ inline auto ContainsSubstring(const std::string& text) { return Catch::Matchers:
 
 template <int T, int B, int F>
 struct Catch::StringMaker<stepcast::Quantity<T, B, F>> {
-  static std::string convert(stepcast::Quantity<T, B, F> quantity) { return fmt::format("{:.17g} (s^{} B^{} flop^{})", quantity.si(), T, B, F); }
+  static std::string convert(stepcast::Quantity<T, B, F> quantity) {
+    return fmt::format("{:.17g} (s^{} B^{} flop^{})", quantity.si(), T, B, F);
+  }
 };

@@ -14,7 +14,8 @@ namespace stepcast::test {
 /// Every method with its defaults.
 inline std::vector<Compressor> all_compressors() {
   std::vector<Compressor> all;
-  for_each_part(static_cast<const Compressor*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) { all.emplace_back(Part{}); });
+  for_each_part(static_cast<const Compressor*>(nullptr),
+                [&]<class Part>(std::in_place_type_t<Part>) { all.emplace_back(Part{}); });
   return all;
 }
 
@@ -24,14 +25,18 @@ inline std::string kind_of(const Compressor& compressor) {
 
 /// The same compressor with another packing; itself where GRACE does not have the method.
 inline Compressor with_packing(Compressor compressor, Packing packing, Framework framework = Framework::tensorflow) {
-  std::visit([&](auto& x) {
-    if constexpr (requires { x.packing; }) x.packing = packing;
-    if constexpr (requires { x.framework; }) x.framework = framework;
-  }, compressor);
+  std::visit(
+      [&](auto& x) {
+        if constexpr (requires { x.packing; }) x.packing = packing;
+        if constexpr (requires { x.framework; }) x.framework = framework;
+      },
+      compressor);
   return compressor;
 }
 
-inline double payload_bytes(const Compressor& compressor, const Tensor& tensor) { return payload(make_plan(compressor, tensor)).si(); }
+inline double payload_bytes(const Compressor& compressor, const Tensor& tensor) {
+  return payload(make_plan(compressor, tensor)).si();
+}
 
 /// Tensor by tensor, as the survey exchanges them.
 inline double payload_bytes(const Compressor& compressor, const std::vector<Tensor>& tensors) {
@@ -53,7 +58,8 @@ inline DeviceProfile device_of(Seconds launch, BytesPerSecond bandwidth, FlopsPe
 /// In a property: one to four dimensions of 1 to 40.
 inline Tensor random_tensor() {
   Tensor tensor;
-  for (int dimensions = integer_between(1, 4); dimensions > 0; --dimensions) tensor.shape.push_back(integer_between(1, 40));
+  for (int dimensions = integer_between(1, 4); dimensions > 0; --dimensions)
+    tensor.shape.push_back(integer_between(1, 40));
   return tensor;
 }
 

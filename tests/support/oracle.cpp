@@ -17,7 +17,8 @@ double deviation(double expected, double got) {
 }
 
 std::string describe_deviation(double expected, double got, double relative, const std::string& what) {
-  return fmt::format("{}: expected {:.17g}, got {:.17g}, deviation {:.3g} (allowed {:.3g})", what, expected, got, deviation(expected, got), relative);
+  return fmt::format("{}: expected {:.17g}, got {:.17g}, deviation {:.3g} (allowed {:.3g})", what, expected, got,
+                     deviation(expected, got), relative);
 }
 
 void require_close(double expected, double got, double relative, const std::string& what) {

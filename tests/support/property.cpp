@@ -13,7 +13,8 @@ namespace {
 /// In [0, 1], on a grid fine enough for any test and exact in binary.
 double unit_interval() {
   constexpr std::int64_t steps = std::int64_t{1} << 40;
-  return static_cast<double>(*rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, steps + 1))) / static_cast<double>(steps);
+  return static_cast<double>(*rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, steps + 1))) /
+         static_cast<double>(steps);
 }
 
 }  // namespace
@@ -32,8 +33,7 @@ void check_property(const std::string& statement, const rc::detail::Property& te
   }
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
-  FAIL("property \"" << statement << "\" (seed " << params.seed << ")\n"
-                     << text.str());
+  FAIL("property \"" << statement << "\" (seed " << params.seed << ")\n" << text.str());
 }
 
 int integer_between(int low, int high) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high + 1)); }

@@ -8,7 +8,8 @@ namespace stepcast::test {
 
 /// 1 to 9 workers on a star, with each of the other costs or without it.
 inline Cluster random_star() {
-  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)), Seconds(positive_between(1e-6, 1e-3)));
+  Cluster cluster = star_cluster(integer_between(1, 9), BytesPerSecond(positive_between(1e8, 1e10)),
+                                 Seconds(positive_between(1e-6, 1e-3)));
   if (coin()) cluster.reduction_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
   if (coin()) cluster.host_cost = SecondsPerByte(positive_between(1e-11, 1e-9));
   if (coin()) cluster.collective_cost = Seconds(positive_between(1e-6, 1e-3));

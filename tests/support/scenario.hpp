@@ -24,7 +24,8 @@ inline Workload simple_workload(Seconds forward, Seconds backward, Seconds updat
 }
 
 /// A workload of gradients given as (bytes, gap), and a tail.
-inline Workload workload_of(Seconds forward, const std::vector<std::pair<double, double>>& gradients, Seconds tail, Seconds update) {
+inline Workload workload_of(Seconds forward, const std::vector<std::pair<double, double>>& gradients, Seconds tail,
+                            Seconds update) {
   Workload w;
   w.forward = forward;
   w.update = update;
@@ -55,7 +56,8 @@ inline CollectiveChoice ring_choice() {
 inline double ring_all_reduce(const Cluster& c, double n) {
   if (c.workers == 1) return 0;
   const double p = c.workers, share = (p - 1) / p;
-  return 2 * (p - 1) * c.link.latency.si() + 2 * share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) + share * n * c.reduction_cost.si() + c.collective_cost.si();
+  return 2 * (p - 1) * c.link.latency.si() + 2 * share * n * (1 / c.link.bandwidth.si() + c.host_cost.si()) +
+         share * n * c.reduction_cost.si() + c.collective_cost.si();
 }
 
 inline Scenario scenario_of(Cluster cluster, Strategy strategy, Compressor compressor = NoCompressor{}) {
@@ -66,12 +68,17 @@ inline Scenario scenario_of(Cluster cluster, Strategy strategy, Compressor compr
   return scenario;
 }
 
-inline StepForecast forecast(const Scenario& scenario, const Workload& workload) { return evaluate(build_step_graph(scenario, workload), scenario.cluster); }
+inline StepForecast forecast(const Scenario& scenario, const Workload& workload) {
+  return evaluate(build_step_graph(scenario, workload), scenario.cluster);
+}
 
 /// Seconds of one steady-state step.
-inline double step_time(const Scenario& scenario, const Workload& workload) { return forecast(scenario, workload).step.si(); }
+inline double step_time(const Scenario& scenario, const Workload& workload) {
+  return forecast(scenario, workload).step.si();
+}
 
-/// The first `steps` passes of the template as one: what a pass waits for in those before it, it waits for in the same one.
+/// The first `steps` passes of the template as one: what a pass waits for in those before it, it waits for in the same
+/// one.
 inline StepGraph unrolled(const StepGraph& graph, int steps) {
   StepGraph all = graph;
   all.tasks.clear();

@@ -22,7 +22,8 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 }  // namespace
 
 TEST_CASE("ranges of whole numbers, of real ones, and of quantities in any mix of units") {
-  const AxisRange workers = parse_axis_range("2..64"), ratio = parse_axis_range("0.01..0.5"), mixed = parse_axis_range("0..0.5");
+  const AxisRange workers = parse_axis_range("2..64"), ratio = parse_axis_range("0.01..0.5"),
+                  mixed = parse_axis_range("0..0.5");
   CHECK((workers.whole && !ratio.whole && !mixed.whole));
   CHECK((workers.from == 2 && workers.to == 64 && !workers.unit));
   CHECK((ratio.from == 0.01 && ratio.to == 0.5));
@@ -52,7 +53,8 @@ TEST_CASE("what is no range says why, and what one is") {
 }
 
 TEST_CASE("values in steps: added, or by a factor; of numbers and of quantities") {
-  const AxisRange eights = parse_axis_range("8..64:8"), powers = parse_axis_range("2..64:x2"), sizes = parse_axis_range("1MiB..4MiB:1MiB"), all = parse_axis_range("3..5");
+  const AxisRange eights = parse_axis_range("8..64:8"), powers = parse_axis_range("2..64:x2"),
+                  sizes = parse_axis_range("1MiB..4MiB:1MiB"), all = parse_axis_range("3..5");
   CHECK(grid_values(eights, 64) == std::vector<double>{8, 16, 24, 32, 40, 48, 56, 64});
   CHECK(grid_values(powers, 64) == std::vector<double>{2, 4, 8, 16, 32, 64});
   CHECK(grid_values(sizes, 64) == std::vector<double>{1 << 20, 2 << 20, 3 << 20, 4 << 20});

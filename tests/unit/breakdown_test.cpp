@@ -15,7 +15,8 @@ using namespace stepcast::test;
 
 namespace {
 
-constexpr std::array kPriority = {Phase::forward, Phase::backward, Phase::update, Phase::encode, Phase::decode, Phase::exchange};
+constexpr std::array kPriority = {Phase::forward, Phase::backward, Phase::update,
+                                  Phase::encode,  Phase::decode,   Phase::exchange};
 
 Seconds part(const Breakdown& b, Phase phase) {
   switch (phase) {
@@ -56,7 +57,8 @@ TEST_CASE("each instant goes to the first active phase") {
   // serve                      6----8       (waiting)
   // decode                          8--9
   //                                       9..10 nothing: waiting
-  const Breakdown b = attribute({{Phase::exchange, 2, 6}, {Phase::backward, 0, 4}, {Phase::serve, 6, 8}, {Phase::decode, 8, 9}}, 0, 10);
+  const Breakdown b =
+      attribute({{Phase::exchange, 2, 6}, {Phase::backward, 0, 4}, {Phase::serve, 6, 8}, {Phase::decode, 8, 9}}, 0, 10);
   CHECK(b.backward == 4_s);
   CHECK(b.exposed_communication == 2_s);
   CHECK(b.decode == 1_s);
@@ -90,8 +92,10 @@ TEST_CASE("overlapping intervals of one phase count once, and only inside the wi
 TEST_CASE("attribution agrees with counting second by second") {
   // Whole seconds, so that sums are exact and every second belongs to one part.
   property(
-      "each second goes to the first phase that covers it", [] {
-        const auto intervals = random_intervals([] { return integer_between(-10, 40); }, [] { return integer_between(0, 15); });
+      "each second goes to the first phase that covers it",
+      [] {
+        const auto intervals =
+            random_intervals([] { return integer_between(-10, 40); }, [] { return integer_between(0, 15); });
         const int begin = integer_between(-5, 20), length = integer_between(1, 30);
         std::map<Phase, double> seconds;
         double waiting = 0;
@@ -115,14 +119,17 @@ TEST_CASE("attribution agrees with counting second by second") {
 
 TEST_CASE("parts add up for any times") {
   property(
-      "sum of parts equals the length, no part is negative", [] {
+      "sum of parts equals the length, no part is negative",
+      [] {
         const double unit = positive_between(1e-9, 1e4);
-        const auto intervals = random_intervals([&] { return unit * real_between(-1, 3); }, [&] { return unit * real_between(0, 2); });
+        const auto intervals =
+            random_intervals([&] { return unit * real_between(-1, 3); }, [&] { return unit * real_between(0, 2); });
         const double begin = unit * real_between(-1, 1), length = unit * real_between(0.1, 3);
         const Breakdown b = attribute(intervals, begin, length);
         // Sums of at most 24 rounded differences of times below 6 units.
         assert_close(length, b.total().si(), 1e-14, "sum of parts");
-        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::encode, Phase::decode, Phase::exchange, Phase::serve})
+        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::encode, Phase::decode,
+                                  Phase::exchange, Phase::serve})
           RC_ASSERT(part(b, phase).si() >= 0.0);
       },
       2000);
@@ -153,13 +160,16 @@ TEST_CASE("a start that rounding puts just before zero keeps its interval") {
 
 TEST_CASE("folding keeps every second of every phase") {
   property(
-      "second s of the period is covered as often as s, s ± period, ... are", [] {
-        const auto intervals = random_intervals([] { return integer_between(-40, 40); }, [] { return integer_between(0, 30); });
+      "second s of the period is covered as often as s, s ± period, ... are",
+      [] {
+        const auto intervals =
+            random_intervals([] { return integer_between(-40, 40); }, [] { return integer_between(0, 30); });
         const int period = integer_between(1, 12);
         const auto folded = wrap(intervals, period);
         std::map<std::pair<Phase, int>, int> expected, got;
         for (const Interval& i : intervals)
-          for (int t = static_cast<int>(i.start); t < i.end; ++t) ++expected[{i.phase, ((t % period) + period) % period}];
+          for (int t = static_cast<int>(i.start); t < i.end; ++t)
+            ++expected[{i.phase, ((t % period) + period) % period}];
         for (const Interval& i : folded) {
           RC_ASSERT(i.start >= 0 && i.start < i.end && i.end <= period);
           for (int t = static_cast<int>(i.start); t < i.end; ++t) ++got[{i.phase, t}];
@@ -168,9 +178,12 @@ TEST_CASE("folding keeps every second of every phase") {
       },
       1000);
   property(
-      "no time is lost for any times", [] {
+      "no time is lost for any times",
+      [] {
         const double period = positive_between(1e-9, 1e4);
-        const auto intervals = random_intervals([&] { return coin() ? -period * 1e-17 * integer_between(0, 40) : period * real_between(-3, 3); }, [&] { return period * real_between(0, 2.5); });
+        const auto intervals = random_intervals(
+            [&] { return coin() ? -period * 1e-17 * integer_between(0, 40) : period * real_between(-3, 3); },
+            [&] { return period * real_between(0, 2.5); });
         const auto folded = wrap(intervals, period);
         for (const Interval& i : folded) RC_ASSERT(i.start >= 0 && i.end <= period * (1 + 1e-15));
         RC_ASSERT(std::abs(total_length(folded) - total_length(intervals)) <= 1e-13 * period);
@@ -197,7 +210,9 @@ TEST_CASE("kinds of workers: those in no group first, groups at the end") {
   cluster.link = {10_Gbps, 5_us};
   CHECK(worker_kinds(cluster) == std::vector<WorkerKind>{{0, 8, 1.0, {10_Gbps, 5_us}}});
   cluster.groups = {{2, 0.5, {}, {}}, {1, 1.0, 1_Gbps, 9_us}};
-  CHECK(worker_kinds(cluster) == std::vector<WorkerKind>{{0, 5, 1.0, {10_Gbps, 5_us}}, {5, 2, 0.5, {10_Gbps, 5_us}}, {7, 1, 1.0, {1_Gbps, 9_us}}});
+  CHECK(worker_kinds(cluster) == std::vector<WorkerKind>{{0, 5, 1.0, {10_Gbps, 5_us}},
+                                                         {5, 2, 0.5, {10_Gbps, 5_us}},
+                                                         {7, 1, 1.0, {1_Gbps, 9_us}}});
   cluster.groups[0].count = 7;  // nobody is left outside
   CHECK(worker_kinds(cluster) == std::vector<WorkerKind>{{0, 7, 0.5, {10_Gbps, 5_us}}, {7, 1, 1.0, {1_Gbps, 9_us}}});
 }

@@ -12,7 +12,8 @@ namespace {
 DeviceProfile device() {
   DeviceProfile profile;
   profile.name = "device";
-  profile.peaks = {{Dtype::fp16, 100_TFLOPS, Evidence::assumed, "test"}, {Dtype::fp32, 10_TFLOPS, Evidence::assumed, "test"}};
+  profile.peaks = {{Dtype::fp16, 100_TFLOPS, Evidence::assumed, "test"},
+                   {Dtype::fp32, 10_TFLOPS, Evidence::assumed, "test"}};
   profile.memory_bandwidth.value = 1000_GBps;
   profile.launch_overhead.value = 5_us;
   profile.compute_efficiency.value = 0.5;
@@ -37,14 +38,17 @@ TEST_CASE("kernels without an entry have the device's rates") {
 
 TEST_CASE("kernels with an entry have its rates, no efficiency applied") {
   DeviceProfile profile = device();
-  profile.kernels = {{"select", 9_us, 400_GBps, {}, Evidence::measured, "test"}, {"orthogonalise", 20_us, 50_GBps, 2_TFLOPS, Evidence::measured, "test"}};
+  profile.kernels = {{"select", 9_us, 400_GBps, {}, Evidence::measured, "test"},
+                     {"orthogonalise", 20_us, 50_GBps, 2_TFLOPS, Evidence::measured, "test"}};
   const CodecRates rates = codec_rates(profile);
   REQUIRE(rates.measured.size() == 2);
   // 4 MB at 400 GB/s: 10 us and 9 us of launch. 1 Gflop at the device's 5 TFLOPS: 200 us.
   require_close(19e-6, price({{"select", 3_MB, 1_MB, {}}}, rates).si(), 1e-15, "select, bound by memory");
-  require_close(209e-6, price({{"select", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15, "select, bound by the device's arithmetic");
+  require_close(209e-6, price({{"select", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15,
+                "select, bound by the device's arithmetic");
   // 4 MB at 50 GB/s: 80 us, 1 Gflop at its own 2 TFLOPS: 500 us, and 20 us of launch.
-  require_close(600e-6, price({{"orthogonalise", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15, "orthogonalise, its own arithmetic added");
+  require_close(600e-6, price({{"orthogonalise", 3_MB, 1_MB, Flops(1e9)}}, rates).si(), 1e-15,
+                "orthogonalise, its own arithmetic added");
   // 4 MB at the device's 800 GB/s: 5 us and 5 us of launch.
   require_close(10e-6, price({{"cast", 3_MB, 1_MB, {}}}, rates).si(), 1e-15, "a kernel that is not listed");
 }

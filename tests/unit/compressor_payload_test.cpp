@@ -23,7 +23,8 @@ Tensor vector_of(std::int64_t elements) { return {{elements}}; }
 
 std::vector<Tensor> resnet50() {
   std::vector<Tensor> tensors;
-  for (const Row& row : read_table("resnet50_1001_elements.csv")) tensors.push_back(vector_of(std::stoll(row.at("elements"))));
+  for (const Row& row : read_table("resnet50_1001_elements.csv"))
+    tensors.push_back(vector_of(std::stoll(row.at("elements"))));
   return tensors;
 }
 
@@ -44,7 +45,11 @@ struct Network {
   std::int64_t elements, tensors;
 };
 // d and L as the survey's runs exchange them: 4d is the recorded row of "none" in every case.
-constexpr Network kNetworks[] = {{"resnet50", 25559081, 161}, {"resnet20_v2", 269467, 51}, {"densenet40_k12", 357491, 158}, {"unet", 1850305, 46}, {"ncf", 31832577, 10}};
+constexpr Network kNetworks[] = {{"resnet50", 25559081, 161},
+                                 {"resnet20_v2", 269467, 51},
+                                 {"densenet40_k12", 357491, 158},
+                                 {"unet", 1850305, 46},
+                                 {"ncf", 31832577, 10}};
 
 /// The compressor of a recorded row, as the survey ran it (TensorFlow).
 Compressor recorded_compressor(const Row& row) {
@@ -103,14 +108,16 @@ TEST_CASE("with packing grace, payloads are the recorded bytes") {
       if (row.at("model") == "resnet50") {
         require_close(expected, payload_bytes(compressor, resnet50()), 0, what);
       } else {
-        require_close(expected, payload_bytes(compressor, cut_evenly(network.elements, network.tensors)), 0, what + ", even tensors");
-        require_close(expected, payload_bytes(compressor, cut_unevenly(network.elements, network.tensors)), 0, what + ", uneven tensors");
+        require_close(expected, payload_bytes(compressor, cut_evenly(network.elements, network.tensors)), 0,
+                      what + ", even tensors");
+        require_close(expected, payload_bytes(compressor, cut_unevenly(network.elements, network.tensors)), 0,
+                      what + ", uneven tensors");
       }
       ++compared;
     }
   }
-  // 14 rows for each of five networks (none, 8bit, onebit, three sign methods, terngrad, natural, three each of qsgd and
-  // sketch), and top-k and random-k at four ratios for ResNet-50.
+  // 14 rows for each of five networks (none, 8bit, onebit, three sign methods, terngrad, natural, three each of qsgd
+  // and sketch), and top-k and random-k at four ratios for ResNet-50.
   CHECK(compared == 5 * 14 + 8);
 }
 
@@ -124,11 +131,13 @@ TEST_CASE("the survey's ResNet-50 has 161 tensors and 25,559,081 elements") {
 
 TEST_CASE("PyTorch's 8-byte indices lengthen top-k from 8 to 12 bytes an element kept") {
   const Tensor tensor = vector_of(1000);  // k = 10
-  CHECK(payload_bytes(TopK{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::tensorflow}, tensor) == 80);
+  CHECK(payload_bytes(TopK{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::tensorflow}, tensor) ==
+        80);
   CHECK(payload_bytes(TopK{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::torch}, tensor) == 120);
   CHECK(payload_bytes(TopK{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::dist}, tensor) == 80);
   CHECK(payload_bytes(TopK{.ratio = 0.01, .packing = Packing::ideal, .framework = Framework::torch}, tensor) == 80);
-  CHECK(payload_bytes(Threshold{.density = 0.01, .packing = Packing::grace, .framework = Framework::torch}, tensor) == 120);
+  CHECK(payload_bytes(Threshold{.density = 0.01, .packing = Packing::grace, .framework = Framework::torch}, tensor) ==
+        120);
   CHECK(payload_bytes(Dgc{.ratio = 0.01, .packing = Packing::grace, .framework = Framework::dist}, tensor) == 120);
 }
 
@@ -144,10 +153,13 @@ TEST_CASE("indices of 4 bytes tell 2^32 elements apart, not more") {
 TEST_CASE("defaults taken from recorded runs give those runs' bytes") {
   // Within what four digits of the default allow.
   const auto tensors = resnet50();
-  require_close(8677823.2, payload_bytes(Threshold{.packing = Packing::grace}, tensors), 2e-3, "threshold 0.01 without error feedback");
+  require_close(8677823.2, payload_bytes(Threshold{.packing = Packing::grace}, tensors), 2e-3,
+                "threshold 0.01 without error feedback");
   require_close(15785250.6, payload_bytes(Inceptionn{.packing = Packing::grace}, tensors), 1e-4, "inceptionn");
-  require_close(2060054.4, payload_bytes(Dgc{.selected = 1.008, .packing = Packing::grace}, tensors), 1e-3, "dgc at ratio 0.01");
-  require_close(1053961.2, payload_bytes(Adaptive{.selected = 1.029, .packing = Packing::grace}, tensors), 1e-3, "adaptive at ratio 0.01");
+  require_close(2060054.4, payload_bytes(Dgc{.selected = 1.008, .packing = Packing::grace}, tensors), 1e-3,
+                "dgc at ratio 0.01");
+  require_close(1053961.2, payload_bytes(Adaptive{.selected = 1.029, .packing = Packing::grace}, tensors), 1e-3,
+                "adaptive at ratio 0.01");
 }
 
 TEST_CASE("PowerSGD sends the floats of Pufferfish's networks") {
@@ -166,7 +178,8 @@ TEST_CASE("PowerSGD sends the floats of Pufferfish's networks") {
 }
 
 TEST_CASE("PowerSGD depends on the order of dimensions") {
-  // [c_out, c_in, 1, 1]: 4·(256 + 64). TensorFlow's [1, 1, c_in, c_out] is one row of 16,384: 4·(1 + 16384), longer than the 65,536 B sent raw.
+  // [c_out, c_in, 1, 1]: 4·(256 + 64). TensorFlow's [1, 1, c_in, c_out] is one row of 16,384: 4·(1 + 16384), longer
+  // than the 65,536 B sent raw.
   CHECK(payload_bytes(PowerSgd{}, Tensor{{256, 64, 1, 1}}) == 1280);
   CHECK(payload_bytes(PowerSgd{}, Tensor{{1, 1, 64, 256}}) == 65540);
 }
@@ -192,40 +205,43 @@ TEST_CASE("ideal packings by hand") {
   CHECK(payload_bytes(NoCompressor{}, t) == 4012);
   CHECK(payload_bytes(RatioCompressor{.ratio = 8}, t) == 501.5);  // an abstract ratio rounds nothing
   CHECK(payload_bytes(Fp16{}, t) == 2006);
-  CHECK(payload_bytes(EightBit{}, t) == 1007);                    // 1003 + 4
-  CHECK(payload_bytes(OneBit{}, t) == 134);                       // ceil(1003/8) = 126, two means
+  CHECK(payload_bytes(EightBit{}, t) == 1007);  // 1003 + 4
+  CHECK(payload_bytes(OneBit{}, t) == 134);     // ceil(1003/8) = 126, two means
   CHECK(payload_bytes(SignSgd{}, t) == 126);
   CHECK(payload_bytes(Signum{}, t) == 126);
   CHECK(payload_bytes(EfSignSgd{}, t) == 130);
-  CHECK(payload_bytes(Qsgd{.levels = 127}, t) == 1007);           // 255 values: 8 bits
-  CHECK(payload_bytes(Qsgd{.levels = 128}, t) == 1133);           // 257 values: 9 bits, ceil(9027/8) = 1129, and 4
-  CHECK(payload_bytes(Qsgd{.levels = 1}, t) == 255);              // 3 values: 2 bits, ceil(2006/8) = 251, and 4
+  CHECK(payload_bytes(Qsgd{.levels = 127}, t) == 1007);              // 255 values: 8 bits
+  CHECK(payload_bytes(Qsgd{.levels = 128}, t) == 1133);              // 257 values: 9 bits, ceil(9027/8) = 1129, and 4
+  CHECK(payload_bytes(Qsgd{.levels = 1}, t) == 255);                 // 3 values: 2 bits, ceil(2006/8) = 251, and 4
   CHECK(payload_bytes(Qsgd{.levels = 7, .bucket = 128}, t) == 534);  // 15 values: ceil(4012/8) = 502; 8 norms
-  CHECK(payload_bytes(TernGrad{}, t) == 255);                     // ceil(1003/4) + 4
+  CHECK(payload_bytes(TernGrad{}, t) == 255);                        // ceil(1003/4) + 4
   CHECK(payload_bytes(Natural{}, t) == 1003);
   // round(100.3) = 100, round(200.6) = 201, round(300.9) = 301: 400 + 402 + 301, and ceil(1003/4) = 251 of tags
   CHECK(payload_bytes(Inceptionn{.share_32 = 0.1, .share_16 = 0.2, .share_8 = 0.3}, t) == 1354);
-  CHECK(payload_bytes(RandomK{.ratio = 0.1}, t) == 400);          // k = floor(100.3)
+  CHECK(payload_bytes(RandomK{.ratio = 0.1}, t) == 400);  // k = floor(100.3)
   CHECK(payload_bytes(TopK{.ratio = 0.1}, t) == 800);
   CHECK(payload_bytes(Threshold{.density = 0.1}, t) == 800);
   CHECK(payload_bytes(Dgc{.ratio = 0.1, .selected = 1.25}, t) == 1000);  // 125 of 8 bytes
   CHECK(payload_bytes(Wangni{.density = 0.1}, t) == 800);
-  CHECK(payload_bytes(Adaptive{.ratio = 0.1}, t) == 412);         // 4·(3 + 100)
-  CHECK(payload_bytes(SketchMl{.quantiles = 64}, t) == 1009);     // 6 bits: ceil(6018/8) = 753, and 256
-  CHECK(payload_bytes(ThreeLc{}, t) == 205);                      // ceil(1003/5) = 201, and 4
-  CHECK(payload_bytes(ThreeLc{.run_length_gain = 4}, t) == 55);   // ceil(201/4) = 51, and 4
+  CHECK(payload_bytes(Adaptive{.ratio = 0.1}, t) == 412);        // 4·(3 + 100)
+  CHECK(payload_bytes(SketchMl{.quantiles = 64}, t) == 1009);    // 6 bits: ceil(6018/8) = 753, and 256
+  CHECK(payload_bytes(ThreeLc{}, t) == 205);                     // ceil(1003/5) = 201, and 4
+  CHECK(payload_bytes(ThreeLc{.run_length_gain = 4}, t) == 55);  // ceil(201/4) = 51, and 4
   // k = 100: 400 of indices, 31 values in 5 bits: ceil(500/8) = 63, and 4
   CHECK(payload_bytes(QsparseLocalSgd{.ratio = 0.1, .levels = 15}, t) == 467);
-  CHECK(payload_bytes(Atomo{.rank = 3}, Tensor{{64, 32, 3, 3}}) == 4236);  // 4·3·(64 + 288 + 1)
-  CHECK(payload_bytes(GradiVeq{.slice = 100, .dimension = 10}, t) == 440);  // 11 slices of 10 values
+  CHECK(payload_bytes(Atomo{.rank = 3}, Tensor{{64, 32, 3, 3}}) == 4236);       // 4·3·(64 + 288 + 1)
+  CHECK(payload_bytes(GradiVeq{.slice = 100, .dimension = 10}, t) == 440);      // 11 slices of 10 values
   CHECK(payload_bytes(GradiVeq{.slice = 5000, .dimension = 1003}, t) == 4012);  // no shorter than raw: raw
 }
 
 TEST_CASE("the survey's packing by hand") {
-  const auto grace = [](const Compressor& c, std::int64_t d) { return payload_bytes(with_packing(c, Packing::grace), vector_of(d)); };
-  CHECK(grace(Qsgd{.levels = 127}, 1003) == 1007);   // int8
-  CHECK(grace(Qsgd{.levels = 128}, 1003) == 2010);   // int16
-  CHECK(payload_bytes(Qsgd{.packing = Packing::grace, .framework = Framework::dist}, vector_of(1003)) == 1035);  // 8 buckets of 128
+  const auto grace = [](const Compressor& c, std::int64_t d) {
+    return payload_bytes(with_packing(c, Packing::grace), vector_of(d));
+  };
+  CHECK(grace(Qsgd{.levels = 127}, 1003) == 1007);  // int8
+  CHECK(grace(Qsgd{.levels = 128}, 1003) == 2010);  // int16
+  CHECK(payload_bytes(Qsgd{.packing = Packing::grace, .framework = Framework::dist}, vector_of(1003)) ==
+        1035);                                             // 8 buckets of 128
   CHECK(grace(SketchMl{.quantiles = 255}, 1003) == 2023);  // uint8 and 4·255
   CHECK(grace(SketchMl{.quantiles = 256}, 1003) == 3030);  // uint16 and 4·256
   CHECK(grace(Inceptionn{.share_8 = 0.0}, 1003) == 251);   // padded by 4 - 3 = 1 to 1004 tags
@@ -254,7 +270,9 @@ TEST_CASE("payloads grow with what is kept") {
     const double low = positive_between(1e-3, 1), high = low + (1 - low) * real_between(0, 1);
     const int few = integer_between(2, 300), many = few + integer_between(0, 300);
     const Packing packing = coin() ? Packing::ideal : Packing::grace;
-    const auto grows = [&](Compressor less, Compressor more) { RC_ASSERT(payload_bytes(with_packing(less, packing), t) <= payload_bytes(with_packing(more, packing), t)); };
+    const auto grows = [&](Compressor less, Compressor more) {
+      RC_ASSERT(payload_bytes(with_packing(less, packing), t) <= payload_bytes(with_packing(more, packing), t));
+    };
     grows(RandomK{.ratio = low}, RandomK{.ratio = high});
     grows(TopK{.ratio = low}, TopK{.ratio = high});
     grows(Dgc{.ratio = low}, Dgc{.ratio = high});
@@ -279,44 +297,48 @@ TEST_CASE("ideal packing is never longer than the survey's") {
     methods.push_back(drawn);
     for (const Compressor& method : methods)
       for (const Framework framework : {Framework::tensorflow, Framework::torch, Framework::dist})
-        RC_ASSERT(payload_bytes(with_packing(method, Packing::ideal, framework), tensor) <= payload_bytes(with_packing(method, Packing::grace, framework), tensor));
+        RC_ASSERT(payload_bytes(with_packing(method, Packing::ideal, framework), tensor) <=
+                  payload_bytes(with_packing(method, Packing::grace, framework), tensor));
   });
 }
 
 TEST_CASE("a plan is consistent") {
-  property("for every method and shape", [] {
-    const Tensor tensor = random_tensor();
-    for (const Compressor& method : all_compressors()) {
-      for (const Packing packing : {Packing::ideal, Packing::grace}) {
-        const Compressor compressor = with_packing(method, packing);
-        RC_ASSERT(check(compressor, {}).empty());
-        const CodecPlan plan = make_plan(compressor, tensor);
-        // What cannot be summed is decoded message by message, and nothing else is.
-        RC_ASSERT(plan.decode.further.empty() == plan.summable());
-        RC_ASSERT(!plan.stages.empty());
-        for (const Stage& stage : plan.stages) {
-          RC_ASSERT(!stage.messages.empty());
-          for (const Payload& message : stage.messages) {
-            // A threshold that no element passes sends nothing.
-            RC_ASSERT(message.bytes >= 0_B);
-            RC_ASSERT((message.size_exchange > 0_B) == (message.primitive == Primitive::all_gather_unequal));
+  property(
+      "for every method and shape",
+      [] {
+        const Tensor tensor = random_tensor();
+        for (const Compressor& method : all_compressors()) {
+          for (const Packing packing : {Packing::ideal, Packing::grace}) {
+            const Compressor compressor = with_packing(method, packing);
+            RC_ASSERT(check(compressor, {}).empty());
+            const CodecPlan plan = make_plan(compressor, tensor);
+            // What cannot be summed is decoded message by message, and nothing else is.
+            RC_ASSERT(plan.decode.further.empty() == plan.summable());
+            RC_ASSERT(!plan.stages.empty());
+            for (const Stage& stage : plan.stages) {
+              RC_ASSERT(!stage.messages.empty());
+              for (const Payload& message : stage.messages) {
+                // A threshold that no element passes sends nothing.
+                RC_ASSERT(message.bytes >= 0_B);
+                RC_ASSERT((message.size_exchange > 0_B) == (message.primitive == Primitive::all_gather_unequal));
+              }
+            }
+            // Sizes that differ between workers are the sizes that the data decide.
+            const bool unequal = plan.stages[0].messages[0].primitive == Primitive::all_gather_unequal;
+            RC_ASSERT(unequal == !plan.assumed.empty());
+            for (const auto& passes : {encode_passes(plan), decode_passes(plan, 8)}) {
+              for (const Pass& pass : passes) {
+                RC_ASSERT(pass.read >= 0_B);
+                RC_ASSERT(pass.written >= 0_B);
+                RC_ASSERT(pass.flops >= Flops{});
+                RC_ASSERT(pass.repeats > 0);
+                RC_ASSERT(!pass.kernel.empty());
+              }
+            }
           }
         }
-        // Sizes that differ between workers are the sizes that the data decide.
-        const bool unequal = plan.stages[0].messages[0].primitive == Primitive::all_gather_unequal;
-        RC_ASSERT(unequal == !plan.assumed.empty());
-        for (const auto& passes : {encode_passes(plan), decode_passes(plan, 8)}) {
-          for (const Pass& pass : passes) {
-            RC_ASSERT(pass.read >= 0_B);
-            RC_ASSERT(pass.written >= 0_B);
-            RC_ASSERT(pass.flops >= Flops{});
-            RC_ASSERT(pass.repeats > 0);
-            RC_ASSERT(!pass.kernel.empty());
-          }
-        }
-      }
-    }
-  }, 50);
+      },
+      50);
 }
 
 TEST_CASE("only random-k, fp16, PowerSGD, GradiVeQ and what leaves gradients as they are can be summed") {
@@ -350,8 +372,8 @@ TEST_CASE("tensors that travel together") {
   const CodecPlan plan = make_plan(PowerSgd{.rank = 2}, group);
   REQUIRE(plan.stages.size() == 2);
   REQUIRE(plan.stages[0].messages.size() == 2);
-  CHECK(plan.stages[0].messages[0].bytes == 592_B);   // 4·2·(64 + 10)
-  CHECK(plan.stages[0].messages[1].bytes == 296_B);   // 4·(64 + 10)
+  CHECK(plan.stages[0].messages[0].bytes == 592_B);  // 4·2·(64 + 10)
+  CHECK(plan.stages[0].messages[1].bytes == 296_B);  // 4·(64 + 10)
   REQUIRE(plan.stages[1].messages.size() == 1);
   CHECK(plan.stages[1].messages[0].bytes == 2816_B);  // 4·2·(288 + 64)
   // All others: one vector of 19,146 elements, so one scale where four tensors have four.
@@ -368,7 +390,9 @@ TEST_CASE("tensors that travel together") {
 }
 
 TEST_CASE("bad parameters are refused") {
-  const auto faults = [](const Compressor& compressor, std::vector<Tensor> tensors = {}) { return check(compressor, tensors); };
+  const auto faults = [](const Compressor& compressor, std::vector<Tensor> tensors = {}) {
+    return check(compressor, tensors);
+  };
   const auto one_fault = [&](const Compressor& compressor, const std::string& text, std::vector<Tensor> tensors = {}) {
     const auto found = faults(compressor, tensors);
     INFO(kind_of(compressor) << ": " << text);
@@ -408,9 +432,14 @@ TEST_CASE("the table has a line for every method, in order") {
   for (std::size_t i = 0; i < kinds.size(); ++i) CHECK(compressors()[i].kind == kinds[i]);
   CHECK(find_compressor("dgc").of == CompressorClass::sparsification);
   CHECK_THROWS_AS(find_compressor("zip"), std::invalid_argument);
-  // A method has packing grace if and only if the table says what GRACE sends, apart from those that have one form only.
+  // A method has packing grace if and only if the table says what GRACE sends, apart from those that have one form
+  // only.
   for (const Compressor& compressor : all_compressors()) {
-    const bool choosable = std::visit([](const auto& x) { return requires { x.packing; }; }, compressor);
+    const bool choosable = std::visit(
+        [](const auto& x) {
+          return requires { x.packing; };
+        },
+        compressor);
     if (choosable) CHECK(std::string(find_compressor(kind_of(compressor)).grace) != "");
   }
 }
@@ -427,7 +456,8 @@ TEST_CASE("every compressor is written to JSON and read back") {
   }
   Compressor read;
   std::vector<Fault> faults;
-  read_value(Json::parse(R"({"kind": "top-k", "ratio": 0.5, "packing": "grace", "framework": "torch"})"), "/compressor", read, any, faults);
+  read_value(Json::parse(R"({"kind": "top-k", "ratio": 0.5, "packing": "grace", "framework": "torch"})"), "/compressor",
+             read, any, faults);
   CHECK(faults.empty());
   CHECK(payload_bytes(read, vector_of(10)) == 60);  // k = 5 of 12 bytes
   read_value(Json::parse(R"({"kind": "top-k", "ratio": 0})"), "/compressor", read, any, faults);

@@ -14,7 +14,8 @@ namespace {
 
 /// "kernel: read + written, flops, times"
 void require_pass(const Pass& pass, const std::string& kernel, double read, double written, double repeats = 1) {
-  INFO(pass.kernel << " reads " << pass.read.si() << " B, writes " << pass.written.si() << " B, " << pass.repeats << " times");
+  INFO(pass.kernel << " reads " << pass.read.si() << " B, writes " << pass.written.si() << " B, " << pass.repeats
+                   << " times");
   CHECK(pass.kernel == kernel);
   CHECK(pass.read.si() == read);
   CHECK(pass.written.si() == written);
@@ -46,16 +47,16 @@ TEST_CASE("top-k's work, ideally") {
   const CodecPlan plan = make_plan(TopK{.ratio = 0.01}, kTensor);  // k = 10, 80 bytes
   const auto encode = encode_passes(plan);
   REQUIRE(encode.size() == 2);
-  require_pass(encode[0], "add", 8000, 4000);           // error feedback: gradient and residual in, their sum out
+  require_pass(encode[0], "add", 8000, 4000);              // error feedback: gradient and residual in, their sum out
   require_pass(encode[1], "select-compact", 4000, 40, 2);  // all elements in, twice; the message out
   const auto decode = decode_passes(plan, 8);
   REQUIRE(decode.size() == 6);
   require_pass(decode[0], "fill", 0, 4000);
-  require_pass(decode[1], "scatter", 80, 40);           // the message in, 10 values out
-  require_pass(decode[2], "scatter-add", 120, 40, 7);   // seven peers; the 10 values of the sum are read as well
-  require_pass(decode[3], "fill", 0, 4000);             // error feedback: the own message again,
+  require_pass(decode[1], "scatter", 80, 40);          // the message in, 10 values out
+  require_pass(decode[2], "scatter-add", 120, 40, 7);  // seven peers; the 10 values of the sum are read as well
+  require_pass(decode[3], "fill", 0, 4000);            // error feedback: the own message again,
   require_pass(decode[4], "scatter", 80, 40);
-  require_pass(decode[5], "subtract", 8000, 4000);      // and what it lost
+  require_pass(decode[5], "subtract", 8000, 4000);  // and what it lost
 }
 
 TEST_CASE("the survey's implementation makes each of the p messages dense") {
@@ -66,13 +67,14 @@ TEST_CASE("the survey's implementation makes each of the p messages dense") {
   require_pass(decode[1], "scatter", 80, 40);
   require_pass(decode[2], "fill", 0, 4000, 7);
   require_pass(decode[3], "scatter", 80, 40, 7);
-  require_pass(decode[4], "add", 8000, 4000, 7);        // sum and message in, sum out
+  require_pass(decode[4], "add", 8000, 4000, 7);  // sum and message in, sum out
 }
 
 TEST_CASE("what is summed on the way is decoded once, what is gathered p times") {
   for (const Compressor& compressor : all_compressors()) {
     const CodecPlan plan = make_plan(compressor, Tensor{{64, 576}});
-    const double one = bytes_of(decode_passes(plan, 1)), two = bytes_of(decode_passes(plan, 2)), nine = bytes_of(decode_passes(plan, 9));
+    const double one = bytes_of(decode_passes(plan, 1)), two = bytes_of(decode_passes(plan, 2)),
+                 nine = bytes_of(decode_passes(plan, 9));
     INFO(kind_of(compressor));
     CHECK((two > one) == !plan.summable());
     CHECK(nine - one == 8 * (two - one));  // whole bytes: exact
@@ -82,14 +84,18 @@ TEST_CASE("what is summed on the way is decoded once, what is gathered p times")
 TEST_CASE("error feedback reads three vectors and writes two, beside decoding the own message") {
   for (const Compressor& method : all_compressors()) {
     Compressor with = method, without = method;
-    const bool choosable = std::visit([](auto& x) {
-      if constexpr (requires { x.error_feedback; }) return x.error_feedback = true;
-      else return false;
-    }, with);
+    const bool choosable = std::visit(
+        [](auto& x) {
+          if constexpr (requires { x.error_feedback; }) return x.error_feedback = true;
+          else return false;
+        },
+        with);
     if (!choosable) continue;
-    std::visit([](auto& x) {
-      if constexpr (requires { x.error_feedback; }) x.error_feedback = false;
-    }, without);
+    std::visit(
+        [](auto& x) {
+          if constexpr (requires { x.error_feedback; }) x.error_feedback = false;
+        },
+        without);
     const Tensor tensor{{64, 576}};  // d = 36,864
     const CodecPlan on = make_plan(with, tensor), off = make_plan(without, tensor);
     INFO(kind_of(method));
@@ -100,7 +106,8 @@ TEST_CASE("error feedback reads three vectors and writes two, beside decoding th
     CHECK(payload(on) == payload(off));
   }
   // Part of these methods, so not to be turned off.
-  for (const Compressor& method : {Compressor(OneBit{}), Compressor(EfSignSgd{}), Compressor(Dgc{}), Compressor(PowerSgd{}), Compressor(ThreeLc{}), Compressor(QsparseLocalSgd{})})
+  for (const Compressor& method : {Compressor(OneBit{}), Compressor(EfSignSgd{}), Compressor(Dgc{}),
+                                   Compressor(PowerSgd{}), Compressor(ThreeLc{}), Compressor(QsparseLocalSgd{})})
     CHECK(!make_plan(method, Tensor{{64, 576}}).compensate.empty());
 }
 
@@ -108,7 +115,7 @@ TEST_CASE("majority vote takes the sign once more, after the last message") {
   const CodecPlan plan = make_plan(SignSgd{}, kTensor);
   const auto decode = decode_passes(plan, 4);
   REQUIRE(decode.size() == 3);
-  require_pass(decode[0], "decode", 125, 4000);             // ceil(1000/8) bytes to 1000 floats
+  require_pass(decode[0], "decode", 125, 4000);  // ceil(1000/8) bytes to 1000 floats
   require_pass(decode[1], "decode-add", 4125, 4000, 3);
   require_pass(decode[2], "sign", 4000, 4000);
   // SIGNUM reads gradient and momentum and writes the momentum first.
@@ -131,7 +138,8 @@ TEST_CASE("DGC keeps two vectors and searches its threshold") {
 
 TEST_CASE("random-k permutes all indices in PyTorch only") {
   const auto encode = [](Packing packing, Framework framework) {
-    return encode_passes(make_plan(RandomK{.ratio = 0.01, .packing = packing, .framework = framework, .error_feedback = false}, kTensor));
+    return encode_passes(make_plan(
+        RandomK{.ratio = 0.01, .packing = packing, .framework = framework, .error_feedback = false}, kTensor));
   };
   require_pass(encode(Packing::ideal, Framework::torch)[0], "random-indices", 0, 40);
   require_pass(encode(Packing::grace, Framework::tensorflow)[0], "random-indices", 0, 40);
@@ -142,7 +150,8 @@ TEST_CASE("random-k permutes all indices in PyTorch only") {
 TEST_CASE("TernGrad reads two scalars back to the host in PyTorch only") {
   const auto host_reads = [](Framework framework) {
     double count = 0;
-    for (const Pass& pass : encode_passes(make_plan(TernGrad{.packing = Packing::grace, .framework = framework}, kTensor)))
+    for (const Pass& pass :
+         encode_passes(make_plan(TernGrad{.packing = Packing::grace, .framework = framework}, kTensor)))
       if (pass.kernel == "host-read") count += pass.repeats;
     return count;
   };
@@ -154,7 +163,7 @@ TEST_CASE("SketchML sorts") {
   const auto encode = encode_passes(make_plan(SketchMl{.quantiles = 64, .error_feedback = false}, kTensor));
   REQUIRE(encode.size() == 3);
   require_pass(encode[0], "radix-sort", 4000, 4000, 4);
-  require_pass(encode[1], "find-bins", 4256, 750);       // 64 edges; 6 bits an element
+  require_pass(encode[1], "find-bins", 4256, 750);  // 64 edges; 6 bits an element
   require_pass(encode[2], "segment-means", 4750, 256);
 }
 
@@ -189,8 +198,9 @@ TEST_CASE("matrices that travel together: one message of all, as many sizes, and
   const CodecPlan fused = make_plan(Atomo{.rank = 2}, std::vector<Tensor>{wide, tall});
   REQUIRE(fused.stages.size() == 1);
   REQUIRE(fused.stages[0].messages.size() == 1);
-  CHECK(fused.stages[0].messages[0].bytes == Bytes(4 * 2 * (10 + 20 + 1) + 4 * 2 * (30 + 5 + 1)));  // 4s(n + m + 1) of both
-  CHECK(fused.stages[0].messages[0].size_exchange == 8_B);                                          // how many triplets of each
+  CHECK(fused.stages[0].messages[0].bytes ==
+        Bytes(4 * 2 * (10 + 20 + 1) + 4 * 2 * (30 + 5 + 1)));  // 4s(n + m + 1) of both
+  CHECK(fused.stages[0].messages[0].size_exchange == 8_B);     // how many triplets of each
   const auto decode = decode_passes(fused, 4);
   REQUIRE(decode.size() == 4);
   require_pass(decode[0], "matrix-product", 4 * 2 * 30, 800);
@@ -200,10 +210,11 @@ TEST_CASE("matrices that travel together: one message of all, as many sizes, and
 }
 
 TEST_CASE("adaptive quantization searches a threshold for either sign") {
-  // d = 1100: half of it has either sign, of which 1 % is the sample, 5.5 elements, so 6. Sent are sums and counts, 12 bytes, and 11
-  // indices.
+  // d = 1100: half of it has either sign, of which 1 % is the sample, 5.5 elements, so 6. Sent are sums and counts, 12
+  // bytes, and 11 indices.
   const Tensor tensor{{1100}};
-  const auto encode = encode_passes(make_plan(Adaptive{.ratio = 0.01, .selected = 1, .search_sweeps = 3, .error_feedback = false}, tensor));
+  const auto encode = encode_passes(
+      make_plan(Adaptive{.ratio = 0.01, .selected = 1, .search_sweeps = 3, .error_feedback = false}, tensor));
   REQUIRE(encode.size() == 4);
   require_pass(encode[0], "sample", 48, 24, 2);  // an index and an element of each
   require_pass(encode[1], "radix-select", 24, 0, 8);
@@ -239,7 +250,8 @@ TEST_CASE("the price of a pass is launch and roofline") {
 TEST_CASE("an abstract ratio has its stated cost whatever the device") {
   CodecRates rates;
   rates.all = {5_us, 100_GBps, 10_TFLOPS};
-  const CodecPlan plan = make_plan(RatioCompressor{.ratio = 4, .encode_cost = 2_ns_per_B, .decode_cost = 1_ns_per_B}, kTensor);
+  const CodecPlan plan =
+      make_plan(RatioCompressor{.ratio = 4, .encode_cost = 2_ns_per_B, .decode_cost = 1_ns_per_B}, kTensor);
   require_close(8e-6, price(encode_passes(plan), rates).si(), 1e-15, "4000 B at 2 ns/B");
   require_close(4e-6, price(decode_passes(plan, 16), rates).si(), 1e-15, "4000 B at 1 ns/B, once");
   CHECK(encode_passes(make_plan(RatioCompressor{.ratio = 4}, kTensor)).empty());
@@ -267,4 +279,3 @@ TEST_CASE("a hop of a ring decodes, adds and encodes a slice") {
   // Halves that are halves already need no codec, so there is nothing to put inside the collective.
   CHECK_THROWS_AS(hop_passes(Fp16{}, Tensor{{1000}, Dtype::fp16}), std::invalid_argument);
 }
-

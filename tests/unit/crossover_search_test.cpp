@@ -19,12 +19,13 @@ using WorthAt = std::function<double(double)>;
 
 struct Searched {
   CrossoverSearch search;
-  int rounds = 0;        ///< beside the grid's
-  std::size_t asked = 0; ///< worths, the grid's left out
+  int rounds = 0;         ///< beside the grid's
+  std::size_t asked = 0;  ///< worths, the grid's left out
 };
 
 /// The search's end, where each alternative's worth is made up.
-Searched searched(const AxisRange& range, std::size_t grid, const std::vector<WorthAt>& worths, std::size_t reference = 0) {
+Searched searched(const AxisRange& range, std::size_t grid, const std::vector<WorthAt>& worths,
+                  std::size_t reference = 0) {
   Searched s{CrossoverSearch(range, grid_values(range, grid), worths.size(), reference)};
   for (int round = 0; round < 200; ++round) {
     const auto requests = s.search.requests();
@@ -101,9 +102,10 @@ TEST_CASE("both crossings of a hump that the grid sees") {
   CHECK(s.search.most(1).value == 0.5);
 }
 
-TEST_CASE("a third that is the fastest only between two values of the grid is found where the outer two change places") {
-  // In x = ln(value): slopes -1 and 1 meet at x = 0.5 with worth 0; the third, -0.01 there, is beaten; with +0.01 it is the
-  // fastest for |x - 0.5| < 0.01.
+TEST_CASE(
+    "a third that is the fastest only between two values of the grid is found where the outer two change places") {
+  // In x = ln(value): slopes -1 and 1 meet at x = 0.5 with worth 0; the third, -0.01 there, is beaten; with +0.01 it is
+  // the fastest for |x - 0.5| < 0.01.
   const AxisRange range{1, std::exp(1.0), false, nullptr};
   const auto falling = [](double v) { return std::exp(0.5 - std::log(v)); };
   const auto rising = [](double v) { return std::exp(std::log(v) - 0.5); };
@@ -148,7 +150,9 @@ TEST_CASE("equals: none pays, and the first is the fastest") {
 
 TEST_CASE("worths that are zero or infinite have crossings too") {
   const double infinite = std::numeric_limits<double>::infinity();
-  const Searched s = searched({2, 1000, true, nullptr}, 10, {[](double) { return 1.0; }, [](double v) { return v < 77 ? 0.0 : v; }, [=](double v) { return v < 500 ? infinite : 0.5; }});
+  const Searched s = searched({2, 1000, true, nullptr}, 10,
+                              {[](double) { return 1.0; }, [](double v) { return v < 77 ? 0.0 : v; },
+                               [=](double v) { return v < 500 ? infinite : 0.5; }});
   CHECK(s.search.pays(1).at(0).from == 77);
   CHECK(s.search.pays(2).at(0).to == 499);
   CHECK(s.search.fastest(1).at(0).from == 500);
@@ -157,7 +161,8 @@ TEST_CASE("worths that are zero or infinite have crossings too") {
 
 TEST_CASE("where no alternative has a worth none is the fastest, and where that begins is found") {
   // The first has one up to 3e7, the second up to 2e8, as of what fits a device.
-  const auto s = searched(kDecades, 13, {[](double B) { return B <= 3e7 ? 2.0 : 0.0; }, [](double B) { return B <= 2e8 ? 1.0 : 0.0; }});
+  const auto s = searched(
+      kDecades, 13, {[](double B) { return B <= 3e7 ? 2.0 : 0.0; }, [](double B) { return B <= 2e8 ? 1.0 : 0.0; }});
   REQUIRE(s.search.fastest(0).size() == 1);
   REQUIRE(s.search.fastest(1).size() == 1);
   CHECK(s.search.fastest(0)[0].from == 1e6);
@@ -171,7 +176,8 @@ TEST_CASE("where no alternative has a worth none is the fastest, and where that 
 }
 
 TEST_CASE("the largest speedup is found at its kink") {
-  // Pipelining: max(A, C/b) beside A + C/b, so 2 where both are as long, b = C/A: 10^9.24 / 10^1 = 10^7.24 for A = 10 here.
+  // Pipelining: max(A, C/b) beside A + C/b, so 2 where both are as long, b = C/A: 10^9.24 / 10^1 = 10^7.24 for A = 10
+  // here.
   const double bytes = std::pow(10, 8.24);
   const auto piped = [&](double b) { return 1 / std::max(10.0, bytes / b); };
   const auto plain = [&](double b) { return 1 / (10 + bytes / b); };
@@ -180,7 +186,9 @@ TEST_CASE("the largest speedup is found at its kink") {
   CHECK(std::abs(s.search.most(1).value - bytes / 10) < kPeakWidth * bytes / 10);
   CHECK(s.rounds < 15);
   // Of whole numbers the best itself: k/(100 + (k - 7)^2) is the largest at k = sqrt(100 + 49) = 12.2, so 12.
-  const Searched whole = searched({1, 100, true, nullptr}, 10, {[](double) { return 0.01; }, [](double k) { return k / (100 + (k - 7) * (k - 7)); }});
+  const Searched whole =
+      searched({1, 100, true, nullptr}, 10,
+               {[](double) { return 0.01; }, [](double k) { return k / (100 + (k - 7) * (k - 7)); }});
   CHECK(whole.search.most(1).value == 12);
 }
 
@@ -188,7 +196,9 @@ TEST_CASE("whole numbers are exact: the last with and the first without") {
   property("a line through zero at c parts the whole numbers there", [] {
     const double last = integer_between(10, 5000), crossing = real_between(1, last - 0.5);
     const AxisRange range{1, last, true, nullptr};
-    const Searched s = searched(range, static_cast<std::size_t>(integer_between(2, 30)), {[](double) { return 1.0; }, [=](double v) { return std::exp((v - crossing) / last); }});
+    const Searched s =
+        searched(range, static_cast<std::size_t>(integer_between(2, 30)),
+                 {[](double) { return 1.0; }, [=](double v) { return std::exp((v - crossing) / last); }});
     const auto pays = s.search.pays(1);
     RC_ASSERT(pays.size() == 1u);
     // More than the reference where v > crossing, and 1e-9 of worth more.
@@ -201,9 +211,12 @@ TEST_CASE("whole numbers are exact: the last with and the first without") {
 
 TEST_CASE("power laws cross where they should, each pair once") {
   property("c·v^a and d·v^b cross at (d/c)^(1/(a - b))", [] {
-    const double a = real_between(-2, 2), b = a + (coin() ? 1 : -1) * real_between(0.05, 2), c = positive_between(0.1, 10);
+    const double a = real_between(-2, 2), b = a + (coin() ? 1 : -1) * real_between(0.05, 2),
+                 c = positive_between(0.1, 10);
     const double crossing = positive_between(1.001e6, 0.999e9), d = c * std::pow(crossing, a - b);
-    const Searched s = searched(kDecades, static_cast<std::size_t>(integer_between(2, 40)), {[=](double v) { return c * std::pow(v, a); }, [=](double v) { return d * std::pow(v, b); }});
+    const Searched s =
+        searched(kDecades, static_cast<std::size_t>(integer_between(2, 40)),
+                 {[=](double v) { return c * std::pow(v, a); }, [=](double v) { return d * std::pow(v, b); }});
     const auto pays = s.search.pays(1);
     RC_ASSERT(pays.size() == 1u);
     RC_ASSERT(near_to(b > a ? pays[0].from : pays[0].to, crossing));
@@ -211,7 +224,8 @@ TEST_CASE("power laws cross where they should, each pair once") {
   });
 }
 
-TEST_CASE("several alternatives: the stretches of the fastest cover the range once, and each end has both sides evaluated") {
+TEST_CASE(
+    "several alternatives: the stretches of the fastest cover the range once, and each end has both sides evaluated") {
   property("as steps that c_i + n_i/v take", [] {
     std::vector<WorthAt> worths;
     const int count = integer_between(2, 8);

@@ -24,7 +24,7 @@ TEST_CASE("a share is cut into the least number of equal passes that fit") {
 TEST_CASE("what cannot be shared out is not") {
   CHECK_FALSE(share_out(4096, 48, {32, 1}));
   CHECK_FALSE(share_out(2, 4, {32, 1}));
-  CHECK_FALSE(share_out(16, 4, {32, 8}));  // 4 a worker, in 8 passes
+  CHECK_FALSE(share_out(16, 4, {32, 8}));    // 4 a worker, in 8 passes
   CHECK_FALSE(share_out(65537, 1, {1, 1}));  // a prime beyond the most passes
   CHECK(share_out(65536, 1, {1, 1}) == Passes{1, kMostAccumulation});
 }

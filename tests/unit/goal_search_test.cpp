@@ -15,7 +15,8 @@ using namespace stepcast::test;
 namespace {
 
 /// The search's end, where the worth is made up; every value is asked once.
-GoalSearch searched(const AxisRange& range, std::size_t grid, std::optional<double> wanted, const std::function<double(double)>& worth) {
+GoalSearch searched(const AxisRange& range, std::size_t grid, std::optional<double> wanted,
+                    const std::function<double(double)>& worth) {
   GoalSearch search(range, grid_values(range, grid), wanted);
   for (int round = 0; round < 300; ++round) {
     const std::vector<double> values = search.requests();
@@ -31,14 +32,17 @@ GoalSearch searched(const AxisRange& range, std::size_t grid, std::optional<doub
   throw std::logic_error("the search does not end");
 }
 
-bool near_to(double found, double expected, double width = kCrossoverWidth) { return std::abs(found - expected) <= width * expected; }
+bool near_to(double found, double expected, double width = kCrossoverWidth) {
+  return std::abs(found - expected) <= width * expected;
+}
 
 const AxisRange kDecades{1e6, 1e9, false, nullptr};
 
 }  // namespace
 
 TEST_CASE("a worth that rises: reached from the value that has it, best at the end") {
-  // The efficiency of computing c beside an exchange of n/B: c/(c + n/B) = e at B = n/c·e/(1 - e). With n/c = 1e7, e = 0.9: 9e7.
+  // The efficiency of computing c beside an exchange of n/B: c/(c + n/B) = e at B = n/c·e/(1 - e). With n/c = 1e7, e =
+  // 0.9: 9e7.
   const GoalSearch s = searched(kDecades, 25, 0.9, [](double b) { return 1 / (1 + 1e7 / b); });
   REQUIRE(s.reached().size() == 1);
   CHECK(near_to(s.reached()[0].from, 9e7));
@@ -55,9 +59,11 @@ TEST_CASE("a peak between two values of the grid, a goal on both its sides") {
   // 1/(v/c + c/v) is largest, 1/2, at c, and 0.4 where x + 1/x = 2.5: at c/2 and 2c.
   property("wherever it is", [] {
     const double c = positive_between(3e6, 3e8);
-    const GoalSearch s = searched(kDecades, static_cast<std::size_t>(integer_between(12, 40)), 0.4, [=](double v) { return 1 / (v / c + c / v); });
+    const GoalSearch s = searched(kDecades, static_cast<std::size_t>(integer_between(12, 40)), 0.4,
+                                  [=](double v) { return 1 / (v / c + c / v); });
     RC_ASSERT(near_to(s.best().worth, 0.5, 1e-5));
-    RC_ASSERT(near_to(s.best().value, c, 0.01));  // flat: within a thousandth of the value the worth differs by a millionth
+    RC_ASSERT(
+        near_to(s.best().value, c, 0.01));  // flat: within a thousandth of the value the worth differs by a millionth
     RC_ASSERT(s.reached().size() == 1u);
     RC_ASSERT(near_to(s.reached()[0].from, c / 2));
     RC_ASSERT(near_to(s.reached()[0].to, 2 * c));
@@ -74,11 +80,17 @@ TEST_CASE("discrete ranges are exact: the best, and the last and first values th
     AxisRange range;
     if (coin()) {
       const int step = integer_between(1, 16);
-      range = {static_cast<double>(step), static_cast<double>(step * integer_between(20, 300)), true, nullptr, Spacing::added, static_cast<double>(step)};
+      range = {static_cast<double>(step),
+               static_cast<double>(step * integer_between(20, 300)),
+               true,
+               nullptr,
+               Spacing::added,
+               static_cast<double>(step)};
     } else {
       range = {1, std::pow(2, integer_between(4, 30)), true, nullptr, Spacing::factor, 2};
     }
-    const double top = range.after(static_cast<double>(integer_between(0, static_cast<int>(range.steps())))), wanted = real_between(0.05, 0.999);
+    const double top = range.after(static_cast<double>(integer_between(0, static_cast<int>(range.steps())))),
+                 wanted = real_between(0.05, 0.999);
     const auto worth = [=](double v) { return 1 / (1 + std::abs(std::log(v / top))); };
     const GoalSearch s = searched(range, static_cast<std::size_t>(integer_between(2, 20)), wanted, worth);
     RC_ASSERT(s.best().value == top);
@@ -92,15 +104,19 @@ TEST_CASE("discrete ranges are exact: the best, and the last and first values th
 }
 
 TEST_CASE("exactly the goal is enough, however the worth is rounded") {
-  const GoalSearch s = searched({1, 64, true, nullptr, Spacing::factor, 2}, 64, 0.3, [](double v) { return v <= 8 ? 0.1 + 0.2 : 0.1; });
+  const GoalSearch s =
+      searched({1, 64, true, nullptr, Spacing::factor, 2}, 64, 0.3, [](double v) { return v <= 8 ? 0.1 + 0.2 : 0.1; });
   REQUIRE(s.reached().size() == 1);
   CHECK(s.reached()[0].from == 1);
   CHECK(s.reached()[0].to == 8);
 }
 
 TEST_CASE("two peaks: the one that looking for a goal comes upon is taken") {
-  // At 2e6 a broad hill of 1; at 5e7 a narrow one of 1.5, which the grid passes by, on the side of a slope that passes the goal there.
-  const auto worth = [](double v) { return std::max(1 / (v / 2e6 + 2e6 / v) * 2, std::abs(v / 5e7 - 1) < 0.02 ? 1.5 : 0.0) + 0.2 * (v > 5e7); };
+  // At 2e6 a broad hill of 1; at 5e7 a narrow one of 1.5, which the grid passes by, on the side of a slope that passes
+  // the goal there.
+  const auto worth = [](double v) {
+    return std::max(1 / (v / 2e6 + 2e6 / v) * 2, std::abs(v / 5e7 - 1) < 0.02 ? 1.5 : 0.0) + 0.2 * (v > 5e7);
+  };
   const GoalSearch s = searched(kDecades, 9, 0.15, worth);
   const GoalSearch::Best best = s.best();
   for (const auto& [value, known] : s.worths()) CHECK(known <= best.worth);

@@ -50,7 +50,8 @@ bool exceeds(const TimedEventGraph& graph, double period) {
   for (std::size_t pass = 0; pass <= graph.duration.size(); ++pass) {
     bool changed = false;
     for (const auto& edge : graph.edges) {
-      const double reach = x[static_cast<std::size_t>(edge.from)] + graph.duration[static_cast<std::size_t>(edge.from)] - period * edge.lag;
+      const double reach = x[static_cast<std::size_t>(edge.from)] +
+                           graph.duration[static_cast<std::size_t>(edge.from)] - period * edge.lag;
       double& mine = x[static_cast<std::size_t>(edge.to)];
       if (reach > mine) {
         mine = reach;
@@ -87,7 +88,8 @@ TimedEventGraph random_graph(int max_vertices, int edges_per_vertex, const std::
   const int n = integer_between(1, max_vertices);
   std::vector<int> rank(static_cast<std::size_t>(n));
   std::iota(rank.begin(), rank.end(), 0);
-  for (int i = n - 1; i > 0; --i) std::swap(rank[static_cast<std::size_t>(i)], rank[static_cast<std::size_t>(integer_between(0, i))]);
+  for (int i = n - 1; i > 0; --i)
+    std::swap(rank[static_cast<std::size_t>(i)], rank[static_cast<std::size_t>(integer_between(0, i))]);
   for (int v = 0; v < n; ++v) graph.duration.push_back(integer_between(0, 9) == 0 ? 0.0 : duration());
   const int m = integer_between(0, edges_per_vertex * n);
   for (int e = 0; e < m; ++e) {
@@ -175,7 +177,8 @@ TEST_CASE("critical cycle is the maximum over all simple cycles") {
 TEST_CASE("critical cycle among durations of very different sizes") {
   // Durations from 1e-9 s to 1e4 s side by side, every vertex in the same strongly connected component.
   property(
-      "1e-9 s beside 1e4 s", [] {
+      "1e-9 s beside 1e4 s",
+      [] {
         TimedEventGraph graph = random_graph(6, 3, [] { return positive_between(1e-9, 1e4); });
         connect_strongly(graph);
         assert_maximum(graph);
@@ -186,7 +189,8 @@ TEST_CASE("critical cycle among durations of very different sizes") {
 TEST_CASE("critical cycle of larger graphs") {
   // Too many cycles to list. A period is the maximum when a cycle has it and no cycle exceeds it.
   property(
-      "no cycle exceeds the critical one", [] {
+      "no cycle exceeds the critical one",
+      [] {
         TimedEventGraph graph = random_graph(80, 4, [] { return real_between(0, 1); });
         connect_strongly(graph);
         const CriticalCycle cycle = TimedEventSolver(graph).critical_cycle();
@@ -200,7 +204,8 @@ TEST_CASE("critical cycle of larger graphs") {
 
 TEST_CASE("the period scales with the unit of time") {
   property(
-      "durations times 10^k give a period times 10^k", [] {
+      "durations times 10^k give a period times 10^k",
+      [] {
         TimedEventGraph graph = random_graph(12, 3, [] { return real_between(0, 1); });
         const double period = TimedEventSolver(graph).critical_cycle().period;
         const double factor = std::pow(10.0, integer_between(-12, 6));
@@ -214,7 +219,8 @@ TEST_CASE("the period is the growth rate of the earliest start times") {
   // For a vertex v of the critical cycle of time C over l steps: x_v(t + l) >= x_v(t) + C, so x_v(k·l) >= k·C.
   // A path into (v, T) is a simple path and cycles of ratio at most λ: x_v(T) <= λT + (sum of all durations).
   property(
-      "k·C <= x(k·l) <= λ·k·l + sum of durations", [] {
+      "k·C <= x(k·l) <= λ·k·l + sum of durations",
+      [] {
         TimedEventGraph graph = random_graph(8, 3, [] { return real_between(0, 1); });
         graph.edges.push_back({0, 0, integer_between(1, 3)});
         const TimedEventSolver solver(graph);
@@ -222,7 +228,8 @@ TEST_CASE("the period is the growth rate of the earliest start times") {
         const int k = integer_between(1, 30), steps = k * cycle.lag;
         const auto starts = first_steps(graph, steps + 1);
         const double sum = std::accumulate(graph.duration.begin(), graph.duration.end(), 0.0);
-        for (const int v : cycle.vertices) RC_ASSERT(starts.back()[static_cast<std::size_t>(v)] >= cycle.period * steps * (1 - 1e-9));
+        for (const int v : cycle.vertices)
+          RC_ASSERT(starts.back()[static_cast<std::size_t>(v)] >= cycle.period * steps * (1 - 1e-9));
         for (const double x : starts.back()) RC_ASSERT(x <= (cycle.period * steps + sum) * (1 + 1e-9));
       },
       1000);
@@ -240,7 +247,8 @@ TEST_CASE("first steps by hand") {
 
 TEST_CASE("periodic starts satisfy every edge, and are the least that the critical cycle forces") {
   property(
-      "x_v >= x_u + d_u - λ·lag, one of them with equality", [] {
+      "x_v >= x_u + d_u - λ·lag, one of them with equality",
+      [] {
         TimedEventGraph graph = random_graph(10, 3, [] { return real_between(0, 1); });
         connect_strongly(graph);
         RC_LOG(show(graph));
@@ -265,7 +273,8 @@ TEST_CASE("a step that waits for itself is refused") {
   // Even when no time passes on the way.
   CHECK_THROWS_AS(TimedEventSolver(TimedEventGraph{{0, 0, 0}, {{0, 1, 0}, {1, 2, 0}, {2, 1, 0}}}), std::logic_error);
   property(
-      "any cycle of lag 0 is found", [] {
+      "any cycle of lag 0 is found",
+      [] {
         TimedEventGraph graph = random_graph(8, 2, [] { return 1.0; });
         const int n = static_cast<int>(graph.duration.size()), length = integer_between(1, n);
         for (int i = 0; i < length; ++i) graph.edges.push_back({i, (i + 1) % length, 0});

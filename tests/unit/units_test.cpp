@@ -63,16 +63,19 @@ double any_finite() {
 template <class Q>
 void check_round_trip(const char* dimension) {
   property(
-      std::string("exact text of a ") + dimension + " reads back to the same value", [] {
+      std::string("exact text of a ") + dimension + " reads back to the same value",
+      [] {
         const Q value(any_finite());
         const std::string text = exact_text(value);
         const Q back = parse_quantity<Q>(text);
-        if (!(back == value)) RC_FAIL(fmt::format("{:.17g} became \"{}\", which is {:.17g}", value.si(), text, back.si()));
+        if (!(back == value))
+          RC_FAIL(fmt::format("{:.17g} became \"{}\", which is {:.17g}", value.si(), text, back.si()));
       },
       2000);
   // Round numbers of a unit, as people write them: at most as long as what they wrote.
   property(
-      std::string("a round ") + dimension + " keeps a short text", [] {
+      std::string("a round ") + dimension + " keeps a short text",
+      [] {
         const auto units = units_of<Q>();
         const Unit& unit = units[static_cast<std::size_t>(integer_between(0, static_cast<int>(units.size()) - 1))];
         const std::string written = fmt::format("{}{}", integer_between(1, 999), unit.suffix);
@@ -80,27 +83,53 @@ void check_round_trip(const char* dimension) {
         const std::string text = exact_text(value);
         RC_ASSERT(parse_quantity<Q>(text) == value);
         // 7us is 7 * 1e-6; division by the unit may be a rounding off 7, and then no shorter text exists.
-        if (fmt::format("{}{}", value.si() / unit.factor, unit.suffix) == written) RC_ASSERT(text.size() <= written.size());
+        if (fmt::format("{}{}", value.si() / unit.factor, unit.suffix) == written)
+          RC_ASSERT(text.size() <= written.size());
       },
       500);
 }
 
 template <class A, class B>
-concept Addable = requires(A a, B b) { a + b; };
+concept Addable = requires(A a, B b) {
+  a + b;
+};
 template <class A, class B>
-concept Comparable = requires(A a, B b) { a < b; };
+concept Comparable = requires(A a, B b) {
+  a < b;
+};
 
 }  // namespace
 
 TEST_CASE("every unit is worth what its name says") {
-  check_units<Seconds>({{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\u00b5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"min", 60}, {"h", 3600}});
+  check_units<Seconds>(
+      {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"\u00b5s", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"min", 60}, {"h", 3600}});
   // k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti powers of 1024.
-  check_units<Bytes>({{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"TiB", 1099511627776}});
+  check_units<Bytes>({{"B", 1},
+                      {"kB", 1e3},
+                      {"MB", 1e6},
+                      {"GB", 1e9},
+                      {"TB", 1e12},
+                      {"KiB", 1024},
+                      {"MiB", 1048576},
+                      {"GiB", 1073741824},
+                      {"TiB", 1099511627776}});
   // A bit is an eighth of a byte: 1 Gb/s = 1e9/8 B/s = 1.25e8 B/s.
-  check_units<BytesPerSecond>({{"bps", 0.125}, {"b/s", 0.125}, {"kbps", 125}, {"kb/s", 125}, {"Mbps", 1.25e5}, {"Mb/s", 1.25e5}, {"Gbps", 1.25e8}, {"Gb/s", 1.25e8}, {"Gbit/s", 1.25e8}, {"Tbps", 1.25e11}, {"Tb/s", 1.25e11}, {"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}, {"KiB/s", 1024}, {"MiB/s", 1048576}, {"GiB/s", 1073741824}, {"TiB/s", 1099511627776}});
-  check_units<SecondsPerByte>({{"s/B", 1}, {"ms/B", 1e-3}, {"us/B", 1e-6}, {"\u00b5s/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}});
-  check_units<Flops>({{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}});
-  check_units<FlopsPerSecond>({{"FLOPS", 1}, {"kFLOPS", 1e3}, {"MFLOPS", 1e6}, {"GFLOPS", 1e9}, {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"EFLOPS", 1e18}});
+  check_units<BytesPerSecond>(
+      {{"bps", 0.125},    {"b/s", 0.125},   {"kbps", 125},      {"kb/s", 125},         {"Mbps", 1.25e5},
+       {"Mb/s", 1.25e5},  {"Gbps", 1.25e8}, {"Gb/s", 1.25e8},   {"Gbit/s", 1.25e8},    {"Tbps", 1.25e11},
+       {"Tb/s", 1.25e11}, {"B/s", 1},       {"kB/s", 1e3},      {"MB/s", 1e6},         {"GB/s", 1e9},
+       {"TB/s", 1e12},    {"KiB/s", 1024},  {"MiB/s", 1048576}, {"GiB/s", 1073741824}, {"TiB/s", 1099511627776}});
+  check_units<SecondsPerByte>(
+      {{"s/B", 1}, {"ms/B", 1e-3}, {"us/B", 1e-6}, {"\u00b5s/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}});
+  check_units<Flops>(
+      {{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}});
+  check_units<FlopsPerSecond>({{"FLOPS", 1},
+                               {"kFLOPS", 1e3},
+                               {"MFLOPS", 1e6},
+                               {"GFLOPS", 1e9},
+                               {"TFLOPS", 1e12},
+                               {"PFLOPS", 1e15},
+                               {"EFLOPS", 1e18}});
   check_units<Hertz>({{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}});
 }
 

@@ -16,7 +16,13 @@ using namespace stepcast::test;
 namespace {
 
 ValidationRow row(const char* variant, const char* workers, double measured, double predicted) {
-  return {{{"variant", variant}, {"workers", workers}}, MeasuredQuantity::throughput, measured, {}, predicted, Evidence::measured, {}};
+  return {{{"variant", variant}, {"workers", workers}},
+          MeasuredQuantity::throughput,
+          measured,
+          {},
+          predicted,
+          Evidence::measured,
+          {}};
 }
 
 ValidationRow fitted(ValidationRow one, const char* constant) {
@@ -43,7 +49,8 @@ PointReport point_of(std::vector<Coordinate> coordinates, double step, double sa
 
 TEST_CASE("the summary is over rows that were not fitted") {
   // Errors: fitted +300 % (left out), +10 %, -20 %, +40 %; sorted sizes 10, 20, 40.
-  std::vector<ValidationRow> rows{fitted(row("a", "1", 100, 400), "the link"), row("a", "2", 100, 110), row("a", "4", 200, 160), row("a", "8", 50, 70)};
+  std::vector<ValidationRow> rows{fitted(row("a", "1", 100, 400), "the link"), row("a", "2", 100, 110),
+                                  row("a", "4", 200, 160), row("a", "8", 50, 70)};
   ValidationSummary s = summary_of(rows, {});
   CHECK(s.predictions == 3);
   CHECK(std::abs(*s.median_error - 0.2) < 1e-12);
@@ -58,7 +65,8 @@ TEST_CASE("the summary is over rows that were not fitted") {
 }
 
 TEST_CASE("where all rows were fitted there is nothing to judge") {
-  const ValidationSummary s = summary_of({fitted(row("a", "1", 100, 100), "all"), fitted(row("b", "1", 90, 80), "all")}, "variant");
+  const ValidationSummary s =
+      summary_of({fitted(row("a", "1", 100, 100), "all"), fitted(row("b", "1", 90, 80), "all")}, "variant");
   CHECK(s.predictions == 0);
   CHECK_FALSE(s.median_error);
   CHECK_FALSE(s.largest_error);
@@ -68,7 +76,8 @@ TEST_CASE("where all rows were fitted there is nothing to judge") {
 TEST_CASE("pairs differ on the axis of alternatives alone") {
   // With 4 workers a > b > c measured, a > c > b predicted: pairs ab and ac in order, bc not. With 8 workers b > a
   // measured and predicted. a and b at unlike workers are no pair, though all would be in order.
-  const std::vector<ValidationRow> rows{row("a", "4", 30, 33), row("b", "4", 20, 10), row("c", "4", 10, 12), row("a", "8", 50, 50), row("b", "8", 60, 51)};
+  const std::vector<ValidationRow> rows{row("a", "4", 30, 33), row("b", "4", 20, 10), row("c", "4", 10, 12),
+                                        row("a", "8", 50, 50), row("b", "8", 60, 51)};
   const ValidationSummary s = summary_of(rows, "variant");
   CHECK(s.pairs == 4);
   CHECK(s.ordered == 3);
@@ -83,8 +92,10 @@ TEST_CASE("a tie in the forecast is not in order, one in the measurement no pair
 
 TEST_CASE("measurements within their spreads rank nothing") {
   // 100 ± 4 and 108 ± 4.32: 8 apart, 8.32 together. With half of the second's spread, 4 + 2.16 = 6.16, they are two.
-  CHECK(summary_of({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.04)}, "variant").pairs == 0);
-  CHECK(summary_of({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.02)}, "variant").pairs == 1);
+  CHECK(summary_of({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.04)}, "variant")
+            .pairs == 0);
+  CHECK(summary_of({with_spread(row("a", "4", 100, 1), 0.04), with_spread(row("b", "4", 108, 2), 0.02)}, "variant")
+            .pairs == 1);
 }
 
 TEST_CASE("quantities of unlike kinds are no pair, and fitted rows neither") {
@@ -102,14 +113,17 @@ TEST_CASE("the summary does not depend on the order of rows") {
     std::vector<ValidationRow> rows;
     const char* variants[] = {"a", "b", "c"};
     for (int i = integer_between(1, 12); i > 0; --i) {
-      rows.push_back(row(variants[integer_between(0, 2)], integer_between(0, 1) == 0 ? "4" : "8", positive_between(1, 100), positive_between(1, 100)));
+      rows.push_back(row(variants[integer_between(0, 2)], integer_between(0, 1) == 0 ? "4" : "8",
+                         positive_between(1, 100), positive_between(1, 100)));
       if (coin()) rows.back().spread = real_between(0, 0.3);
       if (integer_between(0, 4) == 0) rows.back().fitted = "x";
     }
     const ValidationSummary one = summary_of(rows, "variant");
     std::reverse(rows.begin(), rows.end());
     const ValidationSummary other = summary_of(rows, "variant");
-    if (one.predictions != other.predictions || one.median_error != other.median_error || one.pairs != other.pairs || one.ordered != other.ordered) RC_FAIL("another summary");
+    if (one.predictions != other.predictions || one.median_error != other.median_error || one.pairs != other.pairs ||
+        one.ordered != other.ordered)
+      RC_FAIL("another summary");
     if (one.ordered > one.pairs) RC_FAIL("more in order than there are pairs");
     if (one.median_error && *one.median_error > std::abs(*one.largest_error)) RC_FAIL("the median beyond the largest");
   });
@@ -119,7 +133,9 @@ TEST_CASE("each quantity is read where the report has it") {
   PointReport p = point_of({}, 0.25, 128);
   CHECK(predicted(p, MeasuredQuantity::step_time) == 0.25);
   CHECK(predicted(p, MeasuredQuantity::throughput) == 128.0);
-  for (const auto quantity : {MeasuredQuantity::speedup, MeasuredQuantity::scaling_efficiency, MeasuredQuantity::algbw, MeasuredQuantity::busbw}) CHECK_FALSE(predicted(p, quantity));
+  for (const auto quantity : {MeasuredQuantity::speedup, MeasuredQuantity::scaling_efficiency, MeasuredQuantity::algbw,
+                              MeasuredQuantity::busbw})
+    CHECK_FALSE(predicted(p, quantity));
   p.speedup = 3;
   p.scaling_efficiency = 0.75;
   p.algbw = 1_GBps;
@@ -136,10 +152,12 @@ TEST_CASE("a suite beside its report") {
   Suite suite;
   suite.name = "s";
   suite.alternatives = "workers";
-  suite.measurements = {{1, MeasuredQuantity::step_time, 0.2, 0.01, Evidence::recalled, {}}, {0, MeasuredQuantity::step_time, 0.1, {}, Evidence::measured, "latency"}};
+  suite.measurements = {{1, MeasuredQuantity::step_time, 0.2, 0.01, Evidence::recalled, {}},
+                        {0, MeasuredQuantity::step_time, 0.1, {}, Evidence::measured, "latency"}};
   Report report;
   report.axes = {"workers"};
-  report.points = {point_of({{"workers", "2"}}, 0.1), point_of({{"workers", "4"}}, 0.25), point_of({{"workers", "8"}}, 0.5)};
+  report.points = {point_of({{"workers", "2"}}, 0.1), point_of({{"workers", "4"}}, 0.25),
+                   point_of({{"workers", "8"}}, 0.5)};
   report.points[1].notes = {"estimated"};
   report.points[2].notes = {"of a point that was not measured"};
   const Validation v = validate(suite, report);
@@ -169,12 +187,17 @@ TEST_CASE("limits are missed by more than they state, and only where they are st
   v.tolerance = {0.2001, 0.3001};
   CHECK(missed_limits(v).empty());
   v.tolerance = {0.1999, {}};
-  CHECK(missed_limits(v) == std::vector<std::string>{"s: the median |error| is 20 %, more than the 20 % that the suite states"});
+  CHECK(missed_limits(v) ==
+        std::vector<std::string>{"s: the median |error| is 20 %, more than the 20 % that the suite states"});
   v.tolerance = {0.1, 0.25};
-  CHECK(missed_limits(v) == std::vector<std::string>{"s: the median |error| is 20 %, more than the 10 % that the suite states", "s: the largest |error| is 30 %, more than the 25 % that the suite states"});
+  CHECK(missed_limits(v) ==
+        std::vector<std::string>{"s: the median |error| is 20 %, more than the 10 % that the suite states",
+                                 "s: the largest |error| is 30 %, more than the 25 % that the suite states"});
   for (auto& fitted : v.rows) fitted.fitted = "bandwidth";
   v.summary = summary_of(v.rows, {});
-  CHECK(missed_limits(v) == std::vector<std::string>{"s: all rows are fitted, so nothing is left to hold against the tolerance that the suite states"});
+  CHECK(missed_limits(v) ==
+        std::vector<std::string>{
+            "s: all rows are fitted, so nothing is left to hold against the tolerance that the suite states"});
   v.tolerance = {};
   CHECK(missed_limits(v).empty());
 }
@@ -197,5 +220,6 @@ TEST_CASE("tables and CSV say what was fitted and what was recalled") {
         "fitted to 1 row: the step\n");
   // 88/80 - 1 in binary is 0.1 and a rounding.
   const std::string csv = to_csv({v});
-  CHECK(csv.starts_with("suite,point,quantity,unit,measured,spread,predicted,error,evidence,fitted\ns,\"variant = a, workers = 1\",throughput,samples/s,100,,100,0,measured,the step\ns,\"variant = b, workers = 1\",throughput,samples/s,80,0.5,88,0.1"));
+  CHECK(csv.starts_with(
+      "suite,point,quantity,unit,measured,spread,predicted,error,evidence,fitted\ns,\"variant = a, workers = 1\",throughput,samples/s,100,,100,0,measured,the step\ns,\"variant = b, workers = 1\",throughput,samples/s,80,0.5,88,0.1"));
 }

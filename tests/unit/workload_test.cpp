@@ -14,11 +14,13 @@ using namespace stepcast::test;
 namespace {
 
 /// A workload of gradients with these sizes and gaps.
-Workload workload_of(const std::vector<std::int64_t>& elements, const std::vector<double>& gaps, Dtype dtype = Dtype::fp32) {
+Workload workload_of(const std::vector<std::int64_t>& elements, const std::vector<double>& gaps,
+                     Dtype dtype = Dtype::fp32) {
   WorkloadTable table;
   table.dtype = dtype;
   table.forward = 1_s;
-  for (std::size_t i = 0; i < elements.size(); ++i) table.gradients.push_back({fmt::format("g{}", i), elements[i], Seconds(gaps[i])});
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    table.gradients.push_back({fmt::format("g{}", i), elements[i], Seconds(gaps[i])});
   return make_workload(table);
 }
 
@@ -52,10 +54,12 @@ Workload random_workload() {
 }
 
 Seconds gaps_of(const std::vector<Bucket>& buckets) {
-  return std::accumulate(buckets.begin(), buckets.end(), Seconds{}, [](Seconds sum, const Bucket& b) { return sum + b.gap; });
+  return std::accumulate(buckets.begin(), buckets.end(), Seconds{},
+                         [](Seconds sum, const Bucket& b) { return sum + b.gap; });
 }
 Bytes bytes_of(const std::vector<Bucket>& buckets) {
-  return std::accumulate(buckets.begin(), buckets.end(), Bytes{}, [](Bytes sum, const Bucket& b) { return sum + b.bytes; });
+  return std::accumulate(buckets.begin(), buckets.end(), Bytes{},
+                         [](Bytes sum, const Bucket& b) { return sum + b.bytes; });
 }
 
 }  // namespace
@@ -181,8 +185,10 @@ TEST_CASE("a block's tensors travel together: names alike up to their first numb
     return sizes;
   };
   using Sizes = std::vector<std::size_t>;
-  CHECK(sizes_of({"norm.weight", "output.weight", "block.11.ffn.weight", "block.11.qkv.weight", "block.1.ffn.weight", "block.0.qkv.weight", "embedding.weight"}) == Sizes{2, 2, 1, 1, 1});
-  CHECK(sizes_of({"layer1.1.conv2.weight", "layer1.1.conv1.weight", "layer1.0.conv1.weight", "conv1.weight"}) == Sizes{2, 1, 1});
+  CHECK(sizes_of({"norm.weight", "output.weight", "block.11.ffn.weight", "block.11.qkv.weight", "block.1.ffn.weight",
+                  "block.0.qkv.weight", "embedding.weight"}) == Sizes{2, 2, 1, 1, 1});
+  CHECK(sizes_of({"layer1.1.conv2.weight", "layer1.1.conv1.weight", "layer1.0.conv1.weight", "conv1.weight"}) ==
+        Sizes{2, 1, 1});
   CHECK(sizes_of({"features.3.weight", "features.0.bias", "features.0.weight"}) == Sizes{1, 2});
   CHECK(sizes_of({"fc8", "fc7", "conv5"}) == Sizes{3});
   CHECK(sizes_of({"12", "12.a", "1..2"}) == Sizes{2, 1});
@@ -201,7 +207,8 @@ TEST_CASE("a whole model is one bucket, complete when backward is") {
 
 TEST_CASE("buckets follow DDP's rule for any sizes") {
   property(
-      "every gradient once, in order; only the last may be below its cap, and none reached it before its last tensor", [] {
+      "every gradient once, in order; only the last may be below its cap, and none reached it before its last tensor",
+      [] {
         const Workload w = random_workload();
         const Bytes first(integer_between(1, 4000)), cap(integer_between(1, 8000));
         const auto buckets = make_buckets(w, bucketed(first, cap));
@@ -263,7 +270,8 @@ TEST_CASE("a cut between two tensors stays between them") {
 
 TEST_CASE("segments are equal and ready with the tensor in which they end") {
   property(
-      "segment s of L is ready with the first tensor that brings the total to s/L of all bytes", [] {
+      "segment s of L is ready with the first tensor that brings the total to s/L of all bytes",
+      [] {
         const Workload w = random_workload();
         const int count = integer_between(1, 60);
         const auto segments = make_segments(w, count);

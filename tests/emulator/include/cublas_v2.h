@@ -19,10 +19,21 @@ inline cublasStatus_t cublasDestroy(cublasHandle_t) { return CUBLAS_STATUS_SUCCE
 inline cublasStatus_t cublasSetStream(cublasHandle_t, cudaStream_t) { return CUBLAS_STATUS_SUCCESS; }
 inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
 
-cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta, float* c, int ldc);
-cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const void* alpha, const void* a, cudaDataType_t a_type, int lda, const void* b, cudaDataType_t b_type, int ldb,
-                            const void* beta, void* c, cudaDataType_t c_type, int ldc, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const void* alpha, const void* a, cudaDataType_t a_type, int lda, long long a_step, const void* b,
-                                          cudaDataType_t b_type, int ldb, long long b_step, const void* beta, void* c, cudaDataType_t c_type, int ldc, long long c_step, int count, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const void* alpha, const void* const* a, cudaDataType_t a_type, int lda, const void* const* b,
-                                   cudaDataType_t b_type, int ldb, const void* beta, void* const* c, cudaDataType_t c_type, int ldc, int count, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                           const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta,
+                           float* c, int ldc);
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                            const void* alpha, const void* a, cudaDataType_t a_type, int lda, const void* b,
+                            cudaDataType_t b_type, int ldb, const void* beta, void* c, cudaDataType_t c_type, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                                          int n, int k, const void* alpha, const void* a, cudaDataType_t a_type,
+                                          int lda, long long a_step, const void* b, cudaDataType_t b_type, int ldb,
+                                          long long b_step, const void* beta, void* c, cudaDataType_t c_type, int ldc,
+                                          long long c_step, int count, cublasComputeType_t compute,
+                                          cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,
+                                   int k, const void* alpha, const void* const* a, cudaDataType_t a_type, int lda,
+                                   const void* const* b, cudaDataType_t b_type, int ldb, const void* beta,
+                                   void* const* c, cudaDataType_t c_type, int ldc, int count,
+                                   cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
