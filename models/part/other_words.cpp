@@ -64,7 +64,21 @@ constexpr OtherWord kWords[] = {
     {"selectivecheckpointing", "recomputed_share", "recomputed_share"},
     {"selectiveaclayer", "recomputed_share", "recomputed_share"},
     {"nosync", "reduce_after", "reduce_after"},
+    {"full", "blocks", "blocks"},
+    {"selective", "blocks", "blocks", R"("recomputed_share": 0.5)"},
+    {"seqlen", "transformer", "transformer/sequence"},
+    {"sequencelength", "transformer", "transformer/sequence"},
+    {"sequence", "transformer", "transformer/sequence"},
+    {"precision", "compute_dtype", "dtype"},
+    {"mixedprecision", "compute_dtype", "compute_dtype"},
+    {"reducedtype", "bucket_cap", "strategy/reduce_dtype"},
+    // Clusters.
+    {"nics", "topology", "topology/nics"},
+    {"gpuspernode", "topology", "topology/gpus_per_node"},
+    {"gpus", "workers", "workers"},
+    {"gpu", "worker", "worker"},
     // Servers.
+    {"servers", "shards", "shards"},
     {"bsp", "synchronous", "synchronous"},
     {"sync", "synchronous", "synchronous"},
     {"asp", "asynchronous", "asynchronous"},
@@ -110,6 +124,13 @@ std::optional<NameHere> name_here(std::string_view word, const std::vector<std::
     if (other.word == wanted && std::find(names.begin(), names.end(), other.among) != names.end())
       return NameHere{std::string(other.name), std::string(other.field)};
   return {};
+}
+
+std::string key_meant(std::string_view word, const std::vector<std::string>& keys) {
+  if (const auto here = name_here(word, keys); here && !here->is_spelling && !here->name.empty())
+    return fmt::format("that is \"{}\" here", here->name);
+  const std::string near = nearest(word, keys);
+  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
 }
 
 std::string part_meant(std::string_view word, const std::vector<std::string>& kinds) {

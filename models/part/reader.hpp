@@ -59,9 +59,7 @@ class ObjectReader {
   void report_unknown_keys() {
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      const std::string near = nearest(key, known_);
-      faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_),
-                         near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)});
+      faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_), key_meant(key, known_)});
     }
   }
 

@@ -280,7 +280,7 @@ struct Choices<ShardingStage> {
 };
 
 /// When gradients of several passes (accumulation) are reduced.
-enum class ReduceAfter { last_pass, every_pass };
+enum class ReduceAfter { last_pass, every_pass, inside_every_pass };
 
 template <>
 struct Choices<ReduceAfter> {
@@ -290,6 +290,9 @@ struct Choices<ReduceAfter> {
       Choice<ReduceAfter>{
           "every-pass", ReduceAfter::every_pass,
           "after each pass, so that a worker adds up its share alone (FSDP without no_sync, ZeRO-2 and -3): less memory, as many times the bytes"},
+      Choice<ReduceAfter>{
+          "inside-every-pass", ReduceAfter::inside_every_pass,
+          "inside groups after each pass, between them after the last (set_requires_all_reduce of FSDP2): with group_size"},
   };
 };
 

@@ -51,4 +51,7 @@ struct Transformer {
   bool operator==(const Transformer&) const = default;
 };
 
+/// Whether a transformer has what `composed` makes of simple operations.
+inline bool may_be_composed(const Transformer& x) { return !x.bias || !x.positions; }
+
 }  // namespace stepcast

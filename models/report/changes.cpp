@@ -1,6 +1,7 @@
 #include "models/report/changes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <type_traits>
 
@@ -120,6 +121,7 @@ class Changes {
     if (trains(s_)) {
       passes(*s_.workload);
       recomputation(*s_.workload);
+      if (s_.workload->transformer) code_of(*s_.workload->transformer);
       training();
     }
     return std::move(changes_);
@@ -225,12 +227,15 @@ class Changes {
     if (x.stage == ShardingStage::parameters)
       add(ChangeOf::execution, fmt::format("{} units gathered ahead", 2 * x.prefetch + 1), "/strategy/prefetch",
           2 * x.prefetch + 1);
-    if (s_.workload->accumulation > 1) {
-      const bool every = x.reduce_after == ReduceAfter::every_pass;
-      add(ChangeOf::execution,
-          every ? "gradients reduced after the last pass alone" : "gradients reduced after every pass",
-          "/strategy/reduce_after", name_of(every ? ReduceAfter::last_pass : ReduceAfter::every_pass));
-    }
+    if (s_.workload->accumulation > 1)
+      for (const auto& choice : Choices<ReduceAfter>::table) {
+        const bool has_groups = x.group(s_.cluster.workers) < s_.cluster.workers;
+        if (choice.value == x.reduce_after || (choice.value == ReduceAfter::inside_every_pass && !has_groups)) continue;
+        constexpr std::array kWhen = {"after the last pass alone", "after every pass",
+                                      "inside groups after every pass"};
+        add(ChangeOf::execution, fmt::format("gradients reduced {}", kWhen[static_cast<std::size_t>(choice.value)]),
+            "/strategy/reduce_after", choice.name);
+      }
     if (x.reduced_over(s_.workload->dtype) > 1)
       add(ChangeOf::training, fmt::format("gradients reduced in {}", name_of(s_.workload->dtype)),
           "/strategy/reduce_dtype", nullptr);
@@ -316,6 +321,16 @@ class Changes {
     };
     if (w.batch % 2 == 0 && w.accumulation <= kMostAccumulation / 2) offer(w.batch / 2, w.accumulation * 2);
     if (w.accumulation % 2 == 0) offer(w.batch * 2, w.accumulation / 2);
+  }
+
+  /// The same network by other kernels.
+  void code_of(const Transformer& x) {
+    if (!x.fused_loss)
+      add(ChangeOf::execution, "a loss that never has all scores at once", "/workload/transformer/fused_loss", true);
+    if (!may_be_composed(x)) return;
+    const char* other =
+        x.composed ? "norms and rotary positions by a kernel each" : "norms and rotary positions by simple operations";
+    add(ChangeOf::execution, other, "/workload/transformer/composed", !x.composed);
   }
 
   void recomputation(const WorkloadTable& w) {

@@ -106,6 +106,39 @@ void add_tcp_effects(const Cluster& cluster, std::vector<std::string>& notes) {
         human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link)));
 }
 
+/// Notes what does not fit, and what hardly does: what is not counted needs memory too.
+void add_memory(PointReport& report) {
+  constexpr double kTight = 0.92;
+  if (!report.lacks_memory.empty())
+    report.notes.push_back(report.lacks_memory + "; `stepcast explain` says what makes it fit");
+  else if (report.memory_share.value_or(0) > kTight)
+    report.notes.push_back(
+        fmt::format("of the device's memory {:.3g} % is needed without workspaces, communication buffers and what "
+                    "an allocator wastes: it may not fit, or be slow",
+                    100 * *report.memory_share));
+}
+
+/// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
+/// compressor.
+void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
+  constexpr double kSeen = 1e-3;
+  const WorkloadTable& table = *scenario.workload;
+  if (table.transformer && may_be_composed(*table.transformer) && !table.transformer->composed)
+    notes.emplace_back(
+        "norms and rotary positions are priced as one kernel each; where nothing fuses them, as in Hugging Face's code "
+        "without a compiler, set /workload/transformer/composed");
+  const auto& device = scenario.codec.device ? scenario.codec.device : table.profile;
+  const bool measured =
+      device && std::any_of(device->kernels.begin(), device->kernels.end(),
+                            [](const KernelEntry& kernel) { return kernel.evidence == Evidence::measured; });
+  const Seconds codec = forecast.breakdown.encode + forecast.breakdown.decode;
+  if (codec > forecast.step * kSeen && device && !measured)
+    notes.push_back(fmt::format(
+        "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; composed of a "
+        "framework's operations some took twenty times as long (scenarios/README.md, survey)",
+        device->name));
+}
+
 }  // namespace
 
 void add_notes(const StudyPoint& point, const Answered& own, PointReport& report) {
@@ -126,7 +159,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
         "with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
         100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
   }
-  if (!report.lacks_memory.empty()) report.notes.push_back(report.lacks_memory);
+  add_memory(report);
   if (trains(scenario) && scenario.workload->global_batch) {
     report.notes.push_back(
         "passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them");
@@ -158,6 +191,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   if (may_stay_in_step(own.graph, scenario.cluster))
     report.notes.push_back(
         "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
+  if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
   if (trains(scenario)) report.notes.insert(report.notes.end(), own.timing_notes.begin(), own.timing_notes.end());
 }
 

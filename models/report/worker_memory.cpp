@@ -75,7 +75,7 @@ struct MemoryOf {
     const auto shared = [&](Bytes all, Bytes units) { return std::min(all, all / g + units); };
     const double wider = x.reduced_over(workload.dtype);
     const bool reduced_on_the_way =
-        x.exchange.overlap && (workload.accumulation == 1 || x.reduce_after == ReduceAfter::every_pass);
+        x.exchange.overlap && (workload.accumulation == 1 || x.reduce_after != ReduceAfter::last_pass);
     return {x.stage == ShardingStage::parameters ? shared(n, gathered(x, workload)) : n,
             reduced_on_the_way ? shared(n * wider, largest_unit(workload, x.exchange) * (2.0 * wider)) : n * wider,
             s / g,

@@ -150,7 +150,7 @@ class Checker {
     check_exchange(x.exchange, "/strategy/exchange");
     // Each pass has its own gatherings or reductions.
     constexpr int kMostPasses = 1024;
-    const bool reduces = x.reduce_after == ReduceAfter::every_pass;
+    const bool reduces = x.reduce_after != ReduceAfter::last_pass;
     if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
       fault("/workload/accumulation",
             fmt::format("{} with {}", workload_->accumulation,

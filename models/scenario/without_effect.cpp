@@ -250,11 +250,19 @@ std::string recomputed_share(const Scenario& s) {
   return unless(!s.workload || s.workload->recomputation != Recomputation::none, "recomputation is none");
 }
 
+std::string composed(const Scenario& s) {
+  const bool may_be = !s.workload || !s.workload->transformer || may_be_composed(*s.workload->transformer);
+  return unless(may_be, "norms with biases are one kernel, and positions are a table");
+}
+
 /// Numbers in names tell blocks.
 std::string recomputation(const Scenario& s) {
   if (!s.workload || !gives_shapes(*s.workload) || s.workload->recomputation == Recomputation::none) return "";
-  return unless(!blocks_of(list_gradients(*s.workload).layers).empty(),
-                "no layers' names tell blocks, by a number between dots");
+  const WorkloadTable listed = list_gradients(*s.workload);
+  const std::size_t blocks = blocks_of(listed.layers).size();
+  if (blocks == 0) return "no layers' names tell blocks, by a number between dots";
+  return unless(!recomputed_blocks(listed).empty(),
+                fmt::format("recomputed_share {:.3g} of {} blocks is none", s.workload->recomputed_share, blocks));
 }
 
 // How the answer is computed.
@@ -278,6 +286,7 @@ constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
     SometimesField{"/workload/recomputation", recomputation},
     SometimesField{"/workload/recomputed_share", recomputed_share},
+    SometimesField{"/workload/transformer/composed", composed},
     SometimesField{"/cluster/link/bandwidth", link, true},
     SometimesField{"/cluster/link/latency", link, true},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
@@ -346,6 +355,8 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
     return !scenario.workload || scenario.workload->recomputation == WorkloadTable{}.recomputation;
   if (pointer == "/workload/recomputed_share")
     return !scenario.workload || scenario.workload->recomputed_share == WorkloadTable{}.recomputed_share;
+  if (pointer == "/workload/transformer/composed")
+    return !scenario.workload || !scenario.workload->transformer || !scenario.workload->transformer->composed;
   throw std::invalid_argument(fmt::format("{} is no field that has an effect only sometimes", pointer));
 }
 

@@ -17,7 +17,7 @@
 // meanwhile. Back-propagation of a unit waits for the reduction of the one two before it, so that the gradients of two
 // units at most are there whole (FSDP's reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a
 // share does not matter. The next step's first gathering waits for the update, which waits for the last reduction. Of
-// several passes (accumulation) the last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`); units
+// several passes (accumulation) the last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`), between groups each or the last; units
 // that are let go are gathered in all of them.
 #include <algorithm>
 #include <utility>
@@ -35,6 +35,7 @@ struct Piece {
   int unit = 0;
   bool gathered = false;  ///< its unit is gathered for it
   bool reduced = false;   ///< its unit's gradients are reduced after it
+  bool summed = false;    ///< and then summed up between groups
   int begun = 0;          ///< passes that begin with it
   int passes = 1;         ///< that it belongs to
   bool is_tail = false;   ///< backward of layers before all units
@@ -48,12 +49,13 @@ class Computation {
   Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units,
               double slowdown, std::size_t ahead)
       : whole_(strategy.exchange.grouping == Grouping::whole_model),
+        sums_all_(strategy.reduce_after != ReduceAfter::inside_every_pass),
         slowdown_(slowdown),
         ahead_(ahead),
         workload_(workload),
         units_(units) {
     const int passes = workload.accumulation;
-    const bool every = strategy.reduce_after == ReduceAfter::every_pass;
+    const bool every = strategy.reduce_after != ReduceAfter::last_pass;
     switch (strategy.stage) {
       case ShardingStage::optimizer_state:
         if (!every) plain_passes(passes - 1);
@@ -66,13 +68,13 @@ class Computation {
           plain_passes(passes - 2);
           plain_forward(1);
         }
-        backward_by_units(false, true);
+        backward_by_units(false, true, !every || passes == 1);
         if (every) reduced_passes(passes - 1);
         break;
       case ShardingStage::parameters:
         for (int pass = 1; pass <= passes; ++pass) {
           forward_by_units();
-          backward_by_units(true, every || pass == passes);
+          backward_by_units(true, every || pass == passes, pass == passes);
         }
         break;
     }
@@ -92,11 +94,11 @@ class Computation {
     plain_forward(passes);
     plain_backward(passes);
   }
-  /// Of units that are there.
+  /// A step's last passes, of units that are there.
   void reduced_passes(int passes) {
-    for (int pass = 0; pass < passes; ++pass) {
+    for (int pass = 1; pass <= passes; ++pass) {
       plain_forward(1);
-      backward_by_units(false, true);
+      backward_by_units(false, true, pass == passes);
     }
   }
   void plain_forward(int passes) {
@@ -136,24 +138,27 @@ class Computation {
   }
 
   /// The unit that was the forward pass's last is still there.
-  void backward_by_units(bool gathered, bool reduced) {
+  void backward_by_units(bool gathered, bool reduced, bool is_last) {
     // A pass that reduces nothing overlaps with what is gathered ahead, if anything is.
     const double slowdown = reduced || (gathered && ahead_ > 0) ? slowdown_ : 1.0;
+    const bool summed = reduced && (sums_all_ || is_last);
     for (int i = 0; i < count(); ++i)
       pieces_.push_back({.name = named("backward", i),
                          .phase = Phase::backward,
                          .time = unit(i).gap * slowdown,
                          .unit = i,
                          .gathered = gathered && i > 0,
-                         .reduced = reduced});
+                         .reduced = reduced,
+                         .summed = summed});
     // A whole model's only unit is complete when backward is, tail included.
     if (workload_.tail > Seconds{} && !whole_)
       pieces_.push_back(
           {.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
     pieces_.back().ends = reduced;
+    pieces_.back().summed = summed;
   }
 
-  bool whole_;
+  bool whole_, sums_all_;
   double slowdown_;
   std::size_t ahead_;
   const Workload& workload_;
@@ -175,8 +180,7 @@ class Builder {
     const double wider = strategy.reduced_over(input.workload.dtype);
     for (const Bucket& unit : units_) {
       const Bytes reduced = unit.bytes * wider;
-      graph_.payload +=
-          reduced * (strategy.reduce_after == ReduceAfter::every_pass ? input.workload.accumulation : 1.0);
+      graph_.payload += reduced * (strategy.reduce_after == ReduceAfter::last_pass ? 1.0 : input.workload.accumulation);
       gather_.push_back(input.prices.decide(Operation::all_gather, strategy.collective, unit.bytes, inside));
       reduce_.push_back(input.prices.decide(Operation::reduce_scatter, strategy.collective, reduced, inside));
       if (group_ < p)
@@ -214,12 +218,13 @@ class Builder {
       if (pieces[j].reduced && reduced.size() > 1) graph_.depend(computed[j], reduced[reduced.size() - 2]);
       if (gathers[j] != kNoTask) graph_.depend(computed[j], gathers[j]);
       if (overlap) {
-        if (pieces[j].reduced) reduced.push_back(reduce(pieces[j].unit, computed[j]));
+        if (pieces[j].reduced) reduced.push_back(reduce(pieces[j].unit, computed[j], pieces[j].summed));
         continue;
       }
       if (j > 0 && pieces[j - 1].ends) graph_.depend(computed[j], reduced.back());
       if (!pieces[j].ends) continue;
-      for (int i = 0; i < static_cast<int>(units_.size()); ++i) reduced.push_back(reduce(i, computed[j]));
+      for (int i = 0; i < static_cast<int>(units_.size()); ++i)
+        reduced.push_back(reduce(i, computed[j], pieces[j].summed));
     }
 
     const TaskId update =
@@ -249,10 +254,10 @@ class Builder {
   }
 
   /// Returns the reduce-scatter.
-  TaskId reduce(int unit, TaskId after) {
+  TaskId reduce(int unit, TaskId after, bool summed) {
     const TaskId task = add_collective("reduce-scatter", reduce_, unit);
     graph_.depend(task, after);
-    if (sum_.empty()) return task;
+    if (sum_.empty() || !summed) return task;
     summed_.push_back(add_collective("all-reduce", sum_, unit));
     graph_.depend(summed_.back(), task);
     return task;

@@ -79,7 +79,7 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const double slowdown = overlap && c.workers > 1 ? s.exchange.backward_slowdown : 1.0;
   const bool again = s.stage == ShardingStage::parameters;
   const int ahead = overlap ? s.prefetch : 0, group = s.group(c.workers);
-  const bool every = s.reduce_after == ReduceAfter::every_pass;
+  const bool every = s.reduce_after != ReduceAfter::last_pass, sums_once = s.reduce_after == ReduceAfter::inside_every_pass;
   const double wider = s.reduced_over(w.dtype);
   const auto gather = [&](Bytes bytes) { return ::gather(c, group, bytes); };
   double link = 0, gpu = 0;     // when each is free
@@ -88,9 +88,11 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     if (reduced.size() > 1) gpu = std::max(gpu, reduced[reduced.size() - 2]);
   };
   // The next unit's collective waits for the sum of the shares, computation for the reduction alone.
+  int reductions = 0;
   const auto reduce = [&](Bytes bytes) {
+    const bool is_last = ++reductions > n * (every ? w.accumulation - 1 : 0);
     reduced.push_back(std::max(link, gpu) + ::reduce(c, group, bytes * wider));
-    link = reduced.back() + sum(c, group, bytes * wider);
+    link = reduced.back() + (sums_once && !is_last ? 0 : sum(c, group, bytes * wider));
   };
   // Without overlap: all units' after their pass, for which the next pass waits, but not for the last unit's sum.
   const auto reduce_all = [&] {
@@ -289,6 +291,25 @@ TEST_CASE("of several passes each may be reduced") {
   CHECK(time(ShardingStage::parameters) == time_of(two_workers(), sharded(ShardingStage::parameters), w));
 }
 
+TEST_CASE("shares may be summed up between groups after the last pass alone") {
+  // 2 groups of 2 workers, two passes over one unit of 4 B: gathered in 2 s each time it is let go, reduced inside in 2 s and
+  // summed up between in 2 s. 1 + 2 s of computation a pass, 0.25 s of update.
+  Workload w = units({4});
+  w.accumulation = 2;
+  ShardedStrategy strategy = sharded(ShardingStage::gradients, 1, {.grouping = Grouping::per_tensor}, 2);
+  const Cluster four = star_cluster(4, BytesPerSecond(1));
+  // The first pass' reduction and sum, 4 s, hide behind the second's 3 s but for 1 s.
+  strategy.reduce_after = ReduceAfter::every_pass;
+  require_close(2 + 3 + 3 + 1 + 2 + 2 + 0.25, time_of(four, strategy, w), 1e-12, "each pass");
+  strategy.reduce_after = ReduceAfter::inside_every_pass;
+  require_close(2 + 3 + 3 + 2 + 2 + 0.25, time_of(four, strategy, w), 1e-12, "the last");
+  // Without groups there is nothing to sum up.
+  strategy.group_size = {};
+  const double inside = time_of(two_workers(), strategy, w);
+  strategy.reduce_after = ReduceAfter::every_pass;
+  CHECK(inside == time_of(two_workers(), strategy, w));
+}
+
 TEST_CASE("gradients reduced in a wider type are so many times the bytes, parameters are not") {
   // 4 B of bf16, gathered in 2 s; as 8 B of fp32 reduced in 4 s; 1 + 2 s of computation and 0.25 s of update.
   Workload w = units({4});
@@ -318,7 +339,7 @@ TEST_CASE("a sharded step follows the recurrence of one step") {
           strategy.group_size = integer_between(2, 3);
           cluster.workers = *strategy.group_size * integer_between(1, 4);
         }
-        if (coin()) strategy.reduce_after = ReduceAfter::every_pass;
+        strategy.reduce_after = static_cast<ReduceAfter>(integer_between(0, 2));
         if (coin()) {
           w.dtype = coin() ? Dtype::bf16 : Dtype::fp32;
           strategy.reduce_dtype = coin() ? Dtype::bf16 : Dtype::fp32;
