@@ -178,8 +178,8 @@ struct WorkloadTable {
         "with shapes: what of forward is computed again for backward, to save memory. A block's layers follow each other and have names alike up to the first part between dots that is a number, as `grouping` per-block has it");
     v.optional(
         "recomputed_share", x.recomputed_share,
-        "share of the blocks that are computed again, spread evenly: with 0.5 every second one (selective checkpointing of layers)",
-        Limits{0.0, true, 1.0});
+        "share of the blocks that are computed again, spread evenly: with 0.5 every second one, with 0 none (selective checkpointing of layers)",
+        between(0, 1));
     v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table",
                at_least(1));
     v.optional("forward", x.forward, "forward time of the whole network", non_negative);

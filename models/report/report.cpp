@@ -222,6 +222,9 @@ void add_bandwidths(const Scenario& scenario, const Answered& own, PointReport& 
 void add_throughput(const Scenario& scenario, const Answered& own, std::optional<double> baseline,
                     PointReport& report) {
   report.samples_per_second = throughput(scenario, own.workload, own.answers.shown().step);
+  if (const auto& transformer = scenario.workload->transformer)
+    report.tokens_per_worker =
+        report.samples_per_second * static_cast<double>(transformer->sequence) / scenario.cluster.workers;
   if (report.samples_per_second > 0)
     report.cost_per_million = cost_of(scenario, Seconds(1e6 / report.samples_per_second));
   const double alone = static_cast<double>(own.workload.samples()) / own.workload.compute().si();

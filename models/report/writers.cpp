@@ -46,10 +46,6 @@ std::vector<TableColumn> table_columns(const Report& report) {
     return std::find(report.axes.begin(), report.axes.end(), name) != report.axes.end();
   };
 
-  // An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
-  add([](P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); },
-      is_axis("algorithm") ? "taken" : "algorithm", [](P p) { return p.algorithm.empty() ? "-" : p.algorithm; });
-  if (!columns.empty()) columns.front().is_text = true;
   if (!is_axis("workers")) add(always, "workers", [](P p) { return std::to_string(p.workers); });
   // What a global batch is to a worker.
   add([](P p) { return p.global_batch.has_value(); }, "passes",
@@ -63,6 +59,8 @@ std::vector<TableColumn> table_columns(const Report& report) {
         return d ? fmt::format("{} .. {}", human_text(d->p5), human_text(d->p95)) : "-";
       });
   add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
+  add([](P p) { return p.tokens_per_worker.has_value(); }, "tokens/s each",
+      [](P p) { return p.tokens_per_worker ? fmt::format("{:.4g}", *p.tokens_per_worker) : "-"; });
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
   add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M",
@@ -102,6 +100,11 @@ std::vector<TableColumn> table_columns(const Report& report) {
       [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
   add([](P p) { return p.run && p.run->to_target; }, "to target",
       [](P p) { return p.run && p.run->to_target ? run_text(*p.run->to_target) : "-"; });
+  // Last, since it may be long. An axis of algorithms says it already, unless it says "auto" or leaves parameters open.
+  const std::size_t numbers = columns.size();
+  add([](P p) { return !p.algorithm.empty() && p.algorithm != value_on(p.coordinates, "algorithm"); },
+      is_axis("algorithm") ? "taken" : "algorithm", [](P p) { return p.algorithm.empty() ? "-" : p.algorithm; });
+  if (columns.size() > numbers) columns.back().is_text = true;
   return columns;
 }
 
@@ -246,7 +249,7 @@ std::string to_table(const Report& report) {
       std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end())
     return to_comparison(report);
   const std::vector<TableColumn> columns = table_columns(report);
-  TextTable table(report.axes.size() + (columns.front().is_text ? 1 : 0));
+  TextTable table(report.axes.size(), columns.size() - (columns.back().is_text ? 1 : 0));
   std::vector<std::string> head(report.axes);
   for (const TableColumn& column : columns) head.push_back(column.title);
   table.add(head);

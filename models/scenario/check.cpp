@@ -152,10 +152,18 @@ class Checker {
     constexpr int kMostPasses = 1024;
     const bool reduces = x.reduce_after != ReduceAfter::last_pass;
     if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
-      fault("/workload/accumulation",
-            fmt::format("{} with {}", workload_->accumulation,
-                        reduces ? "gradients reduced after every pass" : "sharded parameters"),
-            fmt::format("at most {}", kMostPasses));
+      too_many_passes(reduces ? "gradients reduced after every pass" : "sharded parameters", kMostPasses);
+  }
+  void too_many_passes(const char* with, int most) {
+    const auto& samples = s_.workload->global_batch;
+    if (!samples)
+      return fault("/workload/accumulation", fmt::format("{} with {}", workload_->accumulation, with),
+                   fmt::format("at most {}", most));
+    fault("/workload/global_batch",
+          fmt::format("{} {}s in {} passes of {} a worker, with {}", *samples, s_.workload->sample,
+                      workload_->accumulation, workload_->batch, with),
+          fmt::format("at most {} passes", most),
+          fmt::format("it counts {}s; give fewer, more workers or a larger /workload/batch", s_.workload->sample));
   }
   void sharding_group(const ShardedStrategy& x) {
     const int p = s_.cluster.workers, g = x.group(p);

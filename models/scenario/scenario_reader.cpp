@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/part/reader.hpp"
 #include "models/scenario/check.hpp"
@@ -96,6 +97,27 @@ const ScenarioReader::Checked& ScenarioReader::checked(const std::shared_ptr<con
   return known;
 }
 
+namespace {
+
+/// "the nearest are 448 and 512; " of global batches that go; empty where none is near.
+std::string nearest_batches(const WorkloadTable& table, int workers) {
+  constexpr int kNear = 1000;  // multiples of the workers either way
+  const auto goes = [&](std::int64_t samples) {
+    return samples > 0 && share_out(samples, workers, {table.batch, table.accumulation}).has_value();
+  };
+  std::vector<std::int64_t> near;
+  const std::int64_t below = *table.global_batch / workers;
+  for (const int step : {-1, 1})
+    for (std::int64_t i = 0; i < kNear; ++i)
+      if (const std::int64_t samples = (below + (step > 0 ? 1 : 0) + step * i) * workers; goes(samples)) {
+        near.push_back(samples);
+        break;
+      }
+  return near.empty() ? "" : fmt::format("the nearest: {}; ", fmt::join(near, " and "));
+}
+
+}  // namespace
+
 void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& impossible) {
   if (!scenario.workload || !scenario.workload->global_batch) return;
   const WorkloadTable& written = *scenario.workload;
@@ -106,7 +128,7 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
          fmt::format("{} for {} workers", *written.global_batch, scenario.cluster.workers),
          fmt::format("a multiple of the workers, in at least {} and at most {} equal passes of at most {} a worker",
                      written.accumulation, kMostAccumulation, written.batch),
-         "\"impossible\": \"leave-out\" leaves such points out"});
+         nearest_batches(written, scenario.cluster.workers) + "\"impossible\": \"leave-out\" leaves such points out"});
     return;
   }
   if (passes->batch != written.batch && !gives_shapes(written)) {

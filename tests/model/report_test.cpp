@@ -208,6 +208,36 @@ TEST_CASE("a model that its device cannot hold is marked") {
       notes(lacks, "model state of 306.7 MB and activations of 2.749 GB is more than the 3.056 GB of v100-datasheet"));
 }
 
+TEST_CASE("a device that is nearly full is noted, one with room is not") {
+  // 3,056,172,768 bytes, as above, are 95.5 % of 3.2 GB and 89.9 % of 3.4 GB.
+  const auto with_memory = [](const char* memory) {
+    return report_of(
+        study_of(
+            kShapes,
+            {fmt::format(
+                R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})",
+                memory)})
+            .points[0]);
+  };
+  CHECK(notes(with_memory("3.2GB"), "of the device's memory 95.5 % is needed"));
+  CHECK_FALSE(notes(with_memory("3.4GB"), "of the device's memory"));
+}
+
+TEST_CASE("of a transformer its tokens are counted, and kernels that nobody may have fused are noted") {
+  const auto report = [](const char* network, const char* composed) {
+    const std::string text = fmt::format(
+        R"({{"name": "s", "workload": {{"from": "{}", "profile": "h100-llm"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "100Gbps"}}}}}})",
+        network);
+    return report_of(study_of(text.c_str(), {fmt::format("/workload/transformer/composed={}", composed)}).points[0]);
+  };
+  const PointReport llama = report("llama-2-7b", "false");
+  CHECK(*llama.tokens_per_worker == Approx(llama.samples_per_second * 4096 / 4));
+  CHECK(notes(llama, "norms and rotary positions are priced as one kernel each"));
+  CHECK_FALSE(notes(report("llama-2-7b", "true"), "norms and rotary positions"));
+  // GPT-2's norms have biases, and its positions are a table.
+  CHECK_FALSE(notes(report("gpt2-xl", "false"), "norms and rotary positions"));
+}
+
 TEST_CASE("trees that differ in their segments alone are one algorithm") {
   const auto algorithm = [](const char* grouping) {
     return report_of(

@@ -532,7 +532,20 @@ void add_networks(std::vector<BadScenario>& rows) {
            "3 for 4 workers", "a multiple of the workers", "leave-out"},
           {"a global batch that workers do not divide",
            good_scenario({{"/workload/global_batch", 4096}, {"/cluster/workers", 48}}), "/workload/global_batch",
-           "4096 for 48 workers", "a multiple of the workers", "leave-out"},
+           "4096 for 48 workers", "a multiple of the workers", "the nearest: 4080 and 4128"},
+          {"a global batch of tokens",
+           [&] {
+             Json scenario = Json::parse(transformer({{"/global_batch", 8192}}));
+             scenario["cluster"]["workers"] = 4;
+             scenario["strategy"] = json(R"({"kind": "sharded"})");
+             return scenario.dump();
+           }(),
+           "/workload/global_batch", "8192 samples in 2048 passes of 1 a worker, with sharded parameters",
+           "at most 1024 passes", "it counts samples"},
+          {"a sequence by another name", good_scenario({{"/workload/seq_len", 4096}}), "/workload/seq_len",
+           "an unknown key", "transformer", "that is \"transformer/sequence\" here", by_schema},
+          {"NICs of a cluster", good_scenario({{"/cluster/nics", 2}}), "/cluster/nics", "an unknown key", "topology",
+           "that is \"topology/nics\" here", by_schema},
           {"a batch by Megatron's name", good_scenario({{"/workload/global_batch_size", 4096}}),
            "/workload/global_batch_size", "an unknown key", "global_batch", "global_batch", by_schema},
           {"unknown profile", with({{"/profile", "v100"}}), "/workload/profile", "the unknown profile \"v100\"",
