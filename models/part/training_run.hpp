@@ -78,15 +78,20 @@ struct AccuracyTarget {
   bool operator==(const AccuracyTarget&) const = default;
 };
 
+/// Exactly one of `samples` and `tokens` is written; reading fills in samples.
 struct TrainingRun {
-  std::int64_t samples = 0;
-  std::vector<TrainingPhase> phases;
+  std::optional<std::int64_t> samples{};
+  std::optional<double> tokens{};
+  std::vector<TrainingPhase> phases{TrainingPhase{.name = "training"}};
   std::optional<AccuracyTarget> target;
 
   template <class V>
   static void describe(V& v, TrainingRun& x) {
-    v.required("samples", x.samples, "samples in the data set, each seen once an epoch", between(1, 1e15));
-    v.required("phases", x.phases, "what is trained one after the other");
+    v.optional("samples", x.samples, "samples in the data set, each seen once an epoch", between(1, 1e15));
+    v.optional("tokens", x.tokens,
+               "instead of samples, of a transformer: tokens in the data set, cut into sequences of its length",
+               at_least(1));
+    v.optional("phases", x.phases, "what is trained one after the other; left out: one epoch of the scenario as it is");
     v.optional("target", x.target, "measured epochs to an accuracy");
   }
   bool operator==(const TrainingRun&) const = default;

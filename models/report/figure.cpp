@@ -19,7 +19,8 @@ double read_number(std::string_view text) {
   if (const std::optional<double> value = parse_number(text)) return *value;
   const LeadingNumber number = leading_number(text);
   const bool is_percent = number.error == std::errc{} && number.rest == "%";
-  const std::string remedy = is_percent ? fmt::format("; write {:.12g}", number.value / 100) : "";
+  const std::string remedy =
+      is_percent ? fmt::format("; write {:.12g}, or for a share of the best --within", number.value / 100) : "";
   throw std::invalid_argument(fmt::format("\"{}\" is not a number{}", text, remedy));
 }
 template <class Q>

@@ -16,8 +16,8 @@ double just_below(double worth) {
 
 }  // namespace
 
-GoalSearch::GoalSearch(const AxisRange& range, std::vector<double> grid, std::optional<double> wanted)
-    : range_(range), grid_(std::move(grid)), wanted_(wanted) {}
+GoalSearch::GoalSearch(const AxisRange& range, std::vector<double> grid, std::optional<double> wanted, double near)
+    : range_(range), grid_(std::move(grid)), wanted_(wanted), near_(near) {}
 
 std::vector<double> GoalSearch::requests() const {
   if (stage_ == Stage::grid) return grid_;
@@ -73,7 +73,7 @@ void GoalSearch::proceed() {
       begin_best();  // looking elsewhere has found a larger one
     } else if (stage_ == Stage::best) {
       best_before_ = most;
-      begin(Stage::near_best, just_below(most * (1 - kNearBest)));
+      begin(Stage::near_best, just_below(most * (1 - near_)));
     } else if (stage_ == Stage::near_best) {
       near_best_ = above_level();
       if (wanted_) begin(Stage::reached, just_below(*wanted_));

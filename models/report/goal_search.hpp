@@ -1,7 +1,7 @@
 // Where, along one field, is a worth the largest, and where is it large enough?
 //
 // Three questions one after the other, each closed in on like a crossover (crossover_search.hpp): against a worth that
-// is the same everywhere. The first finds the largest worth, the second where the worth is within kNearBest of it, the
+// is the same everywhere. The first finds the largest worth, the second where the worth is as near to it as is asked for, the
 // third where it is at least the one that is asked for. Each starts from every value that is known by then; where one
 // comes upon a larger worth than the first did, all begin again.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace stepcast {
 
-/// So much less than the largest worth is as good, to most who choose a value.
+/// So much less than the largest worth, as a share of it, is as good to most who choose a value.
 inline constexpr double kNearBest = 0.01;
 
 /// Values from `from` to `to` over which a worth is large enough, and the worths at the two outermost values that were
@@ -28,7 +28,8 @@ class GoalSearch {
  public:
   /// @param grid    values at which the worth is to be known first: in order, both ends of the range among them
   /// @param wanted  the worth to be reached, above 0, if any
-  GoalSearch(const AxisRange& range, std::vector<double> grid, std::optional<double> wanted);
+  /// @param near    what is given up of the largest worth, as a share of it: above 0, below 1
+  GoalSearch(const AxisRange& range, std::vector<double> grid, std::optional<double> wanted, double near = kNearBest);
 
   /// Values at which the worth has to be known next; none when all is found.
   [[nodiscard]] std::vector<double> requests() const;
@@ -40,7 +41,7 @@ class GoalSearch {
     double value = 0.0, worth = 0.0;
   };
   [[nodiscard]] Best best() const;
-  /// Where the worth is within kNearBest of the best.
+  /// Where the worth is within `near` of the best.
   [[nodiscard]] const std::vector<Reach>& near_best() const { return near_best_; }
   /// Where it is at least what is wanted.
   [[nodiscard]] const std::vector<Reach>& reached() const { return reached_; }
@@ -61,6 +62,7 @@ class GoalSearch {
   AxisRange range_;
   std::vector<double> grid_;
   std::optional<double> wanted_;
+  double near_;
   std::map<double, double> known_;
   Stage stage_ = Stage::grid;
   std::optional<CrossoverSearch> search_;  ///< of the stage: the level, and the worth; none when all is found

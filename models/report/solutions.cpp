@@ -10,14 +10,14 @@
 namespace stepcast {
 namespace {
 
-std::string near_title() { return fmt::format("within {}", percent(kNearBest)); }
+std::string near_title(const Solutions& s) { return fmt::format("within {}", percent(s.near)); }
 
 std::string headline(const Solutions& s) {
   std::string text = fmt::format("{}: {} by the {}, along {} {}\n", s.name, s.figure->title,
                                  s.replayed ? "replay" : "equations", s.axis, range_text(s.range));
   if (s.goal) text += fmt::format("reached: {}\n", goal_text(*s.figure, *s.goal));
   text += fmt::format("best: the {} {}, at the first value that has it; {}: where it is that near\n",
-                      s.figure->more_is_better ? "largest" : "smallest", s.figure->title, near_title());
+                      s.figure->more_is_better ? "largest" : "smallest", s.figure->title, near_title(s));
   if (!s.range.is_discrete())
     text += fmt::format("the best is closed in on to {:g} of the value, among the values looked at\n", kPeakWidth);
   return text + search_text(s.range, s.grid);
@@ -29,7 +29,7 @@ std::string to_text(const Solutions& s) {
   TextTable table(s.axes.size() + (s.goal ? 1 : 0), 1);
   std::vector<std::string> head(s.axes);
   if (s.goal) head.emplace_back("reached");
-  head.insert(head.end(), {"best", "", near_title()});
+  head.insert(head.end(), {"best", "", near_title(s)});
   table.add(head);
   for (const PointSolution& point : s.points) {
     std::vector<std::string> row;
@@ -87,7 +87,7 @@ Json solutions_document(const Solutions& s, const Json& manifest) {
   json["figure"] = std::string(s.figure->column);
   json["more_is_better"] = s.figure->more_is_better;
   json["goal"] = s.goal ? Json(*s.goal) : Json();
-  json["near_best"] = kNearBest;
+  json["near_best"] = s.near;
   json["evaluator"] = s.replayed ? "replay" : "equations";
   json["along"] = along_json(s.axis, s.pointer, s.range, s.grid);
   json["points"] = Json::array();

@@ -27,6 +27,7 @@ struct Solutions {
   std::size_t grid = 0;  ///< values of it
   const Figure* figure = nullptr;
   std::optional<double> goal{};   ///< its value to be reached
+  double near = kNearBest;        ///< what near the best is, as a share of it
   bool replayed = false;          ///< by the replay, not by the equations
   std::vector<std::string> axes;  ///< the study's others
   std::vector<PointSolution> points;

@@ -35,7 +35,7 @@ RunReport make_run_report(const TrainingRun& run, const std::vector<PhaseStep>& 
     PhaseReport phase;
     phase.name = run.phases[i].name;
     phase.epochs = run.phases[i].epochs;
-    phase.steps_per_epoch = (run.samples + steps[i].samples_per_step - 1) / steps[i].samples_per_step;
+    phase.steps_per_epoch = (run.samples.value() + steps[i].samples_per_step - 1) / steps[i].samples_per_step;
     phase.step = steps[i].step;
     if (run.phases[i].before) phase.before = run.phases[i].before->time;
     phase.time =

@@ -25,6 +25,11 @@ bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) {
   return std::any_of(report.points.begin(), report.points.end(), holds);
 }
 
+/// Four digits, but all before the point.
+std::string money(double amount) {
+  return amount < 1e4 ? fmt::format("{:.4g}", amount) : fmt::format("{:.0f}", amount);
+}
+
 bool is_trained(const PointReport& p) { return p.samples_per_second > 0; }
 
 /// A column of the table beside the axes.
@@ -64,7 +69,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
   add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M",
-      [](P p) { return p.cost_per_million ? fmt::format("{:.4g}", *p.cost_per_million) : "-"; });
+      [](P p) { return p.cost_per_million ? money(*p.cost_per_million) : "-"; });
   // Why one shards, and computes again; and where a device is more than half full.
   add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5; },
       "memory",
@@ -95,8 +100,8 @@ std::vector<TableColumn> table_columns(const Report& report) {
       [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
   add([](P p) { return p.run.has_value(); }, "run", [](P p) { return p.run ? run_text(p.run->time) : "-"; });
   add([](P p) { return p.run && p.run->cost; }, "run cost",
-      [](P p) { return p.run && p.run->cost ? fmt::format("{:.4g}", *p.run->cost) : "-"; });
-  add([](P p) { return p.run.has_value(); }, "run speedup",
+      [](P p) { return p.run && p.run->cost ? money(*p.run->cost) : "-"; });
+  add([](P p) { return p.run && p.run->speedup; }, "run speedup",
       [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
   add([](P p) { return p.run && p.run->to_target; }, "to target",
       [](P p) { return p.run && p.run->to_target ? run_text(*p.run->to_target) : "-"; });

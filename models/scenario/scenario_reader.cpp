@@ -1,5 +1,6 @@
 #include "models/scenario/scenario_reader.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -54,6 +55,22 @@ void find_platform(const Document& document, Cluster& cluster, std::vector<Fault
   xml->file = path.string();
 }
 
+/// A run's samples, from its tokens if it has these.
+void count_samples(Scenario& scenario, std::vector<Fault>& faults) {
+  if (!scenario.run) return;
+  TrainingRun& run = *scenario.run;
+  if (run.samples.has_value() == run.tokens.has_value())
+    return faults.push_back({"", "/run", run.samples ? "both samples and tokens" : "neither samples nor tokens",
+                             "exactly one of them", "\"samples\" is the size of the data set"});
+  if (!run.tokens || !scenario.workload) return;
+  const auto& transformer = scenario.workload->transformer;
+  if (!transformer)
+    return faults.push_back({"", "/run/tokens", "tokens of a workload that is not given as a transformer",
+                             "samples: the size of the data set", ""});
+  run.samples = static_cast<std::int64_t>(std::ceil(*run.tokens / static_cast<double>(transformer->sequence)));
+  run.tokens.reset();
+}
+
 }  // namespace
 
 ScenarioReading ScenarioReader::read(const Document& document) {
@@ -80,6 +97,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
         {"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
   find_platform(document, scenario.cluster, reading.faults);
   scenario.workload = read_workload(document, reading.faults);
+  count_samples(scenario, reading.faults);
   if (!reading.faults.empty() || !document.given_up.empty()) return reading;
   share_global_batch(scenario, reading.impossible);
   const Checked& known = checked(scenario.workload);

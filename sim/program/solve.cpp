@@ -22,6 +22,7 @@ constexpr int kMostRounds = 300;
 
 struct SolveOptions : AlongOptions {
   std::string goal;
+  double within = kNearBest;
 };
 
 /// What --for asks, if it is there.
@@ -56,18 +57,18 @@ struct Searches {
 };
 
 Searches begin(const FieldPoints& points, const Field& field, const std::vector<double>& grid,
-               const std::optional<double>& wanted) {
+               const std::optional<double>& wanted, double near) {
   Searches all;
   for (std::size_t i = 0; i < points.points().size(); ++i) {
     if (points.is_constant(i)) continue;
-    all.searches.emplace_back(field.range, grid, wanted);
+    all.searches.emplace_back(field.range, grid, wanted, near);
     all.points.push_back(i);
   }
   if (all.searches.empty()) throw refused("--along", fmt::format("{}: every variant sets it itself", field.pointer));
   return all;
 }
 
-Solutions find(const std::optional<Goal>& goal, const Study& study, FieldPoints points, const Field& field,
+Solutions find(const std::optional<Goal>& goal, double near, const Study& study, FieldPoints points, const Field& field,
                const std::vector<double>& grid) {
   Solutions found;
   points.answer_grid(
@@ -79,10 +80,11 @@ Solutions find(const std::optional<Goal>& goal, const Study& study, FieldPoints 
   found.grid = grid.size();
   found.figure = &points.figure();
   if (goal) found.goal = goal->value;
+  found.near = near;
   for (const std::string& axis : study.axes)
     if (axis != found.axis) found.axes.push_back(axis);
   Searches all =
-      begin(points, field, grid, found.goal ? std::optional(worth_of(*found.figure, *found.goal)) : std::nullopt);
+      begin(points, field, grid, found.goal ? std::optional(worth_of(*found.figure, *found.goal)) : std::nullopt, near);
   const auto search = [&](std::size_t i) -> GoalSearch& { return all.searches[i]; };
   const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
   if (!close_in(points, all.searches.size(), search, asked, kMostRounds))
@@ -101,7 +103,7 @@ Solutions find(const std::optional<Goal>& goal, const Study& study, FieldPoints 
 int solve(const SolveOptions& options, const Invocation& invocation) {
   const std::optional<Goal> goal = read_goal(options.goal);
   const auto search = [&](const Study& study, FieldPoints points, const Field& field, const std::vector<double>& grid) {
-    const Solutions found = find(goal, study, std::move(points), field, grid);
+    const Solutions found = find(goal, options.within, study, std::move(points), field, grid);
     return SearchResult{to_text(found), to_csv(found),
                         [found](const Json& manifest) { return solutions_document(found, manifest); }};
   };
@@ -128,6 +130,12 @@ void add_solve(CLI::App& app, Invocation& invocation) {
           "the figure that matters (" + figure_names() +
               "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")
       ->type_name("FIGURE[=VALUE]");
+  command
+      ->add_option(
+          "--within", options->within,
+          "share of the best figure that may be given up: where is it that near? 0.05 for 95 % of a throughput")
+      ->check(CLI::Range(1e-6, 0.999))
+      ->capture_default_str();
   command->footer(
       "Example: stepcast solve scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");
   command->callback([options, &invocation] { invocation.exit_code = solve(*options, invocation); });

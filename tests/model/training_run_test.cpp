@@ -88,11 +88,27 @@ TEST_CASE("a run of one phase is epochs times steps times step time") {
     const double step = positive_between(1e-4, 10);
     const RunReport report = make_run_report(run, {{Seconds(step), per_step}}, last_phase(NoCompressor{}));
     // Every sample is seen, and no step is empty.
-    RC_ASSERT(report.phases[0].steps_per_epoch * per_step >= run.samples);
-    RC_ASSERT((report.phases[0].steps_per_epoch - 1) * per_step < run.samples);
+    RC_ASSERT(report.phases[0].steps_per_epoch * per_step >= *run.samples);
+    RC_ASSERT((report.phases[0].steps_per_epoch - 1) * per_step < *run.samples);
     assert_close(run.phases[0].epochs * static_cast<double>(report.phases[0].steps_per_epoch) * step, report.time.si(),
                  1e-12, "time");
   });
+}
+
+TEST_CASE("a data set may be given in tokens, and a run without phases is one epoch") {
+  const auto read = [](const char* run) {
+    const std::string text = fmt::format(
+        R"({{"name": "s", "workload": {{"from": "llama-2-7b", "profile": "h100-llm"}}, "cluster": {{"workers": 4, "link": {{"bandwidth": "1Gbps"}}}}, "run": {}}})",
+        run);
+    return parse_study(text, "test", {}, default_library()).points.front();
+  };
+  // Sequences of 4096 tokens: 1,000,000/4096 = 244.1, the last one not full.
+  const StudyPoint tokens = read(R"({"tokens": 1e6})");
+  CHECK(tokens.scenario.run->samples.value() == 245);
+  CHECK_FALSE(tokens.scenario.run->tokens.has_value());
+  REQUIRE(tokens.phases.size() == 1);
+  CHECK(tokens.scenario.run->phases.front().epochs == 1);
+  CHECK(to_json(tokens.scenario) == to_json(read(R"({"samples": 245})").scenario));
 }
 
 TEST_CASE("each phase is the scenario with its own changes; the baseline has phases of its own") {

@@ -772,8 +772,11 @@ void add_runs(std::vector<BadScenario>& rows) {
   rows.insert(
       rows.end(),
       {
-          {"run without samples", run(R"({"phases": [{"name": "all", "epochs": 1}]})"), "/run/samples", "nothing",
-           "a required value", "add it", by_schema},
+          {"run without samples", run(R"({"phases": [{"name": "all", "epochs": 1}]})"), "/run",
+           "neither samples nor tokens", "exactly one of them", "the size of the data set"},
+          {"run of samples and tokens", run(R"({"samples": 1000, "tokens": 1e6})"), "/run", "both samples and tokens",
+           "exactly one of them"},
+          {"tokens of images", run(R"({"tokens": 1e6})"), "/run/tokens", "not given as a transformer", "samples"},
           {"run of no phases", run(R"({"samples": 1000, "phases": []})"), "/run/phases", "an empty list",
            "at least one phase"},
           {"phase of no epochs", run(R"({"samples": 1000, "phases": [{"name": "all", "epochs": 0}]})"),

@@ -16,8 +16,8 @@ namespace {
 
 /// The search's end, where the worth is made up; every value is asked once.
 GoalSearch searched(const AxisRange& range, std::size_t grid, std::optional<double> wanted,
-                    const std::function<double(double)>& worth) {
-  GoalSearch search(range, grid_values(range, grid), wanted);
+                    const std::function<double(double)>& worth, double near = kNearBest) {
+  GoalSearch search(range, grid_values(range, grid), wanted, near);
   for (int round = 0; round < 300; ++round) {
     const std::vector<double> values = search.requests();
     if (values.empty()) return search;
@@ -53,6 +53,18 @@ TEST_CASE("a worth that rises: reached from the value that has it, best at the e
   // Within 1 % of 1/1.01: e = 0.99/1.01 at 1e7·0.99/0.02 = 4.95e8.
   REQUIRE(s.near_best().size() == 1);
   CHECK(near_to(s.near_best()[0].from, 4.95e8));
+}
+
+TEST_CASE("how near to the best is asked for") {
+  // As above, within 5 %: e = 0.95/1.01 at 1e7·0.95/0.06 = 1.5833e8; with half given up e = 0.5/1.01 at 1e7·0.5/0.51.
+  const auto from = [](double near) {
+    const GoalSearch s = searched(
+        kDecades, 25, {}, [](double b) { return 1 / (1 + 1e7 / b); }, near);
+    REQUIRE(s.near_best().size() == 1);
+    return s.near_best()[0].from;
+  };
+  CHECK(near_to(from(0.05), 1e7 * 0.95 / 0.06));
+  CHECK(near_to(from(0.5), 1e7 * 0.5 / 0.51));
 }
 
 TEST_CASE("a peak between two values of the grid, a goal on both its sides") {
