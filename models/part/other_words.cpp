@@ -64,6 +64,7 @@ constexpr OtherWord kWords[] = {
     {"selectivecheckpointing", "recomputed_share", "recomputed_share"},
     {"selectiveaclayer", "recomputed_share", "recomputed_share"},
     {"nosync", "reduce_after", "reduce_after"},
+    {"nosync", "last-pass", "last-pass"},
     {"full", "blocks", "blocks"},
     {"selective", "blocks", "blocks", R"("recomputed_share": 0.5)"},
     {"seqlen", "transformer", "transformer/sequence"},
@@ -71,7 +72,7 @@ constexpr OtherWord kWords[] = {
     {"sequence", "transformer", "transformer/sequence"},
     {"precision", "compute_dtype", "dtype"},
     {"mixedprecision", "compute_dtype", "compute_dtype"},
-    {"reducedtype", "bucket_cap", "strategy/reduce_dtype"},
+    {"reducedtype", "bucket_cap", "reduce_dtype, beside exchange, of strategy sharded,"},
     // Clusters.
     {"nics", "topology", "topology/nics"},
     {"gpuspernode", "topology", "topology/gpus_per_node"},

@@ -33,7 +33,8 @@ struct Change {
 /// - execution: twice as many passes of half the batch, and the reverse; activations kept or computed again, of each
 ///   block or of every second; the other groupings, buckets of four times and a quarter of the cap, overlap; the
 ///   cheapest algorithm, of a strategy `collective` each; all-reduce for synchronous servers; servers on all workers'
-///   hosts, more shards; sharded gradients reduced after every pass, or after the last
+///   hosts, more shards; sharded gradients reduced after every pass, inside groups after every pass, or after the last;
+///   a transformer's loss fused, its norms and rotary positions by a kernel each or by simple operations
 /// - training: every compressor with its defaults, pipelining, local SGD, gossip, twice the accumulation or the global
 ///   batch; gradients reduced in no wider a type than they have; where the layer table gives shapes its variants,
 ///   smaller operands that the profile knows and twice the batch

@@ -1,6 +1,7 @@
 #include "models/report/footnotes.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -9,8 +10,15 @@
 namespace stepcast {
 
 std::string without_numbers(std::string note) {
-  std::erase_if(note, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-  return note;
+  std::string text;
+  bool in_number = false, in_word = false;  // digits of a name, such as resnet50's and llama-2-7b's, are no number
+  for (const char c : note) {
+    const bool digit = c >= '0' && c <= '9';
+    in_number = (digit && !in_word) || (in_number && c == '.');
+    in_word = !in_number && (digit || std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_');
+    if (!in_number) text += c;
+  }
+  return text;
 }
 
 std::string note_lines(const std::vector<std::string>& notes) {

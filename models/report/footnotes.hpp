@@ -6,7 +6,7 @@
 
 namespace stepcast {
 
-/// The note without digits and points: notes that differ in numbers alone say the same.
+/// The note without numbers, but with digits of names: notes that differ in numbers alone say the same.
 std::string without_numbers(std::string note);
 
 /// "note: ...", a line each and each once. Of more than three that differ in numbers alone the first, and how many more

@@ -128,9 +128,11 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, s
         "norms and rotary positions are priced as one kernel each; where nothing fuses them, as in Hugging Face's code "
         "without a compiler, set /workload/transformer/composed");
   const auto& device = scenario.codec.device ? scenario.codec.device : table.profile;
-  const bool measured =
-      device && std::any_of(device->kernels.begin(), device->kernels.end(),
-                            [](const KernelEntry& kernel) { return kernel.evidence == Evidence::measured; });
+  // Rates of a compressor's kernels on a device, or carried over from one; those of updates say nothing of these.
+  const auto seen = [](const KernelEntry& kernel) {
+    return kernel.evidence != Evidence::assumed && kernel.name.find("-update/") == std::string::npos;
+  };
+  const bool measured = device && std::any_of(device->kernels.begin(), device->kernels.end(), seen);
   const Seconds codec = forecast.breakdown.encode + forecast.breakdown.decode;
   if (codec > forecast.step * kSeen && device && !measured)
     notes.push_back(fmt::format(

@@ -251,7 +251,7 @@ Fullest fullest(const StudyPoint& point, const std::vector<Answered>& answered) 
   for (std::size_t i = 0; i < point.phases.size(); ++i)
     if (const WorkerMemory memory = worker_memory(point.phases[i], answered[1 + i].workload);
         memory.total() > most.memory.total())
-      most = {memory, device_of(point.phases[i]), point.scenario.run->phases[i].name};
+      most = {memory, device_of(point.phases[i]), point.phases.size() > 1 ? point.scenario.run->phases[i].name : ""};
   return most;
 }
 
@@ -259,8 +259,10 @@ Fullest fullest(const StudyPoint& point, const std::vector<Answered>& answered) 
 RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, const Answered* answered) {
   std::vector<PhaseStep> steps;
   for (const Scenario& phase : phases) {
+    // A data set in tokens is as long whatever the phase's sequences are.
+    const std::int64_t each = whole.run->tokens ? phase.workload->transformer->sequence : 1;
     steps.push_back(
-        {answered->answers.shown().step, std::int64_t{phase.cluster.workers} * answered->workload.samples()});
+        {answered->answers.shown().step, std::int64_t{phase.cluster.workers} * answered->workload.samples() * each});
     ++answered;
   }
   RunReport report = make_run_report(*whole.run, steps, phases.back());

@@ -1,6 +1,7 @@
 #include "models/report/training_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -31,11 +32,12 @@ std::optional<Seconds> time_of(const std::vector<PhaseReport>& phases, int epoch
 
 RunReport make_run_report(const TrainingRun& run, const std::vector<PhaseStep>& steps, const Scenario& last) {
   RunReport report;
+  const std::int64_t data = run.samples ? *run.samples : static_cast<std::int64_t>(std::ceil(run.tokens.value()));
   for (std::size_t i = 0; i < run.phases.size(); ++i) {
     PhaseReport phase;
     phase.name = run.phases[i].name;
     phase.epochs = run.phases[i].epochs;
-    phase.steps_per_epoch = (run.samples.value() + steps[i].samples_per_step - 1) / steps[i].samples_per_step;
+    phase.steps_per_epoch = (data + steps[i].samples_per_step - 1) / steps[i].samples_per_step;
     phase.step = steps[i].step;
     if (run.phases[i].before) phase.before = run.phases[i].before->time;
     phase.time =

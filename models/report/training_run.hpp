@@ -10,7 +10,7 @@
 
 namespace stepcast {
 
-/// One phase's answer: what a step of it takes, of how many samples.
+/// One phase's answer: what a step of it takes, of how many samples (of a data set in tokens: tokens).
 struct PhaseStep {
   Seconds step{};
   std::int64_t samples_per_step = 1;  ///< of all workers

@@ -26,7 +26,7 @@ bool any_of_points(const Report& report, bool (*holds)(const PointReport&)) {
 }
 
 /// Four digits, but all before the point.
-std::string money(double amount) {
+std::string plain(double amount) {
   return amount < 1e4 ? fmt::format("{:.4g}", amount) : fmt::format("{:.0f}", amount);
 }
 
@@ -65,11 +65,11 @@ std::vector<TableColumn> table_columns(const Report& report) {
       });
   add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
   add([](P p) { return p.tokens_per_worker.has_value(); }, "tokens/s each",
-      [](P p) { return p.tokens_per_worker ? fmt::format("{:.4g}", *p.tokens_per_worker) : "-"; });
+      [](P p) { return p.tokens_per_worker ? plain(*p.tokens_per_worker) : "-"; });
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
   add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M",
-      [](P p) { return p.cost_per_million ? money(*p.cost_per_million) : "-"; });
+      [](P p) { return p.cost_per_million ? plain(*p.cost_per_million) : "-"; });
   // Why one shards, and computes again; and where a device is more than half full.
   add([](P p) { return p.strategy == ShardedStrategy::kind || p.recomputes || p.memory_share.value_or(0) > 0.5; },
       "memory",
@@ -100,7 +100,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
       [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
   add([](P p) { return p.run.has_value(); }, "run", [](P p) { return p.run ? run_text(p.run->time) : "-"; });
   add([](P p) { return p.run && p.run->cost; }, "run cost",
-      [](P p) { return p.run && p.run->cost ? money(*p.run->cost) : "-"; });
+      [](P p) { return p.run && p.run->cost ? plain(*p.run->cost) : "-"; });
   add([](P p) { return p.run && p.run->speedup; }, "run speedup",
       [](P p) { return p.run && p.run->speedup ? fmt::format("{:.3g}x", *p.run->speedup) : "-"; });
   add([](P p) { return p.run && p.run->to_target; }, "to target",

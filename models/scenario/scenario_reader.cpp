@@ -1,6 +1,5 @@
 #include "models/scenario/scenario_reader.hpp"
 
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -55,20 +54,21 @@ void find_platform(const Document& document, Cluster& cluster, std::vector<Fault
   xml->file = path.string();
 }
 
-/// A run's samples, from its tokens if it has these.
-void count_samples(Scenario& scenario, std::vector<Fault>& faults) {
+/// What a run's data set is counted in.
+void check_data_set(const Scenario& scenario, std::vector<Fault>& faults) {
   if (!scenario.run) return;
-  TrainingRun& run = *scenario.run;
+  const TrainingRun& run = *scenario.run;
   if (run.samples.has_value() == run.tokens.has_value())
     return faults.push_back({"", "/run", run.samples ? "both samples and tokens" : "neither samples nor tokens",
                              "exactly one of them", "\"samples\" is the size of the data set"});
-  if (!run.tokens || !scenario.workload) return;
-  const auto& transformer = scenario.workload->transformer;
-  if (!transformer)
-    return faults.push_back({"", "/run/tokens", "tokens of a workload that is not given as a transformer",
-                             "samples: the size of the data set", ""});
-  run.samples = static_cast<std::int64_t>(std::ceil(*run.tokens / static_cast<double>(transformer->sequence)));
-  run.tokens.reset();
+  if (!run.tokens) return;
+  constexpr double kMostTokens = 1e15;  // as of samples
+  if (*run.tokens > kMostTokens)
+    faults.push_back(
+        {"", "/run/tokens", fmt::format("{:g}", *run.tokens), fmt::format("at most {:g}", kMostTokens), ""});
+  if (scenario.workload && !scenario.workload->transformer)
+    faults.push_back({"", "/run/tokens", "tokens of a workload that is not given as a transformer",
+                      "samples: the size of the data set", ""});
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
         {"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
   find_platform(document, scenario.cluster, reading.faults);
   scenario.workload = read_workload(document, reading.faults);
-  count_samples(scenario, reading.faults);
+  check_data_set(scenario, reading.faults);
   if (!reading.faults.empty() || !document.given_up.empty()) return reading;
   share_global_batch(scenario, reading.impossible);
   const Checked& known = checked(scenario.workload);
@@ -121,7 +121,8 @@ namespace {
 std::string nearest_batches(const WorkloadTable& table, int workers) {
   constexpr int kNear = 1000;  // multiples of the workers either way
   const auto goes = [&](std::int64_t samples) {
-    return samples > 0 && share_out(samples, workers, {table.batch, table.accumulation}).has_value();
+    const auto passes = share_out(samples, workers, {table.batch, table.accumulation});
+    return samples > 0 && passes && (gives_shapes(table) || passes->batch == table.batch);
   };
   std::vector<std::int64_t> near;
   const std::int64_t below = *table.global_batch / workers;

@@ -17,8 +17,8 @@
 // meanwhile. Back-propagation of a unit waits for the reduction of the one two before it, so that the gradients of two
 // units at most are there whole (FSDP's reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a
 // share does not matter. The next step's first gathering waits for the update, which waits for the last reduction. Of
-// several passes (accumulation) the last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`), between groups each or the last; units
-// that are let go are gathered in all of them.
+// several passes (accumulation) the last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`), between
+// groups each or the last; units that are let go are gathered in all of them.
 #include <algorithm>
 #include <utility>
 
@@ -221,7 +221,8 @@ class Builder {
         if (pieces[j].reduced) reduced.push_back(reduce(pieces[j].unit, computed[j], pieces[j].summed));
         continue;
       }
-      if (j > 0 && pieces[j - 1].ends) graph_.depend(computed[j], reduced.back());
+      if (j > 0 && pieces[j - 1].ends)
+        graph_.depend(computed[j], pieces[j - 1].summed && !summed_.empty() ? summed_.back() : reduced.back());
       if (!pieces[j].ends) continue;
       for (int i = 0; i < static_cast<int>(units_.size()); ++i)
         reduced.push_back(reduce(i, computed[j], pieces[j].summed));

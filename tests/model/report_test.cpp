@@ -223,6 +223,18 @@ TEST_CASE("a device that is nearly full is noted, one with room is not") {
   CHECK_FALSE(notes(with_memory("3.4GB"), "of the device's memory"));
 }
 
+TEST_CASE("a data set in tokens is as long for shorter sequences") {
+  // A million tokens on 4 workers, a sequence each: 61.04 steps of 4096, 244.1 of 1024.
+  const PointReport report = report_of(
+      study_of(
+          R"({"name": "s", "workload": {"from": "llama-2-7b", "profile": "h100-llm"}, "cluster": {"workers": 4, "link": {"bandwidth": "100Gbps"}},
+              "run": {"tokens": 1e6, "phases": [{"name": "short", "epochs": 1, "set": {"/workload/transformer/sequence": 1024}}, {"name": "long", "epochs": 1}]}})",
+          {})
+          .points[0]);
+  CHECK(report.run->phases[0].steps_per_epoch == 245);
+  CHECK(report.run->phases[1].steps_per_epoch == 62);
+}
+
 TEST_CASE("of a transformer its tokens are counted, and kernels that nobody may have fused are noted") {
   const auto report = [](const char* network, const char* composed) {
     const std::string text = fmt::format(

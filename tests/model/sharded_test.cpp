@@ -79,7 +79,8 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
   const double slowdown = overlap && c.workers > 1 ? s.exchange.backward_slowdown : 1.0;
   const bool again = s.stage == ShardingStage::parameters;
   const int ahead = overlap ? s.prefetch : 0, group = s.group(c.workers);
-  const bool every = s.reduce_after != ReduceAfter::last_pass, sums_once = s.reduce_after == ReduceAfter::inside_every_pass;
+  const bool every = s.reduce_after != ReduceAfter::last_pass,
+             sums_once = s.reduce_after == ReduceAfter::inside_every_pass;
   const double wider = s.reduced_over(w.dtype);
   const auto gather = [&](Bytes bytes) { return ::gather(c, group, bytes); };
   double link = 0, gpu = 0;     // when each is free
@@ -94,10 +95,10 @@ double recurrence(const Cluster& c, const ShardedStrategy& s, const Workload& w)
     reduced.push_back(std::max(link, gpu) + ::reduce(c, group, bytes * wider));
     link = reduced.back() + (sums_once && !is_last ? 0 : sum(c, group, bytes * wider));
   };
-  // Without overlap: all units' after their pass, for which the next pass waits, but not for the last unit's sum.
+  // Without overlap: all units' after their pass, for which the next pass waits, sums included.
   const auto reduce_all = [&] {
     for (int i = 0; i < n; ++i) reduce(at(i).bytes);
-    gpu = std::max(gpu, reduced.back());
+    gpu = std::max(gpu, link);
   };
 
   double left = w.forward.si();  // what the layers of no later unit take is the first one's to compute
@@ -303,7 +304,14 @@ TEST_CASE("shares may be summed up between groups after the last pass alone") {
   require_close(2 + 3 + 3 + 1 + 2 + 2 + 0.25, time_of(four, strategy, w), 1e-12, "each pass");
   strategy.reduce_after = ReduceAfter::inside_every_pass;
   require_close(2 + 3 + 3 + 2 + 2 + 0.25, time_of(four, strategy, w), 1e-12, "the last");
+  // Without overlap the second pass waits for the first one's sum: all follow each other.
+  strategy = sharded(ShardingStage::gradients, 1, {.grouping = Grouping::per_tensor, .overlap = false}, 2);
+  strategy.reduce_after = ReduceAfter::every_pass;
+  require_close(2 + 3 + 4 + 3 + 4 + 0.25, time_of(four, strategy, w), 1e-12, "nothing hides");
+  strategy.reduce_after = ReduceAfter::inside_every_pass;
+  require_close(2 + 3 + 2 + 3 + 4 + 0.25, time_of(four, strategy, w), 1e-12, "one sum, nothing hides");
   // Without groups there is nothing to sum up.
+  strategy.exchange.overlap = true;
   strategy.group_size = {};
   const double inside = time_of(two_workers(), strategy, w);
   strategy.reduce_after = ReduceAfter::every_pass;

@@ -12,6 +12,11 @@ TEST_CASE("notes are said once, in their order") {
   CHECK(note_lines({}).empty());
 }
 
+TEST_CASE("digits of names are no numbers") {
+  CHECK(without_numbers("12.5 % of resnet50 in 3 passes") == " % of resnet50 in  passes");
+  CHECK(without_numbers("llama-2-7b, fp16") == "llama-2-7b, fp16");
+}
+
 TEST_CASE("of more than three that differ in numbers alone the first is said") {
   CHECK(note_lines({"2 of 3", "2 of 3.5", "4 of 3"}) == "note: 2 of 3\nnote: 2 of 3.5\nnote: 4 of 3\n");
   CHECK(note_lines({"2 of 3", "other", "3 of 3", "4 of 3", "2 of 3", "5 of 3.1"}) ==
