@@ -33,7 +33,7 @@ struct TrainingPhase {
   std::string name;
   int epochs = 1;
   Json set = Json::object();
-  std::optional<OneOffCost> before;
+  std::optional<OneOffCost> before{};
 
   template <class V>
   static void describe(V& v, TrainingPhase& x) {

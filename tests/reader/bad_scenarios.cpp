@@ -532,7 +532,7 @@ void add_networks(std::vector<BadScenario>& rows) {
            "3 for 4 workers", "a multiple of the workers", "leave-out"},
           {"a global batch that workers do not divide",
            good_scenario({{"/workload/global_batch", 4096}, {"/cluster/workers", 48}}), "/workload/global_batch",
-           "4096 for 48 workers", "a multiple of the workers", "the nearest: 4080 and 4128"},
+           "4096 for 48 workers", "a multiple of the workers", "the nearest: 3072 and 4608"},  // whole batches of 48 x 32
           {"a global batch of tokens",
            [&] {
              Json scenario = Json::parse(transformer({{"/global_batch", 8192}}));
