@@ -19,8 +19,8 @@ struct NameHere {
 /// the table of other tools' words has. Nothing where neither knows it.
 std::optional<NameHere> name_here(std::string_view word, const std::vector<std::string>& names);
 
-/// What to say of the unknown key `word` where these are known: what it is called here, or else the key that is spelt much
-/// the same; "" where it seems to mean none.
+/// What to say of the unknown key `word` where these are known: what it is called here, or else the key that is spelt
+/// much the same; "" where it seems to mean none.
 std::string key_meant(std::string_view word, const std::vector<std::string>& keys);
 
 /// The part, as JSON, that `word` seems to mean where one of these kinds is wanted: known by name_here, or else spelt

@@ -78,7 +78,7 @@ struct AccuracyTarget {
   bool operator==(const AccuracyTarget&) const = default;
 };
 
-/// Exactly one of `samples` and `tokens` is written; reading fills in samples.
+/// Its data set is counted in samples or in tokens: exactly one of the two is there.
 struct TrainingRun {
   std::optional<std::int64_t> samples{};
   std::optional<double> tokens{};
@@ -90,7 +90,7 @@ struct TrainingRun {
     v.optional("samples", x.samples, "samples in the data set, each seen once an epoch", between(1, 1e15));
     v.optional("tokens", x.tokens,
                "instead of samples, of a transformer: tokens in the data set, cut into sequences of its length",
-               at_least(1));
+               between(1, 1e15));
     v.optional("phases", x.phases, "what is trained one after the other; left out: one epoch of the scenario as it is");
     v.optional("target", x.target, "measured epochs to an accuracy");
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/stretch_text.hpp"
 #include "models/report/text_table.hpp"
@@ -52,7 +53,7 @@ std::string to_text(const Crossovers& c) {
       table.add(row);
     }
   std::string text = headline(c) + "\n" + table.text();
-  for (const std::string& note : c.notes) text += fmt::format("note: {}\n", note);
+  text += note_lines(c.notes);
   return text;
 }
 

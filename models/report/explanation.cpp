@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/report/footnotes.hpp"
 #include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
 
@@ -319,7 +320,7 @@ std::string to_text(const Explanation& e) {
     if (section.of != ChangeOf::memory) text += section_text(section, e);
   const std::string marks = marks_text(e);
   if (!e.point.notes.empty() || !marks.empty()) text += "\n" + marks;
-  for (const std::string& note : e.point.notes) text += fmt::format("note: {}\n", note);
+  text += note_lines(e.point.notes);
   return text;
 }
 

@@ -1,6 +1,5 @@
 #include "models/report/footnotes.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <map>
 #include <set>

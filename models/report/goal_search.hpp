@@ -1,9 +1,9 @@
 // Where, along one field, is a worth the largest, and where is it large enough?
 //
 // Three questions one after the other, each closed in on like a crossover (crossover_search.hpp): against a worth that
-// is the same everywhere. The first finds the largest worth, the second where the worth is as near to it as is asked for, the
-// third where it is at least the one that is asked for. Each starts from every value that is known by then; where one
-// comes upon a larger worth than the first did, all begin again.
+// is the same everywhere. The first finds the largest worth, the second where the worth is as near to it as is asked
+// for, the third where it is at least the one that is asked for. Each starts from every value that is known by then;
+// where one comes upon a larger worth than the first did, all begin again.
 #pragma once
 
 #include <map>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/report/alternatives.hpp"
+#include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/stretch_text.hpp"
 #include "models/report/text_table.hpp"
@@ -43,7 +44,7 @@ std::string to_text(const Solutions& s) {
     table.add(row);
   }
   std::string text = headline(s) + "\n" + table.text();
-  for (const std::string& note : s.notes) text += fmt::format("note: {}\n", note);
+  text += note_lines(s.notes);
   return text;
 }
 

@@ -61,14 +61,32 @@ void check_data_set(const Scenario& scenario, std::vector<Fault>& faults) {
   if (run.samples.has_value() == run.tokens.has_value())
     return faults.push_back({"", "/run", run.samples ? "both samples and tokens" : "neither samples nor tokens",
                              "exactly one of them", "\"samples\" is the size of the data set"});
-  if (!run.tokens) return;
-  constexpr double kMostTokens = 1e15;  // as of samples
-  if (*run.tokens > kMostTokens)
-    faults.push_back(
-        {"", "/run/tokens", fmt::format("{:g}", *run.tokens), fmt::format("at most {:g}", kMostTokens), ""});
-  if (scenario.workload && !scenario.workload->transformer)
+  if (run.tokens && scenario.workload && !scenario.workload->transformer)
     faults.push_back({"", "/run/tokens", "tokens of a workload that is not given as a transformer",
                       "samples: the size of the data set", ""});
+}
+
+/// Whether times are known of passes so large: a table with times keeps them whatever the batch.
+bool can_be_timed(const WorkloadTable& table, const Passes& passes) {
+  return gives_shapes(table) || passes.batch == table.batch;
+}
+
+/// "the nearest: 448 and 512; " of global batches that go; empty where none is near.
+std::string nearest_batches(const WorkloadTable& table, int workers) {
+  constexpr int kNear = 1000;  // multiples of the workers either way
+  const auto goes = [&](std::int64_t samples) {
+    const auto passes = share_out(samples, workers, {table.batch, table.accumulation});
+    return samples > 0 && passes && can_be_timed(table, *passes);
+  };
+  std::vector<std::int64_t> near;
+  const std::int64_t below = *table.global_batch / workers;
+  for (const int step : {-1, 1})
+    for (std::int64_t i = 0; i < kNear; ++i)
+      if (const std::int64_t samples = (below + (step > 0 ? 1 : 0) + step * i) * workers; goes(samples)) {
+        near.push_back(samples);
+        break;
+      }
+  return near.empty() ? "" : fmt::format("the nearest: {}; ", fmt::join(near, " and "));
 }
 
 }  // namespace
@@ -115,28 +133,6 @@ const ScenarioReader::Checked& ScenarioReader::checked(const std::shared_ptr<con
   return known;
 }
 
-namespace {
-
-/// "the nearest are 448 and 512; " of global batches that go; empty where none is near.
-std::string nearest_batches(const WorkloadTable& table, int workers) {
-  constexpr int kNear = 1000;  // multiples of the workers either way
-  const auto goes = [&](std::int64_t samples) {
-    const auto passes = share_out(samples, workers, {table.batch, table.accumulation});
-    return samples > 0 && passes && (gives_shapes(table) || passes->batch == table.batch);
-  };
-  std::vector<std::int64_t> near;
-  const std::int64_t below = *table.global_batch / workers;
-  for (const int step : {-1, 1})
-    for (std::int64_t i = 0; i < kNear; ++i)
-      if (const std::int64_t samples = (below + (step > 0 ? 1 : 0) + step * i) * workers; goes(samples)) {
-        near.push_back(samples);
-        break;
-      }
-  return near.empty() ? "" : fmt::format("the nearest: {}; ", fmt::join(near, " and "));
-}
-
-}  // namespace
-
 void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& impossible) {
   if (!scenario.workload || !scenario.workload->global_batch) return;
   const WorkloadTable& written = *scenario.workload;
@@ -150,7 +146,7 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
          nearest_batches(written, scenario.cluster.workers) + "\"impossible\": \"leave-out\" leaves such points out"});
     return;
   }
-  if (passes->batch != written.batch && !gives_shapes(written)) {
+  if (!can_be_timed(written, *passes)) {
     impossible.push_back({"", "/workload/global_batch",
                           fmt::format("{} for {} workers, passes of {}, and times of {}", *written.global_batch,
                                       scenario.cluster.workers, passes->batch, written.batch),

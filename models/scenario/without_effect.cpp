@@ -349,14 +349,12 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   if (part == "cluster") return holds_default(scenario.cluster, Cluster{}, path);
   if (part == "evaluation") return holds_default(scenario.evaluation, Evaluation{}, path);
   // Of a table, which is large and not to be copied, the only fields above.
-  if (pointer == "/workload/backward_spread")
-    return !scenario.workload || scenario.workload->backward_spread == WorkloadTable{}.backward_spread;
-  if (pointer == "/workload/recomputation")
-    return !scenario.workload || scenario.workload->recomputation == WorkloadTable{}.recomputation;
-  if (pointer == "/workload/recomputed_share")
-    return !scenario.workload || scenario.workload->recomputed_share == WorkloadTable{}.recomputed_share;
-  if (pointer == "/workload/transformer/composed")
-    return !scenario.workload || !scenario.workload->transformer || !scenario.workload->transformer->composed;
+  const WorkloadTable defaults;
+  const WorkloadTable& table = scenario.workload ? *scenario.workload : defaults;
+  if (pointer == "/workload/backward_spread") return table.backward_spread == defaults.backward_spread;
+  if (pointer == "/workload/recomputation") return table.recomputation == defaults.recomputation;
+  if (pointer == "/workload/recomputed_share") return table.recomputed_share == defaults.recomputed_share;
+  if (pointer == "/workload/transformer/composed") return !table.transformer || !table.transformer->composed;
   throw std::invalid_argument(fmt::format("{} is no field that has an effect only sometimes", pointer));
 }
 

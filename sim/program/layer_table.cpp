@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/part/writer.hpp"
+#include "models/report/footnotes.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/activations.hpp"
 #include "models/workload/layer_times.hpp"
@@ -135,7 +136,7 @@ std::string layer_table_text(const WorkloadTable& table) {
   if (times)
     text += fmt::format("forward {}, backward {}, update {} ({})\n", human_text(rows.total.forward),
                         human_text(rows.total.backward), human_text(rows.update), name_of(table.optimizer));
-  for (const std::string& note : timing_notes(table)) text += fmt::format("note: {}\n", note);
+  text += note_lines(timing_notes(table));
   return text;
 }
 

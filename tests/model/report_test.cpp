@@ -188,18 +188,23 @@ TEST_CASE("prices of hosts make costs of samples and of runs") {
   CHECK(*run.cost == Approx(100 * (run.phases[0].step.si() * 13 + run.phases[1].step.si() * 12) / 3600));
 }
 
+namespace {
+
+/// ResNet-50, 32 samples of it, on a V100 of so much memory. 25,557,032 parameters in fp32 with gradients and momentum:
+/// 306,684,384 bytes; 85,921,512 of activations a sample (activations_test), of 32: 2.749 GB; 3,056,172,768 in all.
+PointReport with_memory(const char* memory) {
+  return report_of(
+      study_of(
+          kShapes,
+          {fmt::format(
+              R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})",
+              memory)})
+          .points[0]);
+}
+
+}  // namespace
+
 TEST_CASE("a model that its device cannot hold is marked") {
-  // ResNet-50's 25,557,032 parameters in fp32 with gradients and momentum: 306,684,384 bytes; 85,921,512 of activations
-  // a sample (activations_test), of 32: 2.749 GB; 3,056,172,768 in all.
-  const auto with_memory = [](const char* memory) {
-    return report_of(
-        study_of(
-            kShapes,
-            {fmt::format(
-                R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})",
-                memory)})
-            .points[0]);
-  };
   const PointReport fits = with_memory("3.0562GB"), lacks = with_memory("3.056GB");
   CHECK(fits.lacks_memory.empty());
   CHECK(fits.memory->total() == Bytes(3056172768));
@@ -209,16 +214,7 @@ TEST_CASE("a model that its device cannot hold is marked") {
 }
 
 TEST_CASE("a device that is nearly full is noted, one with room is not") {
-  // 3,056,172,768 bytes, as above, are 95.5 % of 3.2 GB and 89.9 % of 3.4 GB.
-  const auto with_memory = [](const char* memory) {
-    return report_of(
-        study_of(
-            kShapes,
-            {fmt::format(
-                R"(/workload/profile={{"from": "v100-datasheet", "memory": {{"value": "{}", "evidence": "assumed", "source": "none"}}}})",
-                memory)})
-            .points[0]);
-  };
+  // 3,056,172,768 bytes are 95.5 % of 3.2 GB and 89.9 % of 3.4 GB.
   CHECK(notes(with_memory("3.2GB"), "of the device's memory 95.5 % is needed"));
   CHECK_FALSE(notes(with_memory("3.4GB"), "of the device's memory"));
 }
