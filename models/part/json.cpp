@@ -195,6 +195,17 @@ std::string pointer_to(std::string_view parent, std::string_view key) {
 
 std::string pointer_to(std::string_view parent, std::size_t index) { return fmt::format("{}/{}", parent, index); }
 
+std::optional<std::vector<std::string>> tokens_of(const std::string& pointer) {
+  std::vector<std::string> tokens;
+  try {
+    for (Json::json_pointer rest(pointer); !rest.empty(); rest.pop_back()) tokens.push_back(rest.back());
+  } catch (const Json::parse_error&) {
+    return {};
+  }
+  std::reverse(tokens.begin(), tokens.end());
+  return tokens;
+}
+
 std::string describe_value(const Json& value) {
   if (value.is_object()) return value.empty() ? "an empty object" : "an object";
   if (value.is_array()) return value.empty() ? "an empty list" : fmt::format("a list of {}", value.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,8 @@ Json read_json(const std::filesystem::path& path);
 /// "/a/b" + "c/d" -> "/a/b/c~1d" (RFC 6901 escaping).
 std::string pointer_to(std::string_view parent, std::string_view key);
 std::string pointer_to(std::string_view parent, std::size_t index);
+/// "/a/b/c~1d" -> "a", "b", "c/d"; nothing of what is no pointer.
+std::optional<std::vector<std::string>> tokens_of(const std::string& pointer);
 
 /// A short rendering of a value for messages: `3.7`, `"ring"`, `an object`, `a list of 3`.
 std::string describe_value(const Json& value);

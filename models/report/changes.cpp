@@ -33,6 +33,15 @@ using Settings = std::vector<std::pair<std::string, Json>>;
 
 constexpr double kHalf = 0.5;
 
+std::string_view text_of(ReduceAfter when) {
+  switch (when) {
+    case ReduceAfter::last_pass: return "after the last pass alone";
+    case ReduceAfter::every_pass: return "after every pass";
+    case ReduceAfter::inside_every_pass: return "inside groups after every pass";
+  }
+  throw std::logic_error("no such time to reduce");
+}
+
 /// Sets that this share of the blocks is computed again.
 Settings computed_again(const WorkloadTable& w, double share) {
   Settings set{{"/workload/recomputation", name_of(Recomputation::blocks)}};
@@ -231,10 +240,8 @@ class Changes {
       for (const auto& choice : Choices<ReduceAfter>::table) {
         const bool has_groups = x.group(s_.cluster.workers) < s_.cluster.workers;
         if (choice.value == x.reduce_after || (choice.value == ReduceAfter::inside_every_pass && !has_groups)) continue;
-        constexpr std::array kWhen = {"after the last pass alone", "after every pass",
-                                      "inside groups after every pass"};
-        add(ChangeOf::execution, fmt::format("gradients reduced {}", kWhen[static_cast<std::size_t>(choice.value)]),
-            "/strategy/reduce_after", choice.name);
+        add(ChangeOf::execution, fmt::format("gradients reduced {}", text_of(choice.value)), "/strategy/reduce_after",
+            choice.name);
       }
     if (x.reduced_over(s_.workload->dtype) > 1)
       add(ChangeOf::training, fmt::format("gradients reduced in {}", name_of(s_.workload->dtype)),

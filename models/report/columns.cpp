@@ -71,6 +71,9 @@ std::vector<Column> report_columns(const Report& report) {
       [](P p) { return p.samples_per_second > 0 ? Cell(p.samples_per_second) : Cell(); });
   add("tokens_per_s_per_worker", "tokens of a transformer per second and worker",
       [](P p) { return number(p.tokens_per_worker); });
+  add("mfu",
+      "model FLOPs utilization: two operations for each multiply-accumulate of forward, four of backward, over peaks",
+      [](P p) { return number(p.mfu); });
   add("speedup", "throughput over the baseline's", [](P p) { return number(p.speedup); });
   add("scaling_efficiency",
       "throughput(p) / (p · throughput(1)); of workers of several speeds, over the sum of what each does alone",

@@ -50,6 +50,7 @@ constexpr std::array kFigures = {
     Figure{"speedup", "speedup", "speedup", "", true, read_number, times_text, [](P p) { return p.speedup; }},
     Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent,
            [](P p) { return p.scaling_efficiency; }},
+    Figure{"mfu", "model FLOPs utilization", "mfu", "", true, read_number, percent, [](P p) { return p.mfu; }},
     Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>,
            quantity_text<Seconds>,
            [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
@@ -77,6 +78,12 @@ constexpr std::array kFigures = {
 
 std::span<const Figure> figures() { return kFigures; }
 
+std::string figure_names() {
+  std::vector<std::string_view> names;
+  for (const Figure& one : figures()) names.push_back(one.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 const Figure& find_figure(std::string_view name) {
   const auto found =
       std::find_if(kFigures.begin(), kFigures.end(), [&](const Figure& one) { return one.name == name; });
@@ -84,7 +91,7 @@ const Figure& find_figure(std::string_view name) {
   std::vector<std::string> names;
   for (const Figure& one : kFigures) names.emplace_back(one.name);
   const std::string near = nearest(std::string(name), names);
-  throw std::invalid_argument(fmt::format("\"{}\" is no figure of a point; allowed: {}{}", name, fmt::join(names, ", "),
+  throw std::invalid_argument(fmt::format("\"{}\" is no figure of a point; allowed: {}{}", name, figure_names(),
                                           near.empty() ? "" : fmt::format("; did you mean {}?", near)));
 }
 

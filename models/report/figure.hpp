@@ -24,6 +24,8 @@ struct Figure {
 };
 
 std::span<const Figure> figures();
+/// "throughput, step, ..."
+std::string figure_names();
 
 /// @throws std::invalid_argument for a name that is none, saying which there are
 const Figure& find_figure(std::string_view name);

@@ -225,6 +225,9 @@ void add_throughput(const Scenario& scenario, const Answered& own, std::optional
   if (const auto& transformer = scenario.workload->transformer)
     report.tokens_per_worker =
         report.samples_per_second * static_cast<double>(transformer->sequence) / scenario.cluster.workers;
+  if (const auto& profile = scenario.workload->profile; profile && own.workload.model_flops)
+    if (const PeakRate* peak = find_peak(*profile, compute_dtype_of(*scenario.workload)))
+      report.mfu = report.samples_per_second / scenario.cluster.workers * (*own.workload.model_flops / peak->rate).si();
   if (report.samples_per_second > 0)
     report.cost_per_million = cost_of(scenario, Seconds(1e6 / report.samples_per_second));
   const double alone = static_cast<double>(own.workload.samples()) / own.workload.compute().si();

@@ -54,6 +54,7 @@ struct PointReport {
   Answers answers;
   double samples_per_second = 0.0;           ///< throughput of all workers; 0 without a workload
   std::optional<double> tokens_per_worker;   ///< of a transformer, a second: all workers' sequences over their number
+  std::optional<double> mfu;                 ///< model FLOPs (layer_work.hpp) a second over what all peaks add up to
   std::optional<double> speedup;             ///< throughput over the baseline's
   std::optional<double> cost_per_million;    ///< samples, in the currency of the cluster's prices
   std::optional<double> scaling_efficiency;  ///< throughput / (p · throughput of one worker computing alone)

@@ -66,6 +66,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(is_trained, "samples/s", [](P p) { return fmt::format("{:.4g}", p.samples_per_second); });
   add([](P p) { return p.tokens_per_worker.has_value(); }, "tokens/s each",
       [](P p) { return p.tokens_per_worker ? plain(*p.tokens_per_worker) : "-"; });
+  add([](P p) { return p.tokens_per_worker && p.mfu; }, "MFU", [](P p) { return p.mfu ? percent(*p.mfu) : "-"; });
   add(is_trained, "speedup", [](P p) { return p.speedup ? fmt::format("{:.3g}x", *p.speedup) : "-"; });
   add(is_trained, "efficiency", [](P p) { return p.scaling_efficiency ? percent(*p.scaling_efficiency) : "-"; });
   add([](P p) { return p.cost_per_million.has_value(); }, "cost/1M",
@@ -247,13 +248,8 @@ Json kinds_json(const std::vector<KindReport>& kinds) {
   return json;
 }
 
-}  // namespace
-
-std::string to_table(const Report& report) {
-  if (report.points.size() > kMostFullRows &&
-      std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end())
-    return to_comparison(report);
-  const std::vector<TableColumn> columns = table_columns(report);
+/// A row for each point.
+std::string to_rows(const Report& report, const std::vector<TableColumn>& columns) {
   TextTable table(report.axes.size(), columns.size() - (columns.back().is_text ? 1 : 0));
   std::vector<std::string> head(report.axes);
   for (const TableColumn& column : columns) head.push_back(column.title);
@@ -267,6 +263,29 @@ std::string to_table(const Report& report) {
   std::string text = table.text();
   if (any_of_points(report, is_trained)) text += fmt::format("speedup is against: {}\n", report.baseline);
   return text + to_kinds_table(report) + footnotes(report);
+}
+
+}  // namespace
+
+std::string to_table(const Report& report) {
+  const bool has_variants = std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end();
+  if (report.points.size() > kMostFullRows && has_variants) return to_comparison(report);
+  return to_rows(report, table_columns(report));
+}
+
+std::string to_ranking(Report report, const Figure& figure, std::size_t most) {
+  const std::size_t all = report.points.size();
+  std::stable_sort(report.points.begin(), report.points.end(), [&](const PointReport& a, const PointReport& b) {
+    return worth_of(figure, a) > worth_of(figure, b);
+  });
+  report.points.resize(std::min(most, all));
+  std::vector<TableColumn> columns = table_columns(report);
+  columns.insert(columns.begin(), {std::string(figure.title), [&](const PointReport& p) {
+                                     const std::optional<double> value = figure.of(p);
+                                     return value ? figure.text(*value) : "-";
+                                   }});
+  return fmt::format("the best {} of {} points by {}\n", report.points.size(), all, figure.title) +
+         to_rows(report, columns);
 }
 
 std::string to_csv(const Report& report) {

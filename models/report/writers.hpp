@@ -1,15 +1,22 @@
 // A report as text: table for people, CSV and JSON for programs.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "models/part/json.hpp"
+#include "models/report/figure.hpp"
 #include "models/report/report.hpp"
 
 namespace stepcast {
 
 /// Aligned columns with units, axes first; notes below.
 std::string to_table(const Report& report);
+
+/// The best points by a figure, the best first, with a column of it; those without one, and those that do not fit their
+/// device unless memory is asked for, come last. Notes and counts below are of these alone.
+/// @param most  rows
+std::string to_ranking(Report report, const Figure& figure, std::size_t most);
 
 /// RFC 4180: one header line with the column names (units in them), one line a point, numbers in their
 /// shortest exact form.

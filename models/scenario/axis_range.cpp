@@ -111,7 +111,7 @@ void read_step(AxisRange& range, std::string_view text, Fail&& fail) {
 
 }  // namespace
 
-AxisRange parse_axis_range(std::string_view text) {
+AxisRange parse_axis_range(std::string_view text, BetweenWholes between) {
   const auto fail = [&](const std::string& why) {
     return std::invalid_argument(fmt::format("\"{}\": {}; allowed: {}", text, why, kAllowed));
   };
@@ -126,7 +126,8 @@ AxisRange parse_axis_range(std::string_view text) {
   if (from->unit != to->unit) throw fail(fmt::format("one end is {}, the other {}", kind_of(*from), kind_of(*to)));
   if (from->value < 0) throw fail(fmt::format("the end {} is below zero", texts[0]));
   if (!(from->value < to->value)) throw fail("the ends are not in order, the smaller one first");
-  AxisRange range{from->value, to->value, from->whole && to->whole, from->unit};
+  const bool whole = between == BetweenWholes::whole_numbers && from->whole && to->whole;
+  AxisRange range{from->value, to->value, whole, from->unit};
   if (colon < text.size()) read_step(range, text.substr(colon + 1), fail);
   return range;
 }

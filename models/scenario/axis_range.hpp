@@ -43,10 +43,13 @@ struct AxisRange {
   [[nodiscard]] double after(double steps) const;
 };
 
-/// Reads "100Mbps..100Gbps", "2..64", "0.1..0.9". Two whole numbers allow whole numbers only. ":STEP" after them allows
-/// every STEP-th ("8..64:8", "1MiB..4MiB:1MiB"), ":xFACTOR" the first with that factor, again and again ("2..64:x2").
+/// Which numbers without a unit there are between two ends that are whole.
+enum class BetweenWholes { whole_numbers, real_numbers };
+
+/// Reads "100Mbps..100Gbps", "2..64", "0.1..0.9". ":STEP" after them allows every STEP-th ("8..64:8",
+/// "1MiB..4MiB:1MiB"), ":xFACTOR" the first with that factor, again and again ("2..64:x2").
 /// @throws std::invalid_argument that says what was found and what is allowed
-AxisRange parse_axis_range(std::string_view text);
+AxisRange parse_axis_range(std::string_view text, BetweenWholes between = BetweenWholes::whole_numbers);
 
 /// At most `count` values in order, both ends among them, in even steps of the coordinate. Those of a discrete range
 /// are the nearest that it has, each there once, and all of them where there are no more than `count`.

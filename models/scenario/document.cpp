@@ -274,30 +274,25 @@ void apply(const Override& change, Document& document) {
   }
   Json* value = &document.json;
   std::string made;  // the highest value that was not there before
-  try {
-    Json::json_pointer rest(change.pointer);
-    std::vector<std::string> tokens;
-    for (; !rest.empty(); rest.pop_back()) tokens.push_back(rest.back());
-    std::string here;
-    for (auto token = tokens.rbegin(); token != tokens.rend(); ++token) {
-      if (value->is_string() && is_part(here)) *value = Json::object({{"from", *value}});
-      for (const std::string_view key : kTimedFor)
-        if (here == "/workload" && *token == key) keep_timing(*value, key, change.value);
-      const bool is_new = value->is_object() && !value->contains(*token);
-      if (value->is_null() && made.empty()) made = here;
-      if (value->is_array() && is_index(*token) && std::stoul(*token) < value->size()) {
-        value = &(*value)[std::stoul(*token)];
-      } else if (value->is_object() || value->is_null()) {
-        value = &(*value)[*token];
-      } else {
-        throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here.empty() ? "the document" : here,
-                                describe_value(*value)));
-      }
-      here = pointer_to(here, *token);
-      if (is_new && made.empty()) made = here;
+  const auto tokens = tokens_of(change.pointer);
+  if (!tokens) throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
+  std::string here;
+  for (const std::string& token : *tokens) {
+    if (value->is_string() && is_part(here)) *value = Json::object({{"from", *value}});
+    for (const std::string_view key : kTimedFor)
+      if (here == "/workload" && token == key) keep_timing(*value, key, change.value);
+    const bool is_new = value->is_object() && !value->contains(token);
+    if (value->is_null() && made.empty()) made = here;
+    if (value->is_array() && is_index(token) && std::stoul(token) < value->size()) {
+      value = &(*value)[std::stoul(token)];
+    } else if (value->is_object() || value->is_null()) {
+      value = &(*value)[token];
+    } else {
+      throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here.empty() ? "the document" : here,
+                              describe_value(*value)));
     }
-  } catch (const Json::exception&) {
-    throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
+    here = pointer_to(here, token);
+    if (is_new && made.empty()) made = here;
   }
   *value = change.value;
   // Where the place is the pointer itself (--set), that of its beginning is known too. What an option or a variant's

@@ -1,6 +1,8 @@
 #include "models/scenario/schema.hpp"
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -229,6 +231,27 @@ Json suite_schema() {
   return schema;
 }
 
+/// The types ("number", "integer", ...) of what may stand at the place that these tokens of a JSON pointer lead to.
+std::set<std::string> types_at(const Json& schema, const Json& definitions, std::span<const std::string> tokens) {
+  std::set<std::string> types;
+  const auto add = [&](const Json& below, std::span<const std::string> rest) {
+    types.merge(types_at(below, definitions, rest));
+  };
+  constexpr std::string_view kDefinitions = "#/definitions/";
+  if (schema.contains("$ref"))
+    add(definitions.at(schema["$ref"].get<std::string>().substr(kDefinitions.size())), tokens);
+  if (schema.contains("anyOf"))
+    for (const Json& choice : schema["anyOf"]) add(choice, tokens);
+  if (tokens.empty()) {
+    if (schema.contains("type")) types.insert(schema["type"].get<std::string>());
+    return types;
+  }
+  if (schema.contains("properties") && schema["properties"].contains(tokens[0]))
+    add(schema["properties"][tokens[0]], tokens.subspan(1));
+  if (schema.contains("items")) add(schema["items"], tokens.subspan(1));
+  return types;
+}
+
 }  // namespace
 
 Json scenario_schema() {
@@ -254,6 +277,14 @@ Json part_schema(std::string_view part) {
   if (part == "suite") return suite_schema();
   throw std::invalid_argument(fmt::format(
       "no part is called \"{}\"; there are workload, profile, cluster, strategy, compressor and suite", part));
+}
+
+bool takes_fractions(const std::string& pointer) {
+  const auto tokens = tokens_of(pointer);
+  if (!tokens) return false;
+  const Json schema = scenario_schema();
+  const std::set<std::string> types = types_at(schema, schema["definitions"], *tokens);
+  return types.contains("number") && !types.contains("integer");
 }
 
 }  // namespace stepcast

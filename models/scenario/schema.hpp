@@ -3,6 +3,9 @@
 // the two equal.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "models/part/json.hpp"
 
 namespace stepcast {
@@ -12,5 +15,9 @@ Json scenario_schema();
 
 /// Schema of one part's own file: "workload", "profile", "cluster", "strategy", "compressor" or "suite".
 Json part_schema(std::string_view part);
+
+/// Whether the field of a scenario at this JSON pointer takes real numbers, in all parts that have it (of every kind of
+/// strategy, say); false where it takes whole ones, or none.
+bool takes_fractions(const std::string& pointer);
 
 }  // namespace stepcast

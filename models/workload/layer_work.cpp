@@ -320,6 +320,13 @@ double attention_macs(const LayerShape& shape) {
   return x ? 2 * scores_of(*x) * real(x->d / x->heads) : 0;
 }
 
+Flops model_flops(const LayerShape& shape) {
+  LayerShape whole = shape;
+  if (auto* attention = std::get_if<Attention>(&whole)) attention->causal = false;
+  constexpr double kProducts = 3;  // forward, gradients of the input and of the weights
+  return Flops(kProducts * 2 * (weight_macs(whole) + attention_macs(whole)));
+}
+
 double output_elements(const LayerShape& shape) { return std::visit(OutputElements{}, shape); }
 
 LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype) {

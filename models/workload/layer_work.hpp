@@ -23,6 +23,11 @@ double weight_macs(const LayerShape& shape);
 /// of them where it is fused and causal.
 double attention_macs(const LayerShape& shape);
 
+/// Arithmetic of one sample's forward and backward pass as model FLOPs utilization counts it (Chowdhery et al., PaLM,
+/// JMLR 2023, appendix B): two operations for each multiply-accumulate above, backward with twice as many as forward;
+/// of causal attention all scores, also where a fused kernel leaves half of them out.
+Flops model_flops(const LayerShape& shape);
+
 /// Elements of one sample's output.
 double output_elements(const LayerShape& shape);
 

@@ -58,6 +58,8 @@ Workload make_workload(const WorkloadTable& table) {
     Workload workload =
         make_workload(table.profile ? time_layers(listed, *table.profile, table.batch) : without_shapes(listed));
     workload.activations = activations_of(listed);
+    workload.model_flops = Flops{};
+    for (const Layer& layer : listed.layers) *workload.model_flops += model_flops(*layer.shape);
     return workload;
   }
   Workload workload;

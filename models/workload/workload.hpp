@@ -41,6 +41,7 @@ struct Workload {
   Bytes gradient_bytes{};
   std::optional<Bytes>
       activations{};  ///< that a pass keeps for backward (activations.hpp); empty where layers have no shapes
+  std::optional<Flops> model_flops{};  ///< of a sample (layer_work.hpp); empty where layers have no shapes
 
   /// What a worker trains on in a step.
   [[nodiscard]] std::int64_t samples() const { return std::int64_t{batch} * accumulation; }

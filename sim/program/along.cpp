@@ -41,12 +41,6 @@ Field read_along(const AlongOptions& options) {
     throw refused("--along",
                   fmt::format("\"{}\" is not AXIS=FROM..TO, such as bandwidth=100Mbps..100Gbps", options.along));
   std::string pointer = options.along.substr(0, equals);
-  AxisRange range;
-  try {
-    range = parse_axis_range(std::string_view(options.along).substr(equals + 1));
-  } catch (const std::invalid_argument& error) {
-    throw refused("--along", error.what());
-  }
   if (pointer == "variant")
     throw refused(
         "--along",
@@ -68,9 +62,13 @@ Field read_along(const AlongOptions& options) {
                       error.what()));
     }
   }
-  Field field = field_at(std::move(pointer), range);
-  refuse_points_along(options.study, field.place);
-  return field;
+  try {
+    Field field = field_at(std::move(pointer), std::string_view(options.along).substr(equals + 1));
+    refuse_points_along(options.study, field.place);
+    return field;
+  } catch (const std::invalid_argument& error) {
+    throw refused("--along", error.what());
+  }
 }
 
 /// The values that are evaluated first.
@@ -153,7 +151,7 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
   command
       .add_option(
           "--along", options.along,
-          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (two whole numbers: whole numbers only); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")
+          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64; in steps, workers=8..64:8, or by a factor, workers=2..64:x2")
       ->required()
       ->type_name("AXIS=FROM..TO[:STEP]");
   command

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -22,7 +24,18 @@ struct RunOptions {
   std::string csv, json, plot;
   bool no_plot = false;
   int jobs = available_cores();
+  std::optional<std::size_t> best;
+  std::string by;
 };
+
+/// What --by names, if it is there.
+const Figure* figure_of(const RunOptions& options) {
+  try {
+    return options.by.empty() ? nullptr : &find_figure(options.by);
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("--by", error.what());
+  }
+}
 
 /// The largest difference between the evaluators, if both were asked somewhere.
 int judge(const Report& report) {
@@ -41,6 +54,7 @@ int judge(const Report& report) {
 }
 
 int run(const RunOptions& options, const Invocation& invocation) {
+  const Figure* by = figure_of(options);
   const Study study = load(options.study);
   print_notes(study);
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
@@ -52,7 +66,9 @@ int run(const RunOptions& options, const Invocation& invocation) {
   Json document;
   if (!options.json.empty() || !plot.empty())
     document = report_document(report, make_manifest(study, invocation.arguments));
-  if (options.csv != "-" && options.json != "-") write_output("-", to_table(report));
+  if (options.csv != "-" && options.json != "-")
+    write_output("-", options.best ? to_ranking(report, by ? *by : choose_figure(report.points), *options.best)
+                                   : to_table(report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
   const int verdict = judge(report);
@@ -77,6 +93,19 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--json", options->json, "write JSON with its manifest; - is standard output, instead of the table")
       ->type_name("PATH");
+  CLI::Option* best = command
+                          ->add_option("--best", options->best,
+                                       "the N best points alone, the best first; CSV, JSON and plot have all of them")
+                          ->check(CLI::Range(1, 1000000))
+                          ->type_name("N");
+  command
+      ->add_option(
+          "--by", options->by,
+          fmt::format("by what --best ranks: {}; without it by the time of a run where all points are one, else "
+                      "by throughput",
+                      figure_names()))
+      ->needs(best)
+      ->type_name("FIGURE");
   command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
   command->add_option("--jobs", options->jobs, "replay processes at a time")

@@ -110,13 +110,6 @@ int solve(const SolveOptions& options, const Invocation& invocation) {
   return search_along(options, invocation, Baselines::kept, search);
 }
 
-/// "throughput, step, ..."
-std::string figure_names() {
-  std::vector<std::string_view> names;
-  for (const Figure& one : figures()) names.push_back(one.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 }  // namespace
 
 void add_solve(CLI::App& app, Invocation& invocation) {

@@ -10,6 +10,7 @@
 #include "models/report/footnotes.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/schema.hpp"
 #include "sim/study/evaluate_study.hpp"
 
 namespace stepcast {
@@ -17,15 +18,10 @@ namespace {
 
 /// "/compressor/ratio" of "/variants/1/set/~1compressor/ratio".
 std::string place_of(const std::string& pointer) {
-  std::vector<std::string> tokens;
-  try {
-    for (Json::json_pointer rest(pointer); !rest.empty(); rest.pop_back()) tokens.insert(tokens.begin(), rest.back());
-  } catch (const Json::exception&) {  // malformed, which is a fault where it is applied
-    return pointer;
-  }
-  if (tokens.size() < 4 || tokens[0] != "variants" || tokens[2] != "set") return pointer;
-  std::string place = tokens[3];
-  for (std::size_t i = 4; i < tokens.size(); ++i) place = pointer_to(place, tokens[i]);
+  const auto tokens = tokens_of(pointer);  // a malformed one is a fault where it is applied
+  if (!tokens || tokens->size() < 4 || (*tokens)[0] != "variants" || (*tokens)[2] != "set") return pointer;
+  std::string place = (*tokens)[3];
+  for (std::size_t i = 4; i < tokens->size(); ++i) place = pointer_to(place, (*tokens)[i]);
   return place;
 }
 
@@ -47,9 +43,10 @@ StudyPoint plain(StudyPoint point, bool baseline) {
 
 }  // namespace
 
-Field field_at(std::string pointer, const AxisRange& range) {
+Field field_at(std::string pointer, std::string_view range) {
   std::string place = place_of(pointer);
-  return {std::move(pointer), std::move(place), range};
+  const auto between = takes_fractions(place) ? BetweenWholes::real_numbers : BetweenWholes::whole_numbers;
+  return {std::move(pointer), std::move(place), parse_axis_range(range, between)};
 }
 
 Override values_of(const Field& field, const std::string& pointer, const std::vector<double>& values) {

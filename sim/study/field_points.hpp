@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/report/figure.hpp"
@@ -22,7 +23,9 @@ struct Field {
 };
 
 /// The field at `pointer` in a study.
-Field field_at(std::string pointer, const AxisRange& range);
+/// @param range  as parse_axis_range reads it, whose whole ends have real numbers between them where the field takes any
+/// @throws std::invalid_argument of the range
+Field field_at(std::string pointer, std::string_view range);
 
 /// The field's values as an override of the study, or of a point's own document.
 Override values_of(const Field& field, const std::string& pointer, const std::vector<double>& values);

@@ -4,7 +4,10 @@
 #include <set>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "models/report/columns.hpp"
+#include "models/report/writers.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;
@@ -63,6 +66,7 @@ TEST_CASE("every figure is a column of the report, with the figure that the colu
   PointReport report = report_of(50, 2);
   report.speedup = 3;
   report.scaling_efficiency = 0.75;
+  report.mfu = 0.375;
   report.answers.equations->breakdown.exposed_communication = Seconds(0.5);
   report.memory = WorkerMemory{};
   report.memory->parameters = Bytes(4e9);
@@ -100,6 +104,31 @@ TEST_CASE("a point that does not fit its device has no worth, but by its memory"
   // What is not known of activations is no memory of none.
   report.memory->activations.reset();
   CHECK(worth_of(find_figure("memory"), report) == 0);
+}
+
+TEST_CASE("a ranking has the best first, what has no such figure or does not fit last, and as many as are asked for") {
+  Report all;
+  all.axes = {"point"};
+  for (const double step : {4.0, 1.0, 3.0, 2.0}) {
+    all.points.push_back(report_of(8 / step, step));
+    all.points.back().coordinates = {{"point", fmt::format("of-{}s", step)}};
+  }
+  all.points[1].lacks_memory = "5 GB of 4 GB";
+  const auto places = [&](const std::string& text) {
+    std::vector<std::size_t> at;
+    for (const char* name : {"of-1s", "of-2s", "of-3s", "of-4s"}) at.push_back(text.find(name));
+    return at;
+  };
+  const auto by_step = places(to_ranking(all, find_figure("step"), 9));
+  CHECK((by_step[1] < by_step[2] && by_step[2] < by_step[3] && by_step[3] < by_step[0]));
+  CHECK(by_step[0] != std::string::npos);
+  const std::string best = to_ranking(all, find_figure("throughput"), 2);
+  CHECK(says(best, "the best 2 of 4 points by throughput\n"));
+  CHECK(says(best, "4/s"));  // 8 samples in 2 s, in a column of its own
+  CHECK((says(best, "of-2s") && says(best, "of-3s") && !says(best, "of-1s") && !says(best, "of-4s")));
+  // Of equals, and where nobody has the figure, the study's order.
+  const auto none = places(to_ranking(all, find_figure("busbw"), 9));
+  CHECK((none[3] < none[0] && none[0] < none[2] && none[2] < none[1]));
 }
 
 TEST_CASE("a goal is a figure's name, and a value in its unit") {

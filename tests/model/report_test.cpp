@@ -162,6 +162,21 @@ TEST_CASE("an epoch of accumulated steps has fewer of them") {
   CHECK(report.phases[1].steps_per_epoch == 25);
 }
 
+TEST_CASE("model FLOPs utilization is arithmetic over what peaks add up to") {
+  // Per token 12·64² of a block's weights and 2·32·64 of its attention, of two blocks, and 64·1000 of the output: 170,496
+  // multiply-accumulates, six operations each; sequences of 32 tokens. An A100 has 312e12 in bf16.
+  const PointReport report = report_of(study_of(
+                                           R"({"name": "s", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}},
+             "workload": {"name": "t", "batch": 8, "dtype": "bf16", "profile": "a100-datasheet",
+                          "transformer": {"layers": 2, "hidden": 64, "heads": 2, "vocabulary": 1000, "sequence": 32}}})")
+                                           .points[0]);
+  const double each = report.samples_per_second / 4;
+  CHECK(*report.mfu == Approx(each * 32 * 6 * 170496 / 312e12));
+  CHECK(*report.tokens_per_worker == Approx(each * 32));
+  // Times alone have no arithmetic.
+  CHECK_FALSE(report_of(study_of(kMeasured).points[0]).mfu);
+}
+
 TEST_CASE("prices of hosts make costs of samples and of runs") {
   // Four workers at 3 an hour, two dedicated servers at 0.5: 13 an hour. A million samples take 1e6 / throughput.
   const auto report = [](const char* prices, const char* strategy) {

@@ -95,6 +95,17 @@ TEST_CASE("schemas on disk are the generated ones") {
   }
 }
 
+TEST_CASE("fields of real numbers are told from those of whole ones") {
+  for (const char* real :
+       {"/workload/recomputed_share", "/cluster/groups/0/speed", "/strategy/exchange/backward_slowdown",
+        "/compressor/ratio", "/cluster/transport/latency_factor", "/run/tokens"})
+    CHECK(takes_fractions(real));
+  // Whole numbers, quantities, names, objects, nothing, no pointer.
+  for (const char* other : {"/cluster/workers", "/workload/batch", "/strategy/steps", "/run/samples",
+                            "/cluster/link/bandwidth", "/workload/dtype", "/cluster", "/cluster/worker", "/a~2", ""})
+    CHECK_FALSE(takes_fractions(other));
+}
+
 TEST_CASE("there is no schema of other parts") { CHECK_THROWS_AS(part_schema("network"), std::invalid_argument); }
 
 TEST_CASE("canonical documents fit the schema") {

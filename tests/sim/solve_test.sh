@@ -99,6 +99,14 @@ expected = (1 - c - 1.5 * n / B) / 6
 print(f"1 s up to {expected:.6g} s, found {reached['to']:.6g}")
 assert reached["from"] == 0 and abs(reached["to"] / expected - 1) < 1e-4, (expected, reached)
 
+# A step of at most 36.4 ms above the exchange's: at c/36.4 ms = 2.5 times the speed, a real number between two whole ends.
+study["cluster"]["groups"] = [{"count": 4, "speed": 1}]
+with open(f"{work}/faster.json", "w") as file:
+    json.dump(study, file)
+(reached,) = answer("solve", f"{work}/faster.json", "--along", "/cluster/groups/0/speed=1..4", "--for", f"step={0.0364 + step(4, B) - c:.12g}s")["points"][0]["reached"]
+print(f"a step shorter by 54.6 ms from 2.5 times the speed on, found {reached['from']:.6g}")
+assert abs(reached["from"] / 2.5 - 1) < 1e-4 and reached["to"] == 4, reached
+
 # Without a goal what matters is throughput, and of it the best is at the range's end.
 best = closed("--along", "/cluster/link/bandwidth=1Gbps..4Tbps")
 assert best["best"]["at"] == 5e11 and math.isclose(best["best"]["figure"], 4 * batch / step(4, 5e11), rel_tol=1e-9) and "reached" not in best, best["best"]

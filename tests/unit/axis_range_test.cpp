@@ -37,6 +37,8 @@ TEST_CASE("ranges of whole numbers, of real ones, and of quantities in any mix o
   CHECK(field_value(workers, 7).is_number_integer());
   CHECK(field_value(ratio, 0.25) == 0.25);
   CHECK(human_value(ratio, 0.123456) == "0.1235");
+  const AxisRange share = parse_axis_range("0..1", BetweenWholes::real_numbers);
+  CHECK((!share.whole && !share.is_discrete() && field_value(share, 0.5) == 0.5));
 }
 
 TEST_CASE("what is no range says why, and what one is") {
