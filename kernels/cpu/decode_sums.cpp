@@ -1,6 +1,6 @@
 // Messages of p workers decoded and added in one sweep, in order of the messages. Message m's codes begin at
-// m·message_stride(n) elements, its scales at m times their number. No Pass of the models: they decode and add message
-// by message, which reads and writes the sum p times.
+// m·message_stride(n) elements, its scales at m times their number. A Pass of the models where messages are gathered,
+// but for fp16, which is summed on the way, and SignSGD, which takes the majority.
 #include "kernels/code/half.hpp"
 #include "kernels/cpu/codes.hpp"
 #include "kernels/cpu/lists.hpp"

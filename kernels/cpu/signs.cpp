@@ -28,8 +28,7 @@ void add_signs(std::vector<Kernel>& list) {
   add_decoders(
       list, "signsgd", {}, [=](std::int64_t n) { return std::vector<Buffer>{coded(n)}; }, sign_bytes, 2,
       [](const Call& c, std::int64_t i) { return bit(c, i) ? 1.0F : -1.0F; });
-  // Majority of p messages, bit by bit; a tie is 1. No Pass of the models: GRACE's way, which they follow, adds decoded
-  // signs.
+  // Majority of p messages, bit by bit; a tie is 1.
   list.push_back({"majority-vote",
                   "signsgd",
                   {kMessages},

@@ -30,12 +30,21 @@ std::vector<Pass> encode_passes(const CodecPlan& plan) {
 }
 
 std::vector<Pass> decode_passes(const CodecPlan& plan, int p) {
-  std::vector<Pass> passes = plan.decode.first;
-  if (p > 1) {
-    for (Pass pass : plan.decode.further) {
-      pass.repeats *= p - 1;
+  const Decode& decode = plan.decode;
+  std::vector<Pass> passes;
+  if (p > 1 && !decode.together.empty()) {
+    for (Pass pass : decode.together) {
+      pass.read *= p;
+      pass.flops *= p;
       passes.push_back(std::move(pass));
     }
+  } else {
+    passes = decode.first;
+    if (p > 1)
+      for (Pass pass : decode.further) {
+        pass.repeats *= p - 1;
+        passes.push_back(std::move(pass));
+      }
   }
   append(passes, plan.decode.finish);
   append(passes, plan.remember);
@@ -51,7 +60,7 @@ Seconds price(const std::vector<Pass>& passes, const CodecRates& rates) {
     }
     const auto known = rates.measured.find(pass.kernel);
     const KernelRates& kernel = known == rates.measured.end() ? rates.all : known->second;
-    sum += pass.repeats * kernel.time(pass.read + pass.written, pass.flops);
+    sum += pass.repeats * rates.slowdown * kernel.time(pass.read + pass.written, pass.flops);
   }
   return sum;
 }

@@ -54,12 +54,14 @@ struct Stage {
   std::vector<Payload> messages;
 };
 
-/// From messages to dense values. All-gathered messages are decoded one by one: the first is written, each further
-/// one is added. What was summed on the way is decoded once.
+/// From messages to dense values. What was summed on the way is decoded once. Of p > 1 messages that were all-gathered
+/// one kernel reads all, where there is such a kernel; else they are decoded one by one, the first being written and
+/// each further one added, which reads and writes the sum p times.
 struct Decode {
   std::vector<Pass> first;
-  std::vector<Pass> further;  ///< for each of the other p-1 messages; empty unless repeated per peer
-  std::vector<Pass> finish;   ///< once, after the last (SignSGD's majority)
+  std::vector<Pass> further;   ///< for each of the other p-1 messages; empty unless repeated per peer
+  std::vector<Pass> together;  ///< instead of both: with p messages it reads and computes p times what it says here
+  std::vector<Pass> finish;    ///< once, after the last (SignSGD's majority)
 };
 
 struct CodecPlan {
@@ -85,10 +87,11 @@ std::vector<Pass> decode_passes(const CodecPlan& plan, int p);
 struct CodecRates {
   KernelRates all;
   std::map<std::string, KernelRates, std::less<>> measured;
+  double slowdown = 1;  ///< of every kernel
 };
 
-/// Sum over passes of repeats · time(read + written, flops): without knots each kernel is a roofline,
-/// launch + max(bytes/bandwidth, flops/peak).
+/// Sum over passes of repeats · slowdown · time(read + written, flops): without knots each kernel is a roofline,
+/// launch + max(bytes/bandwidth, flops/peak). Times that are given stay as they are.
 Seconds price(const std::vector<Pass>& passes, const CodecRates& rates);
 
 }  // namespace stepcast

@@ -117,6 +117,7 @@ void merge(CodecPlan& group, const CodecPlan& plan) {
   append(group.remember, plan.remember);
   append(group.decode.first, plan.decode.first);
   append(group.decode.further, plan.decode.further);
+  append(group.decode.together, plan.decode.together);
   append(group.decode.finish, plan.decode.finish);
   if (group.assumed.empty()) group.assumed = plan.assumed;
   if (group.stages.size() < plan.stages.size()) group.stages.resize(plan.stages.size());

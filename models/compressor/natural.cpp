@@ -9,7 +9,7 @@ CodecPlan plan(const Natural& x, const Tensor& tensor) {
   // On the bits of the number: random mantissa added, exponent masked, clipped and shifted.
   plan.stages = {
       {{sweep("round-exponent", dense, wire, tensor, 5 + kRandomFlops)}, {{"exponents", Primitive::all_gather, wire}}}};
-  plan.decode = dense_decode(wire, tensor, 3, x.packing);
+  plan.decode = decode_sum(wire, tensor, 3, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

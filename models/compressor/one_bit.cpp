@@ -8,7 +8,7 @@ CodecPlan plan(const OneBit& x, const Tensor& tensor) {
   CodecPlan plan;
   // One sweep compares, packs, and adds up the elements of either sign and their number.
   plan.stages = {{{sweep("sign-means", dense, wire, tensor, 3)}, {{"signs and means", Primitive::all_gather, wire}}}};
-  plan.decode = dense_decode(wire, tensor, 1, x.packing);
+  plan.decode = decode_sum(wire, tensor, 1, x.packing);
   add_error_feedback(plan, tensor);
   return plan;
 }

@@ -10,7 +10,9 @@ enum class Packing { ideal, grace };
 template <>
 struct Choices<Packing> {
   static constexpr std::array table = {
-      Choice<Packing>{"ideal", Packing::ideal, "codes packed bit by bit; decoding adds straight into the sum"},
+      Choice<Packing>{
+          "ideal", Packing::ideal,
+          "codes packed bit by bit; of what is gathered one kernel decodes and adds all messages, of lists of elements one each"},
       Choice<Packing>{
           "grace", Packing::grace,
           "as the survey's implementation sends it (a sign costs a byte, its index widths), decoding each message densely before it is added"},

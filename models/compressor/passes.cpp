@@ -72,6 +72,12 @@ Decode dense_decode(Bytes wire, const Tensor& tensor, double per_element, Packin
   return decode;
 }
 
+Decode decode_sum(Bytes wire, const Tensor& tensor, double per_element, Packing packing) {
+  Decode decode = dense_decode(wire, tensor, per_element, packing);
+  if (packing == Packing::ideal) decode.together = {sweep("decode-sum", wire, tensor.dense(), tensor, per_element + 1)};
+  return decode;
+}
+
 Decode sparse_decode(Bytes wire, std::int64_t k, const Tensor& tensor, Packing packing) {
   const Bytes dense = tensor.dense();
   const Bytes values = static_cast<double>(k) * size_of(tensor.dtype);

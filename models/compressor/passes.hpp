@@ -40,9 +40,12 @@ Pass matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int
 /// together with the r-i-1 columns after it, nr(r+1)/2 elements in all.
 Pass orthogonalise(std::int64_t n, std::int64_t r, Bytes element);
 
-/// Decoding of all-gathered messages of one code per element: reads the code, writes (then adds) d values.
+/// Decoding of all-gathered messages of one code per element, one by one: reads the code, writes (then adds) d values.
 /// With packing grace a further message is first decoded to memory and then added in a pass of its own.
 Decode dense_decode(Bytes wire, const Tensor& tensor, double per_element, Packing packing);
+
+/// The same, but for packing ideal all messages together: one kernel reads p codes and writes d sums.
+Decode decode_sum(Bytes wire, const Tensor& tensor, double per_element, Packing packing);
 
 /// Decoding of all-gathered messages of k elements with indices: fills d zeros, scatters k. A further message is
 /// scattered straight into the sum, or with packing grace filled, scattered and added like a dense one.

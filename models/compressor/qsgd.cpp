@@ -15,7 +15,7 @@ CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
   plan.stages = {
       {{sweep("norm", dense, norms, tensor, 2), sweep("quantize", dense + norms, wire, tensor, 6 + kRandomFlops)},
        {{"levels and norms", Primitive::all_gather, wire}}}};
-  plan.decode = dense_decode(wire, tensor, 2, x.packing);
+  plan.decode = decode_sum(wire, tensor, 2, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

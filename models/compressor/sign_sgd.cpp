@@ -10,8 +10,16 @@ CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const
   CodecPlan plan;
   plan.stages = {{{std::move(encode)}, {{"signs", Primitive::all_gather, wire}}}};
   plan.decode = dense_decode(wire, tensor, 2, packing);
-  plan.decode.finish = {sweep("sign", dense, dense, tensor, 1)};
   if (error_feedback) add_error_feedback(plan, tensor);
+  if (packing == Packing::grace) {
+    plan.decode.finish = {sweep("sign", dense, dense, tensor, 1)};
+  } else {
+    // Packed signs are counted bit by bit, and only the majority's are made numbers.
+    Decode packed;
+    packed.together = {sweep("majority-vote", wire, wire, tensor, 1)};
+    packed.finish = plan.decode.first;
+    plan.decode = packed;
+  }
   return plan;
 }
 

@@ -13,7 +13,7 @@ CodecPlan plan(const TernGrad& x, const Tensor& tensor) {
             sweep("quantize", dense, wire, tensor, 4 + kRandomFlops)};
   if (grace && x.framework == Framework::torch) encode.push_back({"host-read", 4_B, 4_B, {}, 2});
   plan.stages[0].messages = {{"ternary codes and scale", Primitive::all_gather, wire}};
-  plan.decode = dense_decode(wire, tensor, 1, x.packing);
+  plan.decode = decode_sum(wire, tensor, 1, x.packing);
   plan.recodable = true;
   if (x.error_feedback) add_error_feedback(plan, tensor);
   return plan;

@@ -23,12 +23,18 @@ struct Choices<GpuSharing> {
 
 struct CodecSettings {
   std::optional<DeviceProfile> device;
+  double slowdown = 1;
   bool overlap = true;
   GpuSharing sharing = GpuSharing::serial;
 
   template <class V>
   static void describe(V& v, CodecSettings& x) {
     v.optional("device", x.device, "device profile that prices the compressor's kernels; null: the workload's");
+    v.optional(
+        "slowdown", x.slowdown,
+        "how many times as long as the device's rates say every kernel of the compressor takes, as code does that "
+        "is put together of a framework's operations; not of times that compressor ratio gives",
+        Limits{0.0, true, 1e6});
     v.optional("overlap", x.overlap, "encode a gradient while back-propagation computes the next ones, not after it");
     v.optional("sharing", x.sharing, "how kernels that are ready at the same time divide the GPU");
   }

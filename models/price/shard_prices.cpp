@@ -34,7 +34,8 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
     if (in_is_busy(branch, 0)) busy_in += branch.count;
   }
   return std::all_of(all.begin(), all.end(), [&](const Branch& branch) {
-    const bool sends = branch.workers > 0 && own(branch)<shards, receives = own(branch)> 0;
+    const bool sends = branch.workers > 0 && own(branch) < shards;
+    const bool receives = own(branch) > 0;
     const bool to_busy = busy_in > (in_is_busy(branch, 0) ? 1 : 0),
                from_busy = busy_out > (out_is_busy(branch, 0) ? 1 : 0);
     return (!sends || to_busy || out_is_busy(branch, branch.ways - 1)) &&
@@ -101,7 +102,13 @@ const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co
 PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> shard_bytes, bool co_located,
                               const Prices& paths) const {
   const CostTerms all = terms(shard_bytes, co_located);
-  PricedCost cost = stepcast::price(all, paths);
+  Prices own = paths;
+  // One rack holds all machines: no message takes an uplink.
+  if (const Nodes* nodes = nodes_in_racks(cluster_); nodes && !co_located)
+    if ((cluster_.workers - 1) / nodes->gpus_per_node + 1 + static_cast<int>(shard_bytes.size()) <=
+        nodes->racks->nodes_per_rack)
+      own.path[static_cast<int>(Path::shard)].alpha -= nodes->racks->uplink_latency;
+  PricedCost cost = stepcast::price(all, own);
   cost.setup = Seconds{};  // S is a collective's
   const bool alike =
       std::all_of(shard_bytes.begin(), shard_bytes.end(), [&](Bytes bytes) { return bytes == shard_bytes.front(); });

@@ -306,6 +306,12 @@ class Changes {
     strategy(
         ChangeOf::execution, "a server shard on every worker",
         ParameterServerStrategy{.shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .exchange = x});
+    // Sums that are encoded again are other training.
+    if (!std::holds_alternative<NoCompressor>(s_.compressor))
+      strategy(
+          ChangeOf::training, "a server shard on every worker, which compresses its answer",
+          ParameterServerStrategy{
+              .shards = s_.cluster.workers, .placement = ServerPlacement::co_located, .two_way = true, .exchange = x});
     strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers),
              ParameterServerStrategy{.shards = s_.cluster.workers, .exchange = x});
   }
@@ -365,7 +371,7 @@ class Changes {
         add(ChangeOf::training, fmt::format("carrier {}", name_of(carrier)), "/strategy/carrier", name_of(carrier));
     };
     offer(Carrier::automatic, now == Carrier::all_to_all || now == Carrier::in_collective);
-    offer(Carrier::all_to_all, traits.recodable && traits.one_gathered_message);
+    offer(Carrier::all_to_all, traits.one_gathered_message);
     offer(Carrier::in_collective, traits.recodable);
   }
 
@@ -423,6 +429,9 @@ class Changes {
           add(ChangeOf::training, fmt::format("operands in {}", name_of(peak.dtype)), "/workload/compute_dtype",
               name_of(peak.dtype));
       } else if (peak.dtype != w.dtype) {
+        if (size_of(peak.dtype) <= size_of(w.dtype))
+          add(ChangeOf::training, fmt::format("operands in {}, gradients in {}", name_of(peak.dtype), name_of(w.dtype)),
+              "/workload/compute_dtype", name_of(peak.dtype));
         add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype",
             name_of(peak.dtype));
       }
@@ -444,19 +453,21 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
   if (!trains(scenario) || !gives_shapes(*scenario.workload)) return changes;
   const WorkloadTable& w = *scenario.workload;
   struct Step {
-    std::string what;
+    std::string what;  ///< empty: as it is
     Settings set;
+    bool is_told = false;  ///< changes_of has it
   };
-  std::vector<Step> passes{{}}, kept{{}}, states{{}};  // the first of each: as it is
+  std::vector<Step> passes{{}}, kept{{}}, states{{}};
   for (int parts = 2; w.batch % parts == 0 && w.accumulation <= kMostAccumulation / parts; parts *= 2) {
     Step& step = passes.emplace_back(Step{fmt::format("{} passes of {}", w.accumulation * parts, w.batch / parts),
-                                          {{"/workload/batch", w.batch / parts}}});
+                                          {{"/workload/batch", w.batch / parts}},
+                                          parts == 2});
     if (!w.global_batch) step.set.emplace_back("/workload/accumulation", w.accumulation * parts);
   }
   if (w.recomputation == Recomputation::none && !blocks_of(list_gradients(w).layers).empty())
     for (const double share : {kHalf, 1.0})
       kept.push_back(
-          {share < 1 ? "every second block computed again" : "blocks computed again", computed_again(w, share)});
+          {share < 1 ? "every second block computed again" : "blocks computed again", computed_again(w, share), true});
   if (std::holds_alternative<AllReduceStrategy>(scenario.strategy) &&
       std::holds_alternative<NoCompressor>(scenario.compressor))
     for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) {
@@ -464,22 +475,22 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
       sharded.stage = stage;
       states.push_back(
           {stage == ShardingStage::gradients ? "gradients and optimizer state sharded" : "all state sharded",
-           {{"/strategy", without_defaults(write_value(Strategy(sharded)), write_value(ShardedStrategy{}))}}});
+           {{"/strategy", without_defaults(write_value(Strategy(sharded)), write_value(ShardedStrategy{}))}},
+           stage == ShardingStage::gradients});
     }
-  // One of them alone is among changes_of, but for passes of a quarter of the batch and less, and all state sharded.
   for (const Step& state : states)
     for (const Step& keep : kept)
       for (const Step& pass : passes) {
         std::vector<std::string> what;
+        bool is_told = true;
         Change change{ChangeOf::memory, "", {}};
         for (const Step* step : {&pass, &keep, &state}) {
           if (step->what.empty()) continue;
+          is_told = what.empty() && step->is_told;
           what.push_back(step->what);
           change.set.insert(change.set.end(), step->set.begin(), step->set.end());
         }
-        const bool is_new = what.size() > 1 || (&pass > &passes[1] && what.size() == 1) ||
-                            (what.size() == 1 && &state == &states.back() && states.size() > 1);
-        if (!is_new) continue;
+        if (is_told) continue;
         change.what = fmt::format("{}", fmt::join(what, ", "));
         changes.push_back(std::move(change));
       }

@@ -115,8 +115,8 @@ std::vector<Column> report_columns(const Report& report) {
   add("bound_bandwidth_s", "bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
   add("bound_reduction_s", "bound: reduction alone; of servers all that the busiest shard does",
       [](P p) { return si(p.bound.reduction); });
-  add("gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
-  add("gap_is_large", "whether the step takes more than twice its bound: is the scenario as meant?",
+  add("bound_gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
+  add("bound_gap_is_large", "whether the step takes more than twice its bound: is the scenario as meant?",
       [](P p) { return Cell(p.gap > kLargeGap - 1.0); });
   add("equations_step_time_s", "the equations' answer",
       [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });
@@ -132,7 +132,7 @@ std::vector<Column> report_columns(const Report& report) {
       [](P p) { return p.run ? Cell(describe(*p.run)) : Cell(); });
   add("time_to_target_s", "run: until the epochs have passed that the method was seen to need",
       [](P p) { return p.run ? si(p.run->to_target) : Cell(); });
-  add("target", "run: what is reached then, and by what evidence",
+  add("run_target", "run: what is reached then, and by what evidence",
       [](P p) { return p.run && !p.run->target.empty() ? Cell(p.run->target) : Cell(); });
   add("step_time_p5_s", "jitter: 5th percentile of the step time",
       [](P p) { return spread(p, [](const Distribution& d) { return d.p5; }); });
@@ -142,7 +142,7 @@ std::vector<Column> report_columns(const Report& report) {
       [](P p) { return spread(p, [](const Distribution& d) { return d.p95; }); });
   add("step_time_p99_s", "jitter: 99th percentile of the step time",
       [](P p) { return spread(p, [](const Distribution& d) { return d.p99; }); });
-  add("fidelity", "replay: folded to what, or full and why",
+  add("replay_fidelity", "replay: folded to what, or full and why",
       [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); });
   add("steady_state", "how the evaluator knows that the state is steady",
       [](P p) { return Cell(p.answers.shown().steady_state); });

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/compressor/compressor.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/unit/format.hpp"
@@ -106,6 +107,16 @@ void add_tcp_effects(const Cluster& cluster, std::vector<std::string>& notes) {
         human_text(cap), exact_text(tcp->window), human_text(latency), human_text(link)));
 }
 
+/// Notes where messages take no time of their own: of many small ones that decides.
+void add_free_latency(const Scenario& scenario, std::vector<std::string>& notes) {
+  const Cluster& cluster = scenario.cluster;
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  const bool is_linked =
+      cluster.workers > (nodes ? nodes->gpus_per_node : 1) && !std::holds_alternative<SimGridXml>(cluster.topology);
+  if (is_linked && cluster.link.latency == Seconds{})
+    notes.emplace_back("/cluster/link/latency is 0, as where none is given: messages cost their bytes alone");
+}
+
 /// Notes what does not fit, and what hardly does: what is not counted needs memory too.
 void add_memory(PointReport& report) {
   constexpr double kTight = 0.92;
@@ -134,11 +145,32 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, s
   };
   const bool measured = device && std::any_of(device->kernels.begin(), device->kernels.end(), seen);
   const Seconds codec = forecast.breakdown.encode + forecast.breakdown.decode;
-  if (codec > forecast.step * kSeen && device && !measured)
+  if (codec > forecast.step * kSeen && device && !measured && scenario.codec.slowdown == 1)
     notes.push_back(fmt::format(
         "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; composed of a "
-        "framework's operations some took twenty times as long (scenarios/README.md, survey)",
+        "framework's operations some took twenty times as long (scenarios/README.md, survey), which /codec/slowdown tries",
         device->name));
+}
+
+/// Notes where each worker gets p-1 messages and two would do.
+void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
+  constexpr double kMuch = 0.1;  // of the step
+  constexpr int kMany = 6;       // messages
+  const auto carrier = std::visit(
+      [](const auto& strategy) -> std::optional<Carrier> {
+        if constexpr (requires { strategy.carrier; }) return strategy.carrier;
+        else return {};
+      },
+      scenario.strategy);
+  const int others = scenario.cluster.workers - 1;
+  if ((carrier != Carrier::automatic && carrier != Carrier::all_gather) || others < kMany ||
+      forecast.breakdown.exposed_communication < forecast.step * kMuch ||
+      !traits_of(scenario.compressor, scenario.workload->dtype).one_gathered_message)
+    return;
+  notes.push_back(fmt::format(
+      "each worker gets {} other workers' messages; with /strategy/carrier all-to-all it gets as much as two, but sums "
+      "are encoded again, which is other training",
+      others));
 }
 
 }  // namespace
@@ -152,6 +184,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   report.notes.insert(report.notes.end(), point.notes.begin(), point.notes.end());
   add_given_times(point, report.notes);
   add_tcp_effects(scenario.cluster, report.notes);
+  add_free_latency(scenario, report.notes);
   if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
     // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has
     // cv/sqrt(N).
@@ -179,9 +212,11 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
     report.notes.push_back(
         "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
   add_straddling_groups(scenario, report.notes);
-  if (report.scaling_efficiency.value_or(0) > 1.005 && std::holds_alternative<ShardedStrategy>(scenario.strategy))
+  const bool shares_update = std::holds_alternative<ShardedStrategy>(scenario.strategy) ||
+                             std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
+  if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)
     report.notes.push_back(
-        "efficiency is above 100 % where workers share the update, which one worker alone does whole");
+        "efficiency is above 100 % where workers or servers share the update, which one worker alone does whole");
   if (own.graph.local_steps > 1)
     report.notes.push_back(
         "with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
@@ -193,6 +228,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   if (may_stay_in_step(own.graph, scenario.cluster))
     report.notes.push_back(
         "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
+  if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
   if (trains(scenario)) report.notes.insert(report.notes.end(), own.timing_notes.begin(), own.timing_notes.end());
 }

@@ -199,6 +199,18 @@ std::string default_baseline(const std::vector<StudyPoint>& points) {
   return "one worker computing alone" + whose;
 }
 
+std::string baseline_of(const std::vector<StudyPoint>& points) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  };
+  const auto gives_one = [](const StudyPoint& point) { return point.scenario.baseline.has_value(); };
+  for (const StudyPoint& point : points)
+    if (gives_one(point)) add(point.scenario.baseline->name);
+  if (!std::all_of(points.begin(), points.end(), gives_one) || points.empty()) add(default_baseline(points));
+  return names.size() > 1 ? fmt::format("each row's own of {}", fmt::join(names, "; ")) : names.front();
+}
+
 double throughput(const Scenario& scenario, const Workload& workload, Seconds step) {
   if (!trains(scenario) || step <= Seconds{}) return 0.0;
   return static_cast<double>(scenario.cluster.workers) * static_cast<double>(workload.samples()) / step.si();

@@ -126,6 +126,10 @@ struct Answered {
 /// @param answered  one for each of questions_of(point), in that order
 PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered);
 
+/// What the points' speedups are against: the name of the baseline that all of them give, or what default_baseline
+/// says; where they have several, that each row has its own, and all their names.
+std::string baseline_of(const std::vector<StudyPoint>& points);
+
 /// What speedups are against where no baseline is given: "one worker computing alone", and whose network, or else
 /// batch, accumulation and recomputation, where points differ in that, since then speedups do not rank them.
 std::string default_baseline(const std::vector<StudyPoint>& points);

@@ -65,8 +65,9 @@ class Checker {
         if (traits_.summable) refuse("\"auto\" or \"all-reduce\": its messages are summed on the way");
         break;
       case Carrier::all_to_all:
-        if (!traits_.recodable || !traits_.one_gathered_message)
-          refuse("\"auto\": all-to-all needs one message of known size, whose parts are decoded and encoded again");
+        if (!traits_.one_gathered_message)
+          refuse(traits_.summable ? "\"auto\" or \"all-reduce\": its messages are summed on the way"
+                                  : "\"auto\" or \"all-gather\": all-to-all needs one message of known size");
         break;
       case Carrier::in_collective:
         if (!traits_.recodable || ratio)

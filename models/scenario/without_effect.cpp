@@ -241,8 +241,8 @@ std::string codec_sharing(const Scenario& s) { return unless(compresses(s), "not
 std::string backward_spread(const Scenario& s) {
   if (!s.workload) return "";
   const WorkloadTable& w = *s.workload;
-  if (!w.layers.empty())
-    return gives_shapes(w) ? "times follow from the layers' shapes" : "layers have times of their own";
+  if (gives_shapes(w)) return "times follow from the layers' shapes";
+  if (!w.layers.empty()) return "layers have times of their own";
   return unless(w.gradients.empty() || !w.gradients.front().gap, "gradients have gaps");
 }
 
@@ -315,6 +315,7 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/server_update_factor", server_update_factor},
     SometimesField{"/compressor/framework", framework},
     SometimesField{"/codec/device", codec_device},
+    SometimesField{"/codec/slowdown", codec_device},
     SometimesField{"/codec/overlap", codec_overlap},
     SometimesField{"/codec/sharing", codec_sharing},
     SometimesField{"/evaluation/fidelity", of_replay, true},

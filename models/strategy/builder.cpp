@@ -105,9 +105,13 @@ TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, 
 namespace {
 
 std::optional<CodecRates> rates_of(const Scenario& scenario) {
-  if (scenario.codec.device) return codec_rates(*scenario.codec.device);
-  if (scenario.workload && scenario.workload->profile) return codec_rates(*scenario.workload->profile);
-  return {};
+  const DeviceProfile* device = nullptr;
+  if (scenario.codec.device) device = &*scenario.codec.device;
+  else if (scenario.workload && scenario.workload->profile) device = &*scenario.workload->profile;
+  if (!device) return {};
+  CodecRates rates = codec_rates(*device);
+  rates.slowdown = scenario.codec.slowdown;
+  return rates;
 }
 
 }  // namespace

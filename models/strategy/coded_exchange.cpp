@@ -94,7 +94,7 @@ class Exchanges {
   void all_to_all(CodedExchange& exchange) const {
     const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_));
     exchange.stages = {{time(encode_passes(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-                       {time(joined(summing_passes(part, p_), part.stages.front().encode)),
+                       {time(joined(summing_passes(part, p_), encode_passes(part), part.remember)),
                         {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
     exchange.decode = time(decode_passes(plan_, 1));
   }

@@ -27,8 +27,8 @@ struct CodedExchange {
 /// How a bucket travels by collectives among all workers:
 ///   all-reduce     encode | all-reduce of each message | (encode | all-reduce) | decode once
 ///   all-gather     encode | (all-gather of sizes) all-gather of p messages | decode p messages
-///   all-to-all     encode | all-to-all of the message | decode p parts of d/p, encode their sum | all-gather of the
-///                  p sums | decode once
+///   all-to-all     encode | all-to-all of the message | decode p parts of d/p, encode their sum, with error feedback of
+///                  its own | all-gather of the p sums | decode once
 ///   in-collective  encode d/p | ring all-reduce whose p-1 reducing rounds each decode, add and encode d/p | decode once
 /// One worker alone encodes and decodes too, as training code does, and sends nothing.
 /// Error feedback counts with the first encode and the decode. What a round of the last one computes takes nothing

@@ -173,6 +173,14 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
   return "";
 }
 
+/// Whether some change compresses what is sent as it is.
+bool tries_compressors(const Explanation& explanation, const Scenario& scenario) {
+  return std::holds_alternative<NoCompressor>(scenario.compressor) &&
+         std::any_of(explanation.changes.begin(), explanation.changes.end(), [](const ChangedStep& one) {
+           return one.refusal.empty() && one.change.set.front().first == "/compressor";
+         });
+}
+
 int explain(const ExplainOptions& options, const Invocation& invocation) {
   Study study = load(options.study);
   require_one_point(study, "explain");
@@ -183,6 +191,11 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   if (!options.scenario.empty()) write_output(options.scenario, document.dump(1) + "\n");
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
   if (!of_phases.empty()) explanation.point.notes.push_back(of_phases);
+  if (tries_compressors(explanation, study.points.front().scenario))
+    explanation.point.notes.emplace_back(
+        "compressors have their defaults, densities that depend on the data are assumed, and their kernels are priced "
+        "as sweeps over the gradient; composed of a framework's operations some took twenty times as long "
+        "(scenarios/README.md, survey), which /codec/slowdown tries");
   if (stands_among_others(study) && options.scenario.empty())
     explanation.point.notes.push_back(
         "these --set options fit this point only: save it with --scenario point.json, then `stepcast run point.json --set ...`");

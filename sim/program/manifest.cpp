@@ -59,12 +59,8 @@ Json make_manifest(const Study& study, const std::vector<std::string>& arguments
     if (point.scenario.workload)
       scenario["workload"] = workloads.name_of(*point.scenario.workload, scenario["workload"]);
     Json entry{{"scenario_sha1", hash}, {"scenario", std::move(scenario)}};
-    if (point.scenario.evaluation.evaluator != Evaluator::equations) {
+    if (point.scenario.evaluation.evaluator != Evaluator::equations)
       entry["simgrid_settings"] = transport_settings(point.scenario.cluster.transport);
-      const auto refusal = folding_refusal(point.scenario);
-      if (point.scenario.evaluation.fidelity == Fidelity::automatic)
-        entry["fidelity"] = refusal ? "full: " + *refusal : "folded";
-    }
     manifest["points"].push_back(std::move(entry));
   }
   manifest["workloads"] = std::move(workloads).all();

@@ -228,9 +228,17 @@ class Replay {
     for (Lane* lane : std::exchange(gated_, {})) lane->notify();
   }
 
+  /// What follows in the same phase of the same step makes one interval, as the backward passes of many tensors do.
   void record(Participant& self, TaskId id, int step, double start) {
     if (!self.record || now() <= start) return;
-    self.record->push_back({step, {graph_.tasks[static_cast<std::size_t>(id)].phase, start, now()}});
+    const Phase phase = graph_.tasks[static_cast<std::size_t>(id)].phase;
+    if (!self.record->empty())
+      if (auto& [of_step, latest] = self.record->back();
+          of_step == step && latest.phase == phase && latest.end == start) {
+        latest.end = now();
+        return;
+      }
+    self.record->push_back({step, {phase, start, now()}});
   }
 
   void observe(const Participant& self, TaskId id, int step, double start) const {

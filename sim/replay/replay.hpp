@@ -8,8 +8,8 @@
 //
 // Full or folded (scene.hpp) as the scenario's fidelity says. What is held at a time is bounded: of a full replay one
 // round's messages and, for each stream of each worker, an actor with a stack of 256 KiB of which a few pages are
-// touched; of a folded one the same for each class of workers, and the flow classes. Times are kept of the last
-// steps only, timelines of one worker of each kind.
+// touched; of a folded one the same for each class of workers, and the flow classes. When tasks ran is kept of every
+// step until the end, of one worker of each kind, or of each worker with jitter or asynchronous servers.
 #pragma once
 
 #include <functional>

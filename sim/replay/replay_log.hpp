@@ -18,7 +18,7 @@ namespace stepcast {
 struct Timeline {
   double weight = 0.0;                             ///< in the mean of all workers
   std::vector<double> of_kind;                     ///< in that of each kind
-  std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass; the last ones only
+  std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass
 };
 
 /// Passes of the step graph are counted from 0. All times in seconds.

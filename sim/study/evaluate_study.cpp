@@ -122,7 +122,7 @@ Report evaluate_study(const Study& study, int jobs) {
   report.name = study.name;
   report.description = study.description;
   report.axes = study.axes;
-  report.baseline = default_baseline(study.points);
+  report.baseline = baseline_of(study.points);
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const StudyPoint& point = study.points[i];
     std::vector<Answered> answered;
@@ -130,10 +130,7 @@ Report evaluate_study(const Study& study, int jobs) {
       const Question& q = questions.all()[question];
       answered.push_back({q.workload->workload, q.graph, q.answers, q.exchange, q.workload->notes});
     }
-    if (point.scenario.baseline) {
-      report.baseline = point.scenario.baseline->name;
-      report.given_baseline = true;
-    }
+    if (point.scenario.baseline) report.given_baseline = true;
     report.points.push_back(make_point_report(point, answered));
   }
   return report;

@@ -355,7 +355,9 @@ TEST_CASE("carriers that encode sums again are another training") {
     return found;
   };
   CHECK(carriers(R"({"kind": "qsgd"})") == std::set<std::string>{"all-to-all", "in-collective"});
-  CHECK(carriers(R"({"kind": "top-k"})").empty());  // a sum of two has twice as many elements
+  CHECK(carriers(R"({"kind": "top-k"})") == std::set<std::string>{"all-to-all"});  // a sum of two has twice as many
+  CHECK(carriers(R"({"kind": "signsgd"})") == std::set<std::string>{"all-to-all"});
+  CHECK(carriers(R"({"kind": "dgc"})").empty());  // its messages' sizes are not known
   CHECK(carriers(R"({"kind": "powersgd"})").empty());
   CHECK(carriers(R"({"kind": "none"})").empty());
   // From either of them back to auto, and to the other.

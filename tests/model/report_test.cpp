@@ -162,9 +162,39 @@ TEST_CASE("an epoch of accumulated steps has fewer of them") {
   CHECK(report.phases[1].steps_per_epoch == 25);
 }
 
+TEST_CASE("speedups of points with baselines of their own are against each row's own") {
+  const auto baseline = [](const char* name) {
+    return fmt::format(R"({{"name": "{}", "set": {{"/cluster/workers": 2}}}})", name);
+  };
+  const auto against = [](const std::string& variants) {
+    return baseline_of(study_of(kMeasured, {"/variants=" + variants}).points);
+  };
+  const std::string a = baseline("A"), b = baseline("B");
+  CHECK(against(fmt::format(
+            R"([{{"name": "x", "set": {{"/baseline": {0}}}}}, {{"name": "y", "set": {{"/baseline": {0}}}}}])", a)) ==
+        "A");
+  CHECK(
+      against(fmt::format(
+          R"([{{"name": "x", "set": {{"/baseline": {}}}}}, {{"name": "y", "set": {{"/baseline": {}}}}}, {{"name": "z", "set": {{}}}}])",
+          a, b)) == "each row's own of A; B; one worker computing alone");
+}
+
+TEST_CASE("links without latency are noted where messages take one") {
+  const auto is_noted = [](const std::vector<std::string>& sets) {
+    return notes(report_of(study_of(kMeasured, sets).points[0]), "/cluster/link/latency is 0");
+  };
+  CHECK(is_noted({}));
+  CHECK_FALSE(is_noted({"/cluster/link/latency=1us"}));
+  CHECK_FALSE(is_noted({"/cluster/workers=1"}));
+  const std::string nodes =
+      R"(/cluster/topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s", "latency": "1us"}})";
+  CHECK_FALSE(is_noted({nodes}));
+  CHECK(is_noted({nodes, "/cluster/workers=8"}));
+}
+
 TEST_CASE("model FLOPs utilization is arithmetic over what peaks add up to") {
-  // Per token 12·64² of a block's weights and 2·32·64 of its attention, of two blocks, and 64·1000 of the output: 170,496
-  // multiply-accumulates, six operations each; sequences of 32 tokens. An A100 has 312e12 in bf16.
+  // Per token 12·64² of a block's weights and 2·32·64 of its attention, of two blocks, and 64·1000 of the output:
+  // 170,496 multiply-accumulates, six operations each; sequences of 32 tokens. An A100 has 312e12 in bf16.
   const PointReport report = report_of(study_of(
                                            R"({"name": "s", "cluster": {"workers": 4, "link": {"bandwidth": "10Gbps"}},
              "workload": {"name": "t", "batch": 8, "dtype": "bf16", "profile": "a100-datasheet",

@@ -293,8 +293,8 @@ TEST_CASE("of several passes each may be reduced") {
 }
 
 TEST_CASE("shares may be summed up between groups after the last pass alone") {
-  // 2 groups of 2 workers, two passes over one unit of 4 B: gathered in 2 s each time it is let go, reduced inside in 2 s and
-  // summed up between in 2 s. 1 + 2 s of computation a pass, 0.25 s of update.
+  // 2 groups of 2 workers, two passes over one unit of 4 B: gathered in 2 s each time it is let go, reduced inside in 2
+  // s and summed up between in 2 s. 1 + 2 s of computation a pass, 0.25 s of update.
   Workload w = units({4});
   w.accumulation = 2;
   ShardedStrategy strategy = sharded(ShardingStage::gradients, 1, {.grouping = Grouping::per_tensor}, 2);

@@ -532,7 +532,8 @@ void add_networks(std::vector<BadScenario>& rows) {
            "3 for 4 workers", "a multiple of the workers", "leave-out"},
           {"a global batch that workers do not divide",
            good_scenario({{"/workload/global_batch", 4096}, {"/cluster/workers", 48}}), "/workload/global_batch",
-           "4096 for 48 workers", "a multiple of the workers", "the nearest: 3072 and 4608"},  // whole batches of 48 x 32
+           "4096 for 48 workers", "a multiple of the workers",
+           "the nearest: 3072 and 4608"},  // whole batches of 48 x 32
           {"a global batch of tokens",
            [&] {
              Json scenario = Json::parse(transformer({{"/global_batch", 8192}}));
@@ -716,8 +717,12 @@ void add_compressors(std::vector<BadScenario>& rows) {
            under(R"({"kind": "8-bit"})",
                  R"({"kind": "all-reduce", "carrier": "in-collective", "collective": {"algorithm": "binary-tree"}})"),
            "/strategy/collective/algorithm", "\"binary-tree\" with carrier in-collective", "\"ring\""},
-          {"signs by all-to-all", under(R"({"kind": "signsgd"})", R"({"kind": "all-reduce", "carrier": "all-to-all"})"),
-           "/strategy/carrier", "\"all-to-all\" with compressor \"signsgd\"", "one message of known size"},
+          {"DGC by all-to-all", under(R"({"kind": "dgc"})", R"({"kind": "all-reduce", "carrier": "all-to-all"})"),
+           "/strategy/carrier", "\"all-to-all\" with compressor \"dgc\"", "one message of known size"},
+          {"fp16 by all-to-all", under(R"({"kind": "fp16"})", R"({"kind": "all-reduce", "carrier": "all-to-all"})"),
+           "/strategy/carrier", "\"all-to-all\" with compressor \"fp16\"", "summed on the way"},
+          {"a codec that takes no time", good_scenario({{"/codec", json(R"({"slowdown": 0})")}}), "/codec/slowdown",
+           "0", "above 0"},
           {"all-gather by a tree",
            under(R"({"kind": "signsgd"})",
                  R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})"),

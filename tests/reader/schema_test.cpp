@@ -1,6 +1,7 @@
 // The JSON Schema is valid, admits all that is shipped, refuses what a schema can see, and lies on disk as generated.
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include "models/report/columns.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/schema.hpp"
 #include "models/scenario/study.hpp"
@@ -104,6 +106,22 @@ TEST_CASE("fields of real numbers are told from those of whole ones") {
   for (const char* other : {"/cluster/workers", "/workload/batch", "/strategy/steps", "/run/samples",
                             "/cluster/link/bandwidth", "/workload/dtype", "/cluster", "/cluster/worker", "/a~2", ""})
     CHECK_FALSE(takes_fractions(other));
+}
+
+TEST_CASE("no column of a report has the name of a field that it does not say") {
+  // An axis is called by its field's name, and takes the place of the column that says the same.
+  std::set<std::string> fields, shared;
+  const auto collect = [&](const Json& json, const auto& self) -> void {
+    for (const auto& [key, value] : json.items()) {
+      if (key == "properties")
+        for (const auto& [field, schema] : value.items()) fields.insert(field);
+      if (value.is_structured()) self(value, self);
+    }
+  };
+  collect(scenario_schema(), collect);
+  for (const Column& column : report_columns(Report{}))
+    if (fields.contains(column.name)) shared.insert(column.name);
+  CHECK(shared == std::set<std::string>{"accumulation", "batch", "compressor", "strategy", "workers"});
 }
 
 TEST_CASE("there is no schema of other parts") { CHECK_THROWS_AS(part_schema("network"), std::invalid_argument); }

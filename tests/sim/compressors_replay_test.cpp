@@ -62,6 +62,11 @@ TEST_CASE("all-to-all and in-collective: replay equals equations") {
         strategy.exchange.grouping = Grouping::per_tensor;
         cases.push_back(coded(p, strategy, compressor, std::string(name_of(carrier))));
       }
+    for (const Compressor& compressor : {Compressor(SignSgd{}), Compressor(OneBit{}), Compressor(TopK{})}) {
+      AllReduceStrategy strategy;
+      strategy.carrier = Carrier::all_to_all;
+      cases.push_back(coded(p, strategy, compressor, "all-to-all"));
+    }
     PipelinedStrategy pipelined;
     pipelined.carrier = Carrier::in_collective;
     pipelined.segments = 2;

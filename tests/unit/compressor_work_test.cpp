@@ -70,14 +70,32 @@ TEST_CASE("the survey's implementation makes each of the p messages dense") {
   require_pass(decode[4], "add", 8000, 4000, 7);  // sum and message in, sum out
 }
 
-TEST_CASE("what is summed on the way is decoded once, what is gathered p times") {
+TEST_CASE("packed codes of all workers are decoded and added by one kernel") {
+  // 1000 codes of a byte and a scale: 1004 bytes a message; two operations to decode an element, one to add it.
+  const auto decode = decode_passes(make_plan(EightBit{}, kTensor), 8);
+  REQUIRE(decode.size() == 1);
+  require_pass(decode[0], "decode-sum", 8 * 1004, 4000);
+  CHECK(flops_of(decode) == 8 * 3 * 1000);
+  // One message is decoded alone; the survey's implementation decodes each, and adds it.
+  const auto one = decode_passes(make_plan(EightBit{}, kTensor), 1);
+  REQUIRE(one.size() == 1);
+  require_pass(one[0], "decode", 1004, 4000);
+  const auto each = decode_passes(make_plan(EightBit{.packing = Packing::grace}, kTensor), 8);
+  REQUIRE(each.size() == 3);
+  require_pass(each[0], "decode", 1004, 4000);
+  require_pass(each[1], "decode", 1004, 4000, 7);
+  require_pass(each[2], "add", 8000, 4000, 7);
+}
+
+TEST_CASE("what is summed on the way is decoded once, of what is gathered each message costs as much") {
   for (const Compressor& compressor : all_compressors()) {
     const CodecPlan plan = make_plan(compressor, Tensor{{64, 576}});
-    const double one = bytes_of(decode_passes(plan, 1)), two = bytes_of(decode_passes(plan, 2)),
-                 nine = bytes_of(decode_passes(plan, 9));
+    const auto bytes = [&](int p) { return bytes_of(decode_passes(plan, p)); };
     INFO(kind_of(compressor));
-    CHECK((two > one) == !plan.summable());
-    CHECK(nine - one == 8 * (two - one));  // whole bytes: exact
+    CHECK((bytes(2) > bytes(1)) == !plan.summable());
+    CHECK(bytes(9) - bytes(2) == 7 * (bytes(3) - bytes(2)));        // whole bytes: exact
+    const double least = plan.summable() ? 0 : payload(plan).si();  // each message is read
+    CHECK(bytes(3) - bytes(2) >= least);
   }
 }
 
@@ -100,7 +118,7 @@ TEST_CASE("error feedback reads three vectors and writes two, beside decoding th
     const CodecPlan on = make_plan(with, tensor), off = make_plan(without, tensor);
     INFO(kind_of(method));
     // compensate: 2 in, 1 out; remember: 2 in, 1 out: 6 vectors of 4d bytes.
-    CHECK(bytes_of(on.compensate) + bytes_of(on.remember) == 6 * 4 * 36864 + bytes_of(off.decode.first));
+    CHECK(bytes_of(on.compensate) + bytes_of(on.remember) == 6 * 4 * 36864 + bytes_of(decode_passes(off, 1)));
     CHECK(off.compensate.empty());
     CHECK(off.remember.empty());
     CHECK(payload(on) == payload(off));
@@ -111,13 +129,20 @@ TEST_CASE("error feedback reads three vectors and writes two, beside decoding th
     CHECK(!make_plan(method, Tensor{{64, 576}}).compensate.empty());
 }
 
-TEST_CASE("majority vote takes the sign once more, after the last message") {
-  const CodecPlan plan = make_plan(SignSgd{}, kTensor);
-  const auto decode = decode_passes(plan, 4);
-  REQUIRE(decode.size() == 3);
-  require_pass(decode[0], "decode", 125, 4000);  // ceil(1000/8) bytes to 1000 floats
-  require_pass(decode[1], "decode-add", 4125, 4000, 3);
-  require_pass(decode[2], "sign", 4000, 4000);
+TEST_CASE("majority vote counts packed signs; the survey's implementation adds them and takes the sign once more") {
+  const auto decode = decode_passes(make_plan(SignSgd{}, kTensor), 4);
+  REQUIRE(decode.size() == 2);
+  require_pass(decode[0], "majority-vote", 4 * 125, 125);  // ceil(1000/8) bytes a message
+  require_pass(decode[1], "decode", 125, 4000);            // to 1000 floats
+  const auto one = decode_passes(make_plan(SignSgd{}, kTensor), 1);
+  REQUIRE(one.size() == 1);
+  require_pass(one[0], "decode", 125, 4000);
+  const auto each = decode_passes(make_plan(SignSgd{.packing = Packing::grace}, kTensor), 4);
+  REQUIRE(each.size() == 4);
+  require_pass(each[0], "decode", 1000, 4000);
+  require_pass(each[1], "decode", 1000, 4000, 3);
+  require_pass(each[2], "add", 8000, 4000, 3);
+  require_pass(each[3], "sign", 4000, 4000);
   // SIGNUM reads gradient and momentum and writes the momentum first.
   const auto encode = encode_passes(make_plan(Signum{}, kTensor));
   REQUIRE(encode.size() == 2);
