@@ -91,6 +91,9 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
+/// Whether a plot can be drawn into it: its suffix is .png, .svg or .pdf.
+bool is_plot_file(const std::string& path);
+
 struct Scenario {
   std::string name;
   std::string description;
