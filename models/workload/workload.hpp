@@ -69,7 +69,8 @@ struct Bucket {
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 
 /// Cuts the gradients at equal byte counts into `segments` buckets, each ready with the tensor in which it ends.
-/// A tensor that spans a cut counts in both ranges.
+/// A tensor that spans a cut is in the ranges of both sides. A compressor sees a segment as one tensor, so no builder
+/// reads these ranges.
 std::vector<Bucket> make_segments(const Workload& workload, int segments);
 
 }  // namespace stepcast
