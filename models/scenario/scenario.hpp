@@ -98,8 +98,8 @@ struct Scenario {
   std::string name;
   std::string description;
   std::shared_ptr<const WorkloadTable> workload;  ///< shared: many points of a study train the same table
-  std::shared_ptr<const WorkloadTable>
-      workload_written;  ///< before global_batch set batch and accumulation; null where it did not
+  /// Before global_batch set batch and accumulation; null where it did not.
+  std::shared_ptr<const WorkloadTable> workload_written;
   Cluster cluster;
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
