@@ -34,7 +34,8 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
     if (in_is_busy(branch, 0)) busy_in += branch.count;
   }
   return std::all_of(all.begin(), all.end(), [&](const Branch& branch) {
-    const bool sends = branch.workers > 0 && own(branch)<shards, receives = own(branch)> 0;
+    const bool sends = branch.workers > 0 && own(branch) < shards;
+    const bool receives = own(branch) > 0;
     const bool to_busy = busy_in > (in_is_busy(branch, 0) ? 1 : 0),
                from_busy = busy_out > (out_is_busy(branch, 0) ? 1 : 0);
     return (!sends || to_busy || out_is_busy(branch, branch.ways - 1)) &&
