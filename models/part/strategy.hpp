@@ -2,6 +2,7 @@
 // is in models/strategy/.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 
