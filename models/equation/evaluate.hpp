@@ -29,8 +29,8 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 ///
 /// Estimates, which replay refines, are:
 /// - other parameter servers: their pushes are priced as if all began at once and met no pull. Pushes of unlike
-///   workers do not, and may be faster for it; where co-located servers push and pull by the same links, they may be up
-///   to 2 times slower;
+///   workers do not, and may be faster for it or, where co-located servers push and pull by the same links, up to
+///   2 times slower;
 /// - other gossip: as if all workers exchanged at once;
 /// - collectives of more workers on nodes and racks: too slow, since every message but a ring's is priced as if it left
 ///   its group;
