@@ -32,8 +32,8 @@ struct Launch {
   std::string name;  ///< Kernel::name()
   /// @throws CudaError, CublasError, CudnnError where a library refuses the call
   void (*run)(const DeviceCall&);
-  std::size_t (*scratch_bytes)(
-      const DeviceCall&);  ///< of n, the parameters and the libraries; no buffers are there yet
+  /// Of n, the parameters and the libraries; no buffers are there yet.
+  std::size_t (*scratch_bytes)(const DeviceCall&);
   /// What a library said of the last run, which has ended: for a result that is wrong. Null where there is nothing to
   /// say.
   std::string (*remark)(const DeviceCall&) = nullptr;

@@ -19,18 +19,15 @@ enum class Path {
 };
 inline constexpr int kPaths = 4;
 
-/// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S.
-/// `wire` is what passes the busiest host's link in its busier direction, one round after the other; `copied` what the
-/// busiest worker's host copies, the same as `wire` unless said otherwise; `reduced` what the busiest participant adds
-/// up; `sent` what a worker sends on average, which is no part of the time. Nothing at all (p = 1) costs nothing, S
-/// included. The β of neighbours is by what crosses the busiest NIC of a machine, but no less than inside.
+/// What a collective, or another exchange, costs on any cluster: counts, of which price() makes a time.
 struct CostTerms {
-  std::array<double, kPaths> messages{};
+  std::array<double, kPaths> messages{};  ///< by path, one after the other
+  /// By path: through the busiest host's link in its busier direction, one round after the other.
   std::array<Bytes, kPaths> wire{};
-  Bytes copied{};
-  Bytes reduced{};
-  Bytes sent{};
-  double busiest_nic = 1.0;  ///< share of it in what neighbours send out of a machine
+  Bytes copied{};            ///< by the busiest worker's host: all of `wire` unless said otherwise
+  Bytes reduced{};           ///< added up by the busiest participant
+  Bytes sent{};              ///< by a worker, mean over workers; no part of the time
+  double busiest_nic = 1.0;  ///< of what neighbours send out of a machine, the part that leaves by its busiest NIC
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
@@ -70,6 +67,9 @@ struct PricedCost {
   [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction + setup; }
 };
 
+/// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S, and 0 without any message (p = 1).
+/// On the path of neighbours β is max(β·busiest_nic, min(β, β inside)): NICs share what leaves a machine, which is no
+/// faster for that than inside.
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   PricedCost cost;
   if (terms.empty()) return cost;

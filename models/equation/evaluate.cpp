@@ -1,9 +1,6 @@
 #include "models/equation/evaluate.hpp"
 
 #include <algorithm>
-#include <type_traits>
-
-#include <fmt/format.h>
 
 #include "models/collective/direct.hpp"
 #include "models/equation/timed_event_graph.hpp"

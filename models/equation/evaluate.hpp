@@ -19,14 +19,23 @@ PricedCost communication_price(const Work& work, const StepGraph& graph, const C
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
 /// Evaluates the graph in closed form. Workers of one speed are one vertex per compute task; a communication task is
-/// one vertex for all. Exact for every strategy with like links on the ideal star, for collectives on any other
-/// topology and links as far as their routes are priced (ClusterPrices), and for equal shards on nodes and racks where
-/// all wait for the busiest way out (shard_terms_are_exact), and for gossip where those who use the busiest link wait
-/// longest (ClusterPrices::neighbours_are_exact). Estimates, which replay refines: other parameter servers, whose
-/// pushes are priced as if all began at once and met no pull (unlike workers' do not, and may be faster for it or,
-/// where co-located servers push and pull by the same links, up to 2 times slower); other gossip, as if all workers
-/// exchanged at once; of more workers, collectives on nodes and racks (every message but a ring's as if it left its
-/// group: too slow) and in fabrics (without contention inside: too fast).
+/// one vertex for all.
+///
+/// Exact are:
+/// - all strategies with like links on the ideal star;
+/// - collectives on other topologies and links, as far as their routes are priced (ClusterPrices);
+/// - equal shards on nodes and racks, where all wait for the busiest way out (shard_terms_are_exact);
+/// - gossip, where those who use the busiest link wait longest (ClusterPrices::neighbours_are_exact).
+///
+/// Estimates, which replay refines, are:
+/// - other parameter servers: their pushes are priced as if all began at once and met no pull. Pushes of unlike
+///   workers do not, and may be faster for it or, where co-located servers push and pull by the same links, up to
+///   2 times slower;
+/// - other gossip: as if all workers exchanged at once;
+/// - collectives of more workers on nodes and racks: too slow, since every message but a ring's is priced as if it left
+///   its group;
+/// - collectives of more workers in fabrics: too fast, since there is no contention inside.
+///
 /// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
 StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);

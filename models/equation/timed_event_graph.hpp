@@ -9,7 +9,6 @@
 // (Baccelli, Cohen, Olsder and Quadrat, Synchronization and Linearity, 1992, theorem 3.28).
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 namespace stepcast {

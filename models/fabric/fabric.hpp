@@ -48,8 +48,8 @@ class Fabric {
   void number(Route& route, std::size_t from) const;
 
   mutable std::vector<OneWay> links_;
-  std::function<void(int, int, Route&)>
-      append_;  ///< by place in the topology where link_at_ tells what is there, by number elsewhere
+  /// By place in the topology where link_at_ tells what is there, by number elsewhere.
+  std::function<void(int, int, Route&)> append_;
   std::function<OneWay(int)> link_at_;
   mutable std::unordered_map<int, int> number_;  ///< by place
   std::function<int(int)> branch_;               ///< empty: every host is its own

@@ -37,18 +37,19 @@ struct Distribution {
 };
 
 struct StepForecast {
-  Seconds
-      first_step{};  ///< from the start until every task of step 0 is done; local SGD: mean of the steps before the first exchange ends
+  /// From the start until every task of step 0 is done; local SGD: mean of the steps before the first exchange ends.
+  Seconds first_step{};
   Seconds step{};       ///< steady-state time per step
   Breakdown breakdown;  ///< mean over workers, of one steady-state step
-  std::vector<KindBreakdown>
-      kinds;                 ///< the same of each kind, where there are several; their mean over workers is `breakdown`
-  std::string steady_state;  ///< how the evaluator knows that the state is steady
+  /// The same of each kind, where there are several; their mean over workers is `breakdown`.
+  std::vector<KindBreakdown> kinds;
+  std::string steady_state;           ///< how the evaluator knows that the state is steady
   std::vector<std::string> critical;  ///< equations: tasks of the critical cycle, in order
   int critical_steps = 0;             ///< equations: steps the critical cycle spans
   int steps = 0;                      ///< replay: steps simulated
-  double drift =
-      0.0;  ///< replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first, relatively
+  /// Replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first,
+  /// relatively.
+  double drift = 0.0;
   std::string fidelity;                      ///< replay: "folded" and to how much, or "full" and why
   std::optional<Distribution> distribution;  ///< replay with jitter
 };

@@ -8,7 +8,6 @@
 //   S  fixed cost of starting one collective, on every worker            collective_cost
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>

@@ -7,8 +7,9 @@
 //       v.optional("latency", x.latency, "one-way, end to end", non_negative);
 //     }
 //
-// written once and visited four times: to read it from JSON (reader.hpp), to write the canonical document
-// (writer.hpp), to emit the JSON Schema (schema.hpp) and to find the lists that make a study (axes.hpp).
+// written once, and visited by whatever goes over all fields: to read them from JSON (reader.hpp), to write the
+// canonical document (writer.hpp) and the JSON Schema (scenario/schema.cpp), to find the lists that make a study
+// (axes.hpp), to compare with the defaults (defaults.hpp).
 #pragma once
 
 #include <array>

@@ -11,8 +11,8 @@ namespace stepcast {
 /// One fault: where it is, what was found there, what is allowed, and the remedy where one is known.
 struct Fault {
   std::string file;  ///< file the value came from ("--set" for an override)
-  std::string
-      pointer;  ///< JSON pointer inside that file, or "line 3, column 7" of what is no JSON; "" is the whole document
+  /// JSON pointer inside that file, or "line 3, column 7" of what is no JSON; "" is the whole document.
+  std::string pointer;
   std::string found;
   std::string allowed;
   std::string remedy;  ///< may be empty

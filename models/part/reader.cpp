@@ -1,9 +1,8 @@
 #include "models/part/reader.hpp"
 
 #include <cctype>
-#include <charconv>
-#include <cmath>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/ranges.h>
 
@@ -46,12 +45,8 @@ Fault unknown_name(const std::string& pointer, const Json& found, const std::vec
 
 std::string unquoted(const Json& json) {
   if (!json.is_string()) return "";
-  const auto& text = json.get_ref<const std::string&>();
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || !std::isfinite(number)) return "";
-  const std::string_view read(text.data(), static_cast<std::size_t>(end - text.data())),
-      rest = std::string_view(text).substr(read.size());
+  const auto [number, rest, error] = leading_number(json.get_ref<const std::string&>());
+  if (error != std::errc{}) return "";
   // "64" and "64 workers" mean 64; what goes on otherwise ("2..4", "2,4", "1,000") means several numbers or another.
   if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' &&
       std::isalpha(static_cast<unsigned char>(rest.front())) == 0)

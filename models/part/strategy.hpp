@@ -2,6 +2,7 @@
 // is in models/strategy/.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <variant>
 
@@ -222,7 +223,7 @@ struct ParameterServerStrategy {
     v.optional("shards", x.shards, "M: servers the parameters are divided over", between(1, 65536));
     v.optional(
         "placement", x.placement,
-        "where the shards run; co-located ones are dealt to the machines of nodes (to racks) in turn, to the first worker of each, then to the second; in a fat tree, torus or dragonfly shard j is beside worker j*p/M, rounded down, elsewhere beside worker j");
+        "where the shards run; co-located ones are dealt in turn to the machines of nodes, or to racks, on each to one worker after the other; in a fat-tree, torus or dragonfly shard j is beside worker floor(j*p/M), else beside worker j");
     v.optional("consistency", x.consistency, "who waits for whom");
     v.optional("bound", x.bound, "stale-synchronous: steps the fastest worker may be ahead of the slowest",
                between(0, 1000000));

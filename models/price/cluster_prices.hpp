@@ -90,12 +90,12 @@ class ClusterPrices {
   Prices paths_;
   ShardPrices shards_;
   mutable std::optional<Fabric> fabric_;
-  mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>>
-      known_;  ///< by {from, to, blocks} of its messages
+  /// By {from, to, blocks} of its messages.
+  mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;
   mutable std::map<CallKey, PricedRounds> rounds_;
   mutable std::shared_ptr<const RoundFlows> neighbours_;
-  static constexpr std::size_t kMostPrices = 1
-                                             << 16;  ///< bounds what a study leaves whose points all have other buffers
+  /// Bounds what a study leaves whose points all have other buffers.
+  static constexpr std::size_t kMostPrices = 1 << 16;
   mutable std::map<std::pair<CallKey, Bytes>, PricedCost> prices_;
 };
 

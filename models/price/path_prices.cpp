@@ -15,7 +15,6 @@ namespace {
 
 /// Hops of the longest minimal route, host cables included.
 struct LongestRoute {
-  const Cluster& cluster;
   double operator()(const Star&) const { return 2; }
   double operator()(const Nodes&) const { return 2; }
   double operator()(const Racks&) const { return 2; }
@@ -79,7 +78,7 @@ Prices collective_prices(const Cluster& cluster) {
       far = {alpha, std::max(link.beta, uplink * racks->hosts_per_rack)};
     }
   } else {
-    const Seconds alpha = cluster.link.latency / 2.0 * std::visit(LongestRoute{cluster}, cluster.topology);
+    const Seconds alpha = cluster.link.latency / 2.0 * std::visit(LongestRoute{}, cluster.topology);
     if (!std::holds_alternative<Star>(cluster.topology))
       neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
   }

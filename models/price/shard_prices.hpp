@@ -44,8 +44,8 @@ class ShardPrices {
   [[nodiscard]] const RoundFlows* flows(ShardExchange exchange, int shards, bool co_located) const;
 
   const Cluster& cluster_;
-  mutable std::map<std::pair<std::size_t, bool>, std::array<std::vector<Branch>, 2>>
-      branches_;  ///< machines or racks, and racks of machines; by number of shards, and whether they are co-located
+  /// Machines or racks, and racks of machines; by number of shards, and whether they are co-located.
+  mutable std::map<std::pair<std::size_t, bool>, std::array<std::vector<Branch>, 2>> branches_;
   mutable std::map<std::tuple<ShardExchange, int, bool>, std::unique_ptr<const RoundFlows>> flows_;
 };
 

@@ -22,8 +22,8 @@ struct Contest {
 
 struct Arrangement {
   std::vector<std::string> situation_axes, alternative_axes;
-  std::vector<std::vector<Coordinate>> situations,
-      alternatives;  ///< in the study's order; one situation without coordinates where there is no such axis
+  /// In the study's order; one situation without coordinates where there is no such axis.
+  std::vector<std::vector<Coordinate>> situations, alternatives;
   std::vector<Contest> contests;
 };
 

@@ -21,8 +21,8 @@ enum class ChangeOf {
 struct Change {
   ChangeOf of = ChangeOf::cluster;
   std::string what;  ///< "link bandwidth 20 Gb/s"
-  std::vector<std::pair<std::string, Json>>
-      set;  ///< JSON pointers into the canonical document (to_json), and the values they take
+  /// JSON pointers into the canonical document (to_json), and the values they take.
+  std::vector<std::pair<std::string, Json>> set;
 };
 
 /// Every change that the scenario itself suggests, whether or not it can be combined with the rest, which reading the

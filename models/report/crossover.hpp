@@ -17,8 +17,8 @@ inline constexpr int kCrossoverSchemaVersion = 1;
 /// One situation's answer.
 struct SituationCrossovers {
   std::vector<Coordinate> coordinates;
-  std::vector<std::size_t>
-      alternatives;  ///< those that it has, of all, in order; the search knows them by their place here
+  /// Those that it has, of all, in order; the search knows them by their place here.
+  std::vector<std::size_t> alternatives;
   CrossoverSearch search;
 };
 

@@ -50,13 +50,14 @@ double CrossoverSearch::middle(double a, double b) const {
 /// It bends little over a step of the grid, so its chord meets zero near the place: by at most about the square of the
 /// bracket's width, which is the distance of the two values about it. A bracket that has not halved in each round so
 /// far, since there is a jump or a kink, is quartered.
-std::vector<double> CrossoverSearch::values_within(double a, double b, double at_a, double at_b) const {
+std::vector<double> CrossoverSearch::values_within(double a, double b, double log_ratio_at_a,
+                                                   double log_ratio_at_b) const {
   const double low = range_.coordinate(a), high = range_.coordinate(b), width = high - low;
-  const bool smooth = std::isfinite(at_a) && std::isfinite(at_b) && at_a * at_b < 0 &&
-                      width <= step_ * std::pow(0.5, rounds_) * (1 + 1e-12);
+  const bool smooth = std::isfinite(log_ratio_at_a) && std::isfinite(log_ratio_at_b) &&
+                      log_ratio_at_a * log_ratio_at_b < 0 && width <= step_ * std::pow(0.5, rounds_) * (1 + 1e-12);
   std::vector<double> coordinates;
   if (smooth) {
-    const double zero = low + width * at_a / (at_a - at_b);
+    const double zero = low + width * log_ratio_at_a / (log_ratio_at_a - log_ratio_at_b);
     const double narrow = range_.is_discrete() ? 0.0 : kMargin * kCrossoverWidth * (range_.from > 0 ? 1.0 : b);
     const double beside = std::max(narrow, width / 8 * std::min(1.0, width / step_));
     coordinates = {zero - beside, zero + beside};

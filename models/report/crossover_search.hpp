@@ -32,9 +32,9 @@ int compare_worths(double a, double b);
 /// a over b; 1 of equals.
 double worth_ratio(double a, double b);
 
-/// Values from `from` to `to` over which something holds, and the reference's worth that an alternative has at the two
-/// outermost values that were evaluated there. An end that is no end of the whole range is a change: the middle of its
-/// two sides, or the last value of a discrete range.
+/// Values from `from` to `to` over which something holds of an alternative, and its speedup (its worth over the
+/// reference's, by worth_ratio) at the first and the last of them that were evaluated. An end that is no end of the
+/// whole range is a change: the middle of its two sides, or in a discrete range the outermost value where it holds.
 struct Stretch {
   double from = 0.0, to = 0.0;
   double speedup_from = 1.0, speedup_to = 1.0;
@@ -80,8 +80,8 @@ class CrossoverSearch {
   [[nodiscard]] bool is_narrow(double a, double b, double width = kCrossoverWidth) const;
   [[nodiscard]] double middle(double a, double b) const;
   [[nodiscard]] double beside_end(double end) const;
-  [[nodiscard]] std::vector<double> values_within(double a, double b, double worth_ratio_at_a,
-                                                  double worth_ratio_at_b) const;
+  [[nodiscard]] std::vector<double> values_within(double a, double b, double log_ratio_at_a,
+                                                  double log_ratio_at_b) const;
   [[nodiscard]] std::optional<std::size_t> fastest_at(const std::vector<std::optional<double>>& worths) const;
   [[nodiscard]] double speedup_at(double value, std::size_t alternative) const;
   template <class State>

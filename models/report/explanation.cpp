@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/report/alternatives.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
@@ -328,8 +329,7 @@ Json explanation_document(const Explanation& e, const Json& manifest) {
   Json json = Json::object();
   json["schema_version"] = kExplanationSchemaVersion;
   json["name"] = e.name;
-  json["coordinates"] = Json::object();
-  for (const Coordinate& c : e.point.coordinates) json["coordinates"][c.axis] = c.value;
+  json["coordinates"] = coordinates_json(e.point.coordinates);
   json["step_time_s"] = e.point.answers.shown().step.si();
   json["bound_s"] = e.point.bound.step.si();
   json["collective_algorithm"] = e.point.algorithm.empty() ? Json() : Json(e.point.algorithm);

@@ -18,8 +18,8 @@ inline constexpr int kExplanationSchemaVersion = 1;
 struct ChangedStep {
   Change change;
   Seconds step{};  ///< with the change
-  double speedup =
-      1.0;  ///< throughput with it over throughput without; of a collective alone, step without over step with it
+  /// Throughput with it over throughput without; of a collective alone, step without over step with it.
+  double speedup = 1.0;
   std::string estimate{};         ///< not empty: `step` is of equations that may be off there, and why
   std::string refusal{};          ///< not empty: it cannot be combined with the rest of the scenario, and why
   std::optional<Bytes> memory{};  ///< that a worker needs with the change, where that is known

@@ -77,8 +77,8 @@ struct PointReport {
   double tolerance = 0.0;         ///< of the difference, when both evaluators were asked
   std::optional<RunReport> run;   ///< of the whole training, where the scenario is a run
   std::vector<KindReport> kinds;  ///< where workers are of several kinds, each one's part in the breakdown
-  std::string
-      estimate;  ///< why the equations' answer may not be the replay's; empty where it is, or they were not asked
+  /// Why the equations' answer may not be the replay's; empty where it is, or they were not asked.
+  std::string estimate;
   std::vector<std::string> notes;  ///< what a reader should know before trusting the number
 };
 
@@ -86,8 +86,8 @@ struct Report {
   std::string name;
   std::string description;
   std::string baseline;  ///< what speedups are against
-  bool given_baseline =
-      false;  ///< whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains
+  /// Whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains.
+  bool given_baseline = false;
   std::vector<std::string> axes;
   std::vector<PointReport> points;
 };
@@ -105,8 +105,8 @@ struct ExchangeSummary {
   Bytes size{};                             ///< n: bytes that its collectives (or pushes) exchange
   Bytes sent{};                             ///< by a worker, mean over workers
   std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
-  std::map<std::string, IntRange>
-      algorithms;  ///< with parameters that were decided; "{}" stands for numbers of segments
+  /// With parameters that were decided; "{}" stands for numbers of segments.
+  std::map<std::string, IntRange> algorithms;
   std::set<Operation> operations;
   std::string estimate;  ///< why the equations' answer may not be the replay's; empty where it is
 };
@@ -118,8 +118,8 @@ struct Answered {
   const StepGraph& graph;
   const Answers& answers;
   ExchangeSummary exchange;  ///< read of the point's own scenario only
-  std::span<const std::string>
-      timing_notes{};  ///< on the workload (workload/timing_notes.hpp); read of the point's own only
+  /// On the workload (workload/timing_notes.hpp); read of the point's own only.
+  std::span<const std::string> timing_notes{};
 };
 
 /// Assembles a point's report.

@@ -248,9 +248,7 @@ class Checker {
   }
 
   void output() {
-    if (!s_.output.plot) return;
-    for (const char* ending : {".png", ".svg", ".pdf"})
-      if (s_.output.plot->ends_with(ending)) return;
+    if (!s_.output.plot || is_plot_file(*s_.output.plot)) return;
     fault("/output/plot", describe_value(*s_.output.plot), "a file name that ends in .png, .svg or .pdf");
   }
 

@@ -1,6 +1,7 @@
 // What single fields cannot know: rules between the parts of a scenario.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "models/part/fault.hpp"

@@ -29,8 +29,12 @@ void expect_value(const Study& study, const std::string& axis, const std::string
 
 }  // namespace
 
+std::string nearest_coordinate(const std::string& name, const std::vector<std::string>& known) {
+  return name.size() > 2 ? nearest(name, known) : "";
+}
+
 std::string no_such_value(const std::string& axis, const std::string& value, const std::vector<std::string>& values) {
-  const std::string near = value.size() > 2 ? nearest(value, values) : "";  // any short number is near any other
+  const std::string near = nearest_coordinate(value, values);
   return fmt::format("\"{}\" is no value of {}; it has {}{}", value, axis, fmt::join(values, "; "),
                      near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
 }

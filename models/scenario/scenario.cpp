@@ -1,8 +1,15 @@
 #include "models/scenario/scenario.hpp"
 
+#include <filesystem>
+
 #include "models/part/writer.hpp"
 
 namespace stepcast {
+
+bool is_plot_file(const std::string& path) {
+  const std::string suffix = std::filesystem::path(path).extension().string();
+  return suffix == ".png" || suffix == ".svg" || suffix == ".pdf";
+}
 
 Scenario without_labels(Scenario scenario) {
   scenario.name.clear();

@@ -91,12 +91,15 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
+/// Whether a plot can be drawn into it: its suffix is .png, .svg or .pdf.
+bool is_plot_file(const std::string& path);
+
 struct Scenario {
   std::string name;
   std::string description;
   std::shared_ptr<const WorkloadTable> workload;  ///< shared: many points of a study train the same table
-  std::shared_ptr<const WorkloadTable>
-      workload_written;  ///< before global_batch set batch and accumulation; null where it did not
+  /// Before global_batch set batch and accumulation; null where it did not.
+  std::shared_ptr<const WorkloadTable> workload_written;
   Cluster cluster;
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};

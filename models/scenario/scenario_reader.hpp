@@ -48,8 +48,9 @@ class ScenarioReader {
 
   PartFiles& files_;
   std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
+  /// By the table as written, batch, accumulation.
   std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>
-      shared_out_;  ///< by the table as written, batch, accumulation
+      shared_out_;
   std::map<const WorkloadTable*, Checked> checked_;
 };
 

@@ -120,16 +120,6 @@ Json number_schema(const Limits& limits) {
 }
 
 template <class T>
-struct PartOf {
-  static constexpr bool is_part = false;
-};
-template <class T>
-struct PartOf<Part<T>> {
-  static constexpr bool is_part = true;
-  using type = T;
-};
-
-template <class T>
 Json object_of(const Place& place) {
   if constexpr (IsVariant<T>::value) {
     Json choices = Json::array();
@@ -178,15 +168,15 @@ Json schema_of(const Limits& limits, const Place& place) {
       meanings.push_back(choice.meaning);
     }
     return or_axis({{"enum", names}, {"enumDescriptions", meanings}}, place);
-  } else if constexpr (PartOf<T>::is_part) {
-    return part_choice<typename PartOf<T>::type>(place);
+  } else if constexpr (kIsPart<T>) {
+    return part_choice<decltype(T::value)>(place);
   } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
     return part_choice<T>(place);
   } else if constexpr (IsOptional<T>::value) {
     // A part may hold axes and be one of a list; of other values the list may hold null.
     using Inner = typename T::value_type;
     const Json null{{"type", "null"}};
-    if constexpr (PartOf<Inner>::is_part) return Json{{"anyOf", Json::array({schema_of<Inner>(limits, place), null})}};
+    if constexpr (kIsPart<Inner>) return Json{{"anyOf", Json::array({schema_of<Inner>(limits, place), null})}};
     else return or_axis({{"anyOf", Json::array({schema_of<Inner>(limits, place.without_axes()), null})}}, place);
   } else if constexpr (IsOrAuto<T>::value) {
     using Inner = typename decltype(T::value)::value_type;

@@ -369,8 +369,8 @@ class Expansion {
   ScenarioReader reader_{files_};
   std::size_t max_points_;
   std::vector<ChangedAfter> changed_after_;
-  std::map<std::string, std::shared_ptr<const Json>>
-      taken_out_;  ///< workloads, by their text and the file that profiles are relative to
+  /// Workloads, by their text and the file that profiles are relative to.
+  std::map<std::string, std::shared_ptr<const Json>> taken_out_;
   Study study_;
   std::vector<Fault> faults_;
   LeftOut left_out_;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/part/reader.hpp"
+#include "models/scenario/choose_points.hpp"
 
 namespace stepcast {
 namespace {
@@ -28,7 +29,7 @@ std::vector<std::string> values_of(const std::vector<const StudyPoint*>& points,
 }
 
 std::string near_text(const std::string& name, const std::vector<std::string>& known) {
-  const std::string near = name.size() > 2 ? nearest(name, known) : "";  // any short number is near any other
+  const std::string near = nearest_coordinate(name, known);
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
 }
 

@@ -16,7 +16,8 @@ std::string exact_text(Q value);
 template <class Q>
 std::string human_text(Q value, int digits = 4);
 
-/// A time as one waits for it, rounded up to seconds: "40 s", "1 min 35 s", "2 h 5 min".
+/// A time as one waits for it: "40 s", "1 min 35 s", in seconds rounded up; from an hour on "2 h 5 min", whose minutes
+/// are complete.
 std::string duration_text(Seconds duration);
 
 }  // namespace stepcast

@@ -11,9 +11,7 @@
 // unit/parse.hpp and written by unit/format.hpp.
 #pragma once
 
-#include <cmath>
 #include <compare>
-#include <limits>
 
 namespace stepcast {
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/report/alternatives.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
@@ -178,8 +179,7 @@ Json validation_document(const std::vector<Validation>& validations, const std::
     for (const ValidationRow& row : v.rows) {
       Json cells = Json::object();
       for (const RowColumn& column : kColumns) cells[column.name] = json_of(column.cell(row));
-      cells["coordinates"] = Json::object();
-      for (const Coordinate& c : row.coordinates) cells["coordinates"][c.axis] = c.value;
+      cells["coordinates"] = coordinates_json(row.coordinates);
       suite["rows"].push_back(std::move(cells));
     }
     suite["summary"] = Json{{"predictions", s.predictions},

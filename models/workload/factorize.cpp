@@ -1,7 +1,6 @@
 #include "models/workload/factorize.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/workload/layer_work.hpp"
 

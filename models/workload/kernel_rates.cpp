@@ -7,8 +7,8 @@
 namespace stepcast {
 
 Seconds KernelRates::memory_time(Bytes bytes) const {
-  Knot from{{}, launch};
-  for (const Knot& knot : knots) {
+  RateKnot from{{}, launch};
+  for (const RateKnot& knot : knots) {
     if (bytes < knot.bytes)
       return from.time + (bytes - from.bytes) / (knot.bytes - from.bytes) * (knot.time - from.time);
     from = knot;
@@ -31,9 +31,7 @@ KernelRates device_rates(const DeviceProfile& profile) {
 }
 
 KernelRates rates_of(const KernelEntry& kernel, const KernelRates& device) {
-  KernelRates rates{kernel.launch, kernel.bandwidth, kernel.peak.value_or(device.peak), {}, kernel.peak.has_value()};
-  for (const RateKnot& knot : kernel.knots) rates.knots.push_back({knot.bytes, knot.time});
-  return rates;
+  return {kernel.launch, kernel.bandwidth, kernel.peak.value_or(device.peak), kernel.knots, kernel.peak.has_value()};
 }
 
 }  // namespace stepcast

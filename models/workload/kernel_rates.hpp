@@ -9,17 +9,11 @@ namespace stepcast {
 
 /// How fast a device runs a kernel.
 struct KernelRates {
-  /// A point at which the time of the bytes bends.
-  struct Knot {
-    Bytes bytes{};
-    Seconds time{};
-  };
-
   Seconds launch{};
   BytesPerSecond bandwidth{};  ///< after the last knot
   FlopsPerSecond peak{};
-  std::vector<Knot> knots{};     ///< ascending
-  bool adds_arithmetic = false;  ///< flops/peak are added; otherwise the longer time is taken
+  std::vector<RateKnot> knots{};  ///< ascending
+  bool adds_arithmetic = false;   ///< flops/peak are added; otherwise the longer time is taken
 
   /// m(b): linear from (0, launch) by the knots, then at `bandwidth`.
   [[nodiscard]] Seconds memory_time(Bytes bytes) const;

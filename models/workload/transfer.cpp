@@ -1,7 +1,6 @@
 #include "models/workload/transfer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>

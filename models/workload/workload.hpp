@@ -19,8 +19,8 @@ struct Gradient {
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
   std::vector<std::int64_t> dims{};  ///< empty: not known
-  Seconds
-      forward{};  ///< of its layer and those without parameters after it; where only a total is known, as its gap to backward
+  /// Of its layer and those without parameters after it; where only a total is known, as its gap to backward.
+  Seconds forward{};
 
   /// Its dimensions; one of all its elements where they are not known.
   [[nodiscard]] std::vector<std::int64_t> shape() const {
@@ -39,8 +39,8 @@ struct Workload {
   Seconds update{};
   std::vector<Gradient> gradients;
   Bytes gradient_bytes{};
-  std::optional<Bytes>
-      activations{};  ///< that a pass keeps for backward (activations.hpp); empty where layers have no shapes
+  /// That a pass keeps for backward (activations.hpp); empty where layers have no shapes.
+  std::optional<Bytes> activations{};
   std::optional<Flops> model_flops{};  ///< of a sample (layer_work.hpp); empty where layers have no shapes
 
   /// What a worker trains on in a step.
@@ -69,7 +69,8 @@ struct Bucket {
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 
 /// Cuts the gradients at equal byte counts into `segments` buckets, each ready with the tensor in which it ends.
-/// A tensor that spans a cut counts in both ranges.
+/// A tensor that spans a cut is in the ranges of both sides. A compressor sees a segment as one tensor, so no builder
+/// reads these ranges.
 std::vector<Bucket> make_segments(const Workload& workload, int segments);
 
 }  // namespace stepcast

@@ -88,8 +88,8 @@ std::vector<double> first_values(const AlongOptions& options, const Field& field
 
 /// The study at some values of the field, and its points.
 struct FieldStudy {
-  Study
-      at_first;  ///< at the first value alone, for the manifest: all other points differ from these in the field alone
+  /// At the first value alone, for the manifest: all other points differ from these in the field alone.
+  Study at_first;
   FieldPoints points;
 };
 

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "models/scenario/scenario.hpp"
+
 extern char** environ;
 
 namespace stepcast {
@@ -120,8 +122,7 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
       throw refused(fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
   }
-  const std::string suffix = fs::path(plot).extension().string();
-  if (!plot.empty() && suffix != ".png" && suffix != ".svg" && suffix != ".pdf")
+  if (!plot.empty() && !is_plot_file(plot))
     throw refused(fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 

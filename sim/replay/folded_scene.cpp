@@ -1,3 +1,5 @@
+#include <map>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>

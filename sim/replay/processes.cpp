@@ -1,5 +1,6 @@
 #include "sim/replay/processes.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>

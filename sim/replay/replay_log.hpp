@@ -26,8 +26,8 @@ struct ReplayLog {
   std::vector<WorkerKind> kinds;
   std::deque<Timeline> timelines;
   std::vector<double> pass_ends;  ///< by pass: when all participants had ended it
-  std::vector<std::vector<double>>
-      worker_pass_ends;          ///< by worker and pass: when it had ended it; to beyond the last of pass_ends
+  /// By worker and pass: when it had ended it; to beyond the last of pass_ends.
+  std::vector<std::vector<double>> worker_pass_ends;
   std::optional<Period> period;  ///< found at the end of pass number `proven`
   int proven = 0;
 };

@@ -18,12 +18,14 @@ namespace stepcast {
 /// The field that values are given to.
 struct Field {
   std::string pointer;  ///< where the values are set
-  std::string place;  ///< where they arrive in a point: the same, or what a pointer into one variant's changes leads to
+  /// Where they arrive in a point: the same, or what a pointer into one variant's changes leads to.
+  std::string place;
   AxisRange range;
 };
 
 /// The field at `pointer` in a study.
-/// @param range  as parse_axis_range reads it, whose whole ends have real numbers between them where the field takes any
+/// @param range  as parse_axis_range reads it, whose whole ends have real numbers between them where the field takes
+/// any
 /// @throws std::invalid_argument of the range
 Field field_at(std::string pointer, std::string_view range);
 

@@ -1,7 +1,6 @@
+#include <cstdlib>
 #include <deque>
-#include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include <mpi.h>
 

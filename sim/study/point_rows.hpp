@@ -1,7 +1,6 @@
 // From a point of a study to its row of the output.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

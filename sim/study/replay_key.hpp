@@ -26,8 +26,8 @@ class ReplayKeys {
   const std::string& file_text(const std::string& path);
 
   std::string program_;
-  std::map<std::shared_ptr<const WorkloadTable>, std::string>
-      workloads_;  ///< points share tables; each is written out once
+  /// Points share tables; each is written out once.
+  std::map<std::shared_ptr<const WorkloadTable>, std::string> workloads_;
   std::map<std::string, std::string> files_;
 };
 

@@ -27,8 +27,8 @@ struct SweepSettings {
 struct SweepCount {
   std::size_t points = 0, done = 0, failed = 0;
   std::size_t by_equations = 0;  ///< points that need no replay
-  std::size_t replays = 0, cached = 0,
-              computed = 0;                        ///< different scenarios to replay; found in the cache; replayed now
+  /// Different scenarios to replay; found in the cache; replayed now.
+  std::size_t replays = 0, cached = 0, computed = 0;
   std::size_t compared = 0, beyond_tolerance = 0;  ///< points that both evaluators answered
   double largest_difference = 0;
   bool stopped = false;
