@@ -429,7 +429,7 @@ class Changes {
           add(ChangeOf::training, fmt::format("operands in {}", name_of(peak.dtype)), "/workload/compute_dtype",
               name_of(peak.dtype));
       } else if (peak.dtype != w.dtype) {
-        if (size_of(peak.dtype) <= size_of(w.dtype))
+        if (size_of(peak.dtype) < size_of(w.dtype) || (peak.dtype == Dtype::tf32 && w.dtype == Dtype::fp32))
           add(ChangeOf::training, fmt::format("operands in {}, gradients in {}", name_of(peak.dtype), name_of(w.dtype)),
               "/workload/compute_dtype", name_of(peak.dtype));
         add(ChangeOf::training, fmt::format("operands and gradients in {}", name_of(peak.dtype)), "/workload/dtype",

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/report/columns.hpp"
 #include "models/report/footnotes.hpp"
@@ -272,18 +274,34 @@ std::string to_table(const Report& report) {
   return to_rows(report, table_columns(report));
 }
 
-std::string to_ranking(Report report, const Figure& figure, std::size_t most) {
+std::string to_ranking(Report report, const Figure& figure, std::size_t most, const std::vector<std::string>& each) {
   const std::size_t all = report.points.size();
-  std::stable_sort(report.points.begin(), report.points.end(), [&](const PointReport& a, const PointReport& b) {
-    return worth_of(figure, a) > worth_of(figure, b);
-  });
-  report.points.resize(std::min(most, all));
+  std::map<std::vector<std::string>, std::vector<PointReport>> by_situation;
+  std::vector<std::vector<std::string>> situations;  // in the study's order
+  for (PointReport& point : report.points) {
+    std::vector<std::string> values;
+    for (const std::string& axis : each) values.push_back(value_on(point.coordinates, axis));
+    auto& points = by_situation[values];
+    if (points.empty()) situations.push_back(values);
+    points.push_back(std::move(point));
+  }
+  report.points.clear();
+  for (const std::vector<std::string>& situation : situations) {
+    std::vector<PointReport>& points = by_situation[situation];
+    std::stable_sort(points.begin(), points.end(), [&](const PointReport& a, const PointReport& b) {
+      return worth_of(figure, a) > worth_of(figure, b);
+    });
+    points.resize(std::min(most, points.size()));
+    std::move(points.begin(), points.end(), std::back_inserter(report.points));
+  }
   std::vector<TableColumn> columns = table_columns(report);
   columns.insert(columns.begin(), {std::string(figure.title), [&](const PointReport& p) {
                                      const std::optional<double> value = figure.of(p);
                                      return value ? figure.text(*value) : "-";
                                    }});
-  return fmt::format("the best {} of {} points by {}\n", report.points.size(), all, figure.title) +
+  const std::string whose = each.empty() ? "" : fmt::format(" for each {}", fmt::join(each, ", "));
+  return fmt::format("the best {} of {} points by {}{}\n", each.empty() ? report.points.size() : most, all,
+                     figure.title, whose) +
          to_rows(report, columns);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "models/part/json.hpp"
 #include "models/report/figure.hpp"
@@ -15,8 +16,10 @@ std::string to_table(const Report& report);
 
 /// The best points by a figure, the best first, with a column of it; those without one, and those that do not fit their
 /// device unless memory is asked for, come last. Notes and counts below are of these alone.
-/// @param most  rows
-std::string to_ranking(Report report, const Figure& figure, std::size_t most);
+/// @param most  rows, for each combination of values of the axes `each`
+/// @pre these are axes of the report
+std::string to_ranking(Report report, const Figure& figure, std::size_t most,
+                       const std::vector<std::string>& each = {});
 
 /// RFC 4180: one header line with the column names (units in them), one line a point, numbers in their
 /// shortest exact form.

@@ -100,23 +100,27 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
     if (!reference.is_string())
       throw ScenarioError(
           {document.origins.locate({"", at, describe_value(reference), "the name or path of a file", ""})});
-    const auto path = files.find(part, reference.get<std::string>(), document.origins.file_of(at),
-                                 document.origins.locate({"", at, "", "", ""}).pointer);
-    const auto real_path = fs::weakly_canonical(path, error);
-    if (std::find(visited.begin(), visited.end(), real_path) != visited.end())
-      throw ScenarioError(
-          {document.origins.locate({"", at, fmt::format("a reference loop ({} leads back to itself)", path.string()),
-                                    "references that end", "remove one of the references"})});
-    visited.push_back(real_path);
-
+    const auto name = reference.get<std::string>();
     Json over = Json::object();
     if (from) {
       over = value;
       over.erase("from");
     }
     const Origins written = document.origins;
-    value = files.read(path);
-    document.origins.add(pointer, path.string(), "");
+    if (files.is_kind(part, name, document.origins.file_of(at))) {
+      value = Json::object({{"kind", name}});
+    } else {
+      const auto path =
+          files.find(part, name, document.origins.file_of(at), document.origins.locate({"", at, "", "", ""}).pointer);
+      const auto real_path = fs::weakly_canonical(path, error);
+      if (std::find(visited.begin(), visited.end(), real_path) != visited.end())
+        throw ScenarioError(
+            {document.origins.locate({"", at, fmt::format("a reference loop ({} leads back to itself)", path.string()),
+                                      "references that end", "remove one of the references"})});
+      visited.push_back(real_path);
+      value = files.read(path);
+      document.origins.add(pointer, path.string(), "");
+    }
     if (over.empty()) continue;
     // The file may itself be a reference: then this is laid over what that leads to.
     if (value.is_string()) value = Json::object({{"from", value}});
@@ -192,6 +196,21 @@ std::filesystem::path PartFiles::find(std::string_view part, const std::string& 
   return found_.emplace(question, search(part, reference, file, pointer)).first->second;
 }
 
+std::optional<fs::path> PartFiles::shelved(std::string_view part, const std::string& reference,
+                                           const std::string& file) const {
+  if (reference.empty() || reference.find('\0') != std::string::npos) return {};
+  std::error_code error;
+  for (const fs::path& root : {fs::path(file).parent_path(), folder_, library_})
+    if (const fs::path path = root / shelf_of(part) / (reference + ".json"); fs::exists(path, error))
+      return path.lexically_normal();
+  return {};
+}
+
+bool PartFiles::is_kind(std::string_view part, const std::string& reference, const std::string& file) const {
+  const auto kinds = kinds_of_part(part);
+  return std::find(kinds.begin(), kinds.end(), reference) != kinds.end() && !shelved(part, reference, file);
+}
+
 std::filesystem::path PartFiles::search(std::string_view part, const std::string& reference, const std::string& file,
                                         const std::string& pointer) const {
   const fs::path folder = fs::path(file).parent_path();
@@ -207,11 +226,10 @@ std::filesystem::path PartFiles::search(std::string_view part, const std::string
           file.starts_with("--") ? "paths on the command line are relative to the working folder"
                                  : "paths are relative to the file that names them"}});
   }
+  if (const auto path = shelved(part, reference, file)) return *path;
   std::vector<std::string> known;
   for (const fs::path& root : {folder, folder_, library_}) {
     const fs::path shelf = root / shelf_of(part);
-    if (const fs::path path = shelf / (reference + ".json"); usable && !reference.empty() && fs::exists(path, error))
-      return path.lexically_normal();
     for (const auto& entry : fs::directory_iterator(shelf.empty() ? "." : shelf, error))
       if (entry.path().extension() == ".json" && !entry.path().stem().string().ends_with(".schema"))
         known.push_back(entry.path().stem().string());
@@ -220,7 +238,7 @@ std::filesystem::path PartFiles::search(std::string_view part, const std::string
   known.erase(std::unique(known.begin(), known.end()), known.end());
   const auto kinds = kinds_of_part(part);
   std::string allowed = fmt::format("{}{}a path ending in .json", fmt::join(known, ", "), known.empty() ? "" : ", or ");
-  if (!kinds.empty()) allowed += fmt::format(", or an object with \"kind\": {}", fmt::join(kinds, ", "));
+  if (!kinds.empty()) allowed += fmt::format(", or one of {}, or an object with that \"kind\"", fmt::join(kinds, ", "));
   const std::string near = name_here(reference, kinds) ? "" : nearest(reference, known),
                     meant = part_meant(reference, kinds);
   std::string remedy;

@@ -66,6 +66,8 @@ class PartFiles {
   /// @throws ScenarioError naming the known parts when there is none
   [[nodiscard]] std::filesystem::path find(std::string_view part, const std::string& reference, const std::string& file,
                                            const std::string& pointer) const;
+  /// Whether `reference` names a kind of the part, such as "all-reduce", and no file: then it means one with defaults.
+  [[nodiscard]] bool is_kind(std::string_view part, const std::string& reference, const std::string& file) const;
   /// @throws ScenarioError
   const Json& read(const std::filesystem::path& path);
   /// What all files read so far hold, one line each.
@@ -74,6 +76,9 @@ class PartFiles {
  private:
   [[nodiscard]] std::filesystem::path search(std::string_view part, const std::string& reference,
                                              const std::string& file, const std::string& pointer) const;
+  /// The file of a bare name.
+  [[nodiscard]] std::optional<std::filesystem::path> shelved(std::string_view part, const std::string& reference,
+                                                             const std::string& file) const;
 
   std::filesystem::path folder_, library_;
   std::map<std::string, Json> files_;

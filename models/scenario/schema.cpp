@@ -144,7 +144,9 @@ Json object_of(const Place& place) {
 /// A part: a name or path, the part itself, or a reference with some keys laid over it.
 template <class T>
 Json part_choice(const Place& place) {
-  const Json name{{"type", "string"}, {"description", "a name from the library, or the path of a JSON file"}};
+  const char* kind = IsVariant<T>::value ? "a kind, with its defaults, " : "";
+  const Json name{{"type", "string"},
+                  {"description", fmt::format("{}a name from the library, or the path of a JSON file", kind)}};
   const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
   return or_axis({{"anyOf", Json::array({name, object_of<T>(place), laid_over})}}, place);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/report/writers.hpp"
+#include "models/scenario/find_axis.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
@@ -26,6 +27,7 @@ struct RunOptions {
   int jobs = available_cores();
   std::optional<std::size_t> best;
   std::string by;
+  std::vector<std::string> each;
 };
 
 /// What --by names, if it is there.
@@ -53,9 +55,21 @@ int judge(const Report& report) {
   return missed > 0 ? kThresholdMissed : kOk;
 }
 
+/// The axes that --each names.
+std::vector<std::string> situations(const RunOptions& options, const Study& study) {
+  std::vector<std::string> axes;
+  try {
+    for (const std::string& name : options.each) axes.push_back(study.axes[find_axis(study, name)]);
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("--each", error.what());
+  }
+  return axes;
+}
+
 int run(const RunOptions& options, const Invocation& invocation) {
   const Figure* by = figure_of(options);
   const Study study = load(options.study);
+  const std::vector<std::string> each = situations(options, study);
   print_notes(study);
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
   check_outputs({options.study.file}, {options.csv, options.json}, plot);
@@ -67,7 +81,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   if (!options.json.empty() || !plot.empty())
     document = report_document(report, make_manifest(study, invocation.arguments));
   if (options.csv != "-" && options.json != "-")
-    write_output("-", options.best ? to_ranking(report, by ? *by : choose_figure(report.points), *options.best)
+    write_output("-", options.best ? to_ranking(report, by ? *by : choose_figure(report.points), *options.best, each)
                                    : to_table(report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
@@ -106,6 +120,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
                       figure_names()))
       ->needs(best)
       ->type_name("FIGURE");
+  command->add_option("--each", options->each, "so many for each combination of values of these axes")
+      ->needs(best)
+      ->delimiter(',')
+      ->type_name("AXIS,...");
   command->add_option("--plot", options->plot, "draw the speedup plot (png, svg, pdf)")->type_name("PATH");
   command->add_flag("--no-plot", options->no_plot, "do not draw the plot that the scenario asks for");
   command->add_option("--jobs", options->jobs, "replay processes at a time")

@@ -1,6 +1,7 @@
 #include "sim/study/forecast_json.hpp"
 
 namespace stepcast {
+namespace {
 
 Json pack(const Breakdown& b) {
   return Json::array({b.forward.si(), b.backward.si(), b.update.si(), b.encode.si(), b.decode.si(),
@@ -24,6 +25,8 @@ std::vector<KindBreakdown> unpack_kinds(const Json& json) {
     kinds.push_back({kind.at(0).get<int>(), kind.at(1).get<int>(), unpack_breakdown(kind.at(2))});
   return kinds;
 }
+
+}  // namespace
 
 Json pack(const StepForecast& f) {
   Json json{{"first_step", f.first_step.si()},

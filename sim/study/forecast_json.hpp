@@ -11,10 +11,4 @@ Json pack(const StepForecast& forecast);
 /// @throws Json::exception when it is no packed forecast
 StepForecast unpack_forecast(const Json& json);
 
-Json pack(const Breakdown& breakdown);
-Breakdown unpack_breakdown(const Json& json);
-
-Json pack(const std::vector<KindBreakdown>& kinds);
-std::vector<KindBreakdown> unpack_kinds(const Json& json);
-
 }  // namespace stepcast

@@ -20,15 +20,7 @@ Seconds percentile(const std::vector<double>& sorted, double fraction) {
 
 Json answer(const ReplayJob& job) {
   const ReplayResult result = replay(*job.scenario, *job.graph, job.run);
-  const StepForecast& f = result.forecast;
-  return Json{{"first_step", f.first_step.si()},
-              {"step", f.step.si()},
-              {"breakdown", pack(f.breakdown)},
-              {"kinds", pack(f.kinds)},
-              {"steady_state", f.steady_state},
-              {"fidelity", f.fidelity},
-              {"steps", f.steps},
-              {"drift", f.drift},
+  return Json{{"forecast", pack(result.forecast)},
               {"samples", result.samples},
               {"random", job.scenario->cluster.jitter.cv > 0}};
 }
@@ -38,18 +30,18 @@ StepForecast combine(const std::vector<Json>& runs) {
   std::vector<double> samples;
   const double weight = 1.0 / static_cast<double>(runs.size());
   for (const Json& run : runs) {
-    all.first_step += Seconds(run.at("first_step").get<double>()) * weight;
-    all.step += Seconds(run.at("step").get<double>()) * weight;
-    all.breakdown = add(all.breakdown, unpack_breakdown(run.at("breakdown")), weight);
-    const std::vector<KindBreakdown> kinds = unpack_kinds(run.at("kinds"));
+    const StepForecast one = unpack_forecast(run.at("forecast"));
+    all.first_step += one.first_step * weight;
+    all.step += one.step * weight;
+    all.breakdown = add(all.breakdown, one.breakdown, weight);
     if (all.kinds.empty())
-      for (const KindBreakdown& kind : kinds) all.kinds.push_back({kind.first, kind.count, {}});
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-      all.kinds[i].breakdown = add(all.kinds[i].breakdown, kinds[i].breakdown, weight);
-    all.steady_state = run.at("steady_state").get<std::string>();
-    all.fidelity = run.at("fidelity").get<std::string>();
-    all.steps += run.at("steps").get<int>();
-    all.drift += run.at("drift").get<double>() * weight;
+      for (const KindBreakdown& kind : one.kinds) all.kinds.push_back({kind.first, kind.count, {}});
+    for (std::size_t i = 0; i < one.kinds.size(); ++i)
+      all.kinds[i].breakdown = add(all.kinds[i].breakdown, one.kinds[i].breakdown, weight);
+    all.steady_state = one.steady_state;
+    all.fidelity = one.fidelity;
+    all.steps += one.steps;
+    all.drift += one.drift * weight;
     for (const Json& sample : run.at("samples")) samples.push_back(sample.get<double>());
   }
   if (runs.front().at("random").get<bool>() && !samples.empty()) {

@@ -8,6 +8,7 @@
 #include "kernels/code/half.hpp"
 #include "kernels/code/permutation.hpp"
 #include "kernels/code/quantizers.hpp"
+#include "kernels/cpu/lists.hpp"
 #include "models/compressor/compressor.hpp"
 #include "tests/kernels/references.hpp"
 #include "tests/kernels/total.hpp"

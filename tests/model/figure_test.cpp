@@ -3,6 +3,7 @@
 
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -129,6 +130,21 @@ TEST_CASE("a ranking has the best first, what has no such figure or does not fit
   // Of equals, and where nobody has the figure, the study's order.
   const auto none = places(to_ranking(all, find_figure("busbw"), 9));
   CHECK((none[3] < none[0] && none[0] < none[2] && none[2] < none[1]));
+}
+
+TEST_CASE("a ranking of each situation is in the study's order of these") {
+  Report all;
+  all.axes = {"link", "method"};
+  for (const auto& [link, method, step] :
+       {std::tuple{"slow", "a", 4.0}, {"slow", "b", 3.0}, {"fast", "a", 1.0}, {"fast", "b", 2.0}}) {
+    all.points.push_back(report_of(8 / step, step));
+    all.points.back().coordinates = {{"link", link}, {"method", method}};
+  }
+  const std::string best = to_ranking(all, find_figure("step"), 1, {"link"});
+  CHECK(says(best, "the best 1 of 4 points by step time for each link\n"));
+  const auto slow = best.find("slow  b"), fast = best.find("fast  a");
+  CHECK((slow != std::string::npos && fast != std::string::npos && slow < fast));
+  CHECK((!says(best, "slow  a") && !says(best, "fast  b")));
 }
 
 TEST_CASE("a goal is a figure's name, and a value in its unit") {

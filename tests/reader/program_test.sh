@@ -78,6 +78,15 @@ expect 0 run ../wan.json --set /cluster/transport/latency_factor=1 --set /cluste
 # Times are those of the dtype that the table leaves at its default.
 expect 0 run ../good.json --set /workload/dtype=bf16 && prints 'the compute times of resnet50-v100 are those of fp32'
 cp good.json stdin
+# The best of the study's points alone.
+expect 0 run "$scenarios/quickstart.json" --no-plot --best 2 --by efficiency && prints 'the best 2 of 126 points by efficiency'
+expect 0 run "$scenarios/quickstart.json" --no-plot --best 1 --each workload,bandwidth && prints 'the best 1 of 126 points by throughput for each workload, bandwidth'
+[[ $(grep -c '^[a-zA-Z].*Gbps' stdout) == 6 ]] || fail 'not one row for each of two workloads on three links'
+expect 2 run ../good.json --best 1 --by eficiency && says 'did you mean efficiency?'
+expect 2 run ../good.json --best 1 --each link && says 'workers'
+expect 2 run ../good.json --by step && prints_nothing
+expect 2 run ../good.json --best 0 && prints_nothing
+
 expect 0 run - && prints_something
 expect 0 run "$scenarios/quickstart.json" --no-plot --set '/workload={"from": "resnet50", "profile": "v100-datasheet"}' && prints 'note: layer times follow from the profile "v100-datasheet", not measured'
 expect 0 show resnet50 --profile v100-datasheet && prints 'note: layer times follow from the profile "v100-datasheet", not measured'

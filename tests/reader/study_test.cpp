@@ -103,6 +103,29 @@ TEST_CASE("values that read alike are told apart by what they differ in, or else
         Texts{"torus #1", "torus #2"});
 }
 
+TEST_CASE("a kind's name alone means it with its defaults, unless a file has that name") {
+  const Study study = study_of(
+      Changes{{"/strategy", "all-reduce"}, {"/compressor", {"none", "fp16"}}, {"/codec/device", "v100-datasheet"}},
+      {"/strategy/exchange/grouping=bucketed"});
+  CHECK(points(study) == Texts{"compressor=none", "compressor=fp16"});
+  CHECK(std::holds_alternative<NoCompressor>(study.points[0].scenario.compressor));
+  CHECK(std::holds_alternative<Fp16>(study.points[1].scenario.compressor));
+  AllReduceStrategy expected;
+  expected.exchange.grouping = Grouping::bucketed;
+  CHECK(std::get<AllReduceStrategy>(study.points[1].scenario.strategy) == expected);
+  // Laid over, and in a variant.
+  const Study laid = study_of(Changes{
+      {"/strategy", Json{{"from", "pipelined"}, {"width", 3}}},
+      {"/variants", Json::parse(R"([{"name": "a", "set": {}}, {"name": "b", "set": {"/strategy": "gossip"}}])")}});
+  CHECK(std::get<PipelinedStrategy>(laid.points[0].scenario.strategy).width == 3);
+  CHECK(std::holds_alternative<GossipStrategy>(laid.points[1].scenario.strategy));
+  const Folder folder;
+  const std::string file = folder.write("study.json", good_scenario({{"/strategy", "gossip"}}));
+  folder.write("strategies/gossip.json", R"({"kind": "pipelined", "width": 5})");
+  const Study own = load_study(file, {}, default_library());
+  CHECK(std::get<PipelinedStrategy>(own.points[0].scenario.strategy).width == 5);
+}
+
 TEST_CASE("a kind makes an axis") {
   const Study study = study_of(Changes{{"/cluster/transport", Json{{"kind", {"ideal", "tcp"}}}},
                                        {"/evaluation", Json{{"evaluator", "replay"}}}});

@@ -8,6 +8,7 @@
 #include "models/scenario/check.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/processes.hpp"
+#include "sim/study/forecast_json.hpp"
 #include "sim/study/replay_job.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
@@ -119,7 +120,7 @@ Mean replay_mean(const Scenario& scenario) {
   const auto answers = run_in_processes(1, 1, [&](std::size_t) { return answer({&scenario, &graph, 0}); });
   RC_ASSERT(answers.front().error.empty());
   const Json& replayed = answers.front().value;
-  return {Seconds(replayed.at("step").get<double>()),
+  return {unpack_forecast(replayed.at("forecast")).step,
           static_cast<double>(replayed.at("samples").size()) / scenario.cluster.workers,
           lower_bound(scenario, workload, graph), graph.staleness.value_or(0)};
 }
