@@ -419,7 +419,7 @@ class Changes {
           2 * w.accumulation);
     // A table of times keeps them whatever its batch, dtype or variant are said to be.
     if (!gives_shapes(w)) return;
-    if (w.variant) add(ChangeOf::training, "the network as it stands", "/workload/variant", nullptr);
+    if (w.variant) add(ChangeOf::training, "the network unfactorized", "/workload/variant", nullptr);
     for (const WorkloadVariant& variant : w.variants)
       if (!w.variant || variant.name != w.variant->name)
         add(ChangeOf::training, "variant " + variant.name, "/workload/variant", variant.name);

@@ -24,7 +24,7 @@ struct Section {
   const char* title;
 };
 constexpr Section kSections[] = {
-    {ChangeOf::cluster, "cluster", "the cluster, one thing better"},
+    {ChangeOf::cluster, "cluster", "the cluster, with one thing better"},
     {ChangeOf::execution, "execution", "the same training, carried out otherwise"},
     {ChangeOf::memory, "memory", ""},  // shown where they make it fit
     {ChangeOf::training, "training", "another training, of whose accuracy a forecast says nothing"},

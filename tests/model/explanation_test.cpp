@@ -342,6 +342,30 @@ TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps 
     CHECK((name.find("/workload") == std::string::npos || name == "accumulation of 2 @ /workload/accumulation"));
 }
 
+TEST_CASE("operands of a narrower type, or tf32 ones, go under gradients that stay") {
+  const auto operands = [](const char* profile, const char* dtype) {
+    std::set<std::string> found;
+    const Study study =
+        study_of(kTrained, {{"/workload/profile", profile, "--set", ""}, {"/workload/dtype", dtype, "--set", ""}});
+    for (const auto& [name, value] : changes_of(study.points.front().scenario, ChangeOf::training))
+      if (name.ends_with("@ /workload/compute_dtype")) found.insert(value.get<std::string>());
+    return found;
+  };
+  CHECK(operands("v100-datasheet", "fp32") == std::set<std::string>{"fp16"});
+  CHECK(operands("a100-datasheet", "fp32") == std::set<std::string>{"tf32", "fp16", "bf16"});
+  CHECK(operands("a100-datasheet", "bf16").empty());
+}
+
+TEST_CASE("servers that compress their answers are another training of what is compressed") {
+  const auto two_way = [](const char* compressor) {
+    const Study study = study_of(kTrained, {{"/compressor", compressor, "--set", ""}});
+    return changes_of(study.points.front().scenario, ChangeOf::training)
+        .count("a server shard on every worker, which compresses its answer @ /strategy");
+  };
+  CHECK(two_way("signsgd") == 1);
+  CHECK(two_way("none") == 0);
+}
+
 TEST_CASE("carriers that encode sums again are another training") {
   const auto carriers = [](const char* compressor, const char* now = "auto") {
     std::set<std::string> found;

@@ -482,6 +482,20 @@ TEST_CASE("auto takes the algorithm of the least price wherever routes are price
       300);
 }
 
+TEST_CASE("dedicated servers in the workers' only rack of machines are reached without its uplink") {
+  // Unequal shards, which are not followed. 4 workers in 2 machines, half a NIC's 10 us, half an inner link's 2 us and
+  // half of the server's 10 us away: 11 us; 4 pushes of 3 MB into the server's 1 GB/s: 12 ms.
+  Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 10_us);
+  cluster.host_cost = cluster.reduction_cost = SecondsPerByte{};
+  const std::vector<Bytes> shards = {1_MB, 3_MB};
+  const auto latency = [&](int machines_per_rack) {
+    cluster.topology = Nodes{2, {BytesPerSecond(1e11), 2_us}, 2, NodeRacks{machines_per_rack, 1.0, 1_ms}};
+    return ClusterPrices(cluster).shards(ShardExchange::push, shards, false).latency.si();
+  };
+  require_close(11e-6, latency(4), 1e-12, "two machines and two servers in one rack");
+  require_close(1.011e-3, latency(3), 1e-12, "one server in another");
+}
+
 TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
   // One server behind 1 GB/s and 10 us, two workers of 1 MB: one at 10/2 + 10/2 = 10 us from it, one at 30/2 + 10/2 =
   // 20 us. The server's link is busy from 10 us on, with 2 MB.
