@@ -24,7 +24,8 @@ Bytes payload(const CodecPlan& plan) {
 }
 
 std::vector<Pass> encode_passes(const CodecPlan& plan) {
-  std::vector<Pass> passes = plan.compensate;
+  std::vector<Pass> passes = plan.prepare;
+  append(passes, plan.compensate);
   for (const Stage& stage : plan.stages) append(passes, stage.encode);
   return passes;
 }
@@ -48,6 +49,25 @@ std::vector<Pass> decode_passes(const CodecPlan& plan, int p) {
   }
   append(passes, plan.decode.finish);
   append(passes, plan.remember);
+  return passes;
+}
+
+std::vector<Pass> sum_passes(const CodecPlan& plan, int p) {
+  CodecPlan sum = plan;
+  sum.remember.clear();
+  return decode_passes(sum, p);
+}
+
+std::vector<Pass> recode_passes(const CodecPlan& plan, int p) {
+  CodecPlan sum = plan;
+  sum.prepare.clear();
+  if (p > 1 && plan.votes) {
+    sum.decode.finish.clear();
+    return sum_passes(sum, p);
+  }
+  std::vector<Pass> passes = sum_passes(sum, p);
+  append(passes, encode_passes(sum));
+  append(passes, sum.remember);
   return passes;
 }
 

@@ -65,10 +65,12 @@ struct Decode {
 };
 
 struct CodecPlan {
+  std::vector<Pass> prepare;     ///< of a gradient alone, not of a sum that is encoded again: SIGNUM's momentum
   std::vector<Pass> compensate;  ///< error feedback before encoding: adds the residual, or momentum correction
   std::vector<Stage> stages;
   Decode decode;
   std::vector<Pass> remember;  ///< error feedback after encoding: decodes the own message, writes the residual
+  bool votes = false;          ///< what `together` makes of p messages is their sum's message (packed signs)
   bool recodable = false;      ///< a hop of a ring may decode, sum and encode a slice again at the same size
   std::string assumed;         ///< what of the payload depends on the data and was assumed; empty: exact
 
@@ -78,10 +80,14 @@ struct CodecPlan {
 
 /// Bytes of all messages of one worker, the exchange of sizes apart.
 Bytes payload(const CodecPlan& plan);
-/// Passes before the messages, in order: error feedback's, then each stage's.
+/// Passes before the messages, in order: what prepares the gradient, error feedback's, then each stage's.
 std::vector<Pass> encode_passes(const CodecPlan& plan);
 /// Passes after the messages of p workers have come.
 std::vector<Pass> decode_passes(const CodecPlan& plan, int p);
+/// Decoding and adding the messages of p workers, for somebody who sent none himself.
+std::vector<Pass> sum_passes(const CodecPlan& plan, int p);
+/// The same, and encoding their sum, with error feedback of its own.
+std::vector<Pass> recode_passes(const CodecPlan& plan, int p);
 
 /// A device for codecs: one set of rates, and others for kernels that were measured.
 struct CodecRates {

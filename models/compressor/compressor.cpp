@@ -113,6 +113,7 @@ void append(std::vector<Pass>& to, const std::vector<Pass>& from) { to.insert(to
 
 /// Adds a tensor's plan to a group's: stage to stage, messages of one stage and primitive in one.
 void merge(CodecPlan& group, const CodecPlan& plan) {
+  append(group.prepare, plan.prepare);
   append(group.compensate, plan.compensate);
   append(group.remember, plan.remember);
   append(group.decode.first, plan.decode.first);

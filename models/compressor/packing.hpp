@@ -12,7 +12,7 @@ struct Choices<Packing> {
   static constexpr std::array table = {
       Choice<Packing>{
           "ideal", Packing::ideal,
-          "codes packed bit by bit; of what is gathered one kernel decodes and adds all messages, of lists of elements one each"},
+          "codes packed bit by bit; gathered codes are decoded and added by one kernel, lists of elements by one for each message"},
       Choice<Packing>{
           "grace", Packing::grace,
           "as the survey's implementation sends it (a sign costs a byte, its index widths), decoding each message densely before it is added"},

@@ -19,6 +19,7 @@ CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const
     packed.together = {sweep("majority-vote", wire, wire, tensor, 1)};
     packed.finish = plan.decode.first;
     plan.decode = packed;
+    plan.votes = !error_feedback;
   }
   return plan;
 }
@@ -38,8 +39,7 @@ CodecPlan plan(const Signum& x, const Tensor& tensor) {
   const Bytes dense = tensor.dense(), wire = signs(x.packing, tensor);
   CodecPlan plan = majority_vote(sweep("sign-pack", dense, wire, tensor, 1), x.packing, x.error_feedback, tensor);
   // v ← μv + (1-μ)g before the signs: reads gradient and momentum, writes momentum.
-  auto& encode = plan.stages[0].encode;
-  encode.insert(encode.begin(), sweep("momentum", 2.0 * dense, dense, tensor, 3));
+  plan.prepare = {sweep("momentum", 2.0 * dense, dense, tensor, 3)};
   return plan;
 }
 

@@ -29,8 +29,8 @@ const Nodes* nodes_in_racks(const Cluster& cluster) {
 
 bool uplinks_matter(const Cluster& cluster, int machines) {
   const Nodes* nodes = nodes_in_racks(cluster);
-  return nodes && ((machines > nodes->racks->nodes_per_rack && nodes->racks->oversubscription > 1) ||
-                   nodes->racks->uplink_latency > Seconds{});
+  return nodes && machines > nodes->racks->nodes_per_rack &&
+         (nodes->racks->oversubscription > 1 || nodes->racks->uplink_latency > Seconds{});
 }
 
 bool has_inner_hops(const Cluster& cluster) {

@@ -21,8 +21,8 @@ BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes);
 /// The topology where machines stand in racks; null otherwise.
 const Nodes* nodes_in_racks(const Cluster& cluster);
 
-/// Whether it matters which messages leave a rack of machines, since prices know none between machines that stays in
-/// its rack: uplinks have a latency, or carry less than the rack's NICs where so many machines need several racks.
+/// Whether so many machines need several racks, and it matters which messages leave one, since prices know none between
+/// machines that stays in its rack: uplinks have a latency, or carry less than the rack's NICs.
 bool uplinks_matter(const Cluster& cluster, int machines);
 
 /// Whether messages take several links between switches or hosts: fat tree, torus, dragonfly.

@@ -43,34 +43,37 @@ std::optional<double> si(const std::optional<Q>& value) {
 
 using P = const PointReport&;
 constexpr std::array kFigures = {
-    Figure{"throughput", "throughput", "throughput_samples_per_s", "throughput_samples_per_s", true, read_number,
-           [](double f) { return fmt::format("{:.4g}/s", f); }, [](P p) { return if_positive(p.samples_per_second); }},
-    Figure{"step", "step time", "step_time_s", "steps_per_s", false, read_quantity<Seconds>, quantity_text<Seconds>,
-           [](P p) { return std::optional(p.answers.shown().step.si()); }},
-    Figure{"speedup", "speedup", "speedup", "", true, read_number, times_text, [](P p) { return p.speedup; }},
-    Figure{"efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent,
+    Figure{"throughput", "throughput", "samples/s", "throughput_samples_per_s", "throughput_samples_per_s", true,
+           read_number, [](double f) { return fmt::format("{:.4g}/s", f); },
+           [](P p) { return if_positive(p.samples_per_second); }},
+    Figure{"step", "step time", "step", "step_time_s", "steps_per_s", false, read_quantity<Seconds>,
+           quantity_text<Seconds>, [](P p) { return std::optional(p.answers.shown().step.si()); }},
+    Figure{"speedup", "speedup", "speedup", "speedup", "", true, read_number, times_text,
+           [](P p) { return p.speedup; }},
+    Figure{"efficiency", "efficiency", "efficiency", "scaling_efficiency", "", true, read_number, percent,
            [](P p) { return p.scaling_efficiency; }},
-    Figure{"mfu", "model FLOPs utilization", "mfu", "", true, read_number, percent, [](P p) { return p.mfu; }},
-    Figure{"exposed", "exposed communication", "exposed_communication_s", "", false, read_quantity<Seconds>,
+    Figure{"mfu", "model FLOPs utilization", "MFU", "mfu", "", true, read_number, percent, [](P p) { return p.mfu; }},
+    Figure{"exposed", "exposed communication", "", "exposed_communication_s", "", false, read_quantity<Seconds>,
            quantity_text<Seconds>,
            [](P p) { return std::optional(p.answers.shown().breakdown.exposed_communication.si()); }},
-    Figure{"memory", "memory of a worker", "memory_per_worker_B", "", false, read_quantity<Bytes>, quantity_text<Bytes>,
+    Figure{"memory", "memory of a worker", "memory", "memory_per_worker_B", "", false, read_quantity<Bytes>,
+           quantity_text<Bytes>,
            [](P p) { return p.memory && p.memory->activations ? std::optional(p.memory->total().si()) : std::nullopt; },
            true},
-    Figure{"state", "model state of a worker", "model_state_per_worker_B", "", false, read_quantity<Bytes>,
+    Figure{"state", "model state of a worker", "", "model_state_per_worker_B", "", false, read_quantity<Bytes>,
            quantity_text<Bytes>, [](P p) { return p.memory ? std::optional(p.memory->model().si()) : std::nullopt; },
            true},
-    Figure{"cost", "cost of a million samples", "cost_per_million_samples", "million_samples_per_cost", false,
-           read_number, price_text, [](P p) { return p.cost_per_million; }},
-    Figure{"algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>,
-           [](P p) { return si(p.algbw); }},
-    Figure{"busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>, quantity_text<BytesPerSecond>,
-           [](P p) { return si(p.busbw); }},
-    Figure{"run", "time of the whole run", "run_time_s", "runs_per_s", false, read_quantity<Seconds>, long_time_text,
-           [](P p) { return p.run ? std::optional(p.run->time.si()) : std::nullopt; }},
-    Figure{"run-cost", "cost of the whole run", "run_cost", "runs_per_cost", false, read_number, price_text,
+    Figure{"cost", "cost of a million samples", "cost/1M", "cost_per_million_samples", "million_samples_per_cost",
+           false, read_number, price_text, [](P p) { return p.cost_per_million; }},
+    Figure{"algbw", "algbw", "algbw", "algbw_B_per_s", "", true, read_quantity<BytesPerSecond>,
+           quantity_text<BytesPerSecond>, [](P p) { return si(p.algbw); }},
+    Figure{"busbw", "busbw", "busbw", "busbw_B_per_s", "", true, read_quantity<BytesPerSecond>,
+           quantity_text<BytesPerSecond>, [](P p) { return si(p.busbw); }},
+    Figure{"run", "time of the whole run", "run", "run_time_s", "runs_per_s", false, read_quantity<Seconds>,
+           long_time_text, [](P p) { return p.run ? std::optional(p.run->time.si()) : std::nullopt; }},
+    Figure{"run-cost", "cost of the whole run", "run cost", "run_cost", "runs_per_cost", false, read_number, price_text,
            [](P p) { return p.run ? p.run->cost : std::nullopt; }},
-    Figure{"target", "time to the run's target", "time_to_target_s", "runs_to_target_per_s", false,
+    Figure{"target", "time to the run's target", "to target", "time_to_target_s", "runs_to_target_per_s", false,
            read_quantity<Seconds>, long_time_text, [](P p) { return p.run ? si(p.run->to_target) : std::nullopt; }},
 };
 
@@ -93,6 +96,19 @@ const Figure& find_figure(std::string_view name) {
   const std::string near = nearest(std::string(name), names);
   throw std::invalid_argument(fmt::format("\"{}\" is no figure of a point; allowed: {}{}", name, figure_names(),
                                           near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+void require(const Figure& figure, const std::vector<PointReport>& points) {
+  const auto has = [&](const Figure& one) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const PointReport& point) { return one.of(point).has_value(); });
+  };
+  if (has(figure)) return;
+  std::vector<std::string_view> known;
+  for (const Figure& one : kFigures)
+    if (has(one)) known.push_back(one.name);
+  throw std::invalid_argument(
+      fmt::format("{}: no point of the study has it; they have {}", figure.name, fmt::join(known, ", ")));
 }
 
 const Figure& choose_figure(const std::vector<PointReport>& points) {

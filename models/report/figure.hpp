@@ -14,6 +14,7 @@ namespace stepcast {
 struct Figure {
   std::string_view name;    ///< on the command line: "step"
   std::string_view title;   ///< "step time"
+  std::string_view head;    ///< of the column that the table may have of it: "step"
   std::string_view column;  ///< of the report, with its unit: "step_time_s"
   std::string_view worth;   ///< of what crossover compares by: what worth_of is, in JSON; else empty
   bool more_is_better = true;
@@ -29,6 +30,9 @@ std::string figure_names();
 
 /// @throws std::invalid_argument for a name that is none, saying which there are
 const Figure& find_figure(std::string_view name);
+
+/// @throws std::invalid_argument where no point has the figure, saying which they have
+void require(const Figure& figure, const std::vector<PointReport>& points);
 
 /// Time to the run's target where every point knows when that is reached, else the run's time where every point is a
 /// run, else throughput where every point trains, else step time.

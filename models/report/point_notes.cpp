@@ -113,7 +113,8 @@ void add_free_latency(const Scenario& scenario, std::vector<std::string>& notes)
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   const bool is_linked =
       cluster.workers > (nodes ? nodes->gpus_per_node : 1) && !std::holds_alternative<SimGridXml>(cluster.topology);
-  if (is_linked && cluster.link.latency == Seconds{})
+  const Seconds latency = collective_prices(cluster).path[static_cast<std::size_t>(Path::far)].alpha;
+  if (is_linked && latency == Seconds{})
     notes.emplace_back("/cluster/link/latency is 0, as where none is given: messages cost their bytes alone");
 }
 
@@ -154,14 +155,11 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, s
 
 /// Notes where each worker gets p-1 messages and two would do.
 void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
-  constexpr double kMuch = 0.1;  // of the step
-  constexpr int kMany = 6;       // messages
-  const auto carrier = std::visit(
-      [](const auto& strategy) -> std::optional<Carrier> {
-        if constexpr (requires { strategy.carrier; }) return strategy.carrier;
-        else return {};
-      },
-      scenario.strategy);
+  constexpr double kMuch = 0.1;    // of the step
+  constexpr int kMany = 6;         // messages
+  std::optional<Carrier> carrier;  // of a pipeline all-to-all needs more than the carrier
+  if (const auto* x = std::get_if<AllReduceStrategy>(&scenario.strategy)) carrier = x->carrier;
+  if (const auto* x = std::get_if<LocalSgdStrategy>(&scenario.strategy)) carrier = x->carrier;
   const int others = scenario.cluster.workers - 1;
   if ((carrier != Carrier::automatic && carrier != Carrier::all_gather) || others < kMany ||
       forecast.breakdown.exposed_communication < forecast.step * kMuch ||

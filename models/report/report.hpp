@@ -24,7 +24,7 @@
 namespace stepcast {
 
 /// Version of the JSON report's shape; rises when a field changes its meaning or goes away.
-inline constexpr int kReportSchemaVersion = 2;
+inline constexpr int kReportSchemaVersion = 3;
 
 /// A lower bound this many times below the forecast is worth a second look at the scenario.
 inline constexpr double kLargeGap = 2.0;

@@ -51,6 +51,19 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
   return whole * (computed / size_of(table.dtype));
 }
 
+/// The share of all sums that one worker encodes again, with error feedback of its own: a part of what comes by
+/// all-to-all, or what a shard on its host answers with.
+double recoded_share(const Scenario& scenario) {
+  const auto by = [&](Carrier carrier) {
+    return carrier == Carrier::all_to_all && scenario.cluster.workers > 1 ? 1.0 / scenario.cluster.workers : 0.0;
+  };
+  if (const auto* x = std::get_if<AllReduceStrategy>(&scenario.strategy)) return by(x->carrier);
+  if (const auto* x = std::get_if<PipelinedStrategy>(&scenario.strategy)) return by(x->carrier);
+  if (const auto* x = std::get_if<LocalSgdStrategy>(&scenario.strategy)) return by(x->carrier);
+  const auto* x = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  return x && x->two_way && x->placement == ServerPlacement::co_located ? 1.0 / x->shards : 0.0;
+}
+
 struct MemoryOf {
   const Scenario& scenario;
   const Workload& workload;
@@ -91,7 +104,7 @@ WorkerMemory worker_memory(const Scenario& scenario, const Workload& workload) {
       MemoryOf{scenario, workload, workload.gradient_bytes, optimizer_state(scenario.workload->optimizer, workload)},
       scenario.strategy);
   memory.parameters += casts_of(scenario, workload);
-  memory.feedback = feedback_of(scenario.compressor, workload);
+  memory.feedback = feedback_of(scenario.compressor, workload) * (1 + recoded_share(scenario));
   memory.activations = workload.activations;
   return memory;
 }

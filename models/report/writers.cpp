@@ -295,10 +295,14 @@ std::string to_ranking(Report report, const Figure& figure, std::size_t most, co
     std::move(points.begin(), points.end(), std::back_inserter(report.points));
   }
   std::vector<TableColumn> columns = table_columns(report);
-  columns.insert(columns.begin(), {std::string(figure.title), [&](const PointReport& p) {
-                                     const std::optional<double> value = figure.of(p);
-                                     return value ? figure.text(*value) : "-";
-                                   }});
+  const auto own = std::find_if(columns.begin(), columns.end(),
+                                [&](const TableColumn& column) { return column.title == figure.head; });
+  if (own != columns.end()) std::rotate(columns.begin(), own, own + 1);
+  else
+    columns.insert(columns.begin(), {std::string(figure.title), [&](const PointReport& p) {
+                                       const std::optional<double> value = figure.of(p);
+                                       return value ? figure.text(*value) : "-";
+                                     }});
   const std::string whose = each.empty() ? "" : fmt::format(" for each {}", fmt::join(each, ", "));
   return fmt::format("the best {} of {} points by {}{}\n", each.empty() ? report.points.size() : most, all,
                      figure.title, whose) +

@@ -14,7 +14,7 @@ namespace stepcast {
 /// Aligned columns with units, axes first; notes below.
 std::string to_table(const Report& report);
 
-/// The best points by a figure, the best first, with a column of it; those without one, and those that do not fit their
+/// The best points by a figure, the best first, with its column as the first; those without one, and those that do not fit their
 /// device unless memory is asked for, come last. Notes and counts below are of these alone.
 /// @param most  rows, for each combination of values of the axes `each`
 /// @pre these are axes of the report

@@ -144,9 +144,12 @@ Json object_of(const Place& place) {
 /// A part: a name or path, the part itself, or a reference with some keys laid over it.
 template <class T>
 Json part_choice(const Place& place) {
-  const char* kind = IsVariant<T>::value ? "a kind, with its defaults, " : "";
-  const Json name{{"type", "string"},
-                  {"description", fmt::format("{}a name from the library, or the path of a JSON file", kind)}};
+  const Json name{
+      {"type", "string"},
+      {"description",
+       IsVariant<T>::value
+           ? "the name of a kind, which has its defaults then, or of a file in the library, or a JSON file's path"
+           : "a name from the library, or the path of a JSON file"}};
   const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
   return or_axis({{"anyOf", Json::array({name, object_of<T>(place), laid_over})}}, place);
 }

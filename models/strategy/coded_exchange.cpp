@@ -45,12 +45,6 @@ std::vector<Pass> scaled(std::vector<Pass> passes, double share) {
   return passes;
 }
 
-/// Decoding and adding p messages, without what error feedback remembers.
-std::vector<Pass> summing_passes(CodecPlan plan, int p) {
-  plan.remember.clear();
-  return decode_passes(plan, p);
-}
-
 class Exchanges {
  public:
   Exchanges(const GraphInput& input, std::vector<Tensor> group, const CollectiveChoice& choice)
@@ -76,7 +70,7 @@ class Exchanges {
   void gathered_or_summed(CodedExchange& exchange) const {
     for (const Stage& stage : plan_.stages) {
       const bool first = &stage == &plan_.stages.front();
-      CodedStage coded{time(first ? joined(plan_.compensate, stage.encode) : stage.encode), {}};
+      CodedStage coded{time(first ? joined(plan_.prepare, plan_.compensate, stage.encode) : stage.encode), {}};
       for (const Payload& message : stage.messages) {
         if (message.primitive == Primitive::all_reduce) {
           coded.collectives.push_back(call(input_, Operation::all_reduce, choice_, message.bytes));
@@ -93,10 +87,14 @@ class Exchanges {
 
   void all_to_all(CodedExchange& exchange) const {
     const CodecPlan part = make_plan(input_.compressor, slice_of(group_, p_));
-    exchange.stages = {{time(encode_passes(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
-                       {time(joined(summing_passes(part, p_), encode_passes(part), part.remember)),
-                        {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
+    exchange.stages = {
+        {time(encode_passes(plan_)), {call(input_, Operation::all_to_all, choice_, payload(plan_))}},
+        {time(recode_passes(part, p_)), {call(input_, Operation::all_gather, choice_, payload(part) * p_)}}};
     exchange.decode = time(decode_passes(plan_, 1));
+    const bool keeps_some = compressors()[input_.compressor.index()].of == CompressorClass::sparsification ||
+                            std::holds_alternative<QsparseLocalSgd>(input_.compressor);
+    if (exchange.assumed.empty() && keeps_some)
+      exchange.assumed = "elements kept are spread evenly over the workers' parts";
   }
 
   void in_collective(CodedExchange& exchange) const {
@@ -107,7 +105,7 @@ class Exchanges {
     CollectiveCall all_reduce = call(input_, Operation::all_reduce, ring, payload(part) * p_);
     all_reduce.recode = time(hop_passes(input_.compressor, slice));
     exchange.payload = all_reduce.bytes;
-    exchange.stages = {{time(joined(plan_.compensate, part.stages.front().encode)), {all_reduce}}};
+    exchange.stages = {{time(joined(plan_.prepare, plan_.compensate, part.stages.front().encode)), {all_reduce}}};
     exchange.decode = time(decode_passes(plan_, 1));
   }
 
@@ -214,12 +212,10 @@ CodedPart coded_part(const GraphInput& input, const ShardPart& part, int message
   coded.encode = time(joined(encode_passes(plan), plan.remember));
   coded.push = payload(plan) * part.share;
   coded.pull = two_way ? coded.push : part.bytes;
-  coded.sum = time(scaled(summing_passes(plan, plan.summable() ? 1 : messages), part.share));
+  const int decoded = plan.summable() ? 1 : messages;
+  coded.sum = time(scaled(two_way ? recode_passes(plan, decoded) : sum_passes(plan, decoded), part.share));
   if (plan.summable()) coded.sum += coded.push * gamma * static_cast<double>(messages);
-  if (two_way) {
-    coded.sum += time(scaled(joined(encode_passes(plan), plan.remember), part.share));
-    coded.decode = time(summing_passes(plan, 1));
-  }
+  if (two_way) coded.decode = time(sum_passes(plan, 1));
   return coded;
 }
 

@@ -151,7 +151,7 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
   command
       .add_option(
           "--along", options.along,
-          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64; in steps, workers=8..64:8, or by a factor, workers=2..64:x2")
+          "the field, an axis of the study or a JSON pointer, and its ends: bandwidth=100Mbps..100Gbps, /cluster/workers=2..64 (whole numbers where the field takes no others); in steps, workers=8..64:8, or by a factor, workers=2..64:x2")
       ->required()
       ->type_name("AXIS=FROM..TO[:STEP]");
   command

@@ -39,6 +39,17 @@ const Figure* figure_of(const RunOptions& options) {
   }
 }
 
+/// By what --best ranks: what --by names, which some point has.
+const Figure& ranked_by(const Figure* by, const Report& report) {
+  const Figure& figure = by ? *by : choose_figure(report.points);
+  try {
+    require(figure, report.points);
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError("--by", error.what());
+  }
+  return figure;
+}
+
 /// The largest difference between the evaluators, if both were asked somewhere.
 int judge(const Report& report) {
   std::optional<double> largest;
@@ -59,7 +70,10 @@ int judge(const Report& report) {
 std::vector<std::string> situations(const RunOptions& options, const Study& study) {
   std::vector<std::string> axes;
   try {
-    for (const std::string& name : options.each) axes.push_back(study.axes[find_axis(study, name)]);
+    for (const std::string& name : options.each)
+      if (const std::string& axis = study.axes[find_axis(study, name)];
+          std::find(axes.begin(), axes.end(), axis) == axes.end())
+        axes.push_back(axis);
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError("--each", error.what());
   }
@@ -81,8 +95,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   if (!options.json.empty() || !plot.empty())
     document = report_document(report, make_manifest(study, invocation.arguments));
   if (options.csv != "-" && options.json != "-")
-    write_output("-", options.best ? to_ranking(report, by ? *by : choose_figure(report.points), *options.best, each)
-                                   : to_table(report));
+    write_output("-", options.best ? to_ranking(report, ranked_by(by, report), *options.best, each) : to_table(report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
   const int verdict = judge(report);
@@ -120,7 +133,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                       figure_names()))
       ->needs(best)
       ->type_name("FIGURE");
-  command->add_option("--each", options->each, "so many for each combination of values of these axes")
+  command->add_option("--each", options->each, "N points for each combination of values of these axes")
       ->needs(best)
       ->delimiter(',')
       ->type_name("AXIS,...");

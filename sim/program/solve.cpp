@@ -38,16 +38,12 @@ std::optional<Goal> read_goal(const std::string& text) {
 /// The figure, which some point has.
 const Figure& figure_of(const std::optional<Goal>& goal, const std::vector<PointReport>& reports) {
   const Figure& figure = goal ? *goal->figure : choose_figure(reports);
-  if (std::any_of(reports.begin(), reports.end(),
-                  [&](const PointReport& point) { return figure.of(point).has_value(); }))
-    return figure;
-  std::vector<std::string_view> known;
-  for (const Figure& one : figures())
-    if (std::any_of(reports.begin(), reports.end(),
-                    [&](const PointReport& point) { return one.of(point).has_value(); }))
-      known.push_back(one.name);
-  throw refused("--for",
-                fmt::format("{}: no point of the study has it; they have {}", figure.name, fmt::join(known, ", ")));
+  try {
+    require(figure, reports);
+  } catch (const std::invalid_argument& error) {
+    throw refused("--for", error.what());
+  }
+  return figure;
 }
 
 /// The search of each point that the field changes.

@@ -125,7 +125,7 @@ TEST_CASE("a ranking has the best first, what has no such figure or does not fit
   CHECK(by_step[0] != std::string::npos);
   const std::string best = to_ranking(all, find_figure("throughput"), 2);
   CHECK(says(best, "the best 2 of 4 points by throughput\n"));
-  CHECK(says(best, "4/s"));  // 8 samples in 2 s, in a column of its own
+  CHECK(best.find("samples/s") < best.find("step"));  // what ranks comes first
   CHECK((says(best, "of-2s") && says(best, "of-3s") && !says(best, "of-1s") && !says(best, "of-4s")));
   // Of equals, and where nobody has the figure, the study's order.
   const auto none = places(to_ranking(all, find_figure("busbw"), 9));

@@ -189,7 +189,10 @@ TEST_CASE("links without latency are noted where messages take one") {
   const std::string nodes =
       R"(/cluster/topology={"kind": "nodes", "gpus_per_node": 4, "inner": {"bandwidth": "100GB/s", "latency": "1us"}})";
   CHECK_FALSE(is_noted({nodes}));
-  CHECK(is_noted({nodes, "/cluster/workers=8"}));
+  // Between machines a message has the inner links' latency too; some workers' links may have one of their own.
+  CHECK_FALSE(is_noted({nodes, "/cluster/workers=8"}));
+  CHECK(is_noted({nodes, "/cluster/workers=8", "/cluster/topology/inner/latency=0us"}));
+  CHECK_FALSE(is_noted({R"(/cluster/groups=[{"count": 1, "latency": "1us"}])"}));
 }
 
 TEST_CASE("model FLOPs utilization is arithmetic over what peaks add up to") {

@@ -138,6 +138,17 @@ TEST_CASE("error feedback keeps what was not sent") {
   CHECK(feedback(TernGrad{}) == 0_B);
   CHECK(feedback(EfSignSgd{}) == 10_MB);
   CHECK(feedback(Dgc{}) == 20_MB);
+  // Who encodes a part of the sums again, remembers what that lost: of 4 workers (or shards beside them) a quarter.
+  AllReduceStrategy all_to_all;
+  all_to_all.carrier = Carrier::all_to_all;
+  CHECK(memory_of(all_to_all, three_units(), EfSignSgd{}).feedback == 12.5_MB);
+  CHECK(memory_of(all_to_all, three_units(), TernGrad{}).feedback == 0_B);
+  ParameterServerStrategy servers{.shards = 4, .placement = ServerPlacement::co_located};
+  CHECK(memory_of(servers, three_units(), EfSignSgd{}).feedback == 10_MB);
+  servers.two_way = true;
+  CHECK(memory_of(servers, three_units(), EfSignSgd{}).feedback == 12.5_MB);
+  servers.placement = ServerPlacement::dedicated;
+  CHECK(memory_of(servers, three_units(), EfSignSgd{}).feedback == 10_MB);
   // A slice of 65,536 is in each of these tensors, though not in a small one.
   CHECK(feedback(GradiVeq{.slice = 65536, .dimension = 8192, .error_feedback = true}) == 10_MB);
 }
