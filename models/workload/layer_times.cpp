@@ -94,8 +94,11 @@ Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dty
 bool same_work(const LayerShape& a, const LayerShape& b) { return work_alone(a) == work_alone(b); }
 
 const LayerEntry* find_entry(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype) {
+  if (profile.layers.empty()) return nullptr;
+  const LayerShape alone = work_alone(shape);
   const auto found = std::find_if(profile.layers.begin(), profile.layers.end(), [&](const LayerEntry& entry) {
-    return entry.batch == batch && entry.dtype == dtype && same_work(entry.shape, shape);
+    return entry.batch == batch && entry.dtype == dtype && entry.shape.index() == alone.index() &&
+           work_alone(entry.shape) == alone;
   });
   return found == profile.layers.end() ? nullptr : &*found;
 }
