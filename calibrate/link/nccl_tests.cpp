@@ -226,6 +226,8 @@ Benchmark read_nccl_json(const std::string& text, const std::string& file, const
         1 + static_cast<int>(std::count(
                 text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n'));
     throw BadInput(file, line, "text that is no JSON", "the whole output of nccl-tests -J", "is the file cut off?");
+  } catch (const nlohmann::json::out_of_range&) {
+    throw BadInput(file, 0, "a number beyond 1.8e308", "the output of nccl-tests -J", "");
   }
   const auto results = json.find("results");
   if (results == json.end() || !results->is_array())

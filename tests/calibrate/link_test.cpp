@@ -324,6 +324,7 @@ TEST_CASE("bad benchmarks are refused with place, finding and remedy") {
              ContainsSubstring("0 ranks") && ContainsSubstring("--ranks"));
   CHECK_THAT(message_of([] { read_nccl_json("{\"results\":\n [", "a.json", {}); }),
              ContainsSubstring("a.json:2: found text that is no JSON"));
+  CHECK_THAT(message_of([] { read_nccl_json("4e4250", "a.json", {}); }), ContainsSubstring("a number beyond 1.8e308"));
   CHECK_THAT(message_of([] { read_nccl_json("{}", "a.json", {}); }), ContainsSubstring("no list \"results\""));
   CHECK_THAT(message_of([] { read_nccl_json(R"({"results": [{"size": 8}]})", "a.json", {}); }),
              ContainsSubstring("a.json: /results/0/out_of_place") && ContainsSubstring("--in-place"));
