@@ -8,6 +8,7 @@
 #include "models/compressor/compressor.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/price/path_prices.hpp"
+#include "models/scenario/carrier.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -155,11 +156,13 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, s
 
 /// Notes where each worker gets p-1 messages and two would do.
 void add_gathered_messages(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
-  constexpr double kMuch = 0.1;    // of the step
-  constexpr int kMany = 6;         // messages
-  std::optional<Carrier> carrier;  // of a pipeline all-to-all needs more than the carrier
-  if (const auto* x = std::get_if<AllReduceStrategy>(&scenario.strategy)) carrier = x->carrier;
-  if (const auto* x = std::get_if<LocalSgdStrategy>(&scenario.strategy)) carrier = x->carrier;
+  constexpr double kMuch = 0.1;  // of the step
+  constexpr int kMany = 6;       // messages
+  // Of a pipeline all-to-all needs more than the carrier.
+  if (!std::holds_alternative<AllReduceStrategy>(scenario.strategy) &&
+      !std::holds_alternative<LocalSgdStrategy>(scenario.strategy))
+    return;
+  const Carrier carrier = carrier_of(scenario.strategy);
   const int others = scenario.cluster.workers - 1;
   if ((carrier != Carrier::automatic && carrier != Carrier::all_gather) || others < kMany ||
       forecast.breakdown.exposed_communication < forecast.step * kMuch ||

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "models/compressor/compressor.hpp"
+#include "models/scenario/carrier.hpp"
 #include "models/workload/layer_work.hpp"
 
 namespace stepcast {
@@ -54,12 +55,8 @@ Bytes casts_of(const Scenario& scenario, const Workload& workload) {
 /// The share of all sums that one worker encodes again, with error feedback of its own: a part of what comes by
 /// all-to-all, or what a shard on its host answers with.
 double recoded_share(const Scenario& scenario) {
-  const auto by = [&](Carrier carrier) {
-    return carrier == Carrier::all_to_all && scenario.cluster.workers > 1 ? 1.0 / scenario.cluster.workers : 0.0;
-  };
-  if (const auto* x = std::get_if<AllReduceStrategy>(&scenario.strategy)) return by(x->carrier);
-  if (const auto* x = std::get_if<PipelinedStrategy>(&scenario.strategy)) return by(x->carrier);
-  if (const auto* x = std::get_if<LocalSgdStrategy>(&scenario.strategy)) return by(x->carrier);
+  if (carrier_of(scenario.strategy) == Carrier::all_to_all && scenario.cluster.workers > 1)
+    return 1.0 / scenario.cluster.workers;
   const auto* x = std::get_if<ParameterServerStrategy>(&scenario.strategy);
   return x && x->two_way && x->placement == ServerPlacement::co_located ? 1.0 / x->shards : 0.0;
 }

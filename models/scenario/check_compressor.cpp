@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/scenario/carrier.hpp"
 #include "models/scenario/check_collective.hpp"
 
 namespace stepcast {
@@ -158,16 +159,6 @@ class Checker {
   std::string_view kind_;
   CompressorTraits traits_;
 };
-
-/// "auto" of a strategy that has no choice.
-Carrier carrier_of(const Strategy& strategy) {
-  return std::visit(
-      [](const auto& s) {
-        if constexpr (requires { s.carrier; }) return s.carrier;
-        else return Carrier::automatic;
-      },
-      strategy);
-}
 
 }  // namespace
 
