@@ -8,8 +8,16 @@
 namespace stepcast {
 namespace {
 
-constexpr std::array kOrder = {Phase::forward, Phase::backward, Phase::update,
-                               Phase::encode,  Phase::decode,   Phase::exchange};
+/// The phases that count, the first that is active before the others, and what for.
+struct CountedPhase {
+  Phase phase;
+  Seconds Breakdown::*part;
+};
+constexpr std::array kOrder = {
+    CountedPhase{Phase::forward, &Breakdown::forward}, CountedPhase{Phase::backward, &Breakdown::backward},
+    CountedPhase{Phase::update, &Breakdown::update},   CountedPhase{Phase::encode, &Breakdown::encode},
+    CountedPhase{Phase::decode, &Breakdown::decode},   CountedPhase{Phase::exchange, &Breakdown::exposed_communication},
+};
 
 struct Edge {
   double time;
@@ -23,7 +31,8 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
   const double end = begin + length;
   std::vector<Edge> edges;
   for (const Interval& interval : intervals) {
-    const auto phase = std::find(kOrder.begin(), kOrder.end(), interval.phase);
+    const auto phase = std::find_if(kOrder.begin(), kOrder.end(),
+                                    [&](const CountedPhase& counted) { return counted.phase == interval.phase; });
     const double from = std::max(interval.start, begin), to = std::min(interval.end, end);
     if (phase == kOrder.end() || from >= to) continue;
     const auto index = static_cast<std::size_t>(phase - kOrder.begin());
@@ -49,12 +58,7 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
   Breakdown parts;
   if (rest > 1e-9 * length) parts.waiting = Seconds(rest);
   else *std::max_element(spent.begin(), spent.end()) += rest;
-  parts.forward = Seconds(spent[0]);
-  parts.backward = Seconds(spent[1]);
-  parts.update = Seconds(spent[2]);
-  parts.encode = Seconds(spent[3]);
-  parts.decode = Seconds(spent[4]);
-  parts.exposed_communication = Seconds(spent[5]);
+  for (std::size_t i = 0; i < kOrder.size(); ++i) parts.*kOrder[i].part = Seconds(spent[i]);
   return parts;
 }
 
@@ -79,13 +83,7 @@ std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period
 
 Breakdown add(const Breakdown& a, const Breakdown& b, double weight) {
   Breakdown sum = a;
-  sum.forward += b.forward * weight;
-  sum.backward += b.backward * weight;
-  sum.update += b.update * weight;
-  sum.encode += b.encode * weight;
-  sum.decode += b.decode * weight;
-  sum.exposed_communication += b.exposed_communication * weight;
-  sum.waiting += b.waiting * weight;
+  for (const BreakdownPart& part : kBreakdownParts) sum.*part.time += b.*part.time * weight;
   return sum;
 }
 

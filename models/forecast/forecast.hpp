@@ -1,8 +1,10 @@
 // What an evaluator, equations or replay, answers for one scenario.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/unit/quantity.hpp"
@@ -19,9 +21,25 @@ namespace stepcast {
 struct Breakdown {
   Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, waiting{};
 
-  [[nodiscard]] Seconds total() const {
-    return forward + backward + update + encode + decode + exposed_communication + waiting;
-  }
+  [[nodiscard]] Seconds compute() const { return forward + backward + update; }
+  [[nodiscard]] Seconds codec() const { return encode + decode; }
+  [[nodiscard]] Seconds total() const { return compute() + codec() + exposed_communication + waiting; }
+};
+
+/// Every part, as files name it and in their order.
+struct BreakdownPart {
+  std::string_view name;
+  Seconds Breakdown::*time;
+  std::string_view meaning;
+};
+inline constexpr std::array kBreakdownParts = {
+    BreakdownPart{"forward", &Breakdown::forward, "forward"},
+    BreakdownPart{"backward", &Breakdown::backward, "backward"},
+    BreakdownPart{"update", &Breakdown::update, "optimizer update on the worker"},
+    BreakdownPart{"encode", &Breakdown::encode, "compressor's encode"},
+    BreakdownPart{"decode", &Breakdown::decode, "compressor's decode"},
+    BreakdownPart{"exposed_communication", &Breakdown::exposed_communication, "communication that nothing hides"},
+    BreakdownPart{"waiting", &Breakdown::waiting, "waiting for other workers or servers"},
 };
 
 /// What workers of one kind (models/part/worker_kinds.hpp) spend a step on, their mean.

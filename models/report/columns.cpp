@@ -46,10 +46,10 @@ std::vector<Column> report_columns(const Report& report) {
                            if (c.axis == axis) return c.value;
                          return {};
                        }});
-  const auto add = [&](const char* name, const char* meaning, std::function<Cell(const PointReport&)> cell) {
+  const auto add = [&](std::string name, std::string meaning, std::function<Cell(const PointReport&)> cell) {
     for (const std::string& axis : report.axes)
       if (axis == name) return;  // an axis already says it
-    columns.push_back({name, meaning, std::move(cell)});
+    columns.push_back({std::move(name), std::move(meaning), std::move(cell)});
   };
   using P = const PointReport&;
   add("workers", "number of workers", [](P p) { return Cell(std::int64_t{p.workers}); });
@@ -98,17 +98,9 @@ std::vector<Column> report_columns(const Report& report) {
   add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)",
       [](P p) { return si(p.algbw); });
   add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
-  add("forward_s", "breakdown, the mean of all workers: forward",
-      [](P p) { return si(p.answers.shown().breakdown.forward); });
-  add("backward_s", "breakdown: backward", [](P p) { return si(p.answers.shown().breakdown.backward); });
-  add("update_s", "breakdown: optimizer update on the worker",
-      [](P p) { return si(p.answers.shown().breakdown.update); });
-  add("encode_s", "breakdown: compressor's encode", [](P p) { return si(p.answers.shown().breakdown.encode); });
-  add("decode_s", "breakdown: compressor's decode", [](P p) { return si(p.answers.shown().breakdown.decode); });
-  add("exposed_communication_s", "breakdown: communication that nothing hides",
-      [](P p) { return si(p.answers.shown().breakdown.exposed_communication); });
-  add("waiting_s", "breakdown: waiting for other workers or servers",
-      [](P p) { return si(p.answers.shown().breakdown.waiting); });
+  for (const BreakdownPart& part : kBreakdownParts)
+    add(fmt::format("{}_s", part.name), fmt::format("breakdown, the mean of all workers: {}", part.meaning),
+        [time = part.time](P p) { return si(p.answers.shown().breakdown.*time); });
   add("bound_s", "step time that no schedule can beat", [](P p) { return si(p.bound.step); });
   add("bound_compute_s", "bound: compute alone", [](P p) { return si(p.bound.compute); });
   add("bound_latency_s", "bound: latency alone", [](P p) { return si(p.bound.latency); });

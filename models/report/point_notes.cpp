@@ -146,7 +146,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, s
     return kernel.evidence != Evidence::assumed && kernel.name.find("-update/") == std::string::npos;
   };
   const bool measured = device && std::any_of(device->kernels.begin(), device->kernels.end(), seen);
-  const Seconds codec = forecast.breakdown.encode + forecast.breakdown.decode;
+  const Seconds codec = forecast.breakdown.codec();
   if (codec > forecast.step * kSeen && device && !measured && scenario.codec.slowdown == 1)
     notes.push_back(fmt::format(
         "the compressor's kernels are priced by {} as sweeps over the gradient, not measured; composed of a "
@@ -174,6 +174,37 @@ void add_gathered_messages(const Scenario& scenario, const StepForecast& forecas
       others));
 }
 
+/// Notes how far the sampled mean may be from what bounds and baselines are of. Factors are independent with
+/// coefficient of variation cv, one for each micro-batch, so the mean of N has cv/sqrt(N).
+void add_sampling_error(const Scenario& scenario, const StepForecast& forecast, const StepGraph& graph,
+                        const PointReport& report, std::vector<std::string>& notes) {
+  const double cv = scenario.cluster.jitter.cv;
+  if (!(cv > 0) || !forecast.distribution || report.bound.step == Seconds{}) return;
+  const double factors = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * graph.draws();
+  notes.push_back(
+      fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a "
+                  "worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
+                  100 * cv / std::sqrt(factors)));
+}
+
+/// Notes which samples a step is of, where that is more than one pass.
+void add_passes(const StudyPoint& point, const Workload& workload, const StepGraph& graph,
+                std::vector<std::string>& notes) {
+  if (point.scenario.workload->global_batch) {
+    notes.emplace_back(
+        "passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them");
+    if (graph.asynchronous)
+      notes.emplace_back("no update is of the global batch: each worker's push is one of its own share");
+    if (graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(point.scenario.strategy))
+      notes.emplace_back("no update is of the global batch: each worker's is of its own share");
+  } else if (goes_over(point, "accumulation")) {
+    notes.emplace_back("with accumulation a step is so many passes of a batch each");
+  } else if (workload.accumulation > 1) {
+    notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker",
+                                workload.accumulation, workload.accumulation, workload.batch, workload.samples()));
+  }
+}
+
 }  // namespace
 
 void add_notes(const StudyPoint& point, const Answered& own, PointReport& report) {
@@ -186,29 +217,9 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   add_given_times(point, report.notes);
   add_tcp_effects(scenario.cluster, report.notes);
   add_free_latency(scenario, report.notes);
-  if (scenario.cluster.jitter.cv > 0 && forecast.distribution && report.bound.step > Seconds{}) {
-    // Factors are independent with coefficient of variation cv, one for each micro-batch, so the mean of N has
-    // cv/sqrt(N).
-    const double steps =
-        static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * own.graph.draws();
-    report.notes.push_back(fmt::format(
-        "with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
-        100 * scenario.cluster.jitter.cv / std::sqrt(steps)));
-  }
+  add_sampling_error(scenario, forecast, own.graph, report, report.notes);
   add_memory(report);
-  if (trains(scenario) && scenario.workload->global_batch) {
-    report.notes.push_back(
-        "passes: how many a worker's step has, and the samples of each, as its share of the global batch makes them");
-    if (own.graph.asynchronous)
-      report.notes.push_back("no update is of the global batch: each worker's push is one of its own share");
-    if (own.graph.local_steps > 1 || std::holds_alternative<GossipStrategy>(scenario.strategy))
-      report.notes.push_back("no update is of the global batch: each worker's is of its own share");
-  } else if (trains(scenario) && goes_over(point, "accumulation"))
-    report.notes.push_back("with accumulation a step is so many passes of a batch each");
-  else if (trains(scenario) && workload.accumulation > 1)
-    report.notes.push_back(fmt::format("with accumulation {} a step is {} passes of batch {}: {} samples a worker",
-                                       workload.accumulation, workload.accumulation, workload.batch,
-                                       workload.samples()));
+  if (trains(scenario)) add_passes(point, workload, own.graph, report.notes);
   if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
     report.notes.push_back(
         "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");

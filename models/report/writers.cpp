@@ -90,10 +90,9 @@ std::vector<TableColumn> table_columns(const Report& report) {
       return share(of(f.breakdown), f.step);
     };
   };
-  const auto codec = [](const Breakdown& b) { return b.encode + b.decode; };
-  add(is_trained, "compute", part([](const Breakdown& b) { return b.forward + b.backward + b.update; }));
-  add([](P p) { return p.answers.shown().breakdown.encode + p.answers.shown().breakdown.decode > Seconds{}; }, "codec",
-      part(codec));
+  add(is_trained, "compute", part([](const Breakdown& b) { return b.compute(); }));
+  add([](P p) { return p.answers.shown().breakdown.codec() > Seconds{}; }, "codec",
+      part([](const Breakdown& b) { return b.codec(); }));
   add(always, "exposed comm", part([](const Breakdown& b) { return b.exposed_communication; }));
   add([](P p) { return p.answers.shown().breakdown.waiting > Seconds{}; }, "waiting",
       part([](const Breakdown& b) { return b.waiting; }));
@@ -138,7 +137,7 @@ std::string to_kinds_table(const Report& report) {
     for (const KindReport& one : p.kinds) {
       speed |= one.kind.speed != p.kinds.front().kind.speed;
       link |= one.kind.link != p.kinds.front().kind.link;
-      codec |= one.breakdown.encode + one.breakdown.decode > Seconds{};
+      codec |= one.breakdown.codec() > Seconds{};
       waiting |= one.breakdown.waiting > Seconds{};
     }
   TextTable table(report.axes.size() + 1);
@@ -166,8 +165,8 @@ std::string to_kinds_table(const Report& report) {
       row.push_back(std::to_string(kind.count));
       if (speed) row.push_back(fmt::format("{:.3g}", kind.speed));
       if (link) row.push_back(link_text(kind.link));
-      row.push_back(share(b.forward + b.backward + b.update, step));
-      if (codec) row.push_back(share(b.encode + b.decode, step));
+      row.push_back(share(b.compute(), step));
+      if (codec) row.push_back(share(b.codec(), step));
       row.push_back(share(b.exposed_communication, step));
       if (waiting) row.push_back(share(b.waiting, step));
       table.add(row);
@@ -233,19 +232,15 @@ std::string to_comparison(const Report& report) {
 
 Json kinds_json(const std::vector<KindReport>& kinds) {
   Json json = Json::array();
-  for (const auto& [kind, b] : kinds)
-    json.push_back(Json{{"first_worker", kind.first},
-                        {"workers", kind.count},
-                        {"speed", kind.speed},
-                        {"bandwidth_B_per_s", kind.link.bandwidth.si()},
-                        {"latency_s", kind.link.latency.si()},
-                        {"forward_s", b.forward.si()},
-                        {"backward_s", b.backward.si()},
-                        {"update_s", b.update.si()},
-                        {"encode_s", b.encode.si()},
-                        {"decode_s", b.decode.si()},
-                        {"exposed_communication_s", b.exposed_communication.si()},
-                        {"waiting_s", b.waiting.si()}});
+  for (const auto& [kind, breakdown] : kinds) {
+    Json one{{"first_worker", kind.first},
+             {"workers", kind.count},
+             {"speed", kind.speed},
+             {"bandwidth_B_per_s", kind.link.bandwidth.si()},
+             {"latency_s", kind.link.latency.si()}};
+    for (const BreakdownPart& part : kBreakdownParts) one[fmt::format("{}_s", part.name)] = (breakdown.*part.time).si();
+    json.push_back(std::move(one));
+  }
   return json;
 }
 

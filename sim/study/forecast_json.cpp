@@ -4,13 +4,16 @@ namespace stepcast {
 namespace {
 
 Json pack(const Breakdown& b) {
-  return Json::array({b.forward.si(), b.backward.si(), b.update.si(), b.encode.si(), b.decode.si(),
-                      b.exposed_communication.si(), b.waiting.si()});
+  Json json = Json::array();
+  for (const BreakdownPart& part : kBreakdownParts) json.push_back((b.*part.time).si());
+  return json;
 }
 
 Breakdown unpack_breakdown(const Json& json) {
-  const auto part = [&](std::size_t i) { return Seconds(json.at(i).get<double>()); };
-  return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
+  Breakdown b;
+  for (std::size_t i = 0; i < kBreakdownParts.size(); ++i)
+    b.*kBreakdownParts[i].time = Seconds(json.at(i).get<double>());
+  return b;
 }
 
 Json pack(const std::vector<KindBreakdown>& kinds) {
