@@ -98,25 +98,22 @@ const Figure& find_figure(std::string_view name) {
                                           near.empty() ? "" : fmt::format("; did you mean {}?", near)));
 }
 
-void require(const Figure& figure, const std::vector<PointReport>& points) {
-  const auto has = [&](const Figure& one) {
-    return std::any_of(points.begin(), points.end(),
-                       [&](const PointReport& point) { return one.of(point).has_value(); });
+const Figure& choose_figure(const std::vector<PointReport>& points, const Figure* asked) {
+  const auto has = [](const Figure& figure) {
+    return [&](const PointReport& point) { return figure.of(point).has_value(); };
   };
-  if (has(figure)) return;
-  std::vector<std::string_view> known;
-  for (const Figure& one : kFigures)
-    if (has(one)) known.push_back(one.name);
-  throw std::invalid_argument(
-      fmt::format("{}: no point of the study has it; they have {}", figure.name, fmt::join(known, ", ")));
-}
-
-const Figure& choose_figure(const std::vector<PointReport>& points) {
+  const auto some_have = [&](const Figure& figure) { return std::any_of(points.begin(), points.end(), has(figure)); };
+  if (asked) {
+    if (some_have(*asked)) return *asked;
+    std::vector<std::string_view> known;
+    for (const Figure& one : kFigures)
+      if (some_have(one)) known.push_back(one.name);
+    throw std::invalid_argument(
+        fmt::format("{}: no point of the study has it; they have {}", asked->name, fmt::join(known, ", ")));
+  }
   for (const char* name : {"target", "run", "throughput"}) {
     const Figure& figure = find_figure(name);
-    if (std::all_of(points.begin(), points.end(),
-                    [&](const PointReport& point) { return figure.of(point).has_value(); }))
-      return figure;
+    if (std::all_of(points.begin(), points.end(), has(figure))) return figure;
   }
   return find_figure("step");
 }

@@ -31,12 +31,10 @@ std::string figure_names();
 /// @throws std::invalid_argument for a name that is none, saying which there are
 const Figure& find_figure(std::string_view name);
 
-/// @throws std::invalid_argument where no point has the figure, saying which they have
-void require(const Figure& figure, const std::vector<PointReport>& points);
-
-/// Time to the run's target where every point knows when that is reached, else the run's time where every point is a
-/// run, else throughput where every point trains, else step time.
-const Figure& choose_figure(const std::vector<PointReport>& points);
+/// The figure asked for; without one, time to the run's target where every point knows when that is reached, else the
+/// run's time where every point is a run, else throughput where every point trains, else step time.
+/// @throws std::invalid_argument where no point has the one asked for, saying which they have
+const Figure& choose_figure(const std::vector<PointReport>& points, const Figure* asked = nullptr);
 
 /// A figure's value as a worth, of which more is better: itself, or one over it.
 double worth_of(const Figure& figure, double value);

@@ -12,6 +12,7 @@
 #include "models/scenario/find_axis.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/replay_effort.hpp"
 
@@ -62,13 +63,10 @@ Field read_along(const AlongOptions& options) {
                       error.what()));
     }
   }
-  try {
-    Field field = field_at(std::move(pointer), std::string_view(options.along).substr(equals + 1));
-    refuse_points_along(options.study, field.place);
-    return field;
-  } catch (const std::invalid_argument& error) {
-    throw refused("--along", error.what());
-  }
+  Field field = read_option(
+      "--along", [&] { return field_at(std::move(pointer), std::string_view(options.along).substr(equals + 1)); });
+  refuse_points_along(options.study, field.place);
+  return field;
 }
 
 /// The values that are evaluated first.
@@ -98,18 +96,16 @@ FieldStudy load_along(const AlongOptions& options, const Field& field, const std
   Study study = load(options.study, {values_of(field, field.pointer, grid)});
   print_notes(study);
   Study first = study;
-  try {
-    FieldPoints points(std::move(study), field, grid, options.study.file, baselines == Baselines::kept, options.jobs,
+  FieldPoints points = read_option("--along", [&] {
+    return FieldPoints(std::move(study), field, grid, options.study.file, baselines == Baselines::kept, options.jobs,
                        announce);
-    const std::string start = coordinate_text(field.range, grid.front());
-    std::erase_if(first.points, [&](const StudyPoint& point) {
-      const std::string value = value_on(point.coordinates, points.axis());
-      return !value.empty() && value != start;
-    });
-    return {std::move(first), std::move(points)};
-  } catch (const std::invalid_argument& error) {
-    throw refused("--along", error.what());
-  }
+  });
+  const std::string start = coordinate_text(field.range, grid.front());
+  std::erase_if(first.points, [&](const StudyPoint& point) {
+    const std::string value = value_on(point.coordinates, points.axis());
+    return !value.empty() && value != start;
+  });
+  return {std::move(first), std::move(points)};
 }
 
 /// What is wrong at many values, or in many points, is told of the first.
@@ -142,8 +138,6 @@ ScenarioError told_once(const ScenarioError& error, const Field& field, std::siz
 }
 
 }  // namespace
-
-CLI::ValidationError refused(const char* option, const std::string& why) { return CLI::ValidationError(option, why); }
 
 void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help) {
   options.jobs = available_cores();

@@ -23,8 +23,6 @@ struct AlongOptions {
 /// The study, --along, --grid, --set, --point, --evaluator, --csv, --json and --jobs.
 void add_along(CLI::App& command, AlongOptions& options, const std::string& study_help);
 
-CLI::ValidationError refused(const char* option, const std::string& why);
-
 /// What a search found, as it is written.
 struct SearchResult {
   std::string table, csv;

@@ -12,6 +12,7 @@
 #include "models/scenario/find_axis.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/study/close_in.hpp"
 
 namespace stepcast {
@@ -56,23 +57,14 @@ class Crossing {
               label(a.alternatives.front()),
               a.situation_axes.empty() ? "the study has none"
                                        : fmt::format("the study has {}", fmt::join(a.situation_axes, ", "))));
-    try {
-      found_.reference = find_alternative(a, options_.over);
-    } catch (const std::invalid_argument& error) {
-      throw refused("--over", error.what());
-    }
+    found_.reference = read_option("--over", [&] { return find_alternative(a, options_.over); });
   }
 
   std::vector<std::string> alternative_axes(const Study& study) const {
     std::vector<std::string> axes;
     if (options_.among.empty()) axes = usual_alternatives(study);
-    for (const std::string& name : options_.among) {
-      try {
-        axes.push_back(study.axes[find_axis(study, name)]);
-      } catch (const std::invalid_argument& error) {
-        throw refused("--among", error.what());
-      }
-    }
+    for (const std::string& name : options_.among)
+      axes.push_back(study.axes[read_option("--among", [&] { return find_axis(study, name); })]);
     if (!options_.among.empty() && std::find(axes.begin(), axes.end(), found_.axis) != axes.end())
       throw refused("--among", fmt::format("{}: what --along goes over is no axis of alternatives", found_.axis));
     std::erase(axes, found_.axis);

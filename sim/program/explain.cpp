@@ -15,6 +15,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
@@ -164,10 +165,10 @@ std::string choose_phase(StudyPoint& point, const std::string& name) {
                      fmt::join(names, ", "));
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
-    throw CLI::ValidationError(
-        "--phase", fmt::format("{}: {}", name,
-                               names.empty() ? "the scenario is no run"
-                                             : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
+    throw refused("--phase",
+                  fmt::format("{}: {}", name,
+                              names.empty() ? "the scenario is no run"
+                                            : fmt::format("the run's phases are {}", fmt::join(names, ", "))));
   point.scenario = Scenario(point.phases[static_cast<std::size_t>(found - names.begin())]);
   point.coordinates.push_back({"phase", name});
   return "";

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "models/scenario/scenario.hpp"
+#include "sim/program/refused.hpp"
 
 extern char** environ;
 
@@ -74,8 +75,6 @@ bool are_same(const std::string& a, const std::string& b) {
          fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
 }
 
-CLI::ValidationError refused(const std::string& why) { return CLI::ValidationError("output", why); }
-
 }  // namespace
 
 fs::path followed(const fs::path& path) {
@@ -108,22 +107,22 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     if (path.empty()) continue;
     const auto is_path = [&](const std::string& other) { return are_same(path, other); };
     if (std::any_of(seen.begin(), seen.end(), is_path))
-      throw refused(
-          fmt::format("{} twice; give each output a path of its own", path == "-" ? "standard output" : path));
+      throw refused("output", fmt::format("{} twice; give each output a path of its own",
+                                          path == "-" ? "standard output" : path));
     if (path != "-" && !is_special(path) && std::any_of(inputs.begin(), inputs.end(), is_path))
-      throw refused(fmt::format("{} is read, and would be overwritten; give the output another path", path));
+      throw refused("output", fmt::format("{} is read, and would be overwritten; give the output another path", path));
     seen.push_back(path);
     if (path == "-" || is_special(path)) {
-      if (fs::is_directory(path)) throw refused(fmt::format("{} is a folder; give a file", path));
+      if (fs::is_directory(path)) throw refused("output", fmt::format("{} is a folder; give a file", path));
       continue;
     }
     const fs::path target = followed(path);
     const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
-      throw refused(fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
+      throw refused("output", fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
   }
   if (!plot.empty() && !is_plot_file(plot))
-    throw refused(fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
+    throw refused("output", fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 
 void draw_plot(const Json& report, const std::string& path) {

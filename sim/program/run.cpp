@@ -12,6 +12,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
@@ -32,22 +33,15 @@ struct RunOptions {
 
 /// What --by names, if it is there.
 const Figure* figure_of(const RunOptions& options) {
-  try {
-    return options.by.empty() ? nullptr : &find_figure(options.by);
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("--by", error.what());
-  }
+  return options.by.empty() ? nullptr : read_option("--by", [&] { return &find_figure(options.by); });
 }
 
-/// By what --best ranks: what --by names, which some point has.
-const Figure& ranked_by(const Figure* by, const Report& report) {
-  const Figure& figure = by ? *by : choose_figure(report.points);
-  try {
-    require(figure, report.points);
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("--by", error.what());
-  }
-  return figure;
+/// What the program prints: all points, or those that --best asks for.
+std::string table_of(const RunOptions& options, const Figure* by, const std::vector<std::string>& each,
+                     const Report& report) {
+  if (!options.best) return to_table(report);
+  const Figure& figure = read_option("--by", [&]() -> const Figure& { return choose_figure(report.points, by); });
+  return to_ranking(report, figure, *options.best, each);
 }
 
 /// The largest difference between the evaluators, if both were asked somewhere.
@@ -69,13 +63,9 @@ int judge(const Report& report) {
 /// The axes that --each names.
 std::vector<std::string> situations(const RunOptions& options, const Study& study) {
   std::vector<std::string> axes;
-  try {
-    for (const std::string& name : options.each)
-      if (const std::string& axis = study.axes[find_axis(study, name)];
-          std::find(axes.begin(), axes.end(), axis) == axes.end())
-        axes.push_back(axis);
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("--each", error.what());
+  for (const std::string& name : options.each) {
+    const std::string& axis = study.axes[read_option("--each", [&] { return find_axis(study, name); })];
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
   }
   return axes;
 }
@@ -94,8 +84,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   Json document;
   if (!options.json.empty() || !plot.empty())
     document = report_document(report, make_manifest(study, invocation.arguments));
-  if (options.csv != "-" && options.json != "-")
-    write_output("-", options.best ? to_ranking(report, ranked_by(by, report), *options.best, each) : to_table(report));
+  if (options.csv != "-" && options.json != "-") write_output("-", table_of(options, by, each, report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
   const int verdict = judge(report);

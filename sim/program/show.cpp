@@ -11,6 +11,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/layer_table.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 
 namespace stepcast {
@@ -36,7 +37,7 @@ std::string shelf_of(const std::string& text) {
                                               : shelf.substr(0, shelf.size() - 1));
     if (text == shelf || text == singular.back()) return shelf;
   }
-  throw CLI::ValidationError(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
+  throw refused(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
 }
 
 /// @param shelf  where to look; "": everywhere
@@ -51,8 +52,8 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
   }
   if (found.empty()) {
     const std::string near = nearest(name, names);
-    throw CLI::ValidationError(name, fmt::format("an unknown name; see stepcast list{}",
-                                                 near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    throw refused(name, fmt::format("an unknown name; see stepcast list{}",
+                                    near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
   return found;
 }
@@ -123,8 +124,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
     const std::string target = json->empty() ? "-" : *json;
     const auto file = shelf.empty() || shelf == "workloads" ? workload_file(name) : std::nullopt;
     if (options->any() && !file)
-      throw CLI::ValidationError(
-          name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
+      throw refused(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
     if (file) {
       const WorkloadTable table = load_workload(*file, options->over(), default_library());
       if (gives_shapes(table)) {
@@ -133,7 +133,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
         return;
       }
       if (options->any())
-        throw CLI::ValidationError(
+        throw refused(
             name, "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
     }
     if (name.ends_with(".json") || name == "-") {
@@ -141,9 +141,8 @@ void add_show(CLI::App& app, Invocation& invocation) {
       check_outputs({name}, {target});
       write_output(target, resolved(*study).dump(1) + "\n");
     } else {
-      if (!study->sets.empty()) throw CLI::ValidationError("--set", "only a scenario file has fields to change");
-      if (!study->points.empty())
-        throw CLI::ValidationError("--point", "only a scenario file has points to choose from");
+      if (!study->sets.empty()) throw refused("--set", "only a scenario file has fields to change");
+      if (!study->points.empty()) throw refused("--point", "only a scenario file has points to choose from");
       std::string text;
       Json all = Json::array();
       for (const CatalogueEntry& entry : find(name, shelf)) {

@@ -12,6 +12,7 @@
 #include "models/report/solutions.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/study/close_in.hpp"
 
 namespace stepcast {
@@ -28,22 +29,7 @@ struct SolveOptions : AlongOptions {
 /// What --for asks, if it is there.
 std::optional<Goal> read_goal(const std::string& text) {
   if (text.empty()) return {};
-  try {
-    return parse_goal(text);
-  } catch (const std::invalid_argument& error) {
-    throw refused("--for", error.what());
-  }
-}
-
-/// The figure, which some point has.
-const Figure& figure_of(const std::optional<Goal>& goal, const std::vector<PointReport>& reports) {
-  const Figure& figure = goal ? *goal->figure : choose_figure(reports);
-  try {
-    require(figure, reports);
-  } catch (const std::invalid_argument& error) {
-    throw refused("--for", error.what());
-  }
-  return figure;
+  return read_option("--for", [&] { return parse_goal(text); });
 }
 
 /// The search of each point that the field changes.
@@ -67,8 +53,10 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
 Solutions find(const std::optional<Goal>& goal, double near, const Study& study, FieldPoints points, const Field& field,
                const std::vector<double>& grid) {
   Solutions found;
-  points.answer_grid(
-      [&](const std::vector<PointReport>& reports) -> const Figure& { return figure_of(goal, reports); });
+  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& {
+    return read_option("--for",
+                       [&]() -> const Figure& { return choose_figure(reports, goal ? goal->figure : nullptr); });
+  });
   found.name = study.name;
   found.axis = points.axis();
   found.pointer = field.pointer;

@@ -7,6 +7,7 @@
 
 #include "models/scenario/choose_points.hpp"
 #include "models/scenario/library.hpp"
+#include "sim/program/refused.hpp"
 
 namespace stepcast {
 namespace {
@@ -17,7 +18,7 @@ std::vector<Override> overrides(const StudyOptions& options) {
     try {
       changes.push_back(parse_override(text));
     } catch (const ScenarioError& error) {
-      throw CLI::ValidationError("--set", error.what());
+      throw refused("--set", error.what());
     }
   }
   if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
@@ -46,11 +47,7 @@ std::string example_choice(const Study& study) {
 
 /// The study with the points asked for.
 Study chosen(Study study, const std::vector<std::string>& points) {
-  try {
-    choose_points(study, points);
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("--point", error.what());
-  }
+  read_option("--point", [&] { choose_points(study, points); });
   return study;
 }
 
@@ -111,9 +108,9 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
 
 void require_one_point(const Study& study, std::string_view subcommand) {
   if (study.points.size() != 1)
-    throw CLI::ValidationError(
-        "scenario", fmt::format("{} points, and {} is of one; choose by axis ({}), such as {}", study.points.size(),
-                                subcommand, fmt::join(study.axes, ", "), example_choice(study)));
+    throw refused("scenario",
+                  fmt::format("{} points, and {} is of one; choose by axis ({}), such as {}", study.points.size(),
+                              subcommand, fmt::join(study.axes, ", "), example_choice(study)));
 }
 
 void print_notes(const Study& study) {

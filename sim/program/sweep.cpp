@@ -9,6 +9,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/progress.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/program/streamed_output.hpp"
 #include "sim/program/study_options.hpp"
@@ -50,16 +51,12 @@ std::vector<OutputFile> output_files(const SweepOptions& options, const std::opt
 
 std::optional<Shard> shard_of(const SweepOptions& options) {
   if (options.shard.empty()) {
-    if (!options.shard_file.empty()) throw CLI::ValidationError("--shard-file", "wants --shard");
+    if (!options.shard_file.empty()) throw refused("--shard-file", "wants --shard");
     return {};
   }
   if (!options.csv.empty() || !options.json_lines.empty())
-    throw CLI::ValidationError("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
-  try {
-    return parse_shard(options.shard);
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError("--shard", error.what());
-  }
+    throw refused("--shard", "writes a shard; stepcast merge makes CSV and JSON lines of them");
+  return read_option("--shard", [&] { return parse_shard(options.shard); });
 }
 
 /// A cache that was not asked for is no reason to fail.
@@ -187,8 +184,7 @@ int sweep_alone(const SweepOptions& options, const std::optional<Shard>& shard) 
 
 /// One rank that fails ends all; what makes every rank fail alike (a bad scenario) is told once, by the first.
 int sweep_among_ranks(const SweepOptions& options) {
-  if (options.study.file == "-")
-    throw CLI::ValidationError("study", "standard input reaches one rank only; give a file");
+  if (options.study.file == "-") throw refused("study", "standard input reaches one rank only; give a file");
   const auto ranks = mpi_ranks();
   try {
     return sweep_with(options, {}, *ranks);

@@ -12,6 +12,7 @@
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
+#include "sim/program/refused.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
 
@@ -29,7 +30,7 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
   const auto folder = suites_folder(default_library());
   const auto shipped = json_files(folder);
   if (shipped.empty() && words.empty())  // else nothing would be validated, and nothing amiss
-    throw CLI::ValidationError(
+    throw refused(
         "suite",
         fmt::format(
             "there are no suites in {}; set $STEPCAST_SCENARIOS to the folder of the shipped scenarios, or name a file",
@@ -45,9 +46,9 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
     }
     if (std::find(names.begin(), names.end(), word) == names.end()) {
       const std::string near = nearest(word, names);
-      throw CLI::ValidationError(
-          word, fmt::format("no shipped suite, and no path ending in .json; there are {}{}", fmt::join(names, ", "),
-                            near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+      throw refused(word,
+                    fmt::format("no shipped suite, and no path ending in .json; there are {}{}", fmt::join(names, ", "),
+                                near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }
     files.push_back(folder / (word + ".json"));
   }
