@@ -19,152 +19,13 @@
 // share does not matter. The next step's first gathering waits for the update, which waits for the last reduction. Of
 // several passes (accumulation) the last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`), between
 // groups each or the last; units that are let go are gathered in all of them.
-#include <algorithm>
 #include <utility>
 
 #include "models/strategy/builder.hpp"
+#include "models/strategy/sharded_computation.hpp"
 
 namespace stepcast {
 namespace {
-
-/// One task of the step's computation.
-struct Piece {
-  std::string name;
-  Phase phase = Phase::forward;
-  Seconds time{};
-  int unit = 0;
-  bool gathered = false;  ///< its unit is gathered for it
-  bool reduced = false;   ///< its unit's gradients are reduced after it
-  bool summed = false;    ///< and then summed up between groups
-  int begun = 0;          ///< passes that begin with it
-  int passes = 1;         ///< that it belongs to
-  bool is_tail = false;   ///< backward of layers before all units
-  bool ends = false;      ///< the backward pass of units that are reduced
-};
-
-/// A step's computation, in order.
-class Computation {
- public:
-  /// @param ahead  units that are gathered ahead
-  Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units,
-              double slowdown, std::size_t ahead)
-      : whole_(strategy.exchange.grouping == Grouping::whole_model),
-        sums_all_(strategy.reduce_after != ReduceAfter::inside_every_pass),
-        slowdown_(slowdown),
-        ahead_(ahead),
-        workload_(workload),
-        units_(units) {
-    const int passes = workload.accumulation;
-    const bool every = strategy.reduce_after != ReduceAfter::last_pass;
-    switch (strategy.stage) {
-      case ShardingStage::optimizer_state:
-        if (!every) plain_passes(passes - 1);
-        reduced_passes(every ? passes : 1);
-        break;
-      case ShardingStage::gradients:
-        forward_by_units();
-        if (!every && passes > 1) {
-          plain_backward(1);
-          plain_passes(passes - 2);
-          plain_forward(1);
-        }
-        backward_by_units(false, true, !every || passes == 1);
-        if (every) reduced_passes(passes - 1);
-        break;
-      case ShardingStage::parameters:
-        for (int pass = 1; pass <= passes; ++pass) {
-          forward_by_units();
-          backward_by_units(true, every || pass == passes, pass == passes);
-        }
-        break;
-    }
-  }
-
-  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-
- private:
-  [[nodiscard]] int count() const { return static_cast<int>(units_.size()); }
-  [[nodiscard]] const Bucket& unit(int i) const { return units_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] std::string named(const char* name, int i) const {
-    return numbered(name, static_cast<std::size_t>(i), units_.size());
-  }
-
-  void plain_passes(int passes) {
-    if (passes < 1) return;
-    plain_forward(passes);
-    plain_backward(passes);
-  }
-  /// A step's last passes, of units that are there.
-  void reduced_passes(int passes) {
-    for (int pass = 1; pass <= passes; ++pass) {
-      plain_forward(1);
-      backward_by_units(false, true, pass == passes);
-    }
-  }
-  void plain_forward(int passes) {
-    pieces_.push_back({.name = counted("forward", passes, "passes"),
-                       .phase = Phase::forward,
-                       .time = workload_.forward * passes,
-                       .begun = passes,
-                       .passes = passes});
-  }
-  void plain_backward(int passes) {
-    pieces_.push_back({.name = counted("backward", passes, "passes"),
-                       .phase = Phase::backward,
-                       .time = workload_.backward * passes,
-                       .passes = passes});
-  }
-
-  /// Each gathered first.
-  void forward_by_units() {
-    for (int i = count() - 1; i >= 0; --i)
-      pieces_.push_back({.name = named("forward", i),
-                         .phase = Phase::forward,
-                         .time = forward_time(i),
-                         .unit = i,
-                         .gathered = true,
-                         .begun = i == count() - 1 ? 1 : 0});
-  }
-
-  /// The forward time of unit i; of the first one to compute with all that comes before its layers.
-  [[nodiscard]] Seconds forward_time(int i) const {
-    const auto of = [&](std::size_t first, std::size_t last) {
-      Seconds sum{};
-      for (std::size_t g = first; g < last; ++g) sum += workload_.gradients[g].forward;
-      return sum;
-    };
-    return i + 1 < count() ? of(unit(i).first, unit(i).last)
-                           : std::max(Seconds{}, workload_.forward - of(0, unit(i).first));
-  }
-
-  /// The unit that was the forward pass's last is still there.
-  void backward_by_units(bool gathered, bool reduced, bool is_last) {
-    // A pass that reduces nothing overlaps with what is gathered ahead, if anything is.
-    const double slowdown = reduced || (gathered && ahead_ > 0) ? slowdown_ : 1.0;
-    const bool summed = reduced && (sums_all_ || is_last);
-    for (int i = 0; i < count(); ++i)
-      pieces_.push_back({.name = named("backward", i),
-                         .phase = Phase::backward,
-                         .time = unit(i).gap * slowdown,
-                         .unit = i,
-                         .gathered = gathered && i > 0,
-                         .reduced = reduced,
-                         .summed = summed});
-    // A whole model's only unit is complete when backward is, tail included.
-    if (workload_.tail > Seconds{} && !whole_)
-      pieces_.push_back(
-          {.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
-    pieces_.back().ends = reduced;
-    pieces_.back().summed = summed;
-  }
-
-  bool whole_, sums_all_;
-  double slowdown_;
-  std::size_t ahead_;
-  const Workload& workload_;
-  const std::vector<Bucket>& units_;
-  std::vector<Piece> pieces_;
-};
 
 class Builder {
  public:
@@ -172,7 +33,14 @@ class Builder {
       : strategy_(strategy),
         input_(input),
         group_(strategy.group(input.cluster.workers)),
+        overlap_(strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model),
+        ahead_(overlap_ ? static_cast<std::size_t>(strategy.prefetch) : 0),
         units_(make_buckets(input.workload, strategy.exchange)),
+        // γ_o as for all-reduce; one worker alone exchanges nothing that could slow it.
+        pieces_(sharded_computation(strategy, input.workload, units_,
+                                    overlap_ && input.cluster.workers > 1 ? strategy.exchange.backward_slowdown : 1.0,
+                                    ahead_ > 0)),
+        gathers_(pieces_.size(), kNoTask),
         compute_(graph_.add_stream("compute")),
         communication_(graph_.add_stream("communication")) {
     const int p = input.cluster.workers;
@@ -189,57 +57,75 @@ class Builder {
   }
 
   StepGraph build() && {
-    const bool overlap = strategy_.exchange.overlap && strategy_.exchange.grouping != Grouping::whole_model;
-    const std::size_t ahead = overlap ? static_cast<std::size_t>(strategy_.prefetch) : 0;
-    const bool lets_go = strategy_.stage == ShardingStage::parameters;
-    // γ_o as for all-reduce; one worker alone exchanges nothing that could slow it.
-    const Computation computation(strategy_, input_.workload, units_,
-                                  overlap && input_.cluster.workers > 1 ? strategy_.exchange.backward_slowdown : 1.0,
-                                  ahead);
-    const std::vector<Piece>& pieces = computation.pieces();
-
-    std::vector<TaskId> computed, reduced, gathers(pieces.size(), kNoTask);
-    std::vector<TaskId> turns;  // what has computed, tails left out, which are no unit's
-    TaskId first_gather = kNoTask;
-    std::size_t next = 0, next_turn = 0;  // piece to be gathered for
-    for (std::size_t j = 0; j < pieces.size(); ++j) {
-      const std::size_t turn = pieces[j].is_tail ? turns.size() - 1 : turns.size();
-      for (; next < pieces.size() && next_turn <= turn + ahead; ++next) {
-        if (pieces[next].is_tail) continue;
-        const std::size_t own_turn = next_turn++;
-        if (!pieces[next].gathered) continue;
-        gathers[next] = add_collective("gather", gather_, pieces[next].unit);
-        if (first_gather == kNoTask) first_gather = gathers[next];
-        // Units that stay may all be gathered at once.
-        if (own_turn > ahead && (lets_go || !overlap)) graph_.depend(gathers[next], turns[own_turn - 1 - ahead]);
-      }
-      computed.push_back(add(pieces[j]));
-      if (!pieces[j].is_tail) turns.push_back(computed.back());
-      if (pieces[j].reduced && reduced.size() > 1) graph_.depend(computed[j], reduced[reduced.size() - 2]);
-      if (gathers[j] != kNoTask) graph_.depend(computed[j], gathers[j]);
-      if (overlap) {
-        if (pieces[j].reduced) reduced.push_back(reduce(pieces[j].unit, computed[j], pieces[j].summed));
-        continue;
-      }
-      if (j > 0 && pieces[j - 1].ends)
-        graph_.depend(computed[j], pieces[j - 1].summed && !summed_.empty() ? summed_.back() : reduced.back());
-      if (!pieces[j].ends) continue;
-      for (int i = 0; i < static_cast<int>(units_.size()); ++i)
-        reduced.push_back(reduce(i, computed[j], pieces[j].summed));
+    for (std::size_t j = 0; j < pieces_.size(); ++j) {
+      gather_for(j);
+      compute(j);
+      if (overlap_) reduce_behind(j);
+      else reduce_at_end(j);
     }
-
-    const TaskId update =
-        graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / group_}, compute_});
-    for (const TaskId task : summed_.empty() ? reduced : summed_) graph_.depend(update, task);
-    graph_.depend(computed.front(), update, 1);
-    // Gatherings follow each other, so only the first of them has to wait for the update, and what needs all for the
-    // last.
-    if (first_gather != kNoTask) graph_.depend(first_gather, update, 1);
-    else gather_updated(update, computed.front());
+    update();
     return std::move(graph_);
   }
 
  private:
+  /// The gatherings for pieces up to `ahead_` turns after piece j, unless they are there already.
+  void gather_for(std::size_t j) {
+    const std::size_t turn = pieces_[j].is_tail ? turns_.size() - 1 : turns_.size();
+    for (; next_ < pieces_.size() && next_turn_ <= turn + ahead_; ++next_) {
+      if (pieces_[next_].is_tail) continue;
+      const std::size_t own_turn = next_turn_++;
+      if (!pieces_[next_].gathered) continue;
+      gathers_[next_] = add_collective("gather", gather_, pieces_[next_].unit);
+      if (first_gather_ == kNoTask) first_gather_ = gathers_[next_];
+      // Units that stay may all be gathered at once.
+      const bool waits = strategy_.stage == ShardingStage::parameters || !overlap_;
+      if (own_turn > ahead_ && waits) graph_.depend(gathers_[next_], turns_[own_turn - 1 - ahead_]);
+    }
+  }
+
+  void compute(std::size_t j) {
+    const Piece& piece = pieces_[j];
+    graph_.micro_batches += piece.begun;
+    const TaskId task = graph_.add_task({piece.name, piece.phase, ComputeWork{piece.time}, compute_});
+    graph_.tasks.back().micro_batches = piece.passes;
+    computed_.push_back(task);
+    if (!piece.is_tail) turns_.push_back(task);
+    if (piece.reduced && reduced_.size() > 1) graph_.depend(task, reduced_[reduced_.size() - 2]);
+    if (gathers_[j] != kNoTask) graph_.depend(task, gathers_[j]);
+  }
+
+  void reduce_behind(std::size_t j) {
+    if (pieces_[j].reduced) reduce(pieces_[j].unit, computed_[j], pieces_[j].summed);
+  }
+
+  /// All units, once the backward pass is done; the next piece waits for it.
+  void reduce_at_end(std::size_t j) {
+    if (j > 0 && pieces_[j - 1].ends)
+      graph_.depend(computed_[j], pieces_[j - 1].summed && !summed_.empty() ? summed_.back() : reduced_.back());
+    if (!pieces_[j].ends) return;
+    for (int i = 0; i < static_cast<int>(units_.size()); ++i) reduce(i, computed_[j], pieces_[j].summed);
+  }
+
+  void update() {
+    const TaskId update =
+        graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / group_}, compute_});
+    for (const TaskId task : summed_.empty() ? reduced_ : summed_) graph_.depend(update, task);
+    graph_.depend(computed_.front(), update, 1);
+    // Gatherings follow each other, so only the first of them has to wait for the update, and what needs all for the
+    // last.
+    if (first_gather_ != kNoTask) graph_.depend(first_gather_, update, 1);
+    else gather_updated(update);
+  }
+
+  void gather_updated(TaskId update) {
+    TaskId gather = kNoTask;
+    for (int i = 0; i < static_cast<int>(units_.size()); ++i) {
+      gather = add_collective("gather", gather_, i);
+      if (i == 0) graph_.depend(gather, update);
+    }
+    graph_.depend(computed_.front(), gather, 1);
+  }
+
   /// @param calls  by unit
   TaskId add_collective(const char* name, const std::vector<CollectiveCall>& calls, int unit) {
     const auto at = static_cast<std::size_t>(unit);
@@ -247,38 +133,27 @@ class Builder {
         {numbered(name, at, units_.size()), Phase::exchange, CollectiveWork{calls[at]}, communication_});
   }
 
-  TaskId add(const Piece& piece) {
-    graph_.micro_batches += piece.begun;
-    const TaskId task = graph_.add_task({piece.name, piece.phase, ComputeWork{piece.time}, compute_});
-    graph_.tasks.back().micro_batches = piece.passes;
-    return task;
-  }
-
-  /// Returns the reduce-scatter.
-  TaskId reduce(int unit, TaskId after, bool summed) {
-    const TaskId task = add_collective("reduce-scatter", reduce_, unit);
-    graph_.depend(task, after);
-    if (sum_.empty() || !summed) return task;
+  void reduce(int unit, TaskId after, bool summed) {
+    reduced_.push_back(add_collective("reduce-scatter", reduce_, unit));
+    graph_.depend(reduced_.back(), after);
+    if (sum_.empty() || !summed) return;
     summed_.push_back(add_collective("all-reduce", sum_, unit));
-    graph_.depend(summed_.back(), task);
-    return task;
-  }
-
-  void gather_updated(TaskId update, TaskId forward) {
-    TaskId gather = kNoTask;
-    for (int i = 0; i < static_cast<int>(units_.size()); ++i) {
-      gather = add_collective("gather", gather_, i);
-      if (i == 0) graph_.depend(gather, update);
-    }
-    graph_.depend(forward, gather, 1);
+    graph_.depend(summed_.back(), reduced_.back());
   }
 
   const ShardedStrategy& strategy_;
   const GraphInput& input_;
   int group_;  ///< workers that share out the state
+  bool overlap_;
+  std::size_t ahead_;  ///< units that are gathered ahead
   std::vector<Bucket> units_;
+  std::vector<Piece> pieces_;
   std::vector<CollectiveCall> gather_, reduce_, sum_;  ///< of each unit; sum_: between several groups
-  std::vector<TaskId> summed_;
+  std::vector<TaskId> computed_, gathers_;             ///< of each piece; kNoTask: not gathered for it
+  std::vector<TaskId> reduced_, summed_;               ///< reductions so far, inside groups and between them
+  std::vector<TaskId> turns_;                          ///< what has computed, tails left out, which are no unit's
+  TaskId first_gather_ = kNoTask;
+  std::size_t next_ = 0, next_turn_ = 0;  ///< piece to be gathered for, and its place among those of units
   StepGraph graph_;
   StreamId compute_, communication_;
 };

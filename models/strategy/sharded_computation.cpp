@@ -1,0 +1,140 @@
+#include "models/strategy/sharded_computation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/strategy/builder.hpp"
+
+namespace stepcast {
+namespace {
+
+class Computation {
+ public:
+  Computation(const ShardedStrategy& strategy, const Workload& workload, const std::vector<Bucket>& units,
+              double slowdown, bool gathers_ahead)
+      : whole_(strategy.exchange.grouping == Grouping::whole_model),
+        sums_all_(strategy.reduce_after != ReduceAfter::inside_every_pass),
+        slowdown_(slowdown),
+        gathers_ahead_(gathers_ahead),
+        workload_(workload),
+        units_(units) {
+    const int passes = workload.accumulation;
+    const bool every = strategy.reduce_after != ReduceAfter::last_pass;
+    switch (strategy.stage) {
+      case ShardingStage::optimizer_state:
+        if (!every) plain_passes(passes - 1);
+        reduced_passes(every ? passes : 1);
+        break;
+      case ShardingStage::gradients:
+        forward_by_units();
+        if (!every && passes > 1) {
+          plain_backward(1);
+          plain_passes(passes - 2);
+          plain_forward(1);
+        }
+        backward_by_units(false, true, !every || passes == 1);
+        if (every) reduced_passes(passes - 1);
+        break;
+      case ShardingStage::parameters:
+        for (int pass = 1; pass <= passes; ++pass) {
+          forward_by_units();
+          backward_by_units(true, every || pass == passes, pass == passes);
+        }
+        break;
+    }
+  }
+
+  std::vector<Piece> pieces() && { return std::move(pieces_); }
+
+ private:
+  [[nodiscard]] int count() const { return static_cast<int>(units_.size()); }
+  [[nodiscard]] const Bucket& unit(int i) const { return units_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] std::string named(const char* name, int i) const {
+    return numbered(name, static_cast<std::size_t>(i), units_.size());
+  }
+
+  void plain_passes(int passes) {
+    if (passes < 1) return;
+    plain_forward(passes);
+    plain_backward(passes);
+  }
+  /// A step's last passes, of units that are there.
+  void reduced_passes(int passes) {
+    for (int pass = 1; pass <= passes; ++pass) {
+      plain_forward(1);
+      backward_by_units(false, true, pass == passes);
+    }
+  }
+  void plain_forward(int passes) {
+    pieces_.push_back({.name = counted("forward", passes, "passes"),
+                       .phase = Phase::forward,
+                       .time = workload_.forward * passes,
+                       .begun = passes,
+                       .passes = passes});
+  }
+  void plain_backward(int passes) {
+    pieces_.push_back({.name = counted("backward", passes, "passes"),
+                       .phase = Phase::backward,
+                       .time = workload_.backward * passes,
+                       .passes = passes});
+  }
+
+  /// Each gathered first.
+  void forward_by_units() {
+    for (int i = count() - 1; i >= 0; --i)
+      pieces_.push_back({.name = named("forward", i),
+                         .phase = Phase::forward,
+                         .time = forward_time(i),
+                         .unit = i,
+                         .gathered = true,
+                         .begun = i == count() - 1 ? 1 : 0});
+  }
+
+  /// The forward time of unit i; of the first one to compute with all that comes before its layers.
+  [[nodiscard]] Seconds forward_time(int i) const {
+    const auto of = [&](std::size_t first, std::size_t last) {
+      Seconds sum{};
+      for (std::size_t g = first; g < last; ++g) sum += workload_.gradients[g].forward;
+      return sum;
+    };
+    return i + 1 < count() ? of(unit(i).first, unit(i).last)
+                           : std::max(Seconds{}, workload_.forward - of(0, unit(i).first));
+  }
+
+  /// The unit that was the forward pass's last is still there.
+  void backward_by_units(bool gathered, bool reduced, bool is_last) {
+    // A pass that reduces nothing overlaps with what is gathered ahead, if anything is.
+    const double slowdown = reduced || (gathered && gathers_ahead_) ? slowdown_ : 1.0;
+    const bool summed = reduced && (sums_all_ || is_last);
+    for (int i = 0; i < count(); ++i)
+      pieces_.push_back({.name = named("backward", i),
+                         .phase = Phase::backward,
+                         .time = unit(i).gap * slowdown,
+                         .unit = i,
+                         .gathered = gathered && i > 0,
+                         .reduced = reduced,
+                         .summed = summed});
+    // A whole model's only unit is complete when backward is, tail included.
+    if (workload_.tail > Seconds{} && !whole_)
+      pieces_.push_back(
+          {.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});
+    pieces_.back().ends = reduced;
+    pieces_.back().summed = summed;
+  }
+
+  bool whole_, sums_all_;
+  double slowdown_;
+  bool gathers_ahead_;
+  const Workload& workload_;
+  const std::vector<Bucket>& units_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+std::vector<Piece> sharded_computation(const ShardedStrategy& strategy, const Workload& workload,
+                                       const std::vector<Bucket>& units, double slowdown, bool gathers_ahead) {
+  return Computation(strategy, workload, units, slowdown, gathers_ahead).pieces();
+}
+
+}  // namespace stepcast
