@@ -1,6 +1,9 @@
 #include "models/scenario/document.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +11,7 @@
 #include "models/part/describe.hpp"
 #include "models/part/other_words.hpp"
 #include "models/scenario/scenario.hpp"
+#include "models/scenario/scenario_axes.hpp"
 
 namespace stepcast {
 namespace {
@@ -129,6 +133,29 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
           {"", pointer, describe_value(value), fmt::format("a {}, since fields are laid over it", part), ""})});
     lay_over(value, over, pointer, written, document.origins);
   }
+}
+
+/// A part from one file or another is one of several parts: {"from": [a, b], ...} is [{"from": a, ...}, ...].
+void list_files(Json& value, const std::string& pointer, Document& document) {
+  if (!value.is_object() || !value.contains("from") || !value["from"].is_array()) return;
+  Origins& origins = document.origins;
+  const Fault top = origins.locate({"", pointer, "", "", ""});
+  for (const auto& [key, unused] : value.items()) {
+    const Fault at = origins.locate({"", pointer_to(pointer, key), "", "", ""});
+    if (key != "from") document.spread.push_back({at.file, at.pointer, pointer});
+  }
+  Json list = Json::array();
+  for (std::size_t i = 0; i < value["from"].size(); ++i) {
+    Json one = value;
+    one["from"] = value["from"][i];
+    const std::string own = pointer_to(pointer, i);
+    origins.add(own, top.file, top.pointer);
+    for (const auto& [key, unused] : value.items())
+      origins.move(key == "from" ? pointer_to(pointer_to(pointer, key), i) : pointer_to(pointer, key),
+                   pointer_to(own, key));
+    list.push_back(std::move(one));
+  }
+  value = std::move(list);
 }
 
 /// The file of a workload given by plain text, unless that file is itself a reference.
@@ -280,45 +307,79 @@ Override parse_override(const std::string& text) {
   return {pointer, std::move(json), "--set", pointer};
 }
 
-void apply(const Override& change, Document& document) {
-  const auto fault = [&](const std::string& found) {
+namespace {
+
+bool is_workload(std::string_view pointer) { return pointer.starts_with("/workload") && is_part(pointer); }
+
+/// Writes a change into a document, from place to place.
+class Writing {
+ public:
+  Writing(const Override& change, Document& document) : change_(change), document_(document) {
+    if (change.pointer.empty()) throw fault("an empty pointer");
+    const auto tokens = tokens_of(change.pointer);
+    if (!tokens) throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
+    tokens_ = *tokens;
+  }
+
+  void write() { write(document_.json, "", tokens_, ""); }
+
+ private:
+  /// @param here  where `value` is
+  /// @param made  the highest value on the way that was not there before; empty: all were
+  void write(Json& value, const std::string& here, std::span<const std::string> tokens, std::string made) {
+    if (tokens.empty()) return set(value, here, made);
+    const std::string& token = tokens.front();
+    if (value.is_string() && is_part(here)) value = Json::object({{"from", value}});
+    if (is_workload(here) && std::find(std::begin(kTimedFor), std::end(kTimedFor), token) != std::end(kTimedFor))
+      keep_timing(value, token, change_.value);
+    if (value.is_array() && !is_index(token) && is_axis(here)) {
+      document_.spread.push_back({change_.file, change_.place, here});
+      for (std::size_t i = 0; i < value.size(); ++i) write(value[i], pointer_to(here, i), tokens, made);
+      return;
+    }
+    const std::string below = pointer_to(here, token);
+    if (value.is_null() && made.empty()) made = here;
+    if (value.is_object() && !value.contains(token) && made.empty()) made = below;
+    if (value.is_array() && is_index(token) && std::stoul(token) < value.size())
+      return write(value[std::stoul(token)], below, tokens.subspan(1), std::move(made));
+    if (value.is_object() || value.is_null()) return write(value[token], below, tokens.subspan(1), std::move(made));
+    throw fault(fmt::format("\"{}\", where {} is {}", change_.pointer, here.empty() ? "the document" : here,
+                            describe_value(value)));
+  }
+
+  void set(Json& value, const std::string& here, const std::string& made) {
+    value = change_.value;
+    // Where the place is the pointer itself (--set), that of its beginning is known too. What an option or a variant's
+    // change makes on the way stays the document's: it says nothing of the fields beside its own.
+    if (const std::string rest = here.substr(made.size()); !made.empty() && change_.place.ends_with(rest))
+      document_.origins.add(made, change_.file, change_.place.substr(0, change_.place.size() - rest.size()));
+    document_.origins.add(here, change_.file, change_.place);
+  }
+
+  [[nodiscard]] bool is_axis(const std::string& pointer) const {
+    const auto axes = scenario_axes(document_.json);
+    return std::find(axes.begin(), axes.end(), pointer) != axes.end();
+  }
+
+  [[nodiscard]] ScenarioError fault(const std::string& found) const {
     return ScenarioError(
-        {{change.file, change.place, found, "the JSON pointer of a field, such as /cluster/workers", ""}});
-  };
-  if (change.pointer.empty()) throw fault("an empty pointer");
+        {{change_.file, change_.place, found, "the JSON pointer of a field, such as /cluster/workers", ""}});
+  }
+
+  const Override& change_;
+  Document& document_;
+  std::vector<std::string> tokens_;
+};
+
+}  // namespace
+
+void apply(const Override& change, Document& document) {
+  Writing writing(change, document);
   if (document.workload && is_at_or_below(change.pointer, "/workload")) {
     document.json["workload"] = *document.workload;
     document.workload.reset();
   }
-  Json* value = &document.json;
-  std::string made;  // the highest value that was not there before
-  const auto tokens = tokens_of(change.pointer);
-  if (!tokens) throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
-  std::string here;
-  for (const std::string& token : *tokens) {
-    if (value->is_string() && is_part(here)) *value = Json::object({{"from", *value}});
-    for (const std::string_view key : kTimedFor)
-      if (here == "/workload" && token == key) keep_timing(*value, key, change.value);
-    const bool is_new = value->is_object() && !value->contains(token);
-    if (value->is_null() && made.empty()) made = here;
-    if (value->is_array() && is_index(token) && std::stoul(token) < value->size()) {
-      value = &(*value)[std::stoul(token)];
-    } else if (value->is_object() || value->is_null()) {
-      value = &(*value)[token];
-    } else {
-      throw fault(fmt::format("\"{}\", where {} is {}", change.pointer, here.empty() ? "the document" : here,
-                              describe_value(*value)));
-    }
-    here = pointer_to(here, token);
-    if (is_new && made.empty()) made = here;
-  }
-  *value = change.value;
-  // Where the place is the pointer itself (--set), that of its beginning is known too. What an option or a variant's
-  // change makes on the way stays the document's: it says nothing of the fields beside its own.
-  if (const std::string rest = change.pointer.substr(std::min(made.size(), change.pointer.size()));
-      !made.empty() && change.place.ends_with(rest))
-    document.origins.add(made, change.file, change.place.substr(0, change.place.size() - rest.size()));
-  document.origins.add(change.pointer, change.file, change.place);
+  writing.write();
 }
 
 void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults) {
@@ -336,8 +397,10 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
   if (!document.json.is_object()) return;
   for (const std::string_view part : kParts) {
     const auto found = document.json.find(std::string(part));
-    if (found == document.json.end() || found->is_array()) continue;
+    if (found == document.json.end()) continue;
     const std::string pointer = pointer_to("", part);
+    list_files(*found, pointer, document);
+    if (found->is_array()) continue;
     resolve(*found, pointer, [&] {
       if (part == "workload") {
         document.workload_file.reset();

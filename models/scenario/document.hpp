@@ -45,6 +45,13 @@ struct Document {
   std::optional<std::filesystem::path> workload_file{};
   /// A workload that was taken out of `json` and left null there, to be shared by the documents made from this one.
   std::shared_ptr<const Json> workload{};
+  /// What was laid over each value of a list, of which a point has one.
+  struct Spread {
+    std::string file, place;
+    std::string list;         ///< its pointer
+    std::string value{};      ///< the point's, once it is taken
+  };
+  std::vector<Spread> spread{};
   /// Pointers of values that a reported fault left empty: what is missing at or below them is no news.
   std::vector<std::string> given_up{};
 };
@@ -99,13 +106,13 @@ struct Override {
 Override parse_override(const std::string& text);
 
 /// Writes the value into the document, creating objects on the way. A part given by reference becomes
-/// {"from": reference} with the value laid over it.
+/// {"from": reference} with the value laid over it. Below the list of an axis each of its values gets it.
 /// A workload that was taken out of the document is back in it where the pointer leads into it.
 /// @throws ScenarioError when the pointer is malformed, empty, or leads through a value that is no object or list
 void apply(const Override& change, Document& document);
 
 /// Replaces every reference of the scenario ("from" at the top, and each part given as text or with "from") by
-/// the content of its file, with sibling keys laid over it. A workload referred to by plain text stays text
+/// the content of its file, with sibling keys laid over it; a part "from" a list of files by a list of such parts. A workload referred to by plain text stays text
 /// and its path goes to workload_file, so that the points of a study share one copy.
 /// Faults (missing files, reference loops) are appended, and their parts become null and given up.
 void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults);

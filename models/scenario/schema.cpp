@@ -150,7 +150,11 @@ Json part_choice(const Place& place) {
        IsVariant<T>::value
            ? "the name of a kind, which has its defaults then, or of a file in the library, or a JSON file's path"
            : "a name from the library, or the path of a JSON file"}};
-  const Json laid_over{{"type", "object"}, {"properties", {{"from", {{"type", "string"}}}}}, {"required", {"from"}}};
+  const Json one{{"type", "string"}}, several{{"type", "array"}, {"items", one}, {"minItems", 1}};
+  // Parts of a scenario, not those of a workload.
+  constexpr bool lists = std::is_same_v<T, WorkloadTable> || std::is_same_v<T, Cluster> || IsVariant<T>::value;
+  const Json from = lists ? Json{{"anyOf", Json::array({one, several})}} : one;
+  const Json laid_over{{"type", "object"}, {"properties", {{"from", from}}}, {"required", {"from"}}};
   return or_axis({{"anyOf", Json::array({name, object_of<T>(place), laid_over})}}, place);
 }
 

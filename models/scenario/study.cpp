@@ -134,6 +134,8 @@ class Expansion {
       Document copy = document;
       copy.json[pointer] = values[i];
       copy.origins.move(pointer_to(axis, i), axis);
+      for (Document::Spread& spread : copy.spread)
+        if (spread.list == axis) spread.value = labels[i];
       if (values[i].is_array()) {
         const auto left = scenario_axes(copy.json);
         if (std::find(left.begin(), left.end(), axis) != left.end()) {
@@ -317,6 +319,7 @@ class Expansion {
     for (Fault& fault : faults) {
       fault = locate(document, std::move(fault));
       if (fault.file == "--set") tell_variant(fault);
+      tell_value(document, fault);
     }
     return faults;
   }
@@ -330,6 +333,13 @@ class Expansion {
         fault.remedy = fmt::format("here it is {}; set it so in the variants that have it", place);
       return;
     }
+  }
+
+  /// What is laid over all of a list's values may fit others of them.
+  static void tell_value(const Document& document, Fault& fault) {
+    for (const Document::Spread& spread : document.spread)
+      if (fault.file == spread.file && is_at_or_below(fault.pointer, spread.place))
+        fault.found += fmt::format(" (with {} {})", spread.list, describe_value(spread.value));
   }
 
   void add(const std::vector<Fault>& faults) {

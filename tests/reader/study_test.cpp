@@ -220,6 +220,20 @@ TEST_CASE("--set changes, adds, and makes axes") {
     CHECK(study.points[0].scenario.workload->batch == 32);
     CHECK(study.points[1].scenario.workload->batch == 64);
   }
+  SECTION("a field of all of a list of parts") {
+    const Study study = study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}}, {"/workload/batch=[16, 64]"});
+    CHECK(points(study) == Texts{"workload=resnet50-v100 batch=16", "workload=resnet50-v100 batch=64",
+                                 "workload=vgg16-v100 batch=16", "workload=vgg16-v100 batch=64"});
+    CHECK(study.points[3].scenario.workload->batch == 64);
+  }
+  SECTION("a field of all of a list inside a part") {
+    const Study study = study_of(Changes{{"/strategy", Json::parse(R"({"kind": "all-reduce",
+                                                       "collective": [{"algorithm": "ring"}, {"algorithm": "auto"}]})")}},
+                                 {"/strategy/collective/pipeline_segments=4"});
+    REQUIRE(study.points.size() == 2);
+    for (const StudyPoint& point : study.points)
+      CHECK(std::get<AllReduceStrategy>(point.scenario.strategy).collective.pipeline_segments == OrAuto<int>{4});
+  }
   SECTION("before the variants") {
     const Study study =
         study_of(Changes{{"/variants",
@@ -261,6 +275,45 @@ TEST_CASE("--set changes a field of what each variant sets as a whole") {
   CHECK(study.notes.empty());
   // A list there is an axis, as anywhere.
   CHECK(points(study_of(kWholeStrategies, {R"(/strategy/exchange/grouping=["per-tensor", "bucketed"])"})).size() == 4);
+}
+
+TEST_CASE("a variant changes a field of all of a list of parts") {
+  const Study study = study_of(
+      Changes{{"/workload", Json::parse(R"({"from": ["resnet50", "wide-resnet50-2"], "profile": "v100-datasheet"})")},
+              {"/variants", Json::parse(R"([{"name": "vanilla", "set": {}},
+                               {"name": "factorized", "set": {"/workload/variant": "pufferfish"}}])")}});
+  CHECK(points(study) == Texts{"variant=vanilla workload=resnet50", "variant=vanilla workload=wide-resnet50-2",
+                               "variant=factorized workload=resnet50", "variant=factorized workload=wide-resnet50-2"});
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    CHECK_FALSE(study.points[i].scenario.workload->variant.has_value());
+  for (const std::size_t i : {std::size_t{2}, std::size_t{3}})
+    CHECK(study.points[i].scenario.workload->variant->name == "pufferfish");
+}
+
+TEST_CASE("a change that does not fit one of a list of parts is refused, naming that one") {
+  const std::string refusal =
+      refusal_of(Changes{{"/workload", Json::parse(R"({"from": ["resnet50", "vgg16"], "profile": "v100-datasheet"})")}},
+                 {"/workload/variant=pufferfish"});
+  INFO(refusal);
+  CHECK(refusal == "--set: /workload/variant: found \"pufferfish\" (with /workload \"vgg16\"); allowed: vanilla");
+  // Lists that are no axis take an index alone.
+  CHECK(refusal_of(Changes{{"/workload/gradients", Json::parse(R"([{"bytes": 4}, {"bytes": 8}])")}},
+                   {"/workload/gradients/bytes=8"})
+            .find("where /workload/gradients is a list of 2") != std::string::npos);
+}
+
+TEST_CASE("a part from one of several files is a list of parts") {
+  const Study study = study_of(Changes{
+      {"/workload", Json::parse(R"({"from": ["resnet50", "vgg16"], "profile": "v100-datasheet", "batch": 8})")}});
+  CHECK(points(study) == Texts{"workload=resnet50", "workload=vgg16"});
+  CHECK(study.points[1].scenario.workload->batch == 8);
+  CHECK(points(study_of(Changes{{"/workload", "resnet18"}}, {R"(/workload/from=["resnet50-v100", "vgg16-v100"])"})) ==
+        Texts{"workload=resnet50-v100", "workload=vgg16-v100"});
+  const std::string unknown = refusal_of(Changes{{"/workload", Json::parse(R"({"from": ["resnet50", "vgg61"]})")}});
+  INFO(unknown);
+  CHECK(unknown.find("/workload/from/1: found the unknown workload \"vgg61\"") != std::string::npos);
+  CHECK(refusal_of(Changes{{"/workload", Json::parse(R"({"from": []})")}}).find("/workload: found an empty list") !=
+        std::string::npos);
 }
 
 TEST_CASE("--set of what a variant's kind does not have is refused, naming the variant") {
