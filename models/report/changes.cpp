@@ -61,6 +61,31 @@ Json without_defaults(const Json& part, const Json& usual) {
   return rest;
 }
 
+/// The algorithm that a strategy chooses for its collectives; null of one that has none.
+const CollectiveChoice* collective_of(const Strategy& strategy) {
+  return std::visit(
+      []<class Kind>(const Kind& x) -> const CollectiveChoice* {
+        if constexpr (requires { x.collective; }) return &x.collective;
+        else return nullptr;
+      },
+      strategy);
+}
+
+/// The same choice under another strategy, so that a change is of one thing; auto where it does not do that one's
+/// operations.
+CollectiveChoice kept_choice(const Strategy& strategy, std::initializer_list<Operation> operations) {
+  const CollectiveChoice* choice = collective_of(strategy);
+  const auto fits = [&](Operation operation) { return fitted(*choice, operation) == *choice; };
+  return choice && std::all_of(operations.begin(), operations.end(), fits) ? *choice : CollectiveChoice{};
+}
+
+/// Of all-gathers and reduce-scatters among the workers of a group, of which there is nothing inside or between.
+CollectiveChoice kept_choice_inside(const Strategy& strategy, bool is_group) {
+  CollectiveChoice choice = kept_choice(strategy, {Operation::all_gather, Operation::reduce_scatter});
+  const bool is_of_groups = choice.algorithm == Algorithm::hierarchical || choice.algorithm == Algorithm::multi_ring;
+  return is_group && is_of_groups ? CollectiveChoice{} : choice;
+}
+
 /// A part's numbers, each twice as good: visits what describe() names, and what that holds.
 class TwiceAsGood {
  public:
@@ -179,12 +204,20 @@ class Changes {
     cheapest(x.collective);
     servers(x.exchange);
     if (std::holds_alternative<NoCompressor>(s_.compressor)) {
+      // Nothing whole would overlap.
+      Exchange exchange = x.exchange.grouping == Grouping::whole_model ? ShardedStrategy{}.exchange : x.exchange;
+      exchange.backward_slowdown = x.exchange.backward_slowdown;
       strategy(ChangeOf::execution, "gradients and optimizer state sharded",
-               ShardedStrategy{.stage = ShardingStage::gradients});
+               ShardedStrategy{.stage = ShardingStage::gradients,
+                               .collective = kept_choice_inside(s_.strategy, false),
+                               .exchange = exchange});
       if (const auto group = machine_group())
         strategy(ChangeOf::execution,
                  fmt::format("gradients and optimizer state sharded inside each {}", group_name(s_.cluster)),
-                 ShardedStrategy{.stage = ShardingStage::gradients, .group_size = group});
+                 ShardedStrategy{.stage = ShardingStage::gradients,
+                                 .collective = kept_choice_inside(s_.strategy, true),
+                                 .exchange = exchange,
+                                 .group_size = group});
     }
   }
   void exchange_of(const ParameterServerStrategy& x) {
@@ -213,7 +246,7 @@ class Changes {
     add(ChangeOf::training, fmt::format("width {}", x.width + 1), "/strategy/width", x.width + 1);
     if (x.width > 1) add(ChangeOf::training, "width 1, synchronous", "/strategy/width", 1);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets",
-             AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
+             AllReduceStrategy{.collective = kept_all_reduce(), .exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const ShardedStrategy& x) {
     groupings(x.exchange);
@@ -247,7 +280,7 @@ class Changes {
       add(ChangeOf::training, fmt::format("gradients reduced in {}", name_of(s_.workload->dtype)),
           "/strategy/reduce_dtype", nullptr);
     strategy(ChangeOf::execution, "all-reduce, with all state on every worker",
-             AllReduceStrategy{.exchange = x.exchange});
+             AllReduceStrategy{.collective = kept_all_reduce(), .exchange = x.exchange});
   }
   void exchange_of(const LocalSgdStrategy& x) {
     for (const auto& choice : Choices<Grouping>::table)
@@ -257,7 +290,7 @@ class Changes {
     carriers(x.carrier);
     add(ChangeOf::training, fmt::format("averaged every {} steps", 2 * x.steps), "/strategy/steps", 2 * x.steps);
     strategy(ChangeOf::training, "synchronous all-reduce in buckets",
-             AllReduceStrategy{.collective = x.collective, .exchange = {.grouping = Grouping::bucketed}});
+             AllReduceStrategy{.collective = kept_all_reduce(), .exchange = {.grouping = Grouping::bucketed}});
   }
   void exchange_of(const GossipStrategy& x) {
     if (!x.overlap) add(ChangeOf::execution, "overlap with the gradient's computation", "/strategy/overlap", true);
@@ -377,14 +410,13 @@ class Changes {
 
   /// Whether the compressor's messages are gathered, and the algorithm that was chosen gathers nothing.
   [[nodiscard]] bool needs_another_algorithm(const Compressor& compressor) const {
-    const CollectiveChoice* choice = nullptr;
-    if (const auto* all_reduce = std::get_if<AllReduceStrategy>(&s_.strategy)) choice = &all_reduce->collective;
-    if (const auto* pipelined = std::get_if<PipelinedStrategy>(&s_.strategy)) choice = &pipelined->collective;
-    if (const auto* local = std::get_if<LocalSgdStrategy>(&s_.strategy)) choice = &local->collective;
+    const CollectiveChoice* choice = collective_of(s_.strategy);
     if (!choice || choice->algorithm == Algorithm::automatic || fitted(*choice, Operation::all_gather) == *choice)
       return false;
     return !traits_of(compressor, dtype()).summable;
   }
+
+  [[nodiscard]] CollectiveChoice kept_all_reduce() const { return kept_choice(s_.strategy, {Operation::all_reduce}); }
 
   template <class Kind>
   void strategy(ChangeOf of, std::string what, const Kind& other) {
@@ -405,10 +437,10 @@ class Changes {
       changes_.push_back(std::move(change));
     });
     if (!std::holds_alternative<PipelinedStrategy>(s_.strategy))
-      strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{});
+      strategy(ChangeOf::training, "pipelined, width 2", PipelinedStrategy{.collective = kept_all_reduce()});
     if (!std::holds_alternative<LocalSgdStrategy>(s_.strategy))
       strategy(ChangeOf::training, fmt::format("local SGD, averaged every {} steps", LocalSgdStrategy{}.steps),
-               LocalSgdStrategy{});
+               LocalSgdStrategy{.collective = kept_all_reduce()});
     if (!std::holds_alternative<GossipStrategy>(s_.strategy)) strategy(ChangeOf::training, "gossip", GossipStrategy{});
     const WorkloadTable& w = *s_.workload;
     if (w.global_batch)
@@ -473,6 +505,7 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
     for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) {
       ShardedStrategy sharded;
       sharded.stage = stage;
+      sharded.collective = kept_choice_inside(scenario.strategy, false);
       states.push_back(
           {stage == ShardingStage::gradients ? "gradients and optimizer state sharded" : "all state sharded",
            {{"/strategy", without_defaults(write_value(Strategy(sharded)), write_value(ShardedStrategy{}))}},

@@ -332,6 +332,42 @@ TEST_CASE("state is sharded inside machines where there are several, or over all
         Json::parse(R"({"kind": "sharded", "stage": "gradients", "group_size": 4})"));
 }
 
+TEST_CASE("another strategy keeps the algorithm and the buckets, where it may have them") {
+  const auto changed = [](const char* strategy) {
+    const Scenario scenario =
+        study_of(kTrained, {{"/strategy", Json::parse(strategy), "--set", ""}, {"/cluster/workers", 8, "--set", ""}})
+            .points.front()
+            .scenario;
+    auto all = changes_of(scenario, ChangeOf::execution);
+    all.merge(changes_of(scenario, ChangeOf::training));
+    return all;
+  };
+  const auto ring = changed(R"({"kind": "all-reduce", "collective": {"algorithm": "ring"},
+                                "exchange": {"grouping": "per-tensor", "backward_slowdown": 1.5}})");
+  CHECK(ring.at("gradients and optimizer state sharded @ /strategy") ==
+        Json::parse(R"({"kind": "sharded", "stage": "gradients", "collective": {"algorithm": "ring"},
+                        "exchange": {"grouping": "per-tensor", "backward_slowdown": 1.5}})"));
+  CHECK(ring.at("pipelined, width 2 @ /strategy") ==
+        Json::parse(R"({"kind": "pipelined", "collective": {"algorithm": "ring"}})"));
+  CHECK(ring.at("local SGD, averaged every 8 steps @ /strategy") ==
+        Json::parse(R"({"kind": "local-sgd", "collective": {"algorithm": "ring"}})"));
+  // An all-reduce alone does it, of nothing but all workers; buckets that are not said stay the other strategy's own.
+  const auto tree = changed(R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})");
+  CHECK(tree.at("gradients and optimizer state sharded @ /strategy") ==
+        Json::parse(R"({"kind": "sharded", "stage": "gradients"})"));
+  CHECK(tree.at("pipelined, width 2 @ /strategy") ==
+        Json::parse(R"({"kind": "pipelined", "collective": {"algorithm": "double-binary-tree"}})"));
+  const auto rings = changed(R"({"kind": "all-reduce", "collective": {"algorithm": "multi-ring"}})");
+  CHECK(rings.at("gradients and optimizer state sharded @ /strategy") ==
+        Json::parse(R"({"kind": "sharded", "stage": "gradients", "collective": {"algorithm": "multi-ring"}})"));
+  CHECK(rings.at("gradients and optimizer state sharded inside each machine @ /strategy") ==
+        Json::parse(R"({"kind": "sharded", "stage": "gradients", "group_size": 4})"));
+  const auto back = changed(R"({"kind": "sharded", "collective": {"algorithm": "ring"}})");
+  CHECK(back.at("all-reduce, with all state on every worker @ /strategy") ==
+        Json::parse(R"({"kind": "all-reduce", "collective": {"algorithm": "ring"},
+                        "exchange": {"grouping": "bucketed"}})"));
+}
+
 TEST_CASE("a table of times suggests no batch, dtype or variant, since it keeps its times") {
   const Scenario scenario =
       study_of(
