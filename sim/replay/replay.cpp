@@ -17,7 +17,7 @@
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/actor.hpp"
-#include "sim/replay/actor_stacks.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/fidelity.hpp"
 #include "sim/replay/jitter.hpp"
 #include "sim/replay/lane.hpp"
@@ -434,16 +434,6 @@ class Replay {
   int first_kept_ = 0;
 };
 
-// AddressSanitizer does not know the stacks that SimGrid's actors run on by default, and takes an exception on them for
-// an error; threads it knows.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kThreads = true;
-#elif defined(__has_feature)
-constexpr bool kThreads = __has_feature(address_sanitizer);
-#else
-constexpr bool kThreads = false;
-#endif
-
 /// Actors of a full replay: each stream of each worker and shard, but of shards that serve their workers' streams.
 std::size_t full_actors(const Scenario& scenario, const StepGraph& graph) {
   const auto streams = [&](Role role) {
@@ -457,18 +447,8 @@ std::size_t full_actors(const Scenario& scenario, const StepGraph& graph) {
 }  // namespace
 
 ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer) {
-  // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
-  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical",
-                                      fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
   FidelityDecision fidelity = decide_fidelity(scenario, graph);
-  for (std::string& option : prepare_stacks(fidelity.folds ? 0 : full_actors(scenario, graph)))
-    options.push_back(std::move(option));
-  if (kThreads) options.emplace_back("--cfg=contexts/factory:thread");
-  std::vector<char*> arguments;
-  for (std::string& option : options) arguments.push_back(option.data());
-  int argc = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
-  s4u::Engine engine(&argc, arguments.data());
+  s4u::Engine engine = start_engine(fidelity.folds ? 0 : full_actors(scenario, graph));
   configure_network(scenario.cluster.transport);
   const auto scene = fidelity.folds
                          ? make_folded_scene(engine, scenario.cluster,
