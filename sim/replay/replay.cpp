@@ -1,27 +1,21 @@
 #include "sim/replay/replay.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 #include <exception>
-#include <map>
 #include <memory>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "models/collective/direct.hpp"
 #include "models/part/fault.hpp"
-#include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/actor.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/fidelity.hpp"
-#include "sim/replay/jitter.hpp"
 #include "sim/replay/lane.hpp"
-#include "sim/replay/messages.hpp"
+#include "sim/replay/performer.hpp"
 #include "sim/replay/recorded_workers.hpp"
 #include "sim/replay/replay_log.hpp"
 #include "sim/replay/scene.hpp"
@@ -32,14 +26,6 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Where a collective's participants meet.
-struct Rendezvous {
-  int arrived = 0;
-  int held = 0;  ///< how often they have met
-  double start = 0.0;
-  std::vector<Lane*> waiting;
-};
-
 class Replay {
  public:
   Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run,
@@ -49,13 +35,10 @@ class Replay {
         scenario_(scenario),
         cluster_(scenario.cluster),
         graph_(graph),
-        run_(run),
         observer_(observer),
+        performer_(scene, scenario, graph, run),
         incoming_(graph.tasks.size()),
-        meetings_(graph.tasks.size()),
-        inboxes_(graph.tasks.size()),
-        steady_(longest_lag(graph)),
-        p_(scenario.cluster.workers) {
+        steady_(longest_lag(graph)) {
     for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
     log_.kinds = worker_kinds(cluster_);
     add_participants();
@@ -110,7 +93,6 @@ class Replay {
       participant.number = i;
       participant.host = seen.host;
       participant.done.assign(graph_.tasks.size(), 0);
-      if (seen.role == Role::worker) ++workers_;
       for (std::size_t s = 0; s < graph_.streams.size(); ++s) {
         if (graph_.streams[s].role != participant.role) continue;
         auto lane = std::make_unique<Lane>();
@@ -126,13 +108,6 @@ class Replay {
       }
       tasks_ += participant.tasks;
     }
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
-      const Work& work = graph_.tasks[t].work;
-      if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work))
-        inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
-    }
-    if (graph_.asynchronous)
-      for (int j = 0; j < graph_.shards; ++j) shard_locks_.push_back(s4u::Mutex::create());
     choose_records();
   }
 
@@ -248,158 +223,10 @@ class Replay {
                step, start, now()});
   }
 
-  // ---- tasks
-
   void execute(Lane& lane, TaskId id, int step) {
-    Participant& self = *lane.participant;
-    const double reached = now();
-    const double start = std::visit([&](const auto& work) { return perform(work, lane, id, step); },
-                                    graph_.tasks[static_cast<std::size_t>(id)].work);
-    record(self, id, step, std::max(start, reached));
-    if (observer_) observe(self, id, step, std::max(start, reached));
-  }
-
-  // Each perform() returns when the work itself began, after any waiting for others.
-
-  double perform(const ComputeWork& work, Lane& lane, TaskId id, int step) {
-    const double start = now();
-    if (work.duration > Seconds{})
-      s4u::this_actor::execute(work.duration.si() * jitter(lane.participant->index, id, step) *
-                               scene_.work_per_second());
-    return start;
-  }
-
-  /// The mean factor of the micro-batches that a task belongs to.
-  [[nodiscard]] double jitter(int worker, TaskId id, int step) const {
-    if (!random()) return 1.0;
-    const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
-    const std::int64_t latest = std::int64_t{step} * graph_.draws() + task.micro_batch;
-    double sum = 0;
-    for (int i = 0; i < task.micro_batches; ++i)
-      sum += jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, worker, latest - i);
-    return sum / task.micro_batches;
-  }
-
-  double perform(const ServeWork& work, Lane& lane, TaskId, int) {
-    const double start = now();
-    sleep(work.time[static_cast<std::size_t>(lane.participant->index)].si());
-    return start;
-  }
-
-  double perform(const CollectiveWork& work, Lane& lane, TaskId id, int) {
-    Rendezvous& meeting = meetings_[static_cast<std::size_t>(id)];
-    if (static_cast<std::size_t>(++meeting.arrived) < workers_) {
-      meeting.waiting.push_back(&lane);
-      // Other events of the participant wake the lane too.
-      for (const int before = meeting.held; meeting.held == before;) lane.wait();
-      return meeting.start;
-    }
-    meeting.start = now();
-    run_collective(work.call);
-    meeting.arrived = 0;
-    ++meeting.held;
-    for (Lane* other : std::exchange(meeting.waiting, {})) other->notify();
-    return meeting.start;
-  }
-
-  /// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
-  void run_collective(const CollectiveCall& call) {
-    const double start = now();
-    const double blocks = schedule_of(call, p_).blocks;
-    const auto known =
-        scene_.is_folded() ? collective_times_.find({key_of(call), call.bytes, call.recode}) : collective_times_.end();
-    if (known != collective_times_.end()) return sleep(known->second);
-    bool any = false;
-    scene_.for_each_round(call, [&](const SceneRound& round, int times) {
-      if (!std::exchange(any, true)) sleep(cluster_.collective_cost.si());
-      const double round_start = now();
-      run_round(round, call.bytes.si() / blocks, call.recode);
-      sleep((now() - round_start) * (times - 1));
-    });
-    if (scene_.is_folded()) collective_times_[{key_of(call), call.bytes, call.recode}] = now() - start;
-  }
-
-  /// @param recode  above 0: what a reducing round computes takes so long, instead of γ
-  void run_round(const SceneRound& round, double block, Seconds recode) {
-    messages_.clear();
-    for (const SceneMessage& message : round.messages) messages_.push_back({message});
-    for (const auto& comm : start_messages(messages_, block)) comm->wait();
-    const bool recodes = recode > Seconds{} && round.load.reduced > 0;
-    sleep(block * round.load.copied * cluster_.host_cost.si() +
-          (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
-  }
-
-  double perform(const ShardWork& work, Lane& lane, TaskId id, int) {
-    const bool is_worker = lane.participant->role == Role::worker, is_push = work.exchange == ShardExchange::push;
-    // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
-    const Bytes copied = is_worker ? to_other_hosts(work.shard_bytes, lane)
-                                   : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located).copied;
-    const double copying = (copied * cluster_.host_cost).si();
-    const double start = now();
-    // What is pushed is copied out first; what is pulled is copied in last, and the shard's buffer is in use until
-    // then.
-    if (is_push && is_worker) sleep(copying);
-    const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, id);
-    if (!is_push) sleep(copying);
-    return std::max(start, sent);
-  }
-
-  double perform(const NeighbourWork& work, Lane& lane, TaskId id, int) {
-    const double start = now();
-    const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, id);
-    const CostTerms terms = neighbour_exchange_cost(work.bytes, p_);
-    sleep((terms.copied * cluster_.host_cost + terms.reduced * cluster_.reduction_cost).si());
-    return std::max(start, sent);
-  }
-
-  /// Sends and receives a participant's messages.
-  /// @returns when the last sender sent; until then this is waiting for it rather than communication
-  double exchange(const SceneExchange& messages, Lane& lane, TaskId id) {
-    std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(id)];
-    std::vector<Posted> outgoing;
-    for (const auto& [message, inbox] : messages.outgoing)
-      outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
-    const auto comms = start_messages(outgoing, 1.0);
-    double sent = 0.0;
-    for (const int inbox : messages.expected)
-      sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
-    for (const auto& comm : comms) comm->wait();
-    return sent;
-  }
-
-  double perform(const ShardTransfer& transfer, Lane& lane, TaskId, int) {
-    const double start = now();
-    std::vector<Posted> outgoing{{scene_.transfer(transfer, lane.participant->number)}};
-    for (const auto& comm : start_messages(outgoing, 1.0)) comm->wait();
-    return start;
-  }
-
-  double perform(const ShardServe& serve, Lane& lane, TaskId, int) {
-    const auto& lock = shard_locks_[static_cast<std::size_t>(serve.shard)];
-    lock->lock();
-    const double start = now();
-    sleep((serve.time + (beside(lane, serve.shard) ? Bytes{} : serve.copied) * cluster_.host_cost).si());
-    lock->unlock();
-    return start;
-  }
-
-  double perform(const ShardCopy& copy, Lane& lane, TaskId, int) {
-    const double start = now();
-    sleep((to_other_hosts(copy.shard_bytes, lane) * cluster_.host_cost).si());
-    return start;
-  }
-
-  /// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
-  [[nodiscard]] Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, const Lane& lane) const {
-    Bytes sum{};
-    for (std::size_t j = 0; j < shard_bytes.size(); ++j)
-      if (!beside(lane, static_cast<int>(j))) sum += shard_bytes[j];
-    return sum;
-  }
-
-  /// Whether a worker's lane is on the shard's own host.
-  [[nodiscard]] bool beside(const Lane& lane, int shard) const {
-    return graph_.shards_co_located && lane.participant->index == shard_host(cluster_, graph_.shards, true, shard);
+    const double start = performer_.perform(id, lane, step);
+    record(*lane.participant, id, step, start);
+    if (observer_) observe(*lane.participant, id, step, start);
   }
 
   s4u::Engine& engine_;
@@ -407,21 +234,14 @@ class Replay {
   const Scenario& scenario_;
   const Cluster& cluster_;
   const StepGraph& graph_;
-  int run_;
   const TaskObserver& observer_;
+  Performer performer_;
   std::vector<std::vector<Dependency>> incoming_;  ///< by task
   std::vector<Participant> participants_;          ///< workers, then shards
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t lanes_alive_ = 0;
-  std::vector<Rendezvous> meetings_;                                        ///< by task
-  std::vector<std::vector<Inbox>> inboxes_;                                 ///< by task, then by number on the scene
-  std::vector<Posted> messages_;                                            ///< of the current round
-  std::map<std::tuple<CallKey, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
-  std::vector<s4u::MutexPtr> shard_locks_;
   SteadyState steady_;
-  int p_;
-  std::size_t workers_ = 0;  ///< participants that are workers
-  long tasks_ = 0;           ///< of a step, over all participants
+  long tasks_ = 0;  ///< of a step, over all participants
   int started_ = -1;
   int slowest_ = 0;  ///< steps that every participant has finished
   bool stopping_ = false;
