@@ -7,7 +7,7 @@
 #include "models/part/cluster.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "sim/platform/compat.hpp"
-#include "sim/replay/lane.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/scene.hpp"
 
 namespace stepcast {

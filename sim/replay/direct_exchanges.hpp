@@ -10,7 +10,7 @@
 #include "models/part/cluster.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "sim/replay/messages.hpp"
-#include "sim/replay/lane.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/scene.hpp"
 
 namespace stepcast {

@@ -6,7 +6,7 @@
 #include "sim/replay/asynchronous_servers.hpp"
 #include "sim/replay/collective_rounds.hpp"
 #include "sim/replay/direct_exchanges.hpp"
-#include "sim/replay/lane.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/scene.hpp"
 
 namespace stepcast {

@@ -22,7 +22,7 @@ ReplayLog log_of(double first, double second, int passes) {
   const double end = passes * std::max(first, second);
   for (const double pass : {first, second}) {
     log.worker_pass_ends.emplace_back();
-    log.timelines.push_back({0.5, {}, {}});
+    log.timelines.push_back({log.timelines.size(), 0.5, {}, {}});
     // The pass that it is in at the end is done too.
     for (int k = 0; k * pass < end; ++k) {
       log.worker_pass_ends.back().push_back((k + 1) * pass);
