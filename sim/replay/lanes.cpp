@@ -37,8 +37,9 @@ class Lanes {
     engine.run();
     if (failure_) std::rethrow_exception(failure_);
     if (progress_.ran_away())
-      throw ModelError(
-          "an asynchronous worker does more than 1000 steps while the slowest does one: such a scenario has no step time");
+      throw ModelError(fmt::format(
+          "an asynchronous worker does more than {} steps while the slowest does one: such a scenario has no step time",
+          Progress::kMostAhead));
     if (ended_ < lanes)
       throw std::logic_error(
           fmt::format("the replay came to a stop with {} of {} streams still waiting", lanes - ended_, lanes));

@@ -8,9 +8,6 @@
 namespace stepcast {
 namespace {
 
-/// Steps of the fastest asynchronous worker for each of the slowest.
-constexpr int kMostAhead = 1000;
-
 /// Counts one more at `step`.
 template <class Count>
 Count count(std::vector<Count>& by_step, int step) {
@@ -25,19 +22,19 @@ ProgressRules progress_rules(const Scenario& scenario, const StepGraph& graph) {
   ProgressRules rules;
   rules.asynchronous = graph.asynchronous;
   rules.staleness = graph.staleness;
-  if (scenario.cluster.jitter.cv == 0 && !graph.asynchronous) rules.periodic_from = warmup_passes(scenario);
+  if (may_repeat(scenario, graph)) rules.periodic_from = warmup_passes(scenario);
   for (const Dependency& d : graph.dependencies) rules.longest_lag = std::max(rules.longest_lag, d.lag);
   rules.max_steps = scenario.evaluation.max_steps;
   return rules;
 }
 
 Progress::Progress(const ProgressRules& rules, const std::vector<int>& tasks, std::size_t lanes)
-    : rules_(rules), participants_(tasks.size()), lanes_(lanes), steady_(rules.longest_lag) {
-  for (std::size_t i = 0; i < tasks.size(); ++i) tasks_ += participants_[i].tasks = tasks[i];
+    : rules_(rules), own_(tasks.size()), lanes_(lanes), steady_(rules.longest_lag) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks_ += own_[i].tasks = tasks[i];
 }
 
 bool Progress::begin(std::size_t participant, int step) {
-  Participant& self = participants_[participant];
+  Own& self = own_[participant];
   if (stopping_ && step > (rules_.asynchronous ? self.begun : begun_)) return false;
   if (runs_away(step)) {
     ran_away_ = stopping_ = true;
@@ -63,7 +60,7 @@ void Progress::end_lane(std::size_t lane, int step, double time) {
 }
 
 bool Progress::end_task(std::size_t participant, int step, double time) {
-  Participant& self = participants_[participant];
+  Own& self = own_[participant];
   if (count(self.ended, step) == self.tasks) self.step_ends.push_back(time);
   if (count(ended_, step) < tasks_) return false;
   end_step(step, time);

@@ -46,20 +46,22 @@ class Progress {
   /// further.
   bool end_task(std::size_t participant, int step, double time);
 
-  /// An asynchronous worker did more than a thousand times as many steps as the slowest, because its own take no time,
+  /// An asynchronous worker came to more than kMostAhead steps for each of the slowest, because its own take no time,
   /// say: it would have kept the replay going for ever.
   [[nodiscard]] bool ran_away() const { return ran_away_; }
+  static constexpr int kMostAhead = 1000;
 
   [[nodiscard]] const std::vector<double>& step_ends() const { return step_ends_; }  ///< when all had ended each
   [[nodiscard]] const std::vector<double>& step_ends(std::size_t participant) const {
-    return participants_[participant].step_ends;
+    return own_[participant].step_ends;
   }
   [[nodiscard]] const std::optional<Period>& period() const { return period_; }
   /// The step whose end stopped the replay; later ones only let others end.
   [[nodiscard]] int last() const { return first_kept_ - 1; }
 
  private:
-  struct Participant {
+  /// What one participant has done.
+  struct Own {
     int tasks = 0;                  ///< of a step
     int begun = -1;                 ///< latest step
     std::vector<int> ended;         ///< by step: tasks
@@ -70,7 +72,7 @@ class Progress {
   void end_step(int step, double time);
 
   ProgressRules rules_;
-  std::vector<Participant> participants_;
+  std::vector<Own> own_;  ///< by participant
   std::size_t lanes_;
   long tasks_ = 0;           ///< of a step, of all participants
   int begun_ = -1;           ///< latest step that one of them has begun

@@ -34,6 +34,9 @@ struct ReplayLog {
   int proven = 0;
 };
 
+/// Whether passes may have a period: not where chance tells them apart, or who comes first to a server.
+bool may_repeat(const Scenario& scenario, const StepGraph& graph);
+
 /// Passes at the start that are not like the later ones: Pipe-SGD's warm-up.
 int warmup_passes(const Scenario& scenario);
 

@@ -67,6 +67,7 @@ TEST_CASE("a mean's halves tell whether it is steady") {
   const StepForecast got = result(log, false).forecast;
   require_close(1.5, got.step.si(), 1e-12, "15 s for 10 steps");
   require_close(3.75 / 6.25 - 1, got.drift, 1e-12, "second half's steps over the first's, less 1");
+  CHECK(got.no_period);
   CHECK(got.steady_state == "no period found in 12 steps: mean of steps 3 to 12");
   CHECK(std::abs(result(log_of(3, 4, 40), true).forecast.drift) < 1e-12);
 }
