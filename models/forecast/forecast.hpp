@@ -62,6 +62,7 @@ struct StepForecast {
   /// The same of each kind, where there are several; their mean over workers is `breakdown`.
   std::vector<KindBreakdown> kinds;
   std::string steady_state;           ///< how the evaluator knows that the state is steady
+  bool no_period = false;             ///< replay: a period was looked for in vain, and `step` is a mean
   std::vector<std::string> critical;  ///< equations: tasks of the critical cycle, in order
   int critical_steps = 0;             ///< equations: steps the critical cycle spans
   int steps = 0;                      ///< replay: steps simulated

@@ -234,8 +234,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
         "with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
   if (!own.graph.assumed.empty())
     report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
-  if (own.answers.replay && own.answers.replay->steady_state.starts_with("no period"))
-    report.notes.push_back(own.answers.replay->steady_state);
+  if (own.answers.replay && own.answers.replay->no_period) report.notes.push_back(own.answers.replay->steady_state);
   if (own.answers.replay) add_drift(scenario, *own.answers.replay, report.notes);
   if (may_stay_in_step(own.graph, scenario.cluster))
     report.notes.push_back(

@@ -4,7 +4,7 @@
 #include <deque>
 #include <vector>
 
-#include "sim/replay/lane.hpp"
+#include "sim/replay/participants.hpp"
 #include "sim/replay/scene.hpp"
 
 namespace stepcast {

@@ -1,483 +1,77 @@
 #include "sim/replay/replay.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <deque>
-#include <exception>
-#include <map>
 #include <memory>
-#include <stdexcept>
-#include <tuple>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "models/collective/direct.hpp"
-#include "models/part/fault.hpp"
-#include "models/price/shard_placement.hpp"
+#include "models/part/worker_kinds.hpp"
 #include "sim/platform/platform.hpp"
-#include "sim/replay/actor.hpp"
-#include "sim/replay/actor_stacks.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/fidelity.hpp"
-#include "sim/replay/jitter.hpp"
-#include "sim/replay/lane.hpp"
-#include "sim/replay/messages.hpp"
-#include "sim/replay/recorded_workers.hpp"
+#include "sim/replay/lanes.hpp"
+#include "sim/replay/participants.hpp"
+#include "sim/replay/performer.hpp"
+#include "sim/replay/progress.hpp"
+#include "sim/replay/recorder.hpp"
 #include "sim/replay/replay_log.hpp"
 #include "sim/replay/scene.hpp"
-#include "sim/replay/steady_state.hpp"
+#include "sim/replay/timelines.hpp"
 
 namespace stepcast {
 namespace {
 
-namespace s4u = simgrid::s4u;
+std::unique_ptr<Scene> make_scene(simgrid::s4u::Engine& engine, const Cluster& cluster, const StepGraph& graph,
+                                  FidelityDecision& fidelity) {
+  if (!fidelity.folds) return make_full_scene(engine, cluster, graph);
+  return make_folded_scene(engine, cluster, fidelity.fold ? std::move(*fidelity.fold) : fold(cluster, graph));
+}
 
-/// Where a collective's participants meet.
-struct Rendezvous {
-  int arrived = 0;
-  int held = 0;  ///< how often they have met
-  double start = 0.0;
-  std::vector<Lane*> waiting;
-};
+std::string describe(const FidelityDecision& fidelity, const Scene& scene) {
+  if (fidelity.folds) return fmt::format("folded: {}", scene.summary());
+  return fidelity.why_full.empty() ? "full" : fmt::format("full: {}", fidelity.why_full);
+}
 
-class Replay {
- public:
-  Replay(s4u::Engine& engine, Scene& scene, const Scenario& scenario, const StepGraph& graph, int run,
-         const TaskObserver& observer)
-      : engine_(engine),
-        scene_(scene),
-        scenario_(scenario),
-        cluster_(scenario.cluster),
-        graph_(graph),
-        run_(run),
-        observer_(observer),
-        incoming_(graph.tasks.size()),
-        meetings_(graph.tasks.size()),
-        inboxes_(graph.tasks.size()),
-        steady_(longest_lag(graph)),
-        p_(scenario.cluster.workers) {
-    for (const Dependency& d : graph.dependencies) incoming_[static_cast<std::size_t>(d.after)].push_back(d);
-    log_.kinds = worker_kinds(cluster_);
-    add_participants();
+Progress begin_progress(const std::vector<Participant>& participants, const Scenario& scenario,
+                        const StepGraph& graph) {
+  std::vector<int> tasks;
+  std::size_t lanes = 0;
+  for (const Participant& participant : participants) {
+    tasks.push_back(0);
+    for (const Lane& lane : participant.lanes) tasks.back() += static_cast<int>(lane.tasks.size());
+    lanes += participant.lanes.size();
   }
+  return Progress(progress_rules(scenario, graph), tasks, lanes);
+}
 
-  ReplayResult run() {
-    for (auto& lane : lanes_)
-      sg::add_actor(engine_, "lane", lane->participant->host, [this, l = lane.get()] {
-        try {
-          live(*l);
-        } catch (const std::exception&) {  // may not leave an actor
-          failure_ = std::current_exception();
-          s4u::Actor::kill_all();
-        }
-      });
-    lanes_alive_ = lanes_.size();
-    engine_.run();
-    if (failure_) std::rethrow_exception(failure_);
-    if (ran_away_)
-      throw ModelError(
-          "an asynchronous worker does more than 1000 steps while the slowest does one: such a scenario has no step time");
-    if (lanes_alive_ > 0)
-      throw std::logic_error(
-          fmt::format("the replay came to a stop with {} of {} streams still waiting", lanes_alive_, lanes_.size()));
-    log_.proven = first_kept_ - 1;  // later passes only let others end
-    for (Participant& worker : participants_)
-      if (worker.role == Role::worker) log_.worker_pass_ends.push_back(std::move(worker.step_ends));
-    return result_of(log_, scenario_, graph_);
-  }
-
- private:
-  // ---- set-up
-
-  static int longest_lag(const StepGraph& graph) {
-    int lag = 1;
-    for (const Dependency& d : graph.dependencies) lag = std::max(lag, d.lag);
-    return lag;
-  }
-
-  [[nodiscard]] bool random() const { return cluster_.jitter.cv > 0; }
-  [[nodiscard]] StreamId stream_of(const Task& task, Role role) const {
-    return role == Role::worker ? task.worker_stream : task.server_stream;
-  }
-
-  void add_participants() {
-    participants_.resize(scene_.participants().size());
-    for (std::size_t i = 0; i < participants_.size(); ++i) {
-      Participant& participant = participants_[i];
-      const Scene::Participant& seen = scene_.participants()[i];
-      participant.role = seen.role;
-      participant.index = seen.index;
-      participant.number = i;
-      participant.host = seen.host;
-      participant.done.assign(graph_.tasks.size(), 0);
-      if (seen.role == Role::worker) ++workers_;
-      for (std::size_t s = 0; s < graph_.streams.size(); ++s) {
-        if (graph_.streams[s].role != participant.role) continue;
-        auto lane = std::make_unique<Lane>();
-        for (std::size_t t = 0; t < graph_.tasks.size(); ++t)
-          if (stream_of(graph_.tasks[t], participant.role) == static_cast<StreamId>(s))
-            lane->tasks.push_back(static_cast<TaskId>(t));
-        if (lane->tasks.empty()) continue;
-        lane->participant = &participant;
-        lane->number = lanes_.size();
-        participant.tasks += static_cast<int>(lane->tasks.size());
-        participant.lanes.push_back(lane.get());
-        lanes_.push_back(std::move(lane));
-      }
-      tasks_ += participant.tasks;
-    }
-    for (std::size_t t = 0; t < graph_.tasks.size(); ++t) {
-      const Work& work = graph_.tasks[t].work;
-      if (std::holds_alternative<ShardWork>(work) || std::holds_alternative<NeighbourWork>(work))
-        inboxes_[t].resize(static_cast<std::size_t>(scene_.inboxes()));
-    }
-    if (graph_.asynchronous)
-      for (int j = 0; j < graph_.shards; ++j) shard_locks_.push_back(s4u::Mutex::create());
-    choose_records();
-  }
-
-  void choose_records() {
-    for (RecordedWorker& one : recorded_workers(scene_, cluster_, graph_, log_.kinds)) {
-      log_.timelines.push_back({one.weight, std::move(one.of_kind), {}});
-      participants_[one.worker].record = &log_.timelines.back().intervals;
-    }
-  }
-
-  // ---- life of a lane
-
-  void live(Lane& lane) {
-    Participant& self = *lane.participant;
-    for (int step = 0; step < self.limit; ++step) {
-      if (runs_away(step)) break;
-      self.started = std::max(self.started, step);
-      started_ = std::max(started_, step);
-      for (const TaskId id : lane.tasks) {
-        await_dependencies(lane, id, step);
-        execute(lane, id, step);
-        finish(lane, id, step);
-      }
-    }
-    --lanes_alive_;
-  }
-
-  /// An asynchronous worker that does thousands of steps for one of the slowest worker's (because its steps take
-  /// no time, say) would keep the replay going for ever.
-  bool runs_away(int step) {
-    constexpr int kMostAhead = 1000;
-    if (!graph_.asynchronous || stopping_ || step <= kMostAhead * (slowest_ + 1)) return false;
-    ran_away_ = true;
-    stop();
-    return true;
-  }
-
-  void await_dependencies(Lane& lane, TaskId id, int step) {
-    const Participant& self = *lane.participant;
-    for (const Dependency& d : incoming_[static_cast<std::size_t>(id)]) {
-      if (step < d.lag || (d.until && step >= *d.until)) continue;
-      const auto before = static_cast<std::size_t>(d.before);
-      if (stream_of(graph_.tasks[before], self.role) == kNoStream) continue;  // another role's task
-      while (self.done[before] < step - d.lag + 1) lane.wait(d.before);
-    }
-    const bool begins_step = &lane == self.lanes.front() && id == lane.tasks.front();
-    if (graph_.staleness && begins_step)
-      while (!stopping_ && step - slowest_ > *graph_.staleness) {
-        gated_.push_back(&lane);
-        lane.wait();
-      }
-  }
-
-  void finish(Lane& lane, TaskId id, int step) {
-    Participant& self = *lane.participant;
-    if (id == lane.tasks.back()) end_of_lane(lane, step);
-    ++self.done[static_cast<std::size_t>(id)];
-    for (Lane* other : self.lanes)
-      if (other->awaited == id) other->notify();
-    const auto s = static_cast<std::size_t>(step);
-    if (finished_.size() <= s) finished_.resize(s + 1, 0);
-    if (self.finished.size() <= s) self.finished.resize(s + 1, 0);
-    if (++self.finished[s] == self.tasks) self.step_ends.push_back(now());
-    if (++finished_[s] == tasks_) end_of_step(step);
-  }
-
-  void end_of_lane(const Lane& lane, int step) {
-    const auto offset = static_cast<std::size_t>(step - first_kept_);
-    while (ends_.size() <= offset) ends_.emplace_back(lanes_.size(), 0.0);
-    ends_[offset][lane.number] = now();
-  }
-
-  /// Every participant has finished `step`.
-  void end_of_step(int step) {
-    log_.pass_ends.push_back(now());
-    slowest_ = step + 1;
-    for (Lane* lane : std::exchange(gated_, {})) lane->notify();
-    if (stopping_) return;
-
-    std::vector<double> ends = std::move(ends_.front());
-    ends_.pop_front();
-    ++first_kept_;
-    if (!random() && !graph_.asynchronous && step >= warmup_passes(scenario_))
-      log_.period = steady_.add(std::move(ends));
-    if (log_.period || step + 1 >= scenario_.evaluation.max_steps) stop();
-  }
-
-  /// Lets every step end that has begun anywhere, since collectives need all workers.
-  void stop() {
-    stopping_ = true;
-    for (Participant& participant : participants_)
-      participant.limit = (graph_.asynchronous ? participant.started : started_) + 1;
-    for (Lane* lane : std::exchange(gated_, {})) lane->notify();
-  }
-
-  /// What follows in the same phase of the same step makes one interval, as the backward passes of many tensors do.
-  void record(Participant& self, TaskId id, int step, double start) {
-    if (!self.record || now() <= start) return;
-    const Phase phase = graph_.tasks[static_cast<std::size_t>(id)].phase;
-    if (!self.record->empty())
-      if (auto& [of_step, latest] = self.record->back();
-          of_step == step && latest.phase == phase && latest.end == start) {
-        latest.end = now();
-        return;
-      }
-    self.record->push_back({step, {phase, start, now()}});
-  }
-
-  void observe(const Participant& self, TaskId id, int step, double start) const {
-    const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
-    const StreamId stream = stream_of(task, self.role);
-    observer_({self.role, self.index, graph_.streams[static_cast<std::size_t>(stream)].name, task.name, task.phase,
-               step, start, now()});
-  }
-
-  // ---- tasks
-
-  void execute(Lane& lane, TaskId id, int step) {
-    Participant& self = *lane.participant;
-    const double reached = now();
-    const double start = std::visit([&](const auto& work) { return perform(work, lane, id, step); },
-                                    graph_.tasks[static_cast<std::size_t>(id)].work);
-    record(self, id, step, std::max(start, reached));
-    if (observer_) observe(self, id, step, std::max(start, reached));
-  }
-
-  // Each perform() returns when the work itself began, after any waiting for others.
-
-  double perform(const ComputeWork& work, Lane& lane, TaskId id, int step) {
-    const double start = now();
-    if (work.duration > Seconds{})
-      s4u::this_actor::execute(work.duration.si() * jitter(lane.participant->index, id, step) *
-                               scene_.work_per_second());
-    return start;
-  }
-
-  /// The mean factor of the micro-batches that a task belongs to.
-  [[nodiscard]] double jitter(int worker, TaskId id, int step) const {
-    if (!random()) return 1.0;
-    const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
-    const std::int64_t latest = std::int64_t{step} * graph_.draws() + task.micro_batch;
-    double sum = 0;
-    for (int i = 0; i < task.micro_batches; ++i)
-      sum += jitter_factor(cluster_.jitter, scenario_.evaluation.seed, run_, worker, latest - i);
-    return sum / task.micro_batches;
-  }
-
-  double perform(const ServeWork& work, Lane& lane, TaskId, int) {
-    const double start = now();
-    sleep(work.time[static_cast<std::size_t>(lane.participant->index)].si());
-    return start;
-  }
-
-  double perform(const CollectiveWork& work, Lane& lane, TaskId id, int) {
-    Rendezvous& meeting = meetings_[static_cast<std::size_t>(id)];
-    if (static_cast<std::size_t>(++meeting.arrived) < workers_) {
-      meeting.waiting.push_back(&lane);
-      // Other events of the participant wake the lane too.
-      for (const int before = meeting.held; meeting.held == before;) lane.wait();
-      return meeting.start;
-    }
-    meeting.start = now();
-    run_collective(work.call);
-    meeting.arrived = 0;
-    ++meeting.held;
-    for (Lane* other : std::exchange(meeting.waiting, {})) other->notify();
-    return meeting.start;
-  }
-
-  /// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
-  void run_collective(const CollectiveCall& call) {
-    const double start = now();
-    const double blocks = schedule_of(call, p_).blocks;
-    const auto known =
-        scene_.is_folded() ? collective_times_.find({key_of(call), call.bytes, call.recode}) : collective_times_.end();
-    if (known != collective_times_.end()) return sleep(known->second);
-    bool any = false;
-    scene_.for_each_round(call, [&](const SceneRound& round, int times) {
-      if (!std::exchange(any, true)) sleep(cluster_.collective_cost.si());
-      const double round_start = now();
-      run_round(round, call.bytes.si() / blocks, call.recode);
-      sleep((now() - round_start) * (times - 1));
-    });
-    if (scene_.is_folded()) collective_times_[{key_of(call), call.bytes, call.recode}] = now() - start;
-  }
-
-  /// @param recode  above 0: what a reducing round computes takes so long, instead of γ
-  void run_round(const SceneRound& round, double block, Seconds recode) {
-    messages_.clear();
-    for (const SceneMessage& message : round.messages) messages_.push_back({message});
-    for (const auto& comm : start_messages(messages_, block)) comm->wait();
-    const bool recodes = recode > Seconds{} && round.load.reduced > 0;
-    sleep(block * round.load.copied * cluster_.host_cost.si() +
-          (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
-  }
-
-  double perform(const ShardWork& work, Lane& lane, TaskId id, int) {
-    const bool is_worker = lane.participant->role == Role::worker, is_push = work.exchange == ShardExchange::push;
-    // A worker copies what goes to or comes from other hosts; a shard's host waits for those who copy most.
-    const Bytes copied = is_worker ? to_other_hosts(work.shard_bytes, lane)
-                                   : shard_exchange_cost(work.shard_bytes, p_, graph_.shards_co_located).copied;
-    const double copying = (copied * cluster_.host_cost).si();
-    const double start = now();
-    // What is pushed is copied out first; what is pulled is copied in last, and the shard's buffer is in use until
-    // then.
-    if (is_push && is_worker) sleep(copying);
-    const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, id);
-    if (!is_push) sleep(copying);
-    return std::max(start, sent);
-  }
-
-  double perform(const NeighbourWork& work, Lane& lane, TaskId id, int) {
-    const double start = now();
-    const double sent = exchange(scene_.exchange(work, lane.participant->number), lane, id);
-    const CostTerms terms = neighbour_exchange_cost(work.bytes, p_);
-    sleep((terms.copied * cluster_.host_cost + terms.reduced * cluster_.reduction_cost).si());
-    return std::max(start, sent);
-  }
-
-  /// Sends and receives a participant's messages.
-  /// @returns when the last sender sent; until then this is waiting for it rather than communication
-  double exchange(const SceneExchange& messages, Lane& lane, TaskId id) {
-    std::vector<Inbox>& inboxes = inboxes_[static_cast<std::size_t>(id)];
-    std::vector<Posted> outgoing;
-    for (const auto& [message, inbox] : messages.outgoing)
-      outgoing.push_back({message, &inboxes[static_cast<std::size_t>(inbox)]});
-    const auto comms = start_messages(outgoing, 1.0);
-    double sent = 0.0;
-    for (const int inbox : messages.expected)
-      sent = std::max(sent, receive(inboxes[static_cast<std::size_t>(inbox)], lane));
-    for (const auto& comm : comms) comm->wait();
-    return sent;
-  }
-
-  double perform(const ShardTransfer& transfer, Lane& lane, TaskId, int) {
-    const double start = now();
-    std::vector<Posted> outgoing{{scene_.transfer(transfer, lane.participant->number)}};
-    for (const auto& comm : start_messages(outgoing, 1.0)) comm->wait();
-    return start;
-  }
-
-  double perform(const ShardServe& serve, Lane& lane, TaskId, int) {
-    const auto& lock = shard_locks_[static_cast<std::size_t>(serve.shard)];
-    lock->lock();
-    const double start = now();
-    sleep((serve.time + (beside(lane, serve.shard) ? Bytes{} : serve.copied) * cluster_.host_cost).si());
-    lock->unlock();
-    return start;
-  }
-
-  double perform(const ShardCopy& copy, Lane& lane, TaskId, int) {
-    const double start = now();
-    sleep((to_other_hosts(copy.shard_bytes, lane) * cluster_.host_cost).si());
-    return start;
-  }
-
-  /// What a worker sends to shards on other hosts, shard_bytes[j] to each, or gets from them.
-  [[nodiscard]] Bytes to_other_hosts(const std::vector<Bytes>& shard_bytes, const Lane& lane) const {
-    Bytes sum{};
-    for (std::size_t j = 0; j < shard_bytes.size(); ++j)
-      if (!beside(lane, static_cast<int>(j))) sum += shard_bytes[j];
-    return sum;
-  }
-
-  /// Whether a worker's lane is on the shard's own host.
-  [[nodiscard]] bool beside(const Lane& lane, int shard) const {
-    return graph_.shards_co_located && lane.participant->index == shard_host(cluster_, graph_.shards, true, shard);
-  }
-
-  s4u::Engine& engine_;
-  Scene& scene_;
-  const Scenario& scenario_;
-  const Cluster& cluster_;
-  const StepGraph& graph_;
-  int run_;
-  const TaskObserver& observer_;
-  std::vector<std::vector<Dependency>> incoming_;  ///< by task
-  std::vector<Participant> participants_;          ///< workers, then shards
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::size_t lanes_alive_ = 0;
-  std::vector<Rendezvous> meetings_;                                        ///< by task
-  std::vector<std::vector<Inbox>> inboxes_;                                 ///< by task, then by number on the scene
-  std::vector<Posted> messages_;                                            ///< of the current round
-  std::map<std::tuple<CallKey, Bytes, Seconds>, double> collective_times_;  ///< folded: how long each took
-  std::vector<s4u::MutexPtr> shard_locks_;
-  SteadyState steady_;
-  int p_;
-  std::size_t workers_ = 0;  ///< participants that are workers
-  long tasks_ = 0;           ///< of a step, over all participants
-  int started_ = -1;
-  int slowest_ = 0;  ///< steps that every participant has finished
-  bool stopping_ = false;
-  bool ran_away_ = false;
-  std::exception_ptr failure_;  ///< a ModelError of some stream
-  std::vector<Lane*> gated_;
-  std::vector<long> finished_;  ///< by step: tasks finished, over all participants
-  ReplayLog log_;
-  std::deque<std::vector<double>> ends_;  ///< by step from first_kept_ on: end of every lane
-  int first_kept_ = 0;
-};
-
-// AddressSanitizer does not know the stacks that SimGrid's actors run on by default, and takes an exception on them for
-// an error; threads it knows.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kThreads = true;
-#elif defined(__has_feature)
-constexpr bool kThreads = __has_feature(address_sanitizer);
-#else
-constexpr bool kThreads = false;
-#endif
-
-/// Actors of a full replay: each stream of each worker and shard, but of shards that serve their workers' streams.
-std::size_t full_actors(const Scenario& scenario, const StepGraph& graph) {
-  const auto streams = [&](Role role) {
-    return static_cast<std::size_t>(
-        std::count_if(graph.streams.begin(), graph.streams.end(), [&](const Stream& s) { return s.role == role; }));
-  };
-  return static_cast<std::size_t>(scenario.cluster.workers) * streams(Role::worker) +
-         static_cast<std::size_t>(graph.shards) * streams(Role::server);
+ReplayLog log_of(const std::vector<Participant>& participants, const std::vector<WorkerKind>& kinds,
+                 const Progress& progress, Recorder& recorder) {
+  ReplayLog log{kinds, recorder.take_timelines(), progress.step_ends(), {}, progress.period(), progress.last()};
+  for (const Participant& participant : participants)
+    if (participant.role == Role::worker) log.worker_pass_ends.push_back(progress.step_ends(participant.number));
+  return log;
 }
 
 }  // namespace
 
 ReplayResult replay(const Scenario& scenario, const StepGraph& graph, int run, const TaskObserver& observer) {
-  // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
-  std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical",
-                                      fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
+  const Cluster& cluster = scenario.cluster;
   FidelityDecision fidelity = decide_fidelity(scenario, graph);
-  for (std::string& option : prepare_stacks(fidelity.folds ? 0 : full_actors(scenario, graph)))
-    options.push_back(std::move(option));
-  if (kThreads) options.emplace_back("--cfg=contexts/factory:thread");
-  std::vector<char*> arguments;
-  for (std::string& option : options) arguments.push_back(option.data());
-  int argc = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
-  s4u::Engine engine(&argc, arguments.data());
-  configure_network(scenario.cluster.transport);
-  const auto scene = fidelity.folds
-                         ? make_folded_scene(engine, scenario.cluster,
-                                             fidelity.fold ? std::move(*fidelity.fold) : fold(scenario.cluster, graph))
-                         : make_full_scene(engine, scenario.cluster, graph);
-  ReplayResult result = Replay(engine, *scene, scenario, graph, run, observer).run();
-  result.forecast.fidelity = fidelity.folds              ? fmt::format("folded: {}", scene->summary())
-                             : fidelity.why_full.empty() ? "full"
-                                                         : fmt::format("full: {}", fidelity.why_full);
+  simgrid::s4u::Engine engine = start_engine(fidelity.folds ? 0 : most_lanes(scenario, graph));
+  configure_network(cluster.transport);
+  const std::unique_ptr<Scene> scene = make_scene(engine, cluster, graph, fidelity);
+
+  std::vector<Participant> participants = participants_on(*scene, graph);
+  const std::vector<WorkerKind> kinds = worker_kinds(cluster);
+  Performer performer(*scene, scenario, graph, run);
+  Progress progress = begin_progress(participants, scenario, graph);
+  Recorder recorder(empty_timelines(*scene, cluster, graph, kinds), participants, graph, observer);
+  run_lanes(engine, participants, graph, performer, progress, recorder);
+
+  ReplayResult result = result_of(log_of(participants, kinds, progress, recorder), scenario, graph);
+  result.forecast.fidelity = describe(fidelity, *scene);
   return result;
 }
 

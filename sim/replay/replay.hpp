@@ -1,10 +1,11 @@
 // Replays a step graph on a simulated cluster.
 //
 // Every stream of every worker (and parameter-server shard) is a SimGrid actor that runs its tasks in order,
-// step after step, waiting for the dependencies on its own participant. Compute tasks are executions on the
-// worker's host, so streams that compute at the same time share the GPU. A collective starts when all workers
+// step after step, waiting for the dependencies on its own participant (lanes.hpp). Compute tasks are executions on
+// the worker's host, so streams that compute at the same time share the GPU. A collective starts when all workers
 // have reached it and proceeds round by round, every message a flow; direct messages start when their sender
-// reaches them. The replay ends when the steady state is proven (steady_state.hpp), or after max_steps.
+// reaches them (performer.hpp). The replay ends when the steady state is proven (progress.hpp, steady_state.hpp), or
+// after max_steps; the step time follows from when steps ended (replay_log.hpp).
 //
 // Full or folded (scene.hpp) as the scenario's fidelity says. What is held at a time is bounded: of a full replay one
 // round's messages and, for each stream of each worker, an actor with a stack of 256 KiB of which a few pages are

@@ -62,7 +62,7 @@ std::string how_averaged(const Scenario& scenario, const StepGraph& graph, doubl
   if (graph.asynchronous && !graph.staleness)
     return fmt::format("mean over workers of {:.1f} steps each, while the slowest did steps {} to {}", passes, first,
                        last);
-  if (graph.asynchronous || scenario.cluster.jitter.cv > 0) return fmt::format("mean of steps {} to {}", first, last);
+  if (!may_repeat(scenario, graph)) return fmt::format("mean of steps {} to {}", first, last);
   return fmt::format("no period found in {} steps: mean of steps {} to {}", last, first, last);
 }
 
@@ -89,6 +89,7 @@ void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& g
     forecast.step = Seconds(window / passes);
     forecast.drift = (half - before) / (after - half) - 1;
   }
+  forecast.no_period = may_repeat(scenario, graph);
   forecast.steady_state = how_averaged(scenario, graph, passes, skipped + 2, last + 1);
   for (const std::vector<double>& ends : log.worker_pass_ends)
     for (std::size_t i = 1; i < ends.size(); ++i)
@@ -118,6 +119,10 @@ void per_training_step(int steps, ReplayResult& result) {
 }
 
 }  // namespace
+
+bool may_repeat(const Scenario& scenario, const StepGraph& graph) {
+  return scenario.cluster.jitter.cv == 0 && !graph.asynchronous;
+}
 
 int warmup_passes(const Scenario& scenario) {
   const auto* pipelined = std::get_if<PipelinedStrategy>(&scenario.strategy);

@@ -1,6 +1,7 @@
 // What a replay writes down as it runs, and the answer that follows from it. Nothing here simulates.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -14,8 +15,9 @@
 
 namespace stepcast {
 
-/// When one worker did what, by passes of the step graph.
+/// When one worker did what, by passes of the step graph; for all who did the same.
 struct Timeline {
+  std::size_t worker = 0;                          ///< on the scene
   double weight = 0.0;                             ///< in the mean of all workers
   std::vector<double> of_kind;                     ///< in that of each kind
   std::deque<std::pair<int, Interval>> intervals;  ///< each with its pass
@@ -24,13 +26,16 @@ struct Timeline {
 /// Passes of the step graph are counted from 0. All times in seconds.
 struct ReplayLog {
   std::vector<WorkerKind> kinds;
-  std::deque<Timeline> timelines;
+  std::vector<Timeline> timelines;
   std::vector<double> pass_ends;  ///< by pass: when all participants had ended it
   /// By worker and pass: when it had ended it; to beyond the last of pass_ends.
   std::vector<std::vector<double>> worker_pass_ends;
   std::optional<Period> period;  ///< found at the end of pass number `proven`
   int proven = 0;
 };
+
+/// Whether passes may have a period: not where chance tells them apart, or who comes first to a server.
+bool may_repeat(const Scenario& scenario, const StepGraph& graph);
 
 /// Passes at the start that are not like the later ones: Pipe-SGD's warm-up.
 int warmup_passes(const Scenario& scenario);

@@ -36,6 +36,7 @@ Json pack(const StepForecast& f) {
             {"step", f.step.si()},
             {"breakdown", pack(f.breakdown)},
             {"steady_state", f.steady_state},
+            {"no_period", f.no_period},
             {"critical", f.critical},
             {"critical_steps", f.critical_steps},
             {"steps", f.steps},
@@ -56,6 +57,7 @@ StepForecast unpack_forecast(const Json& json) {
   f.breakdown = unpack_breakdown(json.at("breakdown"));
   if (const auto found = json.find("kinds"); found != json.end()) f.kinds = unpack_kinds(*found);
   f.steady_state = json.at("steady_state").get<std::string>();
+  f.no_period = json.at("no_period").get<bool>();
   f.critical = json.at("critical").get<std::vector<std::string>>();
   f.critical_steps = json.at("critical_steps").get<int>();
   f.steps = json.at("steps").get<int>();

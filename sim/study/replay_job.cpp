@@ -39,6 +39,7 @@ StepForecast combine(const std::vector<Json>& runs) {
     for (std::size_t i = 0; i < one.kinds.size(); ++i)
       all.kinds[i].breakdown = add(all.kinds[i].breakdown, one.kinds[i].breakdown, weight);
     all.steady_state = one.steady_state;
+    all.no_period = one.no_period;
     all.fidelity = one.fidelity;
     all.steps += one.steps;
     all.drift += one.drift * weight;

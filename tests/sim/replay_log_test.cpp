@@ -22,7 +22,7 @@ ReplayLog log_of(double first, double second, int passes) {
   const double end = passes * std::max(first, second);
   for (const double pass : {first, second}) {
     log.worker_pass_ends.emplace_back();
-    log.timelines.push_back({0.5, {}, {}});
+    log.timelines.push_back({log.timelines.size(), 0.5, {}, {}});
     // The pass that it is in at the end is done too.
     for (int k = 0; k * pass < end; ++k) {
       log.worker_pass_ends.back().push_back((k + 1) * pass);
@@ -67,6 +67,7 @@ TEST_CASE("a mean's halves tell whether it is steady") {
   const StepForecast got = result(log, false).forecast;
   require_close(1.5, got.step.si(), 1e-12, "15 s for 10 steps");
   require_close(3.75 / 6.25 - 1, got.drift, 1e-12, "second half's steps over the first's, less 1");
+  CHECK(got.no_period);
   CHECK(got.steady_state == "no period found in 12 steps: mean of steps 3 to 12");
   CHECK(std::abs(result(log_of(3, 4, 40), true).forecast.drift) < 1e-12);
 }

@@ -66,6 +66,7 @@ StepForecast random_forecast() {
   f.breakdown = parts();
   for (int kinds = integer_between(0, 3); kinds > 0; --kinds)
     f.kinds.push_back({integer_between(0, 9), integer_between(1, 9), parts()});
+  f.no_period = coin();
   f.steady_state = coin() ? "all streams repeat every 1 step to 1e-10" : "no \"period\" µ";
   if (coin()) f.critical = {"forward", "all-reduce 1/2"};
   f.critical_steps = integer_between(0, 9);
@@ -91,8 +92,9 @@ bool same(const StepForecast& a, const StepForecast& b) {
   };
   if (!std::equal(a.kinds.begin(), a.kinds.end(), b.kinds.begin(), b.kinds.end(), same_kinds)) return false;
   return a.first_step == b.first_step && a.step == b.step && parts(a.breakdown) == parts(b.breakdown) &&
-         a.steady_state == b.steady_state && a.critical == b.critical && a.critical_steps == b.critical_steps &&
-         a.steps == b.steps && a.drift == b.drift && distribution(a) == distribution(b);
+         a.steady_state == b.steady_state && a.no_period == b.no_period && a.critical == b.critical &&
+         a.critical_steps == b.critical_steps && a.steps == b.steps && a.drift == b.drift &&
+         distribution(a) == distribution(b);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-#include "sim/replay/recorded_workers.hpp"
+#include "sim/replay/timelines.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace stepcast {
 namespace {
@@ -15,13 +17,13 @@ bool kinds_are_alike(const Cluster& cluster, const StepGraph& graph) {
   });
 }
 
-std::vector<RecordedWorker> one_of_each_class(const Scene& scene, const Cluster& cluster,
-                                              const std::vector<WorkerKind>& kinds) {
-  std::vector<RecordedWorker> all;
+std::vector<Timeline> one_of_each_class(const Scene& scene, const Cluster& cluster,
+                                        const std::vector<WorkerKind>& kinds) {
+  std::vector<Timeline> all;
   for (std::size_t i = 0; i < scene.participants().size(); ++i) {
     const Scene::Participant& workers = scene.participants()[i];
     if (workers.role != Role::worker) continue;
-    RecordedWorker one{i, static_cast<double>(workers.count) / cluster.workers, {}};
+    Timeline one{i, static_cast<double>(workers.count) / cluster.workers, {}, {}};
     for (std::size_t k = 0; k < kinds.size(); ++k)
       one.of_kind.push_back(static_cast<double>(workers.of_kind[k]) / kinds[k].count);
     all.push_back(std::move(one));
@@ -31,16 +33,16 @@ std::vector<RecordedWorker> one_of_each_class(const Scene& scene, const Cluster&
 
 }  // namespace
 
-std::vector<RecordedWorker> recorded_workers(const Scene& scene, const Cluster& cluster, const StepGraph& graph,
-                                             const std::vector<WorkerKind>& kinds) {
+std::vector<Timeline> empty_timelines(const Scene& scene, const Cluster& cluster, const StepGraph& graph,
+                                      const std::vector<WorkerKind>& kinds) {
   if (scene.is_folded()) return one_of_each_class(scene, cluster, kinds);
-  std::vector<RecordedWorker> all;
+  std::vector<Timeline> all;
   const bool alike = kinds_are_alike(cluster, graph);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     const int kept = alike ? 1 : kinds[k].count;
     for (int i = 0; i < kept; ++i) {
       const double weight = static_cast<double>(kinds[k].count) / kept / cluster.workers;
-      RecordedWorker one{static_cast<std::size_t>(kinds[k].first + i), weight, std::vector<double>(kinds.size())};
+      Timeline one{static_cast<std::size_t>(kinds[k].first + i), weight, std::vector<double>(kinds.size()), {}};
       one.of_kind[k] = 1.0 / kept;
       all.push_back(std::move(one));
     }

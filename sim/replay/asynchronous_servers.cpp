@@ -1,0 +1,38 @@
+#include "sim/replay/asynchronous_servers.hpp"
+
+#include "sim/replay/actor.hpp"
+#include "sim/replay/messages.hpp"
+#include "sim/replay/shard_hosts.hpp"
+
+namespace stepcast {
+
+AsynchronousServers::AsynchronousServers(Scene& scene, const Cluster& cluster, const StepGraph& graph)
+    : scene_(scene), cluster_(cluster), graph_(graph) {
+  if (graph.asynchronous)
+    for (int j = 0; j < graph.shards; ++j) shards_.push_back(simgrid::s4u::Mutex::create());
+}
+
+double AsynchronousServers::perform(const ShardTransfer& transfer, const Lane& lane) {
+  const double start = now();
+  std::vector<Posted> outgoing{{scene_.transfer(transfer, lane.participant->number)}};
+  for (const auto& comm : start_messages(outgoing, 1.0)) comm->wait();
+  return start;
+}
+
+double AsynchronousServers::perform(const ShardServe& serve, const Lane& lane) {
+  const bool beside = is_beside(lane.participant->index, serve.shard, cluster_, graph_);
+  const auto& shard = shards_[static_cast<std::size_t>(serve.shard)];
+  shard->lock();
+  const double start = now();
+  sleep((serve.time + (beside ? Bytes{} : serve.copied) * cluster_.host_cost).si());
+  shard->unlock();
+  return start;
+}
+
+double AsynchronousServers::perform(const ShardCopy& copy, const Lane& lane) {
+  const double start = now();
+  sleep((to_other_hosts(copy.shard_bytes, lane.participant->index, cluster_, graph_) * cluster_.host_cost).si());
+  return start;
+}
+
+}  // namespace stepcast

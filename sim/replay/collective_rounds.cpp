@@ -1,0 +1,68 @@
+#include "sim/replay/collective_rounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/replay/actor.hpp"
+
+namespace stepcast {
+namespace {
+
+int workers_on(const Scene& scene) {
+  return static_cast<int>(std::count_if(scene.participants().begin(), scene.participants().end(),
+                                        [](const auto& participant) { return participant.role == Role::worker; }));
+}
+
+}  // namespace
+
+CollectiveRounds::CollectiveRounds(Scene& scene, const Cluster& cluster, std::size_t tasks)
+    : scene_(scene), cluster_(cluster), workers_(workers_on(scene)), meetings_(tasks) {}
+
+double CollectiveRounds::perform(const CollectiveWork& work, Lane& lane, TaskId task) {
+  Meeting& meeting = meetings_[static_cast<std::size_t>(task)];
+  if (++meeting.arrived < workers_) {
+    meeting.waiting.push_back(&lane);
+    // Other events of the participant wake the lane too.
+    for (const int before = meeting.held; meeting.held == before;) lane.wait();
+    return meeting.start;
+  }
+  meeting.start = now();
+  run(work.call);
+  meeting.arrived = 0;
+  ++meeting.held;
+  for (Lane* other : std::exchange(meeting.waiting, {})) other->notify();
+  return meeting.start;
+}
+
+/// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
+void CollectiveRounds::run(const CollectiveCall& call) {
+  if (!scene_.is_folded()) return run_rounds(call);
+  const std::tuple key{key_of(call), call.bytes, call.recode};
+  if (const auto known = took_.find(key); known != took_.end()) return sleep(known->second);
+  const double start = now();
+  run_rounds(call);
+  took_[key] = now() - start;
+}
+
+void CollectiveRounds::run_rounds(const CollectiveCall& call) {
+  const double block = call.bytes.si() / schedule_of(call, cluster_.workers).blocks;
+  bool begun = false;
+  scene_.for_each_round(call, [&](const SceneRound& round, int times) {
+    if (!std::exchange(begun, true)) sleep(cluster_.collective_cost.si());
+    const double start = now();
+    run_round(round, block, call.recode);
+    sleep((now() - start) * (times - 1));
+  });
+}
+
+/// @param recode  above 0: what a reducing round computes takes so long, instead of γ
+void CollectiveRounds::run_round(const SceneRound& round, double block, Seconds recode) {
+  messages_.clear();
+  for (const SceneMessage& message : round.messages) messages_.push_back({message});
+  for (const auto& comm : start_messages(messages_, block)) comm->wait();
+  const bool recodes = recode > Seconds{} && round.load.reduced > 0;
+  sleep(block * round.load.copied * cluster_.host_cost.si() +
+        (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
+}
+
+}  // namespace stepcast

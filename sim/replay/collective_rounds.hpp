@@ -1,0 +1,49 @@
+// Collectives as a replay carries them out.
+//
+// All workers meet at the task; whoever comes last runs the rounds, each when the one before has ended everywhere, and
+// the others sleep until the collective has ended.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "models/part/cluster.hpp"
+#include "models/strategy/step_graph.hpp"
+#include "sim/replay/messages.hpp"
+#include "sim/replay/participants.hpp"
+#include "sim/replay/scene.hpp"
+
+namespace stepcast {
+
+class CollectiveRounds {
+ public:
+  /// @param tasks  of the step graph
+  CollectiveRounds(Scene& scene, const Cluster& cluster, std::size_t tasks);
+
+  /// A worker's part in the collective of a task; returns when the last one came.
+  double perform(const CollectiveWork& work, Lane& lane, TaskId task);
+
+ private:
+  /// Where a collective's participants meet.
+  struct Meeting {
+    int arrived = 0;
+    int held = 0;  ///< how often they have met
+    double start = 0.0;
+    std::vector<Lane*> waiting;
+  };
+
+  void run(const CollectiveCall& call);
+  void run_rounds(const CollectiveCall& call);
+  void run_round(const SceneRound& round, double block, Seconds recode);
+
+  Scene& scene_;
+  const Cluster& cluster_;
+  int workers_;                                                 ///< on the scene
+  std::vector<Meeting> meetings_;                               ///< by task
+  std::vector<Posted> messages_;                                ///< of the current round
+  std::map<std::tuple<CallKey, Bytes, Seconds>, double> took_;  ///< folded: how long each lasts
+};
+
+}  // namespace stepcast

@@ -1,0 +1,38 @@
+// How the work of a task is carried out on the scene, by the actor of a lane: one function for each kind of Work.
+#pragma once
+
+#include "models/scenario/scenario.hpp"
+#include "models/strategy/step_graph.hpp"
+#include "sim/replay/asynchronous_servers.hpp"
+#include "sim/replay/collective_rounds.hpp"
+#include "sim/replay/direct_exchanges.hpp"
+#include "sim/replay/participants.hpp"
+#include "sim/replay/scene.hpp"
+
+namespace stepcast {
+
+class Performer {
+ public:
+  /// @param run  number of the run, for the random numbers of jitter
+  Performer(Scene& scene, const Scenario& scenario, const StepGraph& graph, int run);
+
+  /// Does a participant's part of a task, and takes as long as that takes.
+  /// @returns when the work itself began, after any waiting for others
+  /// @throws ModelError for a message too large to be counted
+  double perform(TaskId task, Lane& lane, int step);
+
+ private:
+  struct Kinds;
+  double compute(Seconds duration, int worker, TaskId task, int step) const;
+  [[nodiscard]] double jitter(int worker, TaskId task, int step) const;
+
+  const Scene& scene_;
+  const Scenario& scenario_;
+  const StepGraph& graph_;
+  int run_;
+  CollectiveRounds collectives_;
+  DirectExchanges exchanges_;
+  AsynchronousServers servers_;
+};
+
+}  // namespace stepcast

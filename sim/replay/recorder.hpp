@@ -1,0 +1,35 @@
+// What is written down of the tasks of a replay: timelines of some workers, and for an observer all of them.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "models/strategy/step_graph.hpp"
+#include "sim/replay/participants.hpp"
+#include "sim/replay/replay.hpp"
+#include "sim/replay/replay_log.hpp"
+
+namespace stepcast {
+
+class Recorder {
+ public:
+  /// @param timelines  to be filled, of the workers that they name
+  Recorder(std::vector<Timeline> timelines, const std::vector<Participant>& participants, const StepGraph& graph,
+           const TaskObserver& observer);
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  /// A participant has ended a task of `step`.
+  void add(const Participant& participant, TaskId task, int step, double start, double end);
+
+  /// Once nothing more is added.
+  std::vector<Timeline> take_timelines() { return std::move(timelines_); }
+
+ private:
+  const StepGraph& graph_;
+  const TaskObserver& observer_;
+  std::vector<Timeline> timelines_;
+  std::vector<Timeline*> timeline_of_;  ///< by participant; null for those of whom none is kept
+};
+
+}  // namespace stepcast

@@ -1,0 +1,133 @@
+// When a replay stops, and what is ended before it does; told by hand what happens.
+#include "sim/replay/progress.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+
+namespace {
+
+/// Two participants with one lane of one task each.
+Progress of_two(const ProgressRules& rules) { return Progress(rules, {1, 1}, 2); }
+
+/// A participant begins a step and ends it; whether with it all have.
+bool do_step(Progress& progress, std::size_t participant, int step, double end) {
+  REQUIRE(progress.begin(participant, step));
+  progress.end_lane(participant, step, end);
+  return progress.end_task(participant, step, end);
+}
+
+}  // namespace
+
+TEST_CASE("synchronous participants all end the latest step that one has begun") {
+  ProgressRules rules;
+  rules.max_steps = 2;
+  Progress progress = of_two(rules);
+  CHECK_FALSE(do_step(progress, 0, 0, 1));
+  CHECK(do_step(progress, 1, 0, 2));
+  CHECK_FALSE(do_step(progress, 0, 1, 3));
+  REQUIRE(progress.begin(0, 2));
+  CHECK(do_step(progress, 1, 1, 4));  // two steps have ended everywhere
+  CHECK_FALSE(progress.begin(0, 3));
+  CHECK_FALSE(do_step(progress, 1, 2, 5));
+  CHECK_FALSE(progress.begin(1, 3));
+  progress.end_lane(0, 2, 6);
+  CHECK(progress.end_task(0, 2, 6));
+  CHECK(progress.last() == 1);
+  CHECK(progress.step_ends() == std::vector<double>{2, 4, 6});
+  CHECK(progress.step_ends(0) == std::vector<double>{1, 3, 6});
+  CHECK(progress.step_ends(1) == std::vector<double>{2, 4, 5});
+}
+
+TEST_CASE("asynchronous participants end their own steps only") {
+  ProgressRules rules;
+  rules.asynchronous = true;
+  rules.max_steps = 1;
+  Progress progress = of_two(rules);
+  CHECK_FALSE(do_step(progress, 0, 0, 1));
+  REQUIRE(progress.begin(0, 1));
+  CHECK(do_step(progress, 1, 0, 2));
+  CHECK_FALSE(progress.begin(1, 1));
+  CHECK_FALSE(progress.begin(0, 2));
+}
+
+TEST_CASE("a step of several lanes ends with the last task") {
+  // The first participant has two lanes, of one and of two tasks.
+  Progress progress({}, {3, 1}, 3);
+  REQUIRE(progress.begin(0, 0));
+  REQUIRE(progress.begin(1, 0));
+  CHECK_FALSE(progress.end_task(0, 0, 1));
+  progress.end_lane(0, 0, 2);
+  CHECK_FALSE(progress.end_task(0, 0, 2));
+  progress.end_lane(2, 0, 3);
+  CHECK_FALSE(progress.end_task(1, 0, 3));
+  progress.end_lane(1, 0, 4);
+  CHECK(progress.end_task(0, 0, 4));
+  CHECK(progress.step_ends() == std::vector<double>{4});
+}
+
+TEST_CASE("a period ends a replay, from the step on where one may be") {
+  // Steps of 2 s, which repeat from the start. A longest lag of 1: two steps that end like the two before them, so
+  // three in all. They are looked at from step `from` on, so it is step from + 2 that proves the period.
+  for (const int from : {0, 4}) {
+    ProgressRules rules;
+    rules.periodic_from = from;
+    rules.max_steps = 20;
+    Progress progress = of_two(rules);
+    int step = 0;
+    for (; !progress.period(); ++step) {
+      do_step(progress, 0, step, 2.0 * step + 1);
+      do_step(progress, 1, step, 2.0 * step + 2);
+    }
+    CHECK(progress.last() == from + 2);
+    CHECK(progress.period()->steps == 1);
+    CHECK(progress.period()->seconds == 2.0);
+    CHECK_FALSE(progress.begin(0, step));
+  }
+}
+
+TEST_CASE("where steps differ by chance none is looked for") {
+  ProgressRules rules;
+  rules.max_steps = 20;
+  Progress progress = of_two(rules);
+  for (int step = 0; step < 20; ++step)
+    for (const std::size_t participant : {0, 1}) do_step(progress, participant, step, 2.0 * step);
+  CHECK_FALSE(progress.period());
+  CHECK(progress.last() == 19);
+  CHECK_FALSE(progress.begin(0, 20));
+}
+
+TEST_CASE("staleness holds back who is too far ahead of the slowest, until the replay stops") {
+  ProgressRules rules;
+  rules.asynchronous = true;
+  rules.staleness = 1;
+  rules.max_steps = 2;
+  Progress progress = of_two(rules);
+  do_step(progress, 0, 0, 1);
+  do_step(progress, 0, 1, 2);
+  REQUIRE(progress.begin(0, 2));
+  CHECK_FALSE(progress.is_too_far_ahead(1));  // the slowest has ended none
+  CHECK(progress.is_too_far_ahead(2));
+  do_step(progress, 1, 0, 3);
+  CHECK_FALSE(progress.is_too_far_ahead(2));
+  CHECK(progress.is_too_far_ahead(3));
+  do_step(progress, 1, 1, 4);
+  CHECK_FALSE(progress.is_too_far_ahead(3));
+}
+
+TEST_CASE("an asynchronous worker runs away after a thousand steps for one of the slowest") {
+  ProgressRules rules;
+  rules.asynchronous = true;
+  rules.max_steps = 10;
+  Progress progress = of_two(rules);
+  // While the slowest is in its first step: steps 0 to 1000. In its second: up to 2000.
+  for (int step = 0; step <= 1000; ++step) do_step(progress, 0, step, 0);
+  do_step(progress, 1, 0, 1);
+  for (int step = 1001; step <= 2000; ++step) do_step(progress, 0, step, 1);
+  CHECK_FALSE(progress.ran_away());
+  CHECK_FALSE(progress.begin(0, 2001));
+  CHECK(progress.ran_away());
+}
