@@ -118,12 +118,33 @@ struct WorkloadVariant {
   bool operator==(const WorkloadVariant&) const = default;
 };
 
+/// Times of the whole network's pass and update, and what they are for: shapes and a profile, which know each layer, say
+/// how long its part of them takes. The network is the table's without its variant, and nothing computed again.
+struct MeasuredTimes {
+  std::optional<Seconds> forward, backward, update;
+  int batch = 1;
+  Dtype dtype = Dtype::fp32;
+  DeviceProfile profile;
+
+  template <class V>
+  static void describe(V& v, MeasuredTimes& x) {
+    v.optional("forward", x.forward, "of a pass; null: as the profile says", positive);
+    v.optional("backward", x.backward, "of a pass; null: as the profile says", positive);
+    v.optional("update", x.update, "of a step; null: as the profile says", positive);
+    v.required("batch", x.batch, "samples of that pass", at_least(1));
+    v.required("dtype", x.dtype, "type of its kernels' operands");
+    v.required("profile", x.profile, "the device that it ran on");
+  }
+  bool operator==(const MeasuredTimes&) const = default;
+};
+
 /// Passes of a step, at most.
 inline constexpr int kMostAccumulation = 65536;
 
 /// A layer table. Times come in one of five forms:
 ///   layers       per layer, in forward order: forward and backward time, gradient tensors
-///   shapes       per layer, its kind and shape: gradients follow from it, times from `profile`
+///   shapes       per layer, its kind and shape: gradients follow from it, times from `profile`, and from `measured`
+///                where there are times of the whole
 ///   transformer  the sizes of one, from which the layers' shapes follow
 ///   gradients    in the order back-propagation finishes them, each with its `gap`, and one `forward` total
 ///   totals       `forward` and `backward` totals, with `gradients` that have no gaps
@@ -146,6 +167,7 @@ struct WorkloadTable {
   Seconds update{};
   Optimizer optimizer = Optimizer::momentum;
   std::optional<DeviceProfile> profile;
+  std::optional<MeasuredTimes> measured;
   std::optional<WorkloadVariant> variant;
   std::vector<WorkloadVariant> variants;
   std::optional<int> timed_batch;
@@ -191,6 +213,9 @@ struct WorkloadTable {
         "optimizer", x.optimizer,
         "what the update does: the state it keeps, in the memory column for tables with times too, and with shapes its time");
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
+    v.optional(
+        "measured", x.measured,
+        "with shapes: times of the whole network, without its variant and with nothing computed again; each layer's is the profile's times measured over what the profile of the measurement says");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");
     v.optional("timed_batch", x.timed_batch,

@@ -15,6 +15,8 @@ Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
   if (scenario.workload && scenario.workload->profile) {
     WorkloadTable table = *scenario.workload;
     table.profile = at_side(*table.profile, side, compute_dtype_of(table));
+    // Measured times stand, whatever a profile says of how they are shared out.
+    if (table.measured) table.measured->profile = at_side(table.measured->profile, side, table.measured->dtype);
     scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
   }
   return evaluate(build_step_graph(scenario, make_workload(scenario), prices), prices).step;

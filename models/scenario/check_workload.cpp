@@ -21,10 +21,12 @@ class Checker {
               "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
       else fault("/workload/gradients", "gradients beside layers", "layers alone");
     }
+    constexpr const char* kMeasured =
+        "write it in /workload/measured, with the batch, dtype and profile that it is for, or remove it";
     if (w.forward)
-      fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", "remove it");
+      fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", kMeasured);
     if (w.backward)
-      fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", "remove it");
+      fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", kMeasured);
     if (!w.profile)
       fault("/workload/profile",
             w.transformer ? "nothing, and a transformer gives shapes" : "nothing, and layers give shapes",
@@ -42,6 +44,9 @@ class Checker {
       fault("/workload/variant", "a variant of layers without shapes", "null: only shapes can be factorized");
     if (w.profile)
       fault("/workload/profile", "a profile for layers without shapes", "null: the table gives its own times");
+    if (w.measured)
+      fault("/workload/measured", "times of the whole for layers without shapes",
+            "null: the table gives its own times");
     if (w.compute_dtype)
       fault("/workload/compute_dtype", fmt::format("{} beside times", name_of(*w.compute_dtype)),
             "null: the table gives its own times",

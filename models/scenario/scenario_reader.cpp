@@ -174,11 +174,12 @@ std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Documen
                         : document.workload_file ? files_.read(*document.workload_file)
                                                  : *found;
   if (const auto known = tables_.find(&written); shared && known != tables_.end()) return known->second;
-  const std::string file =
-      document.workload_file ? document.workload_file->string() : document.origins.file_of("/workload/profile");
+  const auto file_of = [&](const std::string& pointer) {
+    return document.workload_file ? document.workload_file->string() : document.origins.file_of(pointer);
+  };
   Json json = written;
   const std::size_t before = faults.size();
-  resolve_workload(json, "/workload", file, files_, faults);
+  resolve_workload(json, "/workload", file_of, files_, faults);
   auto table = std::make_shared<WorkloadTable>();
   read_value(json, "/workload", *table, {}, faults);
   if (faults.size() == before && shared) tables_[&written] = table;

@@ -77,11 +77,17 @@ void resolve_variant(Json& workload, const std::string& root, std::vector<Fault>
 
 }  // namespace
 
-void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files,
+void resolve_workload(Json& workload, const std::string& root,
+                      const std::function<std::string(const std::string&)>& file_of, PartFiles& files,
                       std::vector<Fault>& faults) {
   if (!workload.is_object()) return;
-  if (const auto profile = workload.find("profile"); profile != workload.end())
-    resolve_profile(*profile, root, file, files, faults);
+  const auto resolve = [&](Json& owner, const std::string& pointer) {
+    if (const auto profile = owner.find("profile"); profile != owner.end())
+      resolve_profile(*profile, pointer, file_of(pointer_to(pointer, "profile")), files, faults);
+  };
+  resolve(workload, root);
+  if (const auto measured = workload.find("measured"); measured != workload.end() && measured->is_object())
+    resolve(*measured, pointer_to(root, "measured"));
   if (workload.contains("variant")) resolve_variant(workload, root, faults);
 }
 
@@ -92,7 +98,8 @@ WorkloadTable load_workload(const std::filesystem::path& file, const Json& over,
     for (const auto& [key, value] : over.items()) json[key] = value;
   WorkloadTable table;
   std::vector<Fault> faults;
-  resolve_workload(json, "", file.string(), files, faults);
+  resolve_workload(
+      json, "", [&](const std::string&) { return file.string(); }, files, faults);
   read_value(json, "", table, {}, faults);
   if (faults.empty() && gives_shapes(table)) check_shapes(table, "", faults);
   for (Fault& fault : faults)

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "models/part/profile.hpp"
 #include "models/part/workload.hpp"
@@ -9,12 +12,13 @@
 
 namespace stepcast {
 
-/// Replaces `profile`, where it is text or has "from", by the content of its file in profiles/, and `variant`, where
-/// it is text or has "from", by the entry of `variants` with that name ("vanilla": by null). Sibling keys of "from"
-/// are laid over what it names.
-/// @param file     the file that wrote a pointer below the workload, for relative paths and faults
+/// Replaces `profile`, and that of `measured`, where it is text or has "from", by the content of its file in profiles/,
+/// and `variant`, where it is text or has "from", by the entry of `variants` with that name ("vanilla": by null).
+/// Sibling keys of "from" are laid over what it names.
+/// @param file_of  the file that wrote the value at a pointer, for relative paths and faults
 /// @param faults   their pointers start with `root`, their file is empty unless it is the profile's own
-void resolve_workload(Json& workload, const std::string& root, const std::string& file, PartFiles& files,
+void resolve_workload(Json& workload, const std::string& root,
+                      const std::function<std::string(const std::string&)>& file_of, PartFiles& files,
                       std::vector<Fault>& faults);
 
 /// The layer table of a file, with the keys of `over` ({"variant": "pufferfish", "profile": "v100-datasheet"}) put in

@@ -38,7 +38,15 @@ class ShapeChecker {
     for (std::size_t i = 0; i < table_.variants.size(); ++i)
       variant(table_.variants[i], fmt::format("{}/variants/{}", root_, i));
     if (table_.variant) variant(*table_.variant, root_ + "/variant");
-    if (table_.profile) profile(*table_.profile);
+    if (table_.profile)
+      profile(*table_.profile, root_ + "/profile", compute_dtype_of(table_),
+              root_ + (table_.compute_dtype ? "/compute_dtype" : "/dtype"));
+    if (const auto& measured = table_.measured) {
+      const std::string at = root_ + "/measured";
+      if (!measured->forward && !measured->backward && !measured->update)
+        fault(at, "no time", "at least one of forward, backward and update");
+      profile(measured->profile, at + "/profile", measured->dtype, at + "/dtype");
+    }
   }
 
  private:
@@ -52,7 +60,8 @@ class ShapeChecker {
             fmt::format("{} beside a dtype of {}", name_of(*table_.compute_dtype), name_of(table_.dtype)),
             "a type at most as wide as dtype", "exchange them, or leave compute_dtype out");
     if (table_.update != Seconds{})
-      fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile", "remove it");
+      fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile",
+            "write it in " + root_ + "/measured, with the batch, dtype and profile that it is for, or remove it");
   }
 
   void transformer() {
@@ -179,27 +188,27 @@ class ShapeChecker {
           near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 
-  void profile(const DeviceProfile& profile) {
-    entries(profile);
-    ranges(profile);
-    roofline_spreads(profile);
-    check_kernels(profile, root_ + "/profile", faults_);
+  /// @param at  where the profile is
+  /// @param dtype  that it must have a peak for, as `asked` says
+  void profile(const DeviceProfile& profile, const std::string& at, Dtype dtype, const std::string& asked) {
+    entries(profile, at);
+    ranges(profile, at);
+    roofline_spreads(profile, at);
+    check_kernels(profile, at, faults_);
     std::string types;
-    const Dtype dtype = compute_dtype_of(table_);
     for (const PeakRate& peak : profile.peaks) {
       if (peak.dtype == dtype) return;
       types += fmt::format("{}{}", types.empty() ? "" : ", ", name_of(peak.dtype));
     }
-    fault(root_ + (table_.compute_dtype ? "/compute_dtype" : "/dtype"),
-          fmt::format("{} on the device \"{}\"", name_of(dtype), profile.name),
+    fault(asked, fmt::format("{} on the device \"{}\"", name_of(dtype), profile.name),
           types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
   }
 
   /// An impossible shape would never match a layer; of two alike entries only one would count.
-  void entries(const DeviceProfile& profile) {
+  void entries(const DeviceProfile& profile, const std::string& root) {
     for (std::size_t i = 0; i < profile.layers.size(); ++i) {
       const LayerEntry& entry = profile.layers[i];
-      const std::string at = fmt::format("{}/profile/layers/{}", root_, i);
+      const std::string at = fmt::format("{}/layers/{}", root, i);
       std::visit([&](const auto& shape) { check(shape, at + "/shape"); }, entry.shape);
       if (!entry.forward && !entry.data_gradient && !entry.weight_gradient)
         fault(at, "an entry without a time", "at least one of forward, data_gradient and weight_gradient");
@@ -209,11 +218,11 @@ class ShapeChecker {
     }
   }
 
-  void ranges(const DeviceProfile& profile) {
+  void ranges(const DeviceProfile& profile, const std::string& root) {
     std::set<Dtype> types;
     for (std::size_t i = 0; i < profile.range.size(); ++i) {
       const FittedRange& range = profile.range[i];
-      const std::string at = fmt::format("{}/profile/range/{}", root_, i);
+      const std::string at = fmt::format("{}/range/{}", root, i);
       if (!types.insert(range.dtype).second)
         fault(at + "/dtype", fmt::format("{} a second time", name_of(range.dtype)), "one range for each type");
       if (range.flops.min > range.flops.max)
@@ -225,12 +234,12 @@ class ShapeChecker {
     }
   }
 
-  void roofline_spreads(const DeviceProfile& profile) {
+  void roofline_spreads(const DeviceProfile& profile, const std::string& root) {
     std::set<Dtype> types;
     for (std::size_t i = 0; i < profile.roofline_spread.size(); ++i)
       if (const Dtype dtype = profile.roofline_spread[i].dtype; !types.insert(dtype).second)
-        fault(fmt::format("{}/profile/roofline_spread/{}/dtype", root_, i),
-              fmt::format("{} a second time", name_of(dtype)), "one spread for each type");
+        fault(fmt::format("{}/roofline_spread/{}/dtype", root, i), fmt::format("{} a second time", name_of(dtype)),
+              "one spread for each type");
   }
 
   const WorkloadTable& table_;

@@ -145,15 +145,41 @@ WorkloadTable list_gradients(const WorkloadTable& table) {
   return listed;
 }
 
+Corrections corrections_of(const WorkloadTable& table) {
+  Corrections all;
+  if (!table.measured) return all;
+  const MeasuredTimes& measured = *table.measured;
+  WorkloadTable whole = table;
+  whole.measured.reset();
+  whole.variant.reset();
+  whole.recomputation = Recomputation::none;
+  whole.compute_dtype = measured.dtype;
+  const WorkloadTable timed = time_layers(whole, measured.profile, measured.batch);
+  Seconds forward{}, backward{};
+  for (const Layer& layer : timed.layers) {
+    forward += layer.forward;
+    backward += layer.backward;
+  }
+  const auto correct = [](double& factor, const std::optional<Seconds>& known, Seconds said) {
+    if (known && said > Seconds{}) factor = *known / said;
+  };
+  correct(all.forward, measured.forward, forward);
+  correct(all.backward, measured.backward, backward);
+  correct(all.update, measured.update, timed.update);
+  return all;
+}
+
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch) {
   if (!gives_shapes(table)) return table;
   WorkloadTable timed = list_gradients(table);
-  timed.update = time_of(update_of(timed, profile), profile);
+  const Corrections corrections = corrections_of(table);
+  timed.update = time_of(update_of(timed, profile), profile) * corrections.update;
   for (Layer& layer : timed.layers) {
     const LayerTimes times = times_of(profile, *layer.shape, batch, compute_dtype_of(table));
-    layer.forward = times.forward;
+    layer.forward = times.forward * corrections.forward;
     layer.backward = times.weight_gradient;
     if (&layer != &timed.layers.front()) layer.backward += times.data_gradient;
+    layer.backward *= corrections.backward;
     layer.shape.reset();
   }
   compute_again(recomputed_blocks(timed), timed.layers);
@@ -161,6 +187,7 @@ WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profi
   timed.recomputed_share = 1;
   timed.batch = batch;
   timed.profile.reset();
+  timed.measured.reset();
   timed.compute_dtype.reset();
   timed.variants.clear();
   timed.parameters.reset();

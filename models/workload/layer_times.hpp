@@ -66,8 +66,16 @@ Update update_of(const WorkloadTable& listed, const DeviceProfile& profile);
 /// @throws ModelError when the profile has no peak
 Seconds time_of(const Update& update, const DeviceProfile& profile);
 
+/// What was measured of the whole network over what the profile of the measurement says of it, by which each part's
+/// times are multiplied; 1 where nothing was.
+struct Corrections {
+  double forward = 1, backward = 1, update = 1;
+};
+/// @pre the table passed check_shapes
+Corrections corrections_of(const WorkloadTable& table);
+
 /// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update time
-/// from the optimizer and the profile. The first layer needs no data gradient, since nothing before it learns. A
+/// from the optimizer and the profile, each corrected by what was measured. The first layer needs no data gradient, since nothing before it learns. A
 /// variant is applied first. Where blocks are computed again, the last layer's backward has the time of the block's
 /// forward, since that comes first. A table that gives times is returned as it is.
 /// @pre the table passed check_shapes

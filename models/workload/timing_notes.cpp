@@ -62,6 +62,21 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   return text;
 }
 
+/// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as measured at batch 32 in fp32"
+std::string corrected(const WorkloadTable& table) {
+  const MeasuredTimes& measured = *table.measured;
+  const Corrections factors = corrections_of(table);
+  std::vector<std::string> parts;
+  const auto tell = [&](const char* name, const std::optional<Seconds>& known, double factor) {
+    if (known) parts.push_back(fmt::format("{} {:.3g} times", name, factor));
+  };
+  tell("forward", measured.forward, factors.forward);
+  tell("backward", measured.backward, factors.backward);
+  tell("update", measured.update, factors.update);
+  return fmt::format("{} what the profile \"{}\" says, as given for batch {} in {}", fmt::join(parts, ", "),
+                     measured.profile.name, measured.batch, name_of(measured.dtype));
+}
+
 /// What is known of the roofline's own error.
 std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
@@ -154,6 +169,7 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
   if (!gives_shapes(table) || !table.profile) return notes;
   const DeviceProfile& profile = *table.profile;
   const WorkloadTable listed = list_gradients(table);
+  if (table.measured) notes.push_back(corrected(table));
   for (const Evidence evidence : kUnmeasured)
     if (const std::vector<std::string> names = timed_by(evidence, listed, profile, table.batch); !names.empty())
       notes.push_back(fmt::format("{} {} from entries of the profile \"{}\" that are {}, not measured: {}",

@@ -99,6 +99,19 @@ TEST_CASE("band: computing scales, communication does not") {
   });
 }
 
+TEST_CASE("band: measured times stand on the device and at the batch that they are of") {
+  // Both layers by the roofline of one profile, whose constants are all off by one factor: what is measured of the whole
+  // is what they add up to on either side. The update was not measured.
+  const DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 1_us, 0.2);
+  WorkloadTable table = two_layers(profile);
+  table.measured = MeasuredTimes{5_ms, 9_ms, {}, 8, Dtype::fp32, profile};
+  const Scenario alone = scenario_of(table, AllReduceStrategy{}, 1);
+  const Seconds update = make_workload(table).update, step = 5_ms + 9_ms + update;
+  const Band band = band_of(alone, step, step);
+  require_close(14_ms + update / 1.2, band.low, 1e-12, "low");
+  require_close(14_ms + update * 1.2, band.high, 1e-12, "high");
+}
+
 TEST_CASE("band: mixed precision has the roofline's spread of the operands") {
   // Known within a factor 1.5 in fp32 and 4 in bf16; one worker alone computes, and gradients are fp32.
   DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 3_us, {});

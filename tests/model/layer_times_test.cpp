@@ -227,6 +227,46 @@ TEST_CASE("an update that the profile lists is priced tensor by tensor, others b
   require_close(3 * 2_us + 481.8_us, time_layers(table, profile, 1).update, 1e-12, "bound by the device's arithmetic");
 }
 
+TEST_CASE("times measured of the whole are shared out as the profile says") {
+  const DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4), faster = device(4_TFLOPS, 100_GBps, 1_us, 4);
+  WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
+  table.layers.emplace_back().name = "relu";
+  table.layers.back().shape = Activation{ActivationFunction::relu, 300};
+  const auto forward_of = [&](const WorkloadTable& of, const DeviceProfile& by, int batch) {
+    Seconds sum{};
+    for (const Layer& layer : time_layers(of, by, batch).layers) sum += layer.forward;
+    return sum;
+  };
+  const WorkloadTable said = time_layers(table, profile, 8);
+  WorkloadTable measured = table;
+  measured.measured =
+      MeasuredTimes{forward_of(table, profile, 8) * 3.0, {}, said.update * 0.5, 8, Dtype::fp32, profile};
+
+  // Where it was measured: 3 times the forecast of forward, each layer's; half of the update; backward is not known.
+  const WorkloadTable there = time_layers(measured, profile, 8);
+  for (std::size_t i = 0; i < there.layers.size(); ++i) {
+    require_close(said.layers[i].forward * 3.0, there.layers[i].forward, 1e-12, "forward");
+    CHECK(there.layers[i].backward == said.layers[i].backward);
+  }
+  require_close(said.update * 0.5, there.update, 1e-12, "update");
+  // With other samples, on another device and in a variant, 3 times what is said there.
+  require_close(forward_of(table, profile, 16) * 3.0, forward_of(measured, profile, 16), 1e-12, "batch");
+  require_close(forward_of(table, faster, 8) * 3.0, forward_of(measured, faster, 8), 1e-12, "device");
+  WorkloadTable thin = table, measured_thin = measured;
+  thin.variant = measured_thin.variant = WorkloadVariant{"thin", "", Factorize{0.25, "", {}, {}}};
+  require_close(forward_of(thin, profile, 8) * 3.0, forward_of(measured_thin, profile, 8), 1e-12, "variant");
+  // Computing a block again adds its corrected forward, which is no part of what was measured.
+  for (WorkloadTable* one : {&table, &measured}) {
+    one->layers[0].name = "block.0.a";
+    one->layers[1].name = "block.0.b";
+  }
+  WorkloadTable again = measured;
+  again.recomputation = Recomputation::blocks;
+  const WorkloadTable kept = time_layers(measured, profile, 8), computed = time_layers(again, profile, 8);
+  require_close(kept.layers[1].backward + kept.layers[0].forward + kept.layers[1].forward, computed.layers[1].backward,
+                1e-12, "recomputed");
+}
+
 TEST_CASE("the first layer has no data gradient, and the timed table is the workload's") {
   const DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
