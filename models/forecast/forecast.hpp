@@ -69,6 +69,9 @@ struct StepForecast {
   /// Replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first,
   /// relatively.
   double drift = 0.0;
+  /// Replay, stale-synchronous servers: how many more steps than the slowest worker's all did in that time, mean,
+  /// relatively. In the long run none: where there are, bounds are yet to hold some back.
+  double lead = 0.0;
   std::string fidelity;                      ///< replay: "folded" and to how much, or "full" and why
   std::optional<Distribution> distribution;  ///< replay with jitter
 };

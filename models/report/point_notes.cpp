@@ -40,6 +40,17 @@ void add_drift(const Scenario& scenario, const StepForecast& replay, std::vector
           : fmt::format("not steady yet: {}; more /evaluation/max_steps", halves));
 }
 
+/// Notes where fast workers of bounded staleness do not wait yet as they will.
+void add_lead(const StepForecast& replay, std::vector<std::string>& notes) {
+  constexpr double kSteady = 0.05;
+  if (replay.lead > kSteady)
+    notes.push_back(
+        fmt::format("not steady yet: workers did {:.0f} % more steps than the slowest, within the staleness bound that "
+                    "will hold them back; shares of the step and percentiles are those of this start; more "
+                    "/evaluation/max_steps",
+                    100 * replay.lead));
+}
+
 /// Notes where batch or dtype are not those that a table's times are for.
 void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
   const auto axis = [&](std::string_view name) { return goes_over(point, name); };
@@ -236,6 +247,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
     report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
   if (own.answers.replay && own.answers.replay->no_period) report.notes.push_back(own.answers.replay->steady_state);
   if (own.answers.replay) add_drift(scenario, *own.answers.replay, report.notes);
+  if (own.answers.replay) add_lead(*own.answers.replay, report.notes);
   if (may_stay_in_step(own.graph, scenario.cluster))
     report.notes.push_back(
         "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");

@@ -47,14 +47,17 @@ double passes_done(const std::vector<double>& ends, double time) {
   return ended + (time - start) / (*next - start);
 }
 
+double mean_passes_done(const ReplayLog& log, double time) {
+  double sum = 0.0;
+  for (const std::vector<double>& ends : log.worker_pass_ends) sum += passes_done(ends, time);
+  return sum / static_cast<double>(log.worker_pass_ends.size());
+}
+
 /// Passes done by `time`. Of asynchronous workers the mean, since fast ones do more; with staleness bounded all do
 /// equally many in the long run, and what the fast ones are ahead by at first is no faster step: those of the slowest,
 /// as of synchronous ones.
 double passes_done(const ReplayLog& log, const StepGraph& graph, double time) {
-  if (!graph.asynchronous || graph.staleness) return passes_done(log.pass_ends, time);
-  double sum = 0.0;
-  for (const std::vector<double>& ends : log.worker_pass_ends) sum += passes_done(ends, time);
-  return sum / static_cast<double>(log.worker_pass_ends.size());
+  return graph.asynchronous && !graph.staleness ? mean_passes_done(log, time) : passes_done(log.pass_ends, time);
 }
 
 std::string how_averaged(const Scenario& scenario, const StepGraph& graph, double passes, std::size_t first,
@@ -88,6 +91,7 @@ void averaged(const ReplayLog& log, const Scenario& scenario, const StepGraph& g
   if (window > 0) {  // passes may take no time at all
     forecast.step = Seconds(window / passes);
     forecast.drift = (half - before) / (after - half) - 1;
+    if (graph.staleness) forecast.lead = (mean_passes_done(log, end) - mean_passes_done(log, begin)) / passes - 1;
   }
   forecast.no_period = may_repeat(scenario, graph);
   forecast.steady_state = how_averaged(scenario, graph, passes, skipped + 2, last + 1);

@@ -41,6 +41,7 @@ Json pack(const StepForecast& f) {
             {"critical_steps", f.critical_steps},
             {"steps", f.steps},
             {"drift", f.drift},
+            {"lead", f.lead},
             {"fidelity", f.fidelity}};
   if (!f.kinds.empty()) json["kinds"] = pack(f.kinds);
   if (const auto& d = f.distribution)
@@ -62,6 +63,7 @@ StepForecast unpack_forecast(const Json& json) {
   f.critical_steps = json.at("critical_steps").get<int>();
   f.steps = json.at("steps").get<int>();
   f.drift = json.at("drift").get<double>();
+  f.lead = json.at("lead").get<double>();
   f.fidelity = json.at("fidelity").get<std::string>();
   if (const auto found = json.find("distribution"); found != json.end()) {
     const Json& p = found->at("percentiles");

@@ -43,6 +43,7 @@ StepForecast combine(const std::vector<Json>& runs) {
     all.fidelity = one.fidelity;
     all.steps += one.steps;
     all.drift += one.drift * weight;
+    all.lead += one.lead * weight;
     for (const Json& sample : run.at("samples")) samples.push_back(sample.get<double>());
   }
   if (runs.front().at("random").get<bool>() && !samples.empty()) {

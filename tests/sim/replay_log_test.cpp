@@ -56,7 +56,12 @@ TEST_CASE("asynchronous workers' passes count as far as they are done") {
 }
 
 TEST_CASE("with staleness bounded the slowest worker's passes count") {
-  require_close(4.0, result(log_of(1, 4, 10), true, 3).forecast.step.si(), 1e-12, "step");
+  const StepForecast got = result(log_of(1, 4, 10), true, 3).forecast;
+  require_close(4.0, got.step.si(), 1e-12, "step");
+  // In any window four passes of the fast one are one of the slow one's: (4 + 1)/2 = 2.5 for 1.
+  require_close(1.5, got.lead, 1e-12, "what a bound is yet to hold back");
+  CHECK(std::abs(result(log_of(4, 4, 10), true, 3).forecast.lead) < 1e-12);
+  CHECK(result(log_of(1, 4, 10), true).forecast.lead == 0);  // nothing ever holds it back
 }
 
 TEST_CASE("a mean's halves tell whether it is steady") {

@@ -72,6 +72,7 @@ StepForecast random_forecast() {
   f.critical_steps = integer_between(0, 9);
   f.steps = integer_between(1, 1000);
   f.drift = real_between(-1, 1);
+  f.lead = real_between(0, 1);
   if (coin()) f.distribution = Distribution{integer_between(1, 100000), time(), time(), time(), time()};
   return f;
 }
@@ -93,7 +94,7 @@ bool same(const StepForecast& a, const StepForecast& b) {
   if (!std::equal(a.kinds.begin(), a.kinds.end(), b.kinds.begin(), b.kinds.end(), same_kinds)) return false;
   return a.first_step == b.first_step && a.step == b.step && parts(a.breakdown) == parts(b.breakdown) &&
          a.steady_state == b.steady_state && a.no_period == b.no_period && a.critical == b.critical &&
-         a.critical_steps == b.critical_steps && a.steps == b.steps && a.drift == b.drift &&
+         a.critical_steps == b.critical_steps && a.steps == b.steps && a.drift == b.drift && a.lead == b.lead &&
          distribution(a) == distribution(b);
 }
 
