@@ -182,6 +182,7 @@ Scenario random_scenario() {
   table.recomputation = Recomputation::none;
   table.global_batch.reset();
   table.profile.reset();
+  table.measured.reset();
   if (std::holds_alternative<ShardedStrategy>(s.strategy)) table.accumulation = 1 + table.accumulation % 1024;
   table.variant.reset();
   table.gradients = {{"a", 1000000, 1_ms, {1000, 1000}}, {"b", 500000, 2_ms}};
