@@ -124,7 +124,7 @@ void add_free_latency(const Scenario& scenario, std::vector<std::string>& notes)
 /// Notes collectives that a fitted cluster's links were not measured with: carried out otherwise, or of other sizes.
 void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vector<std::string>& notes) {
   constexpr double kBeyond = 2;  // a line goes on for a while
-  std::set<Algorithm> fitted, others;
+  std::set<Algorithm> fitted, others, instead;
   Bytes from, to, least, most;
   const auto extend = [](Bytes& low, Bytes& high, Bytes a, Bytes b) {
     low = high == Bytes{} ? a : std::min(low, a);
@@ -136,7 +136,6 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
       extend(from, to, fit.from, fit.to);
     }
   if (fitted.empty()) return;
-  bool has_another_way = false;
   for (const Task& task : graph.tasks) {
     const auto* work = std::get_if<CollectiveWork>(&task.work);
     if (!work || work->call.among.size(cluster.workers) < 2) continue;
@@ -144,18 +143,19 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
     extend(least, most, call.bytes, call.bytes);
     if (fitted.contains(call.algorithm->algorithm)) continue;
     others.insert(call.algorithm->algorithm);
-    has_another_way |= std::any_of(fitted.begin(), fitted.end(),
-                                   [&](Algorithm one) { return carries_out(one, call.algorithm->operation); });
+    for (const Algorithm one : fitted)
+      if (carries_out(one, call.algorithm->operation)) instead.insert(one);
   }
-  const auto names = [](const std::set<Algorithm>& algorithms) {
+  const auto names = [](const std::set<Algorithm>& algorithms, const char* between) {
     std::vector<std::string_view> all;
     for (const Algorithm one : algorithms) all.push_back(name_of(one));
-    return fmt::format("{}", fmt::join(all, " and "));
+    return fmt::format("{}", fmt::join(all, between));
   };
   if (!others.empty())
-    notes.push_back(fmt::format("/cluster/fits: the links were fitted with {}; what {} takes on them is a guess{}",
-                                names(fitted), names(others),
-                                has_another_way ? "; set /strategy/collective/algorithm to what was fitted" : ""));
+    notes.push_back(fmt::format(
+        "/cluster/fits: the links were fitted with {}; collectives by {} are a guess on them{}", names(fitted, " and "),
+        names(others, " and "),
+        instead.empty() ? "" : fmt::format("; set /strategy/collective/algorithm to {}", names(instead, " or "))));
   if (most > to * kBeyond || least * kBeyond < from)
     notes.push_back(
         fmt::format("/cluster/fits: the links were fitted on {} to {}; this sends {}", human_text(from), human_text(to),

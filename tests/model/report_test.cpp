@@ -69,8 +69,8 @@ TEST_CASE("a fitted cluster's collectives of another algorithm or other sizes ha
             .points[0]);
   };
   constexpr const char* kOther =
-      "/cluster/fits: the links were fitted with ring; what halving-doubling takes on them is "
-      "a guess; set /strategy/collective/algorithm to what was fitted";
+      "/cluster/fits: the links were fitted with ring; collectives by halving-doubling are a guess on "
+      "them; set /strategy/collective/algorithm to ring";
   constexpr const char* kSizes = "/cluster/fits: the links were fitted on";
   CHECK(notes(report("auto", "1kB", "1GB", "whole-model"), kOther));
   CHECK_FALSE(notes(report("ring", "1kB", "1GB", "whole-model"), "/cluster/fits"));
