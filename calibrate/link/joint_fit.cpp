@@ -1,5 +1,6 @@
 #include "calibrate/link/joint_fit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -70,13 +71,20 @@ System system_of(const LinkSources& sources, const PathPrice& path, const PathPr
   return system;
 }
 
+/// Whether it has a row of α.
+bool has_latency(const BenchmarkFit* fit) { return fit->is_pipelined() || fit->fit.launch > 0; }
+
 bool tells_setup(const LinkSources& sources) {
   const auto has_unlike_rounds = [](const std::vector<const BenchmarkFit*>& fits) {
     std::set<double> rounds;
-    for (const BenchmarkFit* fit : fits) rounds.insert(fit->rounds);
+    for (const BenchmarkFit* fit : fits)
+      if (has_latency(fit)) rounds.insert(fit->rounds);
     return rounds.size() > 1;
   };
-  return (!sources.latency.empty() && !sources.collectives.empty()) || has_unlike_rounds(sources.collectives) ||
+  const auto any_latency = [](const std::vector<const BenchmarkFit*>& fits) {
+    return std::any_of(fits.begin(), fits.end(), has_latency);
+  };
+  return (any_latency(sources.latency) && any_latency(sources.collectives)) || has_unlike_rounds(sources.collectives) ||
          has_unlike_rounds(sources.inside);
 }
 

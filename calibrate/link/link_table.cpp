@@ -41,9 +41,9 @@ std::string ranges_text(const BenchmarkFit& fit) {
 std::string errors_text(const Cluster& cluster, const BenchmarkFit& fit) {
   constexpr double kMuch = 0.1;
   const auto errors = errors_of(cluster, fit);
-  std::string text =
-      fmt::format("\n  error on {}: median {:.1f} %, p90 {:.1f} %, largest {:.1f} %", fit.what, 100 * median(errors),
-                  100 * quantile(errors, 0.9), 100 * *std::max_element(errors.begin(), errors.end()));
+  std::string text = fmt::format("\n  error on {}, {}: median {:.1f} %, p90 {:.1f} %, largest {:.1f} %",
+                                 fit.benchmark.file, fit.what, 100 * median(errors), 100 * quantile(errors, 0.9),
+                                 100 * *std::max_element(errors.begin(), errors.end()));
   std::vector<double> off;
   for (std::size_t i = 0; i < errors.size(); ++i)
     if (errors[i] > kMuch) off.push_back(fit.benchmark.rows[i].bytes);

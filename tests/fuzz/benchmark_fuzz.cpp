@@ -18,13 +18,15 @@ void fit(const Benchmark& benchmark) {
     if (!(row.bytes >= 0 && row.seconds > 0)) std::abort();
   if (benchmark.rows.size() < 4 || benchmark.rows.size() > 64)
     return;  // fewer are refused before a fit, more take long
-  for (const auto algorithm : {stepcast::Algorithm::automatic, stepcast::Algorithm::double_binary_tree}) try {
+  for (const auto algorithm : {stepcast::Algorithm::automatic, stepcast::Algorithm::double_binary_tree}) {
+    try {
       const std::vector<BenchmarkFit> fits = {fit_benchmark(benchmark, {algorithm, {}})};
       const stepcast::Cluster cluster = make_cluster("fuzzed", fits);
       static_cast<void>(link_table(cluster, fits));
       static_cast<void>(doubts(cluster, fits));
     } catch (const std::invalid_argument&) {
     }
+  }
 }
 
 template <class Read>
