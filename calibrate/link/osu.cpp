@@ -83,8 +83,8 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
       throw BadInput(file, number, "\"" + line + "\"", "results that passed",
                      "a benchmark that moves wrong data is no measurement: find out why first");
     const double n = title->of_one_rank ? *bytes * options.ranks : *bytes;
-    if (title->kind == Benchmark::Kind::bandwidth) benchmark.rows.push_back({n, n / (1e6 * *value)});
-    else if (n > 0 || title->kind == Benchmark::Kind::latency) benchmark.rows.push_back({n, 1e-6 * *value});
+    if (n == 0 && title->kind != Benchmark::Kind::latency) continue;  // nothing to send, or to do
+    benchmark.rows.push_back({n, title->kind == Benchmark::Kind::bandwidth ? n / (1e6 * *value) : 1e-6 * *value});
   }
   if (title == nullptr) throw BadInput(file, 0, "no title", titles(), "keep the lines that begin with #");
   benchmark.kind = title->kind;

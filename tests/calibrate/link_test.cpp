@@ -654,6 +654,7 @@ TEST_CASE("OSU: a gathered buffer is that of all ranks, a bandwidth the time of 
   CHECK(exchange.rows[0].bytes == 400);  // 100 to each of 4
   const Benchmark stream = read_benchmark(data("osu_bw.txt"), {});
   CHECK(stream.kind == Benchmark::Kind::bandwidth);
+  CHECK(read_osu_text("# OSU MPI Bandwidth Test v7.3\n0 1.0\n1 2.0\n", "o.txt", {}).rows.size() == 1);
   // 4 MiB at 12 GB/s and 1 us a message.
   require_close(1e-6 + 4194304 / 12e9, stream.rows.back().seconds, 1e-5, "last");
 }
