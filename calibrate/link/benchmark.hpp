@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -37,15 +38,22 @@ struct Benchmark {
   std::vector<Row> rows{};
   int hosts = 0;           ///< that the ranks ran on; 0: the file does not say
   int ranks_per_host = 0;  ///< where it is the same on all of them, ranked host by host; otherwise 0
+  bool of_mpi = false;     ///< OSU's over MPI, whose messages are not those of NCCL
+  bool took_operation = false, took_ranks = false;  ///< from the options, since the file does not say
+  std::vector<std::string> doubts{};                ///< what may be wrong with the file, for people
 
   [[nodiscard]] bool is_of_machines() const { return kind == Kind::collective && hosts > 1 && ranks_per_host > 1; }
 };
 
-/// What a file may leave open.
+/// What a file may leave open. Where it says something else itself, that is refused; unless options are for several
+/// files, of which they are about those that do not say.
 struct ReadOptions {
   std::optional<Operation> operation;  ///< nccl-tests' text of older versions does not name its own
-  int ranks = 0;                       ///< 0: as the file says, which nothing else can be where it does; OSU's does not
+  int ranks = 0;                       ///< 0: as the file says; OSU's does not
   bool in_place = false;               ///< nccl-tests: its second group of columns
+  bool for_several = false;
+  /// Of a collective's buffer, n: what is smaller or larger is left out.
+  double min_size = 0, max_size = std::numeric_limits<double>::infinity();
 };
 
 /// Rows without bytes are left out of collectives, which have nothing to do there.

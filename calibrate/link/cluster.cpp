@@ -1,179 +1,239 @@
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <functional>
+#include <set>
 #include <stdexcept>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "calibrate/link/joint_fit.hpp"
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/unit/format.hpp"
+#include "models/unit/parse.hpp"
 
 namespace stepcast::calibrate {
 namespace {
 
 using Kind = Benchmark::Kind;
+using Fits = std::vector<const BenchmarkFit*>;
 
-double rounded(double value) { return std::strtod(fmt::format("{:.5e}", value).c_str(), nullptr); }
-
-const BenchmarkFit* first_of(const std::vector<BenchmarkFit>& fits, Kind kind) {
-  const auto found =
-      std::find_if(fits.begin(), fits.end(), [kind](const BenchmarkFit& fit) { return fit.benchmark.kind == kind; });
-  return found == fits.end() ? nullptr : &*found;
+/// As a file has it.
+template <class Q>
+Q rounded(double si) {
+  if (std::abs(si) < kSmallest) return Q{};
+  if (!is_sane(si)) throw std::invalid_argument(fmt::format("{} is of no link", human_text(Q(si))));
+  return parse_quantity<Q>(brief_text(Q(si)));
 }
 
 std::optional<BytesPerSecond> rate(double beta) {
-  return beta > 0 ? std::optional(BytesPerSecond(rounded(1 / beta))) : std::nullopt;
+  return beta > 0 ? std::optional(rounded<BytesPerSecond>(1 / beta)) : std::nullopt;
 }
 
 LinkFit entry_of(const BenchmarkFit& fit, const RangeFit& range) {
   LinkFit entry;
   entry.source = fmt::format("{} of {}", fit.benchmark.file, fit.benchmark.program);
   entry.benchmark = fit.what;
-  entry.from = Bytes(rounded(range.from));
-  entry.to = Bytes(rounded(range.to));
-  entry.latency = Seconds(rounded(range.alpha.value));
-  entry.latency_low = Seconds(rounded(range.alpha.low));
-  entry.latency_high = Seconds(rounded(range.alpha.high));
+  if (fit.benchmark.kind == Kind::collective) entry.algorithm = fit.algorithm;
+  entry.from = rounded<Bytes>(range.from);
+  entry.to = rounded<Bytes>(range.to);
+  entry.latency = rounded<Seconds>(range.alpha.value);
+  entry.latency_low = rounded<Seconds>(range.alpha.low);
+  entry.latency_high = rounded<Seconds>(range.alpha.high);
   entry.bandwidth = rate(range.beta.value);
   entry.bandwidth_low = rate(range.beta.high);
   entry.bandwidth_high = rate(range.beta.low);
   return entry;
 }
 
-std::string rate_text(const Interval& beta) {
-  const auto one = [](double b) { return b > 0 ? human_text(BytesPerSecond(1 / b)) : std::string("no bound"); };
-  return fmt::format("{} ({} to {})", one(beta.value), one(beta.high), one(beta.low));
-}
-
-std::string time_text(const Interval& alpha) {
-  return fmt::format("{} ({} to {})", human_text(Seconds(alpha.value)), human_text(Seconds(alpha.low)),
-                     human_text(Seconds(alpha.high)));
-}
-
-}  // namespace
-
-namespace {
-
 bool is_ring(const BenchmarkFit& fit) { return fit.algorithm == Algorithm::ring; }
 
-const BenchmarkFit* first_collective(const std::vector<BenchmarkFit>& fits,
-                                     const std::function<bool(const Benchmark&)>& is_wanted) {
-  const auto found = std::find_if(fits.begin(), fits.end(), [&](const BenchmarkFit& fit) {
-    return fit.benchmark.kind == Kind::collective && is_wanted(fit.benchmark);
-  });
-  return found == fits.end() ? nullptr : &*found;
+Fits those(const std::vector<BenchmarkFit>& fits, const std::function<bool(const Benchmark&)>& are_wanted) {
+  Fits found;
+  for (const BenchmarkFit& fit : fits)
+    if (are_wanted(fit.benchmark)) found.push_back(&fit);
+  return found;
 }
 
-/// What a cluster is made of; null: not there.
-struct Sources {
-  const BenchmarkFit *latency, *bandwidth, *collective, *inside;
-};
+Fits of_kind(const std::vector<BenchmarkFit>& fits, Kind kind) {
+  return those(fits, [kind](const Benchmark& one) { return one.kind == kind; });
+}
 
-Sources sources_of(const std::vector<BenchmarkFit>& fits) {
-  const BenchmarkFit* across = first_collective(fits, [](const Benchmark& one) { return one.hosts > 1; });
-  const BenchmarkFit* inside = first_collective(fits, [](const Benchmark& one) { return one.hosts == 1; });
-  Sources from{first_of(fits, Kind::latency), first_of(fits, Kind::bandwidth),
-               across != nullptr ? across : first_of(fits, Kind::collective), across != nullptr ? inside : nullptr};
-  if (from.inside == nullptr) return from;
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument(
-        fmt::format("{} is of one host and {} of {}: {}; or fit each by itself, one --from at a time",
-                    inside->benchmark.file, across->benchmark.file, across->benchmark.hosts, why));
-  };
-  if (!is_ring(*inside) || !is_ring(*across))
-    refuse(
-        "inner links and NICs are told apart by rings alone: measure both with NCCL_ALGO=Ring, and give --algorithm ring");
-  if (across->benchmark.ranks_per_host == 0)
-    refuse(
-        "their ranks are not as many on each host, one host after the other, as a cluster's of nodes are: measure it so");
+[[noreturn]] void refuse(const BenchmarkFit& one, const std::string& what_it_is, const BenchmarkFit& other,
+                         const std::string& what_that_is, const std::string& why) {
+  throw std::invalid_argument(fmt::format("{} is of {} and {} of {}: {}; or fit each by itself, one --from at a time",
+                                          one.benchmark.file, what_it_is, other.benchmark.file, what_that_is, why));
+}
+
+std::string hosts_of(const BenchmarkFit& fit) {
+  return fit.benchmark.hosts == 0   ? "hosts that it does not name"
+         : fit.benchmark.hosts == 1 ? "one host"
+                                    : std::to_string(fit.benchmark.hosts);
+}
+
+/// Runs on several hosts, of which one cluster is to be made.
+void require_alike(const Fits& across) {
+  const BenchmarkFit& first = *across.front();
+  for (const BenchmarkFit* other : across) {
+    if (other->algorithm != first.algorithm)
+      refuse(first, std::string(name_of(first.algorithm)), *other, std::string(name_of(other->algorithm)),
+             "between hosts a link's latency and bandwidth are those of one algorithm");
+    if (other->benchmark.ranks_per_host != first.benchmark.ranks_per_host)
+      refuse(first, fmt::format("{} ranks a host", first.benchmark.ranks_per_host), *other,
+             fmt::format("{}, where 0 is unlike numbers", other->benchmark.ranks_per_host),
+             "a cluster's machines are alike");
+  }
+}
+
+LinkSources sources_of(const std::vector<BenchmarkFit>& fits) {
+  LinkSources from;
+  from.latency = of_kind(fits, Kind::latency);
+  from.bandwidth = of_kind(fits, Kind::bandwidth);
+  from.collectives = those(fits, [](const Benchmark& one) { return one.kind == Kind::collective && one.hosts > 1; });
+  if (from.collectives.empty()) {
+    from.collectives = of_kind(fits, Kind::collective);
+    return from;
+  }
+  require_alike(from.collectives);
+  const BenchmarkFit& across = *from.collectives.front();
+  from.inside = those(fits, [](const Benchmark& one) { return one.kind == Kind::collective && one.hosts < 2; });
+  for (const BenchmarkFit* inside : from.inside) {
+    const auto refuse_both = [&](const char* why) {
+      refuse(*inside, hosts_of(*inside), across, hosts_of(across), why);
+    };
+    if (inside->benchmark.hosts == 0) refuse_both("which links it is of is not known");
+    if (!is_ring(*inside) || !is_ring(across))
+      refuse_both(
+          "inner links and NICs are told apart by rings alone: measure both with NCCL_ALGO=Ring, and give --algorithm ring");
+    if (across.benchmark.ranks_per_host == 0)
+      refuse_both(
+          "their ranks are not as many on each host, one host after the other, as a cluster's of nodes are: measure it so");
+  }
   return from;
 }
 
-/// α less what else is known of a collective's time of no bytes.
-Seconds latency_of(const BenchmarkFit& fit, Seconds setup) {
-  return Seconds(rounded(std::max(0.0, (fit.fit.launch - setup.si()) / fit.rounds)));
+std::string texts(const Fits& fits) {
+  std::vector<std::string> all;
+  for (const BenchmarkFit* fit : fits) all.push_back(fmt::format("{} ({})", fit->benchmark.file, fit->what));
+  return fmt::format("{}", fmt::join(all, " and "));
+}
+
+int most_ranks(const Fits& fits) {
+  int most = 0;
+  for (const BenchmarkFit* fit : fits) most = std::max(most, fit->benchmark.ranks);
+  return most;
+}
+
+bool makes_nodes(const LinkSources& from) {
+  if (from.collectives.empty()) return false;
+  const BenchmarkFit& first = *from.collectives.front();
+  return !from.inside.empty() || (first.benchmark.is_of_machines() && is_ring(first));
 }
 
 /// The topology, and what is said of it.
-std::string set_nodes(Cluster& cluster, const Sources& from) {
-  const Benchmark& across = from.collective->benchmark;
+std::string set_nodes(Cluster& cluster, const LinkSources& from, const JointFit& joint) {
+  const int each = from.collectives.front()->benchmark.ranks_per_host;
   Nodes nodes;
+  nodes.gpus_per_node = each > 1 ? each : most_ranks(from.inside);
   std::string text;
-  if (from.inside != nullptr) {
-    nodes.gpus_per_node = across.ranks_per_host > 1 ? across.ranks_per_host : from.inside->benchmark.ranks;
-    nodes.inner = {BytesPerSecond(rounded(1 / from.inside->ranges.back().beta.value)),
-                   latency_of(*from.inside, cluster.collective_cost)};
-    cluster.workers = across.hosts * nodes.gpus_per_node;
-    cluster.link.latency = Seconds(rounded(std::max(0.0, (cluster.link.latency - nodes.inner.latency).si())));
-    text = fmt::format(" The inner link is from {} ({}); a message between hosts takes the latency of both links.",
-                       from.inside->benchmark.file, from.inside->what);
+  if (!from.inside.empty()) {
+    nodes.inner = {rounded<BytesPerSecond>(1 / joint.inner_beta.value), rounded<Seconds>(joint.inner_alpha.value)};
+    cluster.workers = 0;
+    for (const BenchmarkFit* fit : from.collectives)
+      cluster.workers = std::max(cluster.workers, fit->benchmark.hosts * nodes.gpus_per_node);
+    cluster.link.latency = rounded<Seconds>(std::max(0.0, joint.alpha.value - joint.inner_alpha.value));
+    text = fmt::format(" The inner link is from {}; a message between hosts takes the latency of both links.",
+                       texts(from.inside));
   } else {
-    nodes.gpus_per_node = across.ranks_per_host;
     nodes.inner = cluster.link;
     cluster.link.latency = {};
     text =
-        " What is inside a host and what is between hosts is not told apart by one benchmark: the inner link has its latency and bandwidth too. Add a run inside one host by another --from.";
+        " What is inside a host and what is between hosts is not told apart by these benchmarks: the inner link has its latency and bandwidth too, so that neither they nor what hierarchical takes mean anything. Add a run inside one host by another --from.";
   }
   cluster.topology = nodes;
   return text;
 }
 
-/// Of a message of the benchmark's: α, and β as a rate.
-Link path_of(const Cluster& cluster, const Benchmark& benchmark) {
+/// Of a message of the benchmark's: α, and β.
+PathPrice path_of(const Cluster& cluster, const Benchmark& benchmark) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  if (nodes == nullptr) return cluster.link;
-  if (benchmark.kind == Kind::collective && benchmark.hosts == 1) return nodes->inner;
-  return {std::min(cluster.link.bandwidth, nodes->inner.bandwidth), cluster.link.latency + nodes->inner.latency};
+  if (nodes == nullptr) return {cluster.link.latency, inverse(cluster.link.bandwidth)};
+  if (benchmark.kind == Kind::collective && benchmark.hosts == 1)
+    return {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
+  return {cluster.link.latency + nodes->inner.latency,
+          inverse(std::min(cluster.link.bandwidth, nodes->inner.bandwidth))};
+}
+
+std::string setup_text(const LinkSources& from, bool is_told) {
+  if (!is_told) return "S is not told from latency by these benchmarks and is 0";
+  return from.latency.empty() ? "S is what does not grow with the collectives' numbers of rounds"
+                              : "S is the collectives' time of no bytes less their rounds' latency";
+}
+
+/// What holds of links between hosts alone.
+std::string cautions(const LinkSources& from) {
+  const BenchmarkFit& first = *from.collectives.front();
+  if (first.benchmark.hosts < 2) return "";
+  return fmt::format(
+      " Latency and bandwidth are those of {} as it was measured, over all NICs of a host and with what its messages wait for one another: use them with that algorithm. Others, auto among them, are forecast by links that nobody measured for them.{}",
+      name_of(first.algorithm),
+      makes_nodes(from) || first.benchmark.ranks_per_host == 1
+          ? ""
+          : " Machines are not told apart with it: the workers are a star, each with a link of its own, which is no NIC.");
 }
 
 }  // namespace
 
 Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits) {
-  const Sources from = sources_of(fits);
-  const BenchmarkFit* collective = from.collective;
-  const BenchmarkFit* alpha = from.latency != nullptr ? from.latency : collective;
-  if (alpha == nullptr)
+  const LinkSources from = sources_of(fits);
+  const Fits& alpha = from.latency.empty() ? from.collectives : from.latency;
+  if (alpha.empty())
     throw std::invalid_argument(
         "a benchmark of bandwidth alone tells no latency: add the text of osu_latency, or a collective's, by another --from");
-  const BenchmarkFit* beta = collective != nullptr       ? collective
-                             : from.bandwidth != nullptr ? from.bandwidth
-                                                         : from.latency;
+  const Fits& beta = !from.collectives.empty() ? from.collectives
+                     : from.bandwidth.empty()  ? from.latency
+                                               : from.bandwidth;
+  const JointFit joint = fit_jointly(from);
   Cluster cluster;
   cluster.name = name;
-  cluster.workers = collective != nullptr ? collective->benchmark.ranks : 2;
-  cluster.link.latency = Seconds(rounded(alpha->ranges.front().alpha.value));
-  cluster.link.bandwidth = BytesPerSecond(rounded(1 / beta->ranges.back().beta.value));
-  std::string setup = "S is not told from latency by these benchmarks and is 0";
-  if (from.latency != nullptr && collective != nullptr) {
-    cluster.collective_cost =
-        Seconds(rounded(std::max(0.0, collective->fit.launch - collective->rounds * cluster.link.latency.si())));
-    setup = "S is the collective's time of no bytes less its rounds' latency";
-  }
+  cluster.workers = from.collectives.empty() ? 2 : most_ranks(from.collectives);
+  cluster.link = {rounded<BytesPerSecond>(1 / joint.beta.value), rounded<Seconds>(joint.alpha.value)};
+  cluster.collective_cost = rounded<Seconds>(joint.setup);
+  const auto [least, most] = fitted_sizes(fits);
   cluster.description = fmt::format(
-      "Fitted by stepcast-calibrate link: latency from {} ({}), bandwidth from {} ({}); {}. The costs of adding and copying are not told from bandwidth and are part of it. "
+      "Fitted by stepcast-calibrate link to {} to {}: latency from {}, bandwidth from {}; {}. The costs of adding and copying are not told from bandwidth and are part of it. "
       "Intervals in \"fits\" are 95 %, by the covariance of the weighted least squares and Student's t, the sizes at which the regime changes taken as known.",
-      alpha->benchmark.file, alpha->what, beta->benchmark.file, beta->what, setup);
-  if (collective != nullptr &&
-      (from.inside != nullptr || (collective->benchmark.is_of_machines() && is_ring(*collective))))
-    cluster.description += set_nodes(cluster, from);
-  if (collective != nullptr && collective->benchmark.hosts > 1)
-    cluster.description += fmt::format(
-        " Latency and bandwidth are those of {} as it was measured, over all NICs of a host and with what its messages wait for one another: use them with that algorithm. Others, auto among them, are forecast by links that nobody measured for them.",
-        name_of(collective->algorithm));
+      human_text(least, 3), human_text(most, 3), texts(alpha), texts(beta), setup_text(from, joint.tells_setup));
+  if (makes_nodes(from)) cluster.description += set_nodes(cluster, from, joint);
+  if (!from.collectives.empty()) {
+    cluster.description += cautions(from);
+    if (const BenchmarkFit& first = *from.collectives.front(); first.algorithm == Algorithm::double_binary_tree)
+      cluster.description +=
+          fmt::format(" Its pipeline_segments are {}.", first.segments ? std::to_string(*first.segments) : "auto");
+  }
   for (const BenchmarkFit& fit : fits)
     for (const RangeFit& range : fit.ranges) cluster.fits.push_back(entry_of(fit, range));
   return cluster;
 }
 
+std::pair<Bytes, Bytes> fitted_sizes(const std::vector<BenchmarkFit>& fits) {
+  Fits wanted = of_kind(fits, Kind::collective);
+  if (wanted.empty()) wanted = those(fits, [](const Benchmark&) { return true; });
+  std::set<double> sizes;
+  for (const BenchmarkFit* fit : wanted)
+    for (const Benchmark::Row& row : fit->benchmark.rows) sizes.insert(row.bytes);
+  return {Bytes(*sizes.begin()), Bytes(*sizes.rbegin())};
+}
+
 std::vector<double> errors_of(const Cluster& cluster, const BenchmarkFit& fit) {
-  const Link path = path_of(cluster, fit.benchmark);
+  const PathPrice path = path_of(cluster, fit.benchmark);
+  const double setup = fit.benchmark.kind == Kind::collective ? cluster.collective_cost.si() : 0;
   std::vector<double> errors;
   for (const Benchmark::Row& row : fit.benchmark.rows) {
-    const double setup = fit.benchmark.kind == Kind::collective ? cluster.collective_cost.si() : 0;
-    const double seconds = setup + fit.rounds * path.latency.si() + fit.factor * row.bytes / path.bandwidth.si();
+    const Terms terms = terms_of(fit, row.bytes, path);
+    const double seconds = setup + terms.messages * path.alpha.si() + terms.bytes * path.beta.si();
     errors.push_back(std::abs(seconds - row.seconds) / row.seconds);
   }
   return errors;
@@ -185,45 +245,41 @@ std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<Benc
     if (fit.benchmark.kind == Kind::bandwidth) continue;
     if (const double error = median(errors_of(cluster, fit)); error > kMostError)
       lines.push_back(fmt::format(
-          "{}: half of its times are {:.0f} % or more from what the cluster gives for {}; good: {:.0f} %. Is it of other links or another algorithm than the rest? If its ranges differ, measure the sizes alone that you send",
+          "{}: half of its times are {:.0f} % or more from what the cluster gives for {}; good: {:.0f} %. Is it of other links or another algorithm than the rest? If its ranges differ, fit the sizes alone that you send, by --min-size and --max-size",
           fit.benchmark.file, 100 * error, fit.what, 100 * kMostError));
   }
   return lines;
 }
 
-std::string link_table(const Cluster& cluster, const std::vector<BenchmarkFit>& fits) {
-  std::string text;
-  for (const BenchmarkFit& fit : fits) {
-    text += fmt::format("{}: {} ({})\n  {:<22} {:<36} {}\n", fit.benchmark.file, fit.what, fit.benchmark.program, "n",
-                        fit.benchmark.kind == Kind::bandwidth ? "gap between messages (95 %)" : "latency (95 %)",
-                        "bandwidth (95 %)");
-    for (const RangeFit& range : fit.ranges)
-      text += fmt::format("  {:<22} {:<36} {}\n",
-                          fmt::format("{} to {}", human_text(Bytes(range.from), 3), human_text(Bytes(range.to), 3)),
-                          time_text(range.alpha), rate_text(range.beta));
-    if (fit.largest_error > 0)
-      text += fmt::format("  error on sizes held out: median {:.1f} %, largest {:.1f} %\n", 100 * fit.median_error,
-                          100 * fit.largest_error);
+std::vector<std::string> doubts(const Cluster& cluster, const std::vector<BenchmarkFit>& fits) {
+  constexpr double kMuchWorse = 0.05;
+  const LinkSources from = sources_of(fits);
+  std::vector<std::string> lines;
+  if (!from.latency.empty() && !from.collectives.empty()) {
+    const BenchmarkFit& message = *from.latency.front();
+    const bool of_nccl = from.collectives.front()->benchmark.program.starts_with("nccl-tests");
+    if (message.benchmark.of_mpi && of_nccl)
+      lines.push_back(fmt::format(
+          "{} times messages of MPI, {} what NCCL does: collective cost, {}, has the difference between the two as well. nccl-tests on several numbers of hosts tell latency from collective cost by themselves",
+          message.benchmark.file, from.collectives.front()->benchmark.file, human_text(cluster.collective_cost)));
+    std::vector<BenchmarkFit> others;
+    for (const BenchmarkFit& fit : fits)
+      if (fit.benchmark.kind != Kind::latency) others.push_back(fit);
+    const Cluster without = make_cluster(cluster.name, others);
+    for (const BenchmarkFit& fit : others) {
+      if (fit.benchmark.kind != Kind::collective) continue;
+      const double with = median(errors_of(cluster, fit)), alone = median(errors_of(without, fit));
+      if (with > alone + kMuchWorse)
+        lines.push_back(fmt::format(
+            "{}: half of its times are {:.1f} % or more from what the cluster gives with {}, {:.1f} % without it: its messages are not those of the collective; leave it out",
+            fit.benchmark.file, 100 * with, message.benchmark.file, 100 * alone));
+    }
   }
-  text += fmt::format("one link for all sizes: latency {}, bandwidth {}", human_text(cluster.link.latency),
-                      human_text(cluster.link.bandwidth));
-  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology))
-    text += fmt::format("; inside nodes of {}: latency {}, bandwidth {}", nodes->gpus_per_node,
-                        human_text(nodes->inner.latency), human_text(nodes->inner.bandwidth));
-  if (cluster.collective_cost > Seconds{})
-    text += fmt::format(", collective cost {}", human_text(cluster.collective_cost));
-  for (const BenchmarkFit& fit : fits) {
-    if (fit.benchmark.kind == Kind::bandwidth) continue;
-    const auto errors = errors_of(cluster, fit);
-    text +=
-        fmt::format("\n  error on {}: median {:.1f} %, p90 {:.1f} %, largest {:.1f} %", fit.what, 100 * median(errors),
-                    100 * quantile(errors, 0.9), 100 * *std::max_element(errors.begin(), errors.end()));
-  }
-  if (const BenchmarkFit* collective = sources_of(fits).collective;
-      collective != nullptr && collective->benchmark.hosts > 1)
-    text += fmt::format("\nthese are the links of {}; say so in a scenario: \"collective\": {{\"algorithm\": \"{}\"}}",
-                        name_of(collective->algorithm), name_of(collective->algorithm));
-  return text + "\n";
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+      nodes != nullptr && !from.inside.empty() && nodes->inner.latency == Seconds{})
+    lines.push_back(fmt::format("{}: collective cost, {}, leaves no latency to a message inside a host",
+                                from.inside.front()->benchmark.file, human_text(cluster.collective_cost)));
+  return lines;
 }
 
 }  // namespace stepcast::calibrate

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/link/joint_fit.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/collective/collective.hpp"
 
@@ -46,14 +47,22 @@ void set_cost(BenchmarkFit& fit, const FitOptions& options) {
     throw std::invalid_argument(fmt::format("--algorithm {}: allowed for {}: {}", name_of(algorithm),
                                             name_of(benchmark.operation), algorithms_of(benchmark.operation)));
   CollectiveParameters parameters;
-  parameters.segments = options.segments;
+  parameters.segments = options.segments.value_or(1);
   const Bytes n(1 << 30);
   const CostTerms terms = find_algorithm(benchmark.operation, algorithm).cost(n, benchmark.ranks, parameters);
   fit.rounds = terms.total_messages();
   fit.factor = terms.total_wire() / n;
   fit.algorithm = algorithm;
-  fit.what = fmt::format("{} by {}, {} ranks{}", name_of(benchmark.operation), name_of(algorithm), benchmark.ranks,
+  if (algorithm == Algorithm::double_binary_tree) fit.segments = options.segments;
+  fit.what = fmt::format("{} by {}{}, {} ranks{}", name_of(benchmark.operation), name_of(algorithm),
+                         fit.segments ? fmt::format(" of {} segments", *fit.segments) : "", benchmark.ranks,
                          benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "");
+}
+
+/// The one range of a pipeline whose segments depend on the size.
+void fit_pipeline(BenchmarkFit& result, const std::set<double>& sizes) {
+  const JointFit joint = fit_jointly({{&result}, {}, {}, {}});
+  result.ranges.push_back({*sizes.begin(), *sizes.rbegin(), joint.alpha, joint.beta});
 }
 
 }  // namespace
@@ -65,6 +74,17 @@ std::vector<Algorithm> algorithms_to_fit(Operation operation) {
   return all;
 }
 
+Terms terms_of(const BenchmarkFit& fit, double n, const PathPrice& path) {
+  if (!fit.is_pipelined()) return {fit.rounds, fit.factor * n};
+  Prices prices;
+  prices.path.fill(path);
+  CollectiveChoice choice;
+  choice.algorithm = fit.algorithm;
+  const CollectiveCall call = decide(fit.benchmark.operation, choice, Bytes(n), fit.benchmark.ranks, prices, {});
+  const CostTerms terms = cost_of(call, fit.benchmark.ranks);
+  return {terms.total_messages(), terms.total_wire().si()};
+}
+
 BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options) {
   BenchmarkFit result;
   result.benchmark = benchmark;
@@ -74,6 +94,10 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
   for (const Benchmark::Row& row : benchmark.rows) {
     timings.push_back({static_cast<std::int64_t>(row.bytes), row.bytes, 0, row.seconds});
     sizes.insert(row.bytes);
+  }
+  if (result.is_pipelined()) {
+    fit_pipeline(result, sizes);
+    return result;
   }
   const PiecewiseOptions pieces{3, 3, false};
   result.fit = fit_piecewise(timings, pieces);

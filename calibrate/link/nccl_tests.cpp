@@ -81,18 +81,28 @@ class Ranks {
   std::map<int, Processes> of_group_;
 };
 
-void finish(Benchmark& benchmark, const std::optional<Operation>& named, const Ranks& of_file,
-            const ReadOptions& options) {
-  const int ranks = of_file.count();
-  const auto operation = options.operation ? options.operation : named;
+/// The collective that the content says, or else the options, or else the name of the file or of a folder of its.
+void set_operation(Benchmark& benchmark, const std::optional<Operation>& said, const ReadOptions& options) {
+  if (said && options.operation && *said != *options.operation && !options.for_several)
+    throw BadInput(benchmark.file, 0, fmt::format("--collective {}", name_of(*options.operation)),
+                   fmt::format("{}, which the file says itself", name_of(*said)), "leave out --collective");
+  benchmark.took_operation = !said && options.operation;
+  const auto operation = said ? said : options.operation ? options.operation : collective_in(benchmark.file);
   if (!operation)
     throw BadInput(benchmark.file, 0, "no name of a collective", collective_names(),
                    "say which it was by --collective");
   benchmark.operation = *operation;
-  if (ranks > 0 && options.ranks > 0 && options.ranks != ranks)
+}
+
+void finish(Benchmark& benchmark, const std::optional<Operation>& said, const Ranks& of_file,
+            const ReadOptions& options) {
+  set_operation(benchmark, said, options);
+  const int ranks = of_file.count();
+  if (ranks > 0 && options.ranks > 0 && options.ranks != ranks && !options.for_several)
     throw BadInput(benchmark.file, 0, fmt::format("--ranks {}", options.ranks),
                    fmt::format("{}, which the file says itself", ranks), "leave out --ranks");
-  benchmark.ranks = options.ranks > 0 ? options.ranks : ranks;
+  benchmark.took_ranks = ranks == 0 && options.ranks > 0;
+  benchmark.ranks = ranks > 0 ? ranks : options.ranks;
   of_file.tell_hosts(benchmark);
   if (benchmark.ranks < 2)
     throw BadInput(benchmark.file, 0, fmt::format("{} ranks", benchmark.ranks), "2 or more", "say how many by --ranks");
@@ -129,11 +139,11 @@ std::optional<Columns> columns_of(const std::vector<std::string>& words, const s
 }
 
 /// "args" begins with the program.
-std::optional<Operation> program_of(const nlohmann::json& json, const std::string& file) {
+std::optional<Operation> program_of(const nlohmann::json& json) {
   const auto args = json.find("args");
   if (args != json.end() && args->is_array() && !args->empty() && args->front().is_string())
-    if (const auto named = collective_in(args->front().get<std::string>())) return named;
-  return collective_in(file);
+    return collective_in(args->front().get<std::string>());
+  return std::nullopt;
 }
 
 /// "devices" names the first device of each process only; each has nthreads times ngpus. None where that is not said.
@@ -167,17 +177,20 @@ Ranks ranks_of(const nlohmann::json& json) {
 
 Benchmark read_nccl_text(const std::string& text, const std::string& file, const ReadOptions& options) {
   Benchmark benchmark{file, "nccl-tests"};
-  std::optional<Operation> named = collective_in(file);
+  std::optional<Operation> said;
   std::optional<Columns> columns;
+  bool is_closed = false;
   Ranks ranks;
   int number = 0;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     ++number;
+    line = untagged(line);
     const auto words = words_of(line);
     if (words.empty()) continue;
     if (words[0][0] == '#') {
-      if (const auto found = collective_in(line)) named = found;
+      if (const auto found = collective_in(line)) said = found;
+      if (line.find("Avg bus bandwidth") != std::string::npos) is_closed = true;
       if (words.size() > 3 && words[1] == "nccl-tests" && words[2] == "version")
         benchmark.program = "nccl-tests " + words[3];
       if (words.size() > 4 && words[1] == "Rank") {
@@ -212,7 +225,10 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
   if (!columns)
     throw BadInput(file, 0, "no line that names the columns", "\"# size count type redop root time algbw busbw ...\"",
                    "keep the lines that begin with #");
-  finish(benchmark, named, ranks, options);
+  if (!is_closed)
+    benchmark.doubts.push_back(
+        fmt::format("{}: without the line \"# Avg bus bandwidth\" that ends such a text, it may be cut off", file));
+  finish(benchmark, said, ranks, options);
   return benchmark;
 }
 
@@ -252,7 +268,7 @@ Benchmark read_nccl_json(const std::string& text, const std::string& file, const
     if (row["size"].get<double>() > 0)
       benchmark.rows.push_back({row["size"].get<double>(), 1e-6 * row[group]["time"].get<double>()});
   }
-  finish(benchmark, program_of(json, file), ranks_of(json), options);
+  finish(benchmark, program_of(json), ranks_of(json), options);
   return benchmark;
 }
 

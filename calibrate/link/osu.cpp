@@ -58,6 +58,7 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     ++number;
+    line = untagged(line);
     const auto words = words_of(line);
     if (words.empty()) continue;
     if (const auto found = title_of(words)) {
@@ -67,6 +68,7 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
         if (found->first == one.words) title = &one;
       if (title == nullptr) throw BadInput(file, number, "\"" + line + "\"", titles(), "");
       benchmark.program += " " + found->second;
+      benchmark.of_mpi = words[2].starts_with("MPI");
       continue;
     }
     const auto bytes = size_of_word(words[0]);
@@ -81,8 +83,8 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
       throw BadInput(file, number, "\"" + line + "\"", "results that passed",
                      "a benchmark that moves wrong data is no measurement: find out why first");
     const double n = title->of_one_rank ? *bytes * options.ranks : *bytes;
-    if (title->kind == Benchmark::Kind::bandwidth) benchmark.rows.push_back({n, n / (1e6 * *value)});
-    else if (n > 0 || title->kind == Benchmark::Kind::latency) benchmark.rows.push_back({n, 1e-6 * *value});
+    if (n == 0 && title->kind != Benchmark::Kind::latency) continue;  // nothing to send, or to do
+    benchmark.rows.push_back({n, title->kind == Benchmark::Kind::bandwidth ? n / (1e6 * *value) : 1e-6 * *value});
   }
   if (title == nullptr) throw BadInput(file, 0, "no title", titles(), "keep the lines that begin with #");
   benchmark.kind = title->kind;
@@ -91,6 +93,11 @@ Benchmark read_osu_text(const std::string& text, const std::string& file, const 
     if (options.ranks < 2)
       throw BadInput(file, 0, "no number of ranks, which OSU does not print", "2 or more", "say how many by --ranks");
     benchmark.ranks = options.ranks;
+    benchmark.took_ranks = true;
+    if (options.operation && *options.operation != benchmark.operation && !options.for_several)
+      throw BadInput(file, 0, fmt::format("--collective {}", name_of(*options.operation)),
+                     fmt::format("{}, which the file says itself", name_of(benchmark.operation)),
+                     "leave out --collective");
   }
   return benchmark;
 }

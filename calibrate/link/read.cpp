@@ -34,11 +34,17 @@ Benchmark read_any(const std::string& text, const std::string& file, const ReadO
 
 Benchmark read_benchmark(const std::filesystem::path& path, const ReadOptions& options) {
   Benchmark benchmark = read_any(content_of(path), path.string(), options);
+  if (benchmark.kind == Benchmark::Kind::collective)
+    std::erase_if(benchmark.rows, [&](const Benchmark::Row& row) {
+      return row.bytes < options.min_size || row.bytes > options.max_size;
+    });
   std::set<double> sizes;
   for (const Benchmark::Row& row : benchmark.rows) sizes.insert(row.bytes);
   if (sizes.size() < 4)
     throw BadInput(path.string(), 0, fmt::format("{} sizes", sizes.size()), "4 or more",
-                   "measure from a few bytes to hundreds of megabytes (nccl-tests: -b 8 -e 1G -f 2)");
+                   options.min_size > 0 || options.max_size < std::numeric_limits<double>::infinity()
+                       ? "of those from --min-size to --max-size, which leave out the others: widen them"
+                       : "measure from a few bytes to hundreds of megabytes (nccl-tests: -b 8 -e 1G -f 2)");
   return benchmark;
 }
 

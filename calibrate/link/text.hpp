@@ -5,6 +5,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/unit/parse.hpp"
@@ -16,6 +17,19 @@ inline std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
   return words;
+}
+
+/// Without what a launcher writes before each line: "[1,0]<stdout>:" of mpirun --tag-output, "0: " of srun --label.
+inline std::string untagged(const std::string& line) {
+  if (line.starts_with('['))
+    for (const char* stream : {"]<stdout>:", "]<stderr>:"})
+      if (const auto end = line.find(stream); end != std::string::npos)
+        return line.substr(end + std::string_view(stream).size());
+  const auto label = line.find(": ");
+  const auto first = line.find_first_not_of(' ');
+  if (label != std::string::npos && first < label && line.find_first_not_of("0123456789", first) == label)
+    return line.substr(label + 2);
+  return line;
 }
 
 /// A whole number of bytes, at least 0.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,14 +11,16 @@
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/json_file.hpp"
 #include "models/part/writer.hpp"
+#include "models/unit/parse.hpp"
 
 namespace stepcast::calibrate {
 namespace {
 
 struct LinkOptions {
   std::vector<std::string> from;
-  std::string output, name, collective, algorithm;
-  int ranks = 0, segments = 1;
+  std::string output, name, collective, algorithm, min_size, max_size;
+  int ranks = 0;
+  std::optional<int> segments;
   bool in_place = false;
 };
 
@@ -54,20 +57,66 @@ Algorithm algorithm_named(const std::string& name) {
   return value_of<Algorithm>(name);
 }
 
-void fit_link(const LinkOptions& options) {
+ReadOptions reading_of(const LinkOptions& options) {
   ReadOptions reading{std::nullopt, options.ranks, options.in_place};
   if (!options.collective.empty()) reading.operation = value_of<Operation>(options.collective);
+  if (!options.min_size.empty()) reading.min_size = parse_quantity<Bytes>(options.min_size).si();
+  if (!options.max_size.empty()) reading.max_size = parse_quantity<Bytes>(options.max_size).si();
+  return reading;
+}
+
+/// --collective and --ranks are about those of several files that do not say; where all do, none may say otherwise.
+std::vector<Benchmark> read_all(const std::vector<std::string>& files, ReadOptions reading) {
+  reading.for_several = files.size() > 1;
+  std::vector<Benchmark> all;
+  for (const std::string& file : files) all.push_back(read_benchmark(file, reading));
+  if (!reading.for_several) return all;
+  reading.for_several = false;
+  const auto some = [&](bool Benchmark::*took) {
+    return std::any_of(all.begin(), all.end(), [&](const Benchmark& one) { return one.*took; });
+  };
+  for (const Benchmark& one : all) {
+    ReadOptions of_this = reading;
+    if (some(&Benchmark::took_operation) && !one.took_operation) of_this.operation.reset();
+    if (some(&Benchmark::took_ranks) && !one.took_ranks) of_this.ranks = 0;
+    read_benchmark(one.file, of_this);
+  }
+  return all;
+}
+
+std::string is_size(const std::string& text) {
+  try {
+    parse_quantity<Bytes>(text);
+  } catch (const UnitError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void warn(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) fmt::print(stderr, "stepcast-calibrate: {}\n", line);
+}
+
+void fit_link(const LinkOptions& options) {
   FitOptions fitting;
   if (!options.algorithm.empty()) fitting.algorithm = algorithm_named(options.algorithm);
   fitting.segments = options.segments;
+  const std::vector<Benchmark> benchmarks = read_all(options.from, reading_of(options));
+  for (const Benchmark& benchmark : benchmarks) warn(benchmark.doubts);
+  if ((!options.min_size.empty() || !options.max_size.empty()) &&
+      std::none_of(benchmarks.begin(), benchmarks.end(),
+                   [](const Benchmark& one) { return one.kind == Benchmark::Kind::collective; }))
+    throw BadInput(options.from.front(), 0, "messages alone", "collectives with --min-size and --max-size",
+                   "these are about buffers of collectives");
   std::vector<BenchmarkFit> fits;
   try {
-    for (const std::string& file : options.from) fits.push_back(fit_benchmark(read_benchmark(file, reading), fitting));
+    for (const Benchmark& benchmark : benchmarks) fits.push_back(fit_benchmark(benchmark, fitting));
     const Cluster cluster = make_cluster(
         options.name.empty() ? std::filesystem::path(options.from.front()).stem().string() : options.name, fits);
-    if (!options.output.empty()) JsonFile(options.output).write(write_value(cluster));
+    if (!options.output.empty()) JsonFile(options.output).write(write_value(cluster, QuantityText::brief));
     fmt::print("{}", link_table(cluster, fits));
-    for (const std::string& line : bad_fits(cluster, fits)) fmt::print(stderr, "stepcast-calibrate: {}\n", line);
+    warn(doubts(cluster, fits));
+    warn(bad_fits(cluster, fits));
   } catch (const std::invalid_argument& error) {
     throw BadInput(options.from.at(std::min(fits.size(), options.from.size() - 1)), 0, "what no link can be fitted to",
                    "times that grow with size, and a closed form for them", error.what());
@@ -89,9 +138,9 @@ void add_link(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", options->output, "cluster file to write")->type_name("PATH");
   command->add_option("--name", options->name, "name of the cluster; by default that of the first file")
       ->type_name("NAME");
-  command->add_option("--collective", options->collective, "which it was, where the file does not say")
+  command->add_option("--collective", options->collective, "which it was, for the files that do not say")
       ->check(CLI::IsMember(operations()));
-  command->add_option("--ranks", options->ranks, "how many took part, where no file says")
+  command->add_option("--ranks", options->ranks, "how many took part, for the files that do not say")
       ->check(CLI::Range(2, 1 << 24))
       ->type_name("N");
   command
@@ -99,14 +148,23 @@ void add_link(CLI::App& app, int& exit_code) {
           "--algorithm", options->algorithm,
           "by which the collective was carried out, or NCCL's name of it (NCCL_ALGO: Ring, Tree); by default ring")
       ->transform(CLI::IsMember(algorithms(), CLI::ignore_case));
-  command->add_option("--segments", options->segments, "of double-binary-tree")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
+  command
+      ->add_option("--segments", options->segments,
+                   "of double-binary-tree; by default the cheapest number for each size, as a scenario's "
+                   "pipeline_segments auto")
+      ->check(CLI::Range(1, 65536));
+  command->add_option("--min-size", options->min_size, "fit collectives' buffers of this size or more: 1MiB")
+      ->check(is_size)
+      ->type_name("SIZE");
+  command->add_option("--max-size", options->max_size, "fit collectives' buffers of this size or less")
+      ->check(is_size)
+      ->type_name("SIZE");
   command->add_flag("--in-place", options->in_place, "nccl-tests: its times in place");
   command->footer(
+      "Several files are fitted together; those on several hosts must be of like machines and one algorithm.\n"
       "Of nccl-tests on one host and on several, the cluster has inner links and NICs; give both: they tell each other apart.\n"
       "Example: stepcast-calibrate link --from all_reduce_perf.txt --algorithm ring -o cluster.json\n"
-      "         stepcast-calibrate link --from 8_hosts.txt --from 1_host.txt -o cluster.json");
+      "         stepcast-calibrate link --from 1_host.txt --from 2_hosts.txt --from 8_hosts.txt -o cluster.json");
   command->callback([options, &exit_code] {
     fit_link(*options);
     exit_code = kOk;

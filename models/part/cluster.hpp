@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/part/describe.hpp"
+#include "models/part/strategy.hpp"
 
 namespace stepcast {
 
@@ -250,10 +251,11 @@ struct TcpTransport {
 using Transport = std::variant<IdealTransport, TcpTransport>;
 
 /// What a benchmark says of the links over a range of sizes, with 95 % confidence intervals (stepcast-calibrate link).
-/// For the reader of the file: simulations take `link`, which holds over all sizes.
+/// For the reader of the file, and for notes: simulations take `link`, which holds over all sizes.
 struct LinkFit {
   std::string source;                                ///< file and program
   std::string benchmark;                             ///< "all-reduce by ring, 8 ranks", "point to point"
+  std::optional<Algorithm> algorithm{};              ///< of a collective
   Bytes from{}, to{};                                ///< of the buffer, n
   Seconds latency{}, latency_low{}, latency_high{};  ///< α
   std::optional<BytesPerSecond> bandwidth{}, bandwidth_low{}, bandwidth_high{};  ///< 1/β; empty: without bound
@@ -262,6 +264,8 @@ struct LinkFit {
   static void describe(V& v, LinkFit& x) {
     v.required("source", x.source, "file and program that measured it");
     v.required("benchmark", x.benchmark, "what was timed, and the algorithm whose closed form was fitted");
+    v.optional("algorithm", x.algorithm,
+               "that algorithm: a collective that is carried out otherwise has a note; null: point to point");
     v.required("from", x.from, "least size of the range", non_negative);
     v.required("to", x.to, "largest size of the range", non_negative);
     v.required("latency", x.latency, "α that fits best; below 0 where the range only continues another", any);
@@ -319,8 +323,9 @@ struct Cluster {
                "random factor on compute times, drawn anew for every worker and pass of forward and backward");
     v.optional("prices", x.prices,
                "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
-    v.optional("fits", x.fits,
-               "measurements that the link's numbers come from; for the reader, no simulation takes them");
+    v.optional(
+        "fits", x.fits,
+        "measurements that the link's numbers come from; for the reader and for notes, no simulation takes them");
   }
   bool operator==(const Cluster&) const = default;
 };

@@ -1,5 +1,5 @@
 // Typed parts to the canonical JSON document: every field written out, quantities as exact text, so that
-// reading the result gives the same value (see describe.hpp).
+// reading the result gives the same value (see describe.hpp), or as brief text, for files that people read.
 #pragma once
 
 #include "models/part/describe.hpp"
@@ -8,56 +8,60 @@
 
 namespace stepcast {
 
+/// How quantities are written: exact_text or brief_text of unit/format.hpp.
+enum class QuantityText { exact, brief };
+
 template <class T>
-Json write_value(const T& value);
+Json write_value(const T& value, QuantityText text = QuantityText::exact);
 
 namespace detail {
 
 class ObjectWriter {
  public:
-  explicit ObjectWriter(Json& object) : object_(object) {}
+  ObjectWriter(Json& object, QuantityText text) : object_(object), text_(text) {}
   template <class T>
   void required(const char* name, T& value, const char*, Limits = {}) {
-    object_[name] = write_value(value);
+    object_[name] = write_value(value, text_);
   }
   template <class T>
   void optional(const char* name, T& value, const char*, Limits = {}) {
-    object_[name] = write_value(value);
+    object_[name] = write_value(value, text_);
   }
 
  private:
   Json& object_;
+  QuantityText text_;
 };
 
 }  // namespace detail
 
 template <class T>
-Json write_value(const T& value) {
+Json write_value(const T& value, QuantityText text) {
   if constexpr (IsQuantity<T>::value) {
-    return exact_text(value);
+    return text == QuantityText::exact ? exact_text(value) : brief_text(value);
   } else if constexpr (Named<T>) {
     return name_of(value);
   } else if constexpr (IsOptional<T>::value) {
-    return value ? write_value(*value) : Json(nullptr);
+    return value ? write_value(*value, text) : Json(nullptr);
   } else if constexpr (IsOrAuto<T>::value) {
-    return value.value ? write_value(*value.value) : Json("auto");
+    return value.value ? write_value(*value.value, text) : Json("auto");
   } else if constexpr (IsVector<T>::value) {
     Json list = Json::array();
-    for (const auto& element : value) list.push_back(write_value(element));
+    for (const auto& element : value) list.push_back(write_value(element, text));
     return list;
   } else if constexpr (IsVariant<T>::value) {
     return std::visit(
-        [](const auto& part) {
+        [text](const auto& part) {
           Json object = Json::object();
           object["kind"] = part.kind;
-          const Json fields = write_value(part);
+          const Json fields = write_value(part, text);
           for (const auto& [key, field] : fields.items()) object[key] = field;
           return object;
         },
         value);
   } else if constexpr (Described<T>) {
     Json object = Json::object();
-    detail::ObjectWriter writer(object);
+    detail::ObjectWriter writer(object, text);
     T copy = value;  // describe() takes a reference to fill or to show; here it only shows
     T::describe(writer, copy);
     return object;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/compressor/compressor.hpp"
 #include "models/fabric/machines.hpp"
@@ -130,6 +132,47 @@ void add_free_latency(const Scenario& scenario, std::vector<std::string>& notes)
     notes.emplace_back("/cluster/link/latency is 0, as where none is given: messages cost their bytes alone");
 }
 
+/// Notes collectives that a fitted cluster's links were not measured with: carried out otherwise, or of other sizes.
+void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vector<std::string>& notes) {
+  constexpr double kBeyond = 2;  // a line goes on for a while
+  std::set<Algorithm> fitted, others, instead;
+  Bytes from, to, least, most;
+  const auto extend = [](Bytes& low, Bytes& high, Bytes a, Bytes b) {
+    low = high == Bytes{} ? a : std::min(low, a);
+    high = std::max(high, b);
+  };
+  for (const LinkFit& fit : cluster.fits)
+    if (fit.algorithm) {
+      fitted.insert(*fit.algorithm);
+      extend(from, to, fit.from, fit.to);
+    }
+  if (fitted.empty()) return;
+  for (const Task& task : graph.tasks) {
+    const auto* work = std::get_if<CollectiveWork>(&task.work);
+    if (!work || work->call.among.size(cluster.workers) < 2) continue;
+    const CollectiveCall& call = work->call;
+    extend(least, most, call.bytes, call.bytes);
+    if (fitted.contains(call.algorithm->algorithm)) continue;
+    others.insert(call.algorithm->algorithm);
+    for (const Algorithm one : fitted)
+      if (carries_out(one, call.algorithm->operation)) instead.insert(one);
+  }
+  const auto names = [](const std::set<Algorithm>& algorithms, const char* between) {
+    std::vector<std::string_view> all;
+    for (const Algorithm one : algorithms) all.push_back(name_of(one));
+    return fmt::format("{}", fmt::join(all, between));
+  };
+  if (!others.empty())
+    notes.push_back(fmt::format(
+        "/cluster/fits: the links were fitted with {}; collectives by {} are a guess on them{}", names(fitted, " and "),
+        names(others, " and "),
+        instead.empty() ? "" : fmt::format("; set /strategy/collective/algorithm to {}", names(instead, " or "))));
+  if (most > to * kBeyond || least * kBeyond < from)
+    notes.push_back(
+        fmt::format("/cluster/fits: the links were fitted on {} to {}; this sends {}", human_text(from), human_text(to),
+                    least == most ? human_text(most) : fmt::format("{} to {}", human_text(least), human_text(most))));
+}
+
 /// Notes what does not fit, and what hardly does: what is not counted needs memory too.
 void add_memory(PointReport& report) {
   constexpr double kTight = 0.92;
@@ -228,6 +271,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   add_given_times(point, report.notes);
   add_tcp_effects(scenario.cluster, report.notes);
   add_free_latency(scenario, report.notes);
+  add_fitted_links(scenario.cluster, own.graph, report.notes);
   add_sampling_error(scenario, forecast, own.graph, report, report.notes);
   add_memory(report);
   if (trains(scenario)) add_passes(point, workload, own.graph, report.notes);

@@ -1,7 +1,9 @@
 #include "models/unit/format.hpp"
 
 #include <cmath>
+#include <span>
 #include <string>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,7 @@ constexpr Unit kHumanTime[] = {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e
 constexpr Unit kHumanSize[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1.0}};
 constexpr Unit kHumanBandwidth[] = {
     {"Tb/s", 1e12 / 8}, {"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}, {"kb/s", 1e3 / 8}, {"b/s", 1.0 / 8}};
+constexpr Unit kByteRates[] = {{"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1.0}};
 constexpr Unit kHumanTimePerByte[] = {{"ns/B", 1e-9}, {"ps/B", 1e-12}};
 constexpr Unit kHumanWork[] = {{"PFLOP", 1e15}, {"TFLOP", 1e12}, {"GFLOP", 1e9}, {"MFLOP", 1e6}, {"FLOP", 1.0}};
 constexpr Unit kHumanRate[] = {{"PFLOPS", 1e15}, {"TFLOPS", 1e12}, {"GFLOPS", 1e9}, {"MFLOPS", 1e6}, {"FLOPS", 1.0}};
@@ -52,6 +55,17 @@ std::span<const Unit> human_units<Hertz>() {
   return kHumanFrequency;
 }
 
+/// In the largest unit of which it is at least one once it is rounded: 999.9999 us is 1 ms.
+std::string rounded_text(double si, int digits, std::span<const Unit> units, const char* between) {
+  for (const Unit& unit : units) {
+    const std::string text = fmt::format("{:.{}g}", si / unit.factor, digits);
+    if (si == 0.0 ? unit.factor == 1.0 : std::abs(std::stod(text)) >= 1.0)
+      return fmt::format("{}{}{}", text, between, unit.suffix);
+  }
+  const Unit& least = units.back();
+  return fmt::format("{:.{}g}{}{}", si / least.factor, digits, between, least.suffix);
+}
+
 }  // namespace
 
 template <class Q>
@@ -74,19 +88,21 @@ std::string exact_text(Q value) {
 
 template <class Q>
 std::string human_text(Q value, int digits) {
-  // The largest unit of which it is at least one once it is rounded: 999.9999 us is 1 ms.
-  for (const Unit& unit : human_units<Q>()) {
-    const std::string text = fmt::format("{:.{}g}", value.si() / unit.factor, digits);
-    if (value.si() == 0.0 ? unit.factor == 1.0 : std::abs(std::stod(text)) >= 1.0)
-      return fmt::format("{} {}", text, unit.suffix);
-  }
-  const Unit& least = human_units<Q>().back();
-  return fmt::format("{:.{}g} {}", value.si() / least.factor, digits, least.suffix);
+  return rounded_text(value.si(), digits, human_units<Q>(), " ");
 }
 
-#define STEPCAST_INSTANTIATE(Q)       \
-  template std::string exact_text(Q); \
-  template std::string human_text(Q, int);
+template <class Q>
+std::string brief_text(Q value) {
+  constexpr int kDigits = 5;
+  if (value.si() == 0.0) return exact_text(value);
+  if constexpr (std::is_same_v<Q, BytesPerSecond>) return rounded_text(value.si(), kDigits, kByteRates, "");
+  return rounded_text(value.si(), kDigits, human_units<Q>(), "");
+}
+
+#define STEPCAST_INSTANTIATE(Q)            \
+  template std::string exact_text(Q);      \
+  template std::string human_text(Q, int); \
+  template std::string brief_text(Q);
 STEPCAST_INSTANTIATE(Seconds)
 STEPCAST_INSTANTIATE(Bytes)
 STEPCAST_INSTANTIATE(BytesPerSecond)

@@ -1,4 +1,4 @@
-// Quantity to text, in two ways: exact for files, rounded for people.
+// Quantity to text: exact for files, rounded for people, and brief for files that people read.
 #pragma once
 
 #include <string>
@@ -15,6 +15,11 @@ std::string exact_text(Q value);
 /// Sizes use decimal units (MB = 1e6 B), bandwidths bits per second (Gb/s).
 template <class Q>
 std::string human_text(Q value, int digits = 4);
+
+/// Of five digits, so within 5e-5, in the largest decimal unit of which it is at least one: "3.9111us", "1.0737GB", and
+/// rates in bytes, "191.28GB/s". parse_quantity reads it.
+template <class Q>
+std::string brief_text(Q value);
 
 /// A time as one waits for it: "40 s", "1 min 35 s", in seconds rounded up; from an hour on "2 h 5 min", whose minutes
 /// are complete.

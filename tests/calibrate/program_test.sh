@@ -33,6 +33,22 @@ run 0 link --from "$data/all_reduce_perf.txt" --algorithm TREE; has out "all-red
 run 3 link --from "$data/all_reduce_perf.txt" --algorithm pairwise; has err "--algorithm pairwise: allowed for all-reduce: ring, "
 for algorithm in hierarchical multi-ring auto nvls; do run 2 link --from "$data/all_reduce_perf.txt" --algorithm $algorithm; done
 run 3 link --from "$data/all_reduce_perf.txt" --ranks 8; has err "found --ranks 8; allowed: 4, which the file says itself"
+run 3 link --from "$data/all_reduce_perf.json" --collective all-gather; has err "found --collective all-gather; allowed: all-reduce, which the file says itself"
+# Of several files --collective and --ranks are about those that do not say.
+grep -v all_reduce_perf "$data/all_reduce_perf.txt" | sed -e '/Rank/d' >silent.txt
+run 3 link --from "$data/all_reduce_perf.json" --from silent.txt; has err "silent.txt: found no name of a collective"
+run 0 link --from "$data/all_reduce_perf.json" --from silent.txt --collective all-gather --ranks 8; has out "all-gather by ring, 8 ranks"; has out "all-reduce by ring, 4 ranks"
+run 3 link --from "$data/all_reduce_perf.json" --from "$data/all_reduce_perf.txt" --collective all-gather; has err "which the file says itself"
+# A tree as NCCL has it pipelines; what the scenario is to say goes with the fit.
+run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree; has out '"collective": {"algorithm": "double-binary-tree"}'
+run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree --segments 4 -o four.json
+has out '"collective": {"algorithm": "double-binary-tree", "pipeline_segments": 4}'; has four.json "pipeline_segments are 4"
+run 0 link --from "$data/all_reduce_perf.txt" --min-size 16KiB --max-size 64MB; has out "one link for 16.4 kB to 16.8 MB"
+run 2 link --from "$data/all_reduce_perf.txt" --min-size 16; has err "--min-size"
+run 3 link --from "$data/all_reduce_perf.txt" --min-size 64MiB; has err "found 3 sizes; allowed: 4 or more"
+run 3 link --from "$data/osu_latency.txt" --min-size 1kB; has err "buffers of collectives"
+sed -e '/Avg bus bandwidth/d' -e 's/^/[1,0]<stdout>:/' "$data/all_reduce_perf.txt" >tagged.txt
+run 0 link --from tagged.txt --ranks 4; has out "all-reduce by ring, 4 ranks"; has err "tagged.txt: without the line \"# Avg bus bandwidth\""
 # The same times as if they were of 2 hosts.
 sed -e '/Rank  [23]/s/host0/host1/' "$data/all_reduce_perf.txt" >two_hosts.txt
 run 0 link --from two_hosts.txt -o nodes.json; has nodes.json '"gpus_per_node": 2'; has out "4 ranks on 2 hosts"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "calibrate/link/link_fit.hpp"
 
@@ -17,10 +18,14 @@ void fit(const Benchmark& benchmark) {
     if (!(row.bytes >= 0 && row.seconds > 0)) std::abort();
   if (benchmark.rows.size() < 4 || benchmark.rows.size() > 64)
     return;  // fewer are refused before a fit, more take long
-  try {
-    const BenchmarkFit fitted = fit_benchmark(benchmark, {});
-    static_cast<void>(link_table(make_cluster("fuzzed", {fitted}), {fitted}));
-  } catch (const std::invalid_argument&) {
+  for (const auto algorithm : {stepcast::Algorithm::automatic, stepcast::Algorithm::double_binary_tree}) {
+    try {
+      const std::vector<BenchmarkFit> fits = {fit_benchmark(benchmark, {algorithm, {}})};
+      const stepcast::Cluster cluster = make_cluster("fuzzed", fits);
+      static_cast<void>(link_table(cluster, fits));
+      static_cast<void>(doubts(cluster, fits));
+    } catch (const std::invalid_argument&) {
+    }
   }
 }
 

@@ -54,6 +54,38 @@ constexpr const char* kShapes =
 
 }  // namespace
 
+TEST_CASE("a fitted cluster's collectives of another algorithm or other sizes have a note") {
+  // resnet50-v100's gradients are of 4·25,557,032 bytes, 102.2 MB, and its smallest ones of 64 elements, 256 B.
+  const auto report = [](const char* algorithm, const char* from, const char* to, const char* grouping,
+                         const char* fitted = R"("ring")") {
+    const std::string fit = std::string(R"({"source": "a.txt", "benchmark": "b", "algorithm": )") + fitted +
+                            R"(, "from": ")" + from + R"(", "to": ")" + to +
+                            R"(", "latency": "1us", "latency_low": "1us", "latency_high": "1us",
+                                "bandwidth": null, "bandwidth_low": null, "bandwidth_high": null})";
+    return report_of(
+        study_of(kMeasured, {"/cluster/fits=[" + fit + "]", "/strategy/kind=all-reduce", "/cluster/link/latency=25us",
+                             std::string("/strategy/collective/algorithm=") + algorithm,
+                             std::string("/strategy/exchange/grouping=") + grouping})
+            .points[0]);
+  };
+  constexpr const char* kOther =
+      "/cluster/fits: the links were fitted with ring; collectives by halving-doubling are a guess on "
+      "them; set /strategy/collective/algorithm to ring";
+  constexpr const char* kSizes = "/cluster/fits: the links were fitted on";
+  CHECK(notes(report("auto", "1kB", "1GB", "whole-model"), kOther));
+  CHECK_FALSE(notes(report("ring", "1kB", "1GB", "whole-model"), "/cluster/fits"));
+  CHECK(notes(report("ring", "1kB", "16kB", "whole-model"),
+              "/cluster/fits: the links were fitted on 1 kB to 16 kB; this sends 102.2 MB"));
+  CHECK(notes(report("ring", "1MB", "1GB", "per-tensor"), "1 MB to 1 GB; this sends 256 B to "));
+  // A line goes on for a while: to twice 60 MB, and half of 200 MB.
+  CHECK_FALSE(notes(report("ring", "1kB", "60MB", "whole-model"), kSizes));
+  CHECK(notes(report("ring", "1kB", "50MB", "whole-model"), kSizes));
+  CHECK_FALSE(notes(report("ring", "200MB", "1GB", "whole-model"), kSizes));
+  CHECK(notes(report("ring", "210MB", "1GB", "whole-model"), kSizes));
+  // Messages point to point are of no algorithm.
+  CHECK_FALSE(notes(report("auto", "1kB", "16kB", "whole-model", "null"), "/cluster/fits"));
+}
+
 TEST_CASE("steps that are equal do not differ, also where both are 0") {
   const auto difference = [](double equations, double replay) {
     Answers answers;

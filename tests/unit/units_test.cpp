@@ -72,6 +72,15 @@ void check_round_trip(const char* dimension) {
           RC_FAIL(fmt::format("{:.17g} became \"{}\", which is {:.17g}", value.si(), text, back.si()));
       },
       2000);
+  property(
+      std::string("brief text of a ") + dimension + " reads back within 5e-5",
+      [] {
+        const Q value(positive_between(1e-12, 1e18));
+        const double back = parse_quantity<Q>(brief_text(value)).si();
+        if (!(std::abs(back - value.si()) <= 5.001e-5 * std::abs(value.si())))
+          RC_FAIL(fmt::format("{:.17g} became \"{}\"", value.si(), brief_text(value)));
+      },
+      2000);
   // Round numbers of a unit, as people write them: at most as long as what they wrote.
   property(
       std::string("a round ") + dimension + " keeps a short text",
@@ -217,6 +226,13 @@ TEST_CASE("exact text is the shortest that reads back to the same value") {
 }
 
 TEST_CASE("human text is rounded and has a unit near the size") {
+  CHECK(brief_text(Seconds(3.911130e-6)) == "3.9111us");
+  CHECK(brief_text(Seconds(-28.3e-9)) == "-28.3ns");
+  CHECK(brief_text(Bytes(1073741824)) == "1.0737GB");
+  CHECK(brief_text(BytesPerSecond(191281e6)) == "191.28GB/s");
+  CHECK(brief_text(Seconds(999.9999e-6)) == "1ms");
+  CHECK(brief_text(Seconds(0)) == "0s");
+  CHECK(brief_text(BytesPerSecond(0)) == "0B/s");
   CHECK(human_text(Seconds(0.0834)) == "83.4 ms");
   CHECK(human_text(Seconds(-0.0834)) == "-83.4 ms");
   CHECK(human_text(Seconds(1500)) == "1500 s");

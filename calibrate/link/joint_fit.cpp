@@ -1,0 +1,152 @@
+#include "calibrate/link/joint_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "calibrate/least_squares.hpp"
+
+namespace stepcast::calibrate {
+namespace {
+
+/// Of the unknowns: S, α and β inside a host, what a message between hosts takes beyond that latency, and its β.
+enum Column : std::size_t { kSetup, kInnerAlpha, kInnerBeta, kAlpha, kBeta, kColumns };
+using Row = std::array<double, kColumns>;
+
+struct System {
+  std::vector<Row> rows;
+  std::vector<double> targets;
+
+  void add(const Row& row, double target) {
+    if (!(target > 0)) return;  // a time of 0 says nothing of what it is made of
+    rows.push_back(row);
+    targets.push_back(target);
+  }
+};
+
+/// Only what α and β are made of differs inside a host.
+struct Columns {
+  std::vector<Column> alpha;
+  Column beta;
+};
+
+void add_collective(System& system, const BenchmarkFit& fit, const Columns& columns, const PathPrice& path) {
+  const auto row_of = [&](double setup, double messages, double bytes) {
+    Row row{};
+    row[kSetup] = setup;
+    for (const Column alpha : columns.alpha) row[alpha] = messages;
+    row[columns.beta] = bytes;
+    return row;
+  };
+  if (fit.is_pipelined()) {
+    for (const Benchmark::Row& measured : fit.benchmark.rows) {
+      const Terms terms = terms_of(fit, measured.bytes, path);
+      system.add(row_of(1, terms.messages, terms.bytes), measured.seconds);
+    }
+  } else {
+    system.add(row_of(1, fit.rounds, 0), fit.fit.launch);
+    system.add(row_of(0, 0, fit.factor), fit.fit.slope);
+  }
+}
+
+/// @param path, inner  to choose segments by
+System system_of(const LinkSources& sources, const PathPrice& path, const PathPrice& inner) {
+  System system;
+  const Columns of_inside{{kInnerAlpha}, kInnerBeta};
+  const Columns between = sources.inside.empty() ? Columns{{kAlpha}, kBeta} : Columns{{kInnerAlpha, kAlpha}, kBeta};
+  for (const BenchmarkFit* fit : sources.collectives) add_collective(system, *fit, between, path);
+  for (const BenchmarkFit* fit : sources.inside) add_collective(system, *fit, of_inside, inner);
+  for (const BenchmarkFit* fit : sources.latency) {
+    Row row{};
+    for (const Column alpha : between.alpha) row[alpha] = 1;
+    system.add(row, fit->fit.launch);
+  }
+  if (!sources.collectives.empty()) return system;
+  Row row{};
+  row[kBeta] = 1;
+  for (const BenchmarkFit* fit : sources.bandwidth.empty() ? sources.latency : sources.bandwidth)
+    system.add(row, fit->fit.slope);
+  return system;
+}
+
+/// Whether it has a row of α.
+bool has_latency(const BenchmarkFit* fit) { return fit->is_pipelined() || fit->fit.launch > 0; }
+
+bool tells_setup(const LinkSources& sources) {
+  const auto has_unlike_rounds = [](const std::vector<const BenchmarkFit*>& fits) {
+    std::set<double> rounds;
+    for (const BenchmarkFit* fit : fits)
+      if (has_latency(fit)) rounds.insert(fit->rounds);
+    return rounds.size() > 1;
+  };
+  const auto any_latency = [](const std::vector<const BenchmarkFit*>& fits) {
+    return std::any_of(fits.begin(), fits.end(), has_latency);
+  };
+  return (any_latency(sources.latency) && any_latency(sources.collectives)) || has_unlike_rounds(sources.collectives) ||
+         has_unlike_rounds(sources.inside);
+}
+
+/// All unknowns, those that no row has or that are not asked for 0.
+LeastSquares solve(const System& system, bool with_setup) {
+  std::vector<std::size_t> kept;
+  for (std::size_t column = with_setup ? kSetup : kSetup + 1; column < kColumns; ++column)
+    for (const Row& row : system.rows)
+      if (row[column] > 0) {
+        kept.push_back(column);
+        break;
+      }
+  std::vector<std::vector<double>> rows;
+  for (const Row& row : system.rows) {
+    rows.emplace_back();
+    for (const std::size_t column : kept) rows.back().push_back(row[column]);
+  }
+  const LeastSquares solved = solve_relative(rows, system.targets);
+  LeastSquares all = solved;
+  all.coefficients.assign(kColumns, 0);
+  all.covariance.assign(kColumns, std::vector<double>(kColumns, 0));
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    all.coefficients[kept[i]] = solved.coefficients[i];
+    for (std::size_t j = 0; j < kept.size(); ++j) all.covariance[kept[i]][kept[j]] = solved.covariance[i][j];
+  }
+  return all;
+}
+
+bool is_near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
+
+}  // namespace
+
+JointFit fit_jointly(const LinkSources& sources) {
+  constexpr int kMostTries = 100;
+  const bool with_setup = tells_setup(sources);
+  // Any start will do: one message of a microsecond, 10 GB/s.
+  PathPrice path{Seconds(1e-6), SecondsPerByte(1e-10)}, inner = path;
+  LeastSquares solved;
+  for (int i = 0; i < kMostTries; ++i) {
+    solved = solve(system_of(sources, path, inner), with_setup);
+    const auto& x = solved.coefficients;
+    const PathPrice before = path, inner_before = inner;
+    path = {Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])};
+    inner = {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])};
+    if (is_near(path.alpha.si(), before.alpha.si()) && is_near(path.beta.si(), before.beta.si()) &&
+        is_near(inner.alpha.si(), inner_before.alpha.si()) && is_near(inner.beta.si(), inner_before.beta.si()))
+      break;
+  }
+  const auto& x = solved.coefficients;
+  const double t = t_quantile_975(solved.degrees_of_freedom);
+  const auto interval = [&](std::initializer_list<Column> columns) {
+    double value = 0, variance = 0;
+    for (const Column a : columns) {
+      value += x[a];
+      for (const Column b : columns) variance += solved.covariance[a][b];
+    }
+    const double half = variance > 0 ? t * std::sqrt(variance) : 0;
+    return Interval{value, value - half, value + half};
+  };
+  if (!(x[kBeta] > 0)) throw std::invalid_argument("the time does not grow with the bytes: larger sizes are needed");
+  return {interval({kInnerAlpha, kAlpha}), interval({kBeta}), interval({kInnerAlpha}),
+          interval({kInnerBeta}),          x[kSetup],         with_setup};
+}
+
+}  // namespace stepcast::calibrate
