@@ -178,8 +178,9 @@ std::vector<std::string> timing_notes(const WorkloadTable& table) {
   const std::vector<Part> parts = parts_of(listed, profile, table.batch);
   const bool asks_roofline = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.has_entry; });
   if (const std::string constants = asks_roofline ? unmeasured(listed, profile) : ""; !constants.empty())
-    notes.push_back(
-        fmt::format("layer times follow from the profile \"{}\", not measured: {}", profile.name, constants));
+    notes.push_back(fmt::format("{} from the profile \"{}\", not measured: {}",
+                                table.measured ? "what each layer takes of them follows" : "layer times follow",
+                                profile.name, constants));
   const std::vector<std::string> layers = extrapolated_layers(table, profile, table.batch);
   if (!layers.empty())
     notes.push_back(fmt::format("{} {} extrapolated beyond the kernels that the profile \"{}\" was fitted on: {}",
