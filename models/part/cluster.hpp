@@ -23,6 +23,9 @@ namespace stepcast {
 inline constexpr double kFreeBandwidth = 1e18;
 inline constexpr Limits bandwidth_limits{0.0, true, 1e15};
 
+/// No network takes longer: in an hour light is far beyond Jupiter.
+inline constexpr Limits latency_limits{0.0, false, 3600.0};
+
 /// A full-duplex link: each direction has the whole bandwidth.
 struct Link {
   BytesPerSecond bandwidth{};
@@ -31,7 +34,7 @@ struct Link {
   template <class V>
   static void describe(V& v, Link& x) {
     v.required("bandwidth", x.bandwidth, "rate of each direction", bandwidth_limits);
-    v.optional("latency", x.latency, "one-way time of an empty message between two ends of such links", non_negative);
+    v.optional("latency", x.latency, "one-way time of an empty message between two ends of such links", latency_limits);
   }
   bool operator==(const Link&) const = default;
 };
@@ -56,7 +59,7 @@ struct NodeRacks {
     v.required("nodes_per_rack", x.nodes_per_rack, "machines under one leaf switch", at_least(1));
     v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it",
                at_least(1));
-    v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", non_negative);
+    v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", latency_limits);
   }
   bool operator==(const NodeRacks&) const = default;
 };
@@ -97,7 +100,7 @@ struct Racks {
     v.required("hosts_per_rack", x.hosts_per_rack, "workers under one top-of-rack switch", at_least(1));
     v.optional("oversubscription", x.oversubscription, "bandwidth into the rack's switch over bandwidth out of it",
                at_least(1));
-    v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", non_negative);
+    v.optional("uplink_latency", x.uplink_latency, "added to the latency of a message between racks", latency_limits);
   }
   bool operator==(const Racks&) const = default;
 };
@@ -184,7 +187,7 @@ struct WorkerGroup {
     v.required("count", x.count, "workers in this group", at_least(1));
     v.optional("speed", x.speed, "compute speed against the workload's times (0.5: twice as long)", positive);
     v.optional("bandwidth", x.bandwidth, "of their links, if not link.bandwidth", bandwidth_limits);
-    v.optional("latency", x.latency, "of their links, if not link.latency", non_negative);
+    v.optional("latency", x.latency, "of their links, if not link.latency", latency_limits);
   }
   bool operator==(const WorkerGroup&) const = default;
 };

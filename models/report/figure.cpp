@@ -140,6 +140,10 @@ Goal parse_goal(std::string_view text) {
     throw std::invalid_argument(fmt::format("{}: {}", figure.name, error.what()));
   }
   if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", figure.name, written));
+  constexpr double kMostShare = 2.0;  // efficiency may be above 1 where workers share what one does alone
+  if (figure.text == percent && value > kMostShare)
+    throw std::invalid_argument(
+        fmt::format("{}: {} is {:.12g} %; did you mean {:.12g}?", figure.name, written, 100 * value, value / 100));
   return {&figure, value};
 }
 

@@ -173,18 +173,6 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
                     least == most ? human_text(most) : fmt::format("{} to {}", human_text(least), human_text(most))));
 }
 
-/// Notes what does not fit, and what hardly does: what is not counted needs memory too.
-void add_memory(PointReport& report) {
-  constexpr double kTight = 0.92;
-  if (!report.lacks_memory.empty())
-    report.notes.push_back(report.lacks_memory + "; `stepcast explain` says what makes it fit");
-  else if (report.memory_share.value_or(0) > kTight)
-    report.notes.push_back(
-        fmt::format("of the device's memory {:.3g} % is needed without workspaces, communication buffers and what "
-                    "an allocator wastes: it may not fit, or be slow",
-                    100 * *report.memory_share));
-}
-
 /// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
 /// compressor.
 void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
@@ -261,6 +249,16 @@ void add_passes(const StudyPoint& point, const Workload& workload, const StepGra
 
 }  // namespace
 
+std::string memory_note(const PointReport& report) {
+  constexpr double kTight = 0.92;  // what is not counted needs memory too
+  if (!report.lacks_memory.empty()) return report.lacks_memory + "; `stepcast explain` says what makes it fit";
+  if (report.memory_share.value_or(0) <= kTight) return "";
+  return fmt::format(
+      "of the device's memory {:.3g} % is needed without workspaces, communication buffers and what an allocator "
+      "wastes: it may not fit, or be slow",
+      100 * *report.memory_share);
+}
+
 void add_notes(const StudyPoint& point, const Answered& own, PointReport& report) {
   const Scenario& scenario = point.scenario;
   const Workload& workload = own.workload;
@@ -273,7 +271,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   add_free_latency(scenario, report.notes);
   add_fitted_links(scenario.cluster, own.graph, report.notes);
   add_sampling_error(scenario, forecast, own.graph, report, report.notes);
-  add_memory(report);
+  if (std::string note = memory_note(report); !note.empty()) report.notes.push_back(std::move(note));
   if (trains(scenario)) add_passes(point, workload, own.graph, report.notes);
   if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
     report.notes.push_back(

@@ -39,6 +39,20 @@ std::string no_such_value(const std::string& axis, const std::string& value, con
                      near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
 }
 
+PointFilter filter_of(const std::vector<std::string>& choices) {
+  std::map<std::string, std::set<std::string>> chosen;
+  for (const std::string& choice : choices)
+    if (const auto equals = choice.find('='); equals != std::string::npos)
+      chosen[choice.substr(0, equals)].insert(choice.substr(equals + 1));
+  return [chosen](const std::vector<Coordinate>& beginning) {
+    return std::all_of(beginning.begin(), beginning.end(), [&](const Coordinate& c) {
+      for (const std::string& name : {c.axis, c.axis.substr(c.axis.rfind('/') + 1)})
+        if (const auto values = chosen.find(name); values != chosen.end()) return values->second.contains(c.value);
+      return true;
+    });
+  };
+}
+
 void choose_points(Study& study, const std::vector<std::string>& choices) {
   std::map<std::string, std::set<std::string>> chosen;
   for (const std::string& choice : choices) {

@@ -13,6 +13,9 @@ namespace stepcast {
 /// @throws std::invalid_argument for what is no such text, axis or value, and where no point is left
 void choose_points(Study& study, const std::vector<std::string>& choices);
 
+/// Of the points that these choices keep, where they name axes and values of the study; of others it may be of none.
+PointFilter filter_of(const std::vector<std::string>& choices);
+
 /// The axis, or the value of one, that may have been meant; "" when none is near enough. Nothing is guessed of one or
 /// two characters: any short number is near any other.
 std::string nearest_coordinate(const std::string& name, const std::vector<std::string>& known);

@@ -178,6 +178,10 @@ bool is_utf8(const std::string& text) {
 
 }  // namespace
 
+void forget_schema(Json& part) {
+  if (part.is_object()) part.erase("$schema");
+}
+
 bool is_at_or_below(std::string_view pointer, std::string_view ancestor) {
   return pointer.substr(0, ancestor.size()) == ancestor &&
          (pointer.size() == ancestor.size() || pointer[ancestor.size()] == '/');
@@ -278,7 +282,7 @@ std::filesystem::path PartFiles::search(std::string_view part, const std::string
 const Json& PartFiles::read(const std::filesystem::path& path) {
   if (const auto known = files_.find(path.string()); known != files_.end()) return known->second;
   Json content = read_json(path);
-  if (content.is_object()) content.erase("$schema");
+  forget_schema(content);
   return files_.emplace(path.string(), std::move(content)).first->second;
 }
 
@@ -401,6 +405,7 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
     const std::string pointer = pointer_to("", part);
     list_files(*found, pointer, document);
     if (found->is_array()) continue;
+    forget_schema(*found);
     resolve(*found, pointer, [&] {
       if (part == "workload") {
         document.workload_file.reset();
@@ -415,6 +420,7 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
       (*codec)["device"].is_array())
     return;
   Json& device = (*codec)["device"];
+  forget_schema(device);
   resolve(device, "/codec/device", [&] { follow(device, "profile", "/codec/device", document, files); });
 }
 

@@ -48,13 +48,16 @@ struct Document {
   /// What was laid over each value of a list, of which a point has one.
   struct Spread {
     std::string file, place;
-    std::string list;         ///< its pointer
-    std::string value{};      ///< the point's, once it is taken
+    std::string list;     ///< its pointer
+    std::string value{};  ///< the point's, once it is taken
   };
   std::vector<Spread> spread{};
   /// Pointers of values that a reported fault left empty: what is missing at or below them is no news.
   std::vector<std::string> given_up{};
 };
+
+/// What a part's file, or a part that was pasted from one, says to editors alone.
+void forget_schema(Json& part);
 
 /// True when `pointer` is `ancestor` or leads through it.
 bool is_at_or_below(std::string_view pointer, std::string_view ancestor);

@@ -141,6 +141,15 @@ Json object_of(const Place& place) {
   }
 }
 
+/// The key by which an editor finds a file's schema, which a part pasted from its file still has.
+Json with_schema_key(Json object) {
+  const auto admit = [](Json& one) { one["properties"]["$schema"] = Json{{"type", "string"}}; };
+  if (object.contains("anyOf"))
+    for (Json& choice : object["anyOf"]) admit(choice);
+  else admit(object);
+  return object;
+}
+
 /// A part: a name or path, the part itself, or a reference with some keys laid over it.
 template <class T>
 Json part_choice(const Place& place) {
@@ -155,7 +164,9 @@ Json part_choice(const Place& place) {
   constexpr bool lists = std::is_same_v<T, WorkloadTable> || std::is_same_v<T, Cluster> || IsVariant<T>::value;
   const Json from = lists ? Json{{"anyOf", Json::array({one, several})}} : one;
   const Json laid_over{{"type", "object"}, {"properties", {{"from", from}}}, {"required", {"from"}}};
-  return or_axis({{"anyOf", Json::array({name, object_of<T>(place), laid_over})}}, place);
+  Json inline_part = object_of<T>(place);
+  if constexpr (!std::is_same_v<T, WorkloadVariant>) inline_part = with_schema_key(std::move(inline_part));
+  return or_axis({{"anyOf", Json::array({name, std::move(inline_part), laid_over})}}, place);
 }
 
 template <class T>
@@ -207,12 +218,7 @@ Json with_title(Json schema, std::string_view title) {
 
 template <class T>
 Json part_file(std::string_view title) {
-  Json schema = object_of<T>(Place{});
-  const auto admit_schema_key = [](Json& object) { object["properties"]["$schema"] = Json{{"type", "string"}}; };
-  if (schema.contains("anyOf"))
-    for (Json& choice : schema["anyOf"]) admit_schema_key(choice);
-  else admit_schema_key(schema);
-  return with_title(std::move(schema), title);
+  return with_title(with_schema_key(object_of<T>(Place{})), title);
 }
 
 /// A suite's file: its study is a scenario without need of a name, or the name or path of one.

@@ -22,8 +22,12 @@ namespace {
 /// Carries what all points of a study share while its document is expanded.
 class Expansion {
  public:
-  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points)
-      : files_(file.parent_path(), library), max_points_(max_points), unused_(file.string()) {}
+  Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points,
+            PointFilter wanted = {})
+      : files_(file.parent_path(), library),
+        max_points_(max_points),
+        wanted_(std::move(wanted)),
+        unused_(file.string()) {}
 
   Study expand(Document document, const std::vector<Override>& overrides) {
     for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
@@ -61,6 +65,7 @@ class Expansion {
       if (lost.note) study_.notes.push_back(*std::move(lost.note));
     }
     for (std::size_t i = 0; i < variants.size() && !full(); ++i) {
+      if (!is_wanted({{"variant", variants[i].name}})) continue;
       Document copy = document;
       const std::string place = fmt::format("/variants/{}/set", i);
       apply_set(variants[i].set, place, copy);
@@ -131,6 +136,9 @@ class Expansion {
     find_repeated(document, axis, values);
     const auto labels = axis_labels(values);
     for (std::size_t i = 0; i < values.size() && !full(); ++i) {
+      std::vector<Coordinate> extended = coordinates;
+      extended.push_back({axis, labels[i]});
+      if (!is_wanted(extended)) continue;
       Document copy = document;
       copy.json[pointer] = values[i];
       copy.origins.move(pointer_to(axis, i), axis);
@@ -144,8 +152,6 @@ class Expansion {
         }
       }
       resolve(copy);
-      std::vector<Coordinate> extended = coordinates;
-      extended.push_back({axis, labels[i]});
       expand_axes(std::move(copy), std::move(extended));
     }
   }
@@ -158,6 +164,10 @@ class Expansion {
     if (!shared) shared = std::make_shared<const Json>(std::move(*found));
     document.workload = shared;
     *found = nullptr;
+  }
+
+  [[nodiscard]] bool is_wanted(const std::vector<Coordinate>& beginning) const {
+    return !wanted_ || wanted_(beginning);
   }
 
   /// Counts the points that the axes in sight make before any is made.
@@ -378,6 +388,7 @@ class Expansion {
   PartFiles files_;
   ScenarioReader reader_{files_};
   std::size_t max_points_;
+  PointFilter wanted_;
   std::vector<ChangedAfter> changed_after_;
   /// Workloads, by their text and the file that profiles are relative to.
   std::map<std::string, std::shared_ptr<const Json>> taken_out_;
@@ -393,9 +404,9 @@ class Expansion {
 }  // namespace
 
 Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides,
-                 const std::filesystem::path& library, std::size_t max_points) {
+                 const std::filesystem::path& library, std::size_t max_points, PointFilter wanted) {
   const std::string name = file == "-" ? "standard input" : file.string();
-  return Expansion(name, library, max_points).expand({read_json(file), Origins(name)}, overrides);
+  return Expansion(name, library, max_points, std::move(wanted)).expand({read_json(file), Origins(name)}, overrides);
 }
 
 Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides,
@@ -404,9 +415,9 @@ Study parse_study(std::string_view text, const std::string& name, const std::vec
 }
 
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
-                   std::size_t max_points) {
+                   std::size_t max_points, PointFilter wanted) {
   const std::string file = document.origins.file_of("");
-  return Expansion(file, library, max_points).expand(std::move(document), overrides);
+  return Expansion(file, library, max_points, std::move(wanted)).expand(std::move(document), overrides);
 }
 
 std::string value_on(const std::vector<Coordinate>& coordinates, std::string_view axis) {

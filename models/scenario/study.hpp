@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct StudyPoint {
   std::vector<std::string> notes;  ///< on what its document writes without effect
 };
 
+/// Whether points that begin with these coordinates, whose axes are pointers, are wanted.
+using PointFilter = std::function<bool(const std::vector<Coordinate>& beginning)>;
+
 /// Every scenario that has to be answered for the point's report: its own, its phases, its baseline, that one's phases.
 std::vector<const Scenario*> questions_of(const StudyPoint& point);
 
@@ -55,9 +59,10 @@ inline constexpr std::size_t kMaxAxes = 64;
 /// that sets a value around it: so it changes a field of what variants set as a whole. One of which no variant leaves
 /// anything is a fault; where only some undo it, a note says so.
 /// @param library  folder with workloads/, clusters/, ... for parts given by bare name
+/// @param wanted   points that are not are neither read nor checked, and there may be none left; empty: all are
 /// @throws ScenarioError with every fault of every point, each once (the first kMaxFaults)
 Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides,
-                 const std::filesystem::path& library, std::size_t max_points = kMaxPoints);
+                 const std::filesystem::path& library, std::size_t max_points = kMaxPoints, PointFilter wanted = {});
 
 /// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
 Study parse_study(std::string_view text, const std::string& name, const std::vector<Override>& overrides,
@@ -66,6 +71,6 @@ Study parse_study(std::string_view text, const std::string& name, const std::vec
 /// The same from a document, such as one that stands inside another file; references are relative to the file that
 /// wrote it.
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
-                   std::size_t max_points = kMaxPoints);
+                   std::size_t max_points = kMaxPoints, PointFilter wanted = {});
 
 }  // namespace stepcast

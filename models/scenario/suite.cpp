@@ -184,7 +184,8 @@ Suite read_suite(const Json& json, const std::string& name, const std::filesyste
   Suite suite;
   if (json.is_object() && json.contains("study") && (fields.study.is_string() || fields.study.is_object())) {
     try {
-      suite.study = expand_study(study_document(fields, name), {}, library);
+      suite.document = study_document(fields, name);
+      suite.study = expand_study(suite.document, {}, library);
     } catch (const ScenarioError& error) {
       faults.insert(faults.end(), error.faults().begin(), error.faults().end());
     }

@@ -119,6 +119,9 @@ struct Suite {
   std::optional<std::string> alternatives;  ///< an axis of the study
   ErrorLimits tolerance;
   std::vector<MeasuredPoint> measurements;  ///< in the file's order
+  Document document{Json(), Origins("")};   ///< that `study` was expanded from
+  std::vector<std::string> sets;            ///< "/cluster/host_cost=1ns/B": what was changed since (changed_suite.hpp)
+  std::size_t changed = 0;                  ///< measurements whose scenarios are others by that
 };
 
 /// Reads and checks a suite and its study, and finds the point of each measurement.

@@ -82,8 +82,10 @@ void resolve_workload(Json& workload, const std::string& root,
                       std::vector<Fault>& faults) {
   if (!workload.is_object()) return;
   const auto resolve = [&](Json& owner, const std::string& pointer) {
-    if (const auto profile = owner.find("profile"); profile != owner.end())
-      resolve_profile(*profile, pointer, file_of(pointer_to(pointer, "profile")), files, faults);
+    const auto profile = owner.find("profile");
+    if (profile == owner.end()) return;
+    forget_schema(*profile);
+    resolve_profile(*profile, pointer, file_of(pointer_to(pointer, "profile")), files, faults);
   };
   resolve(workload, root);
   if (const auto measured = workload.find("measured"); measured != workload.end() && measured->is_object())
@@ -93,17 +95,22 @@ void resolve_workload(Json& workload, const std::string& root,
 
 WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library) {
   PartFiles files(file.parent_path(), library);
-  Json json = files.read(file);
+  const std::string place = "/workload";
+  Document document{Json::object({{"workload", files.read(file)}}), Origins(file.string())};
+  document.origins.add(place, file.string(), "");
+  std::vector<Fault> faults;
+  resolve_references(document, files, faults);
+  if (!faults.empty()) throw ScenarioError(std::move(faults));
+  Json& json = document.json["workload"];
   if (json.is_object())
     for (const auto& [key, value] : over.items()) json[key] = value;
   WorkloadTable table;
-  std::vector<Fault> faults;
   resolve_workload(
-      json, "", [&](const std::string&) { return file.string(); }, files, faults);
-  read_value(json, "", table, {}, faults);
-  if (faults.empty() && gives_shapes(table)) check_shapes(table, "", faults);
+      json, place, [&](const std::string& pointer) { return document.origins.file_of(pointer); }, files, faults);
+  read_value(json, place, table, {}, faults);
+  if (faults.empty() && gives_shapes(table)) check_shapes(table, place, faults);
   for (Fault& fault : faults)
-    if (fault.file.empty()) fault.file = file.string();
+    if (fault.file.empty()) fault = document.origins.locate(std::move(fault));
   if (!faults.empty()) throw ScenarioError(std::move(faults));
   return table;
 }

@@ -21,7 +21,7 @@ void resolve_workload(Json& workload, const std::string& root,
                       const std::function<std::string(const std::string&)>& file_of, PartFiles& files,
                       std::vector<Fault>& faults);
 
-/// The layer table of a file, with the keys of `over` ({"variant": "pufferfish", "profile": "v100-datasheet"}) put in
+/// The layer table of a file, which may be laid over another, with the keys of `over` ({"variant": "pufferfish", "profile": "v100-datasheet"}) put in
 /// its place; profiles by bare name come from the library. A table that gives shapes is checked.
 /// @throws ScenarioError with every fault
 WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library);

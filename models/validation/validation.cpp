@@ -75,6 +75,8 @@ Validation validate(const Suite& suite, const Report& report) {
   validation.axes = report.axes;
   validation.alternatives = suite.alternatives;
   validation.tolerance = suite.tolerance;
+  validation.sets = suite.sets;
+  validation.changed = suite.changed;
   std::set<std::size_t> measured;
   for (const MeasuredPoint& m : suite.measurements) {
     const PointReport& point = report.points.at(m.point);
@@ -93,18 +95,25 @@ Validation validate(const Suite& suite, const Report& report) {
   return validation;
 }
 
+std::string title_of(const Validation& validation) {
+  std::string title = validation.name;
+  for (const std::string& set : validation.sets)
+    title += fmt::format("{} --set {}", title == validation.name ? " with" : "", set);
+  return title;
+}
+
 std::vector<std::string> missed_limits(const Validation& validation) {
   const ValidationSummary& s = validation.summary;
   std::vector<std::string> missed;
   const auto check = [&](const char* what, std::optional<double> error, std::optional<double> limit) {
     if (error && limit && !(std::abs(*error) <= *limit))
       missed.push_back(fmt::format("{}: the {} |error| is {:.3g} %, more than the {:.3g} % that the suite states",
-                                   validation.name, what, 100 * std::abs(*error), 100 * *limit));
+                                   title_of(validation), what, 100 * std::abs(*error), 100 * *limit));
   };
   if (s.predictions == 0 && (validation.tolerance.median || validation.tolerance.largest))
     missed.push_back(
         fmt::format("{}: all rows are fitted, so nothing is left to hold against the tolerance that the suite states",
-                    validation.name));
+                    title_of(validation)));
   check("median", s.median_error, validation.tolerance.median);
   check("largest", s.largest_error, validation.tolerance.largest);
   return missed;

@@ -54,7 +54,12 @@ struct Validation {
   ValidationSummary summary;
   std::size_t unmeasured = 0;      ///< points of the study without any measurement
   std::vector<std::string> notes;  ///< of the measured points' forecasts, each once
+  std::vector<std::string> sets;   ///< what was changed of the suite's study; empty: these are the suite's own errors
+  std::size_t changed = 0;         ///< rows whose scenarios are others by that
 };
+
+/// The suite's name, and what was changed: "hkbu-10gbe with --set /cluster/host_cost=1ns/B".
+std::string title_of(const Validation& validation);
 
 /// A point's forecast of a quantity, in SI; empty where it has none, as algbw where nothing is exchanged.
 std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity);

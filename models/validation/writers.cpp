@@ -124,9 +124,12 @@ std::string to_table(const Validation& validation) {
                                human(row.quantity, row.predicted), signed_percent(row.error()), mark_of(row)});
     table.add(cells);
   }
+  std::string title = title_of(validation);
+  if (!validation.sets.empty())
+    title += fmt::format(" (so not the suite's own errors: the scenarios of {} of {} measurements are changed)",
+                         validation.changed, validation.rows.size());
   std::string text =
-      wrapped(validation.description.empty() ? validation.name
-                                             : fmt::format("{}: {}", validation.name, validation.description)) +
+      wrapped(validation.description.empty() ? title : fmt::format("{}: {}", title, validation.description)) +
       wrapped("source: " + validation.source);
   if (!validation.assumes.empty()) text += wrapped("assumes: " + validation.assumes);
   text += fmt::format("\n{}{}", table.text(), fitted_text(validation.rows));
@@ -139,7 +142,8 @@ std::string to_table(const Validation& validation) {
 
 std::string summary_line(const Validation& validation) {
   const ValidationSummary& s = validation.summary;
-  std::string text = fmt::format("{}: {} prediction{}", validation.name, s.predictions, s.predictions == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}: {} prediction{}", title_of(validation), s.predictions, s.predictions == 1 ? "" : "s");
   if (s.predictions > 0)
     text += fmt::format(", median |error| {}, largest {} ({})", tenths(*s.median_error),
                         signed_percent(*s.largest_error), describe_point(validation.rows[s.worst].coordinates));
@@ -154,7 +158,7 @@ std::string to_csv(const std::vector<Validation>& validations) {
   std::string text = csv_header(names);
   for (const Validation& validation : validations)
     for (const ValidationRow& row : validation.rows) {
-      Row cells{validation.name};
+      Row cells{title_of(validation)};
       for (const RowColumn& column : kColumns) cells.push_back(column.cell(row));
       text += csv_row(cells);
     }
@@ -172,7 +176,8 @@ Json validation_document(const std::vector<Validation>& validations, const std::
     const ValidationSummary& s = v.summary;
     Json suite{{"name", v.name},     {"description", v.description},
                {"source", v.source}, {"assumes", v.assumes},
-               {"axes", v.axes},     {"alternatives", optional_json(v.alternatives)}};
+               {"axes", v.axes},     {"alternatives", optional_json(v.alternatives)},
+               {"set", v.sets},      {"changed_rows", v.changed}};
     suite["tolerance"] =
         Json{{"median", optional_json(v.tolerance.median)}, {"largest", optional_json(v.tolerance.largest)}};
     suite["rows"] = Json::array();

@@ -6,6 +6,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/part/writer.hpp"
+#include "models/scenario/part_file.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/suite.hpp"
 #include "models/scenario/workload_document.hpp"
@@ -93,10 +94,61 @@ Json summary(const WorkloadTable& table) {
   return json;
 }
 
-void add_workloads(std::vector<CatalogueEntry>& entries, const fs::path& library) {
-  for (const fs::path& file : json_files(library / "workloads")) {
+/// The text of a field that may hold anything; "" of what is no text.
+std::string text_at(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// What is told of a file's content.
+CatalogueEntry entry_of(const std::string& shelf, const fs::path& file, const fs::path& library) {
+  const std::string name = file.stem().string();
+  if (shelf == "workloads") {
     const WorkloadTable table = load_workload(file, Json::object(), library);
-    entries.push_back({"workloads", file.stem().string(), table.description, summary(table)});
+    return {shelf, name, table.description, summary(table)};
+  }
+  Json json = read_json(file);
+  if (!json.is_object()) throw ScenarioError({{file.string(), "", describe_value(json), "an object", ""}});
+  json.erase("$schema");
+  const std::string description = text_at(json, "description");
+  return {shelf, name, description.empty() ? text_at(json, "name") : description, std::move(json)};
+}
+
+constexpr std::string_view kShelvesOfFiles[] = {"workloads", "profiles", "clusters", "strategies", "compressors"};
+
+/// Whether a folder is there and the library's is another.
+bool is_own(const fs::path& folder, const fs::path& library) {
+  std::error_code error;
+  return fs::is_directory(folder, error) && !fs::equivalent(folder, library / folder, error);
+}
+
+/// What the working folder has. One's own files may be wrong, and are listed all the same.
+std::vector<CatalogueEntry> own_entries(const fs::path& library) {
+  std::vector<CatalogueEntry> entries;
+  for (const std::string_view shelf : kShelvesOfFiles) {
+    if (!is_own(shelf, library)) continue;
+    for (const fs::path& file : json_files(shelf)) {
+      CatalogueEntry entry{std::string(shelf), file.stem().string(), "", Json::object()};
+      try {
+        entry = own_entry(entry.shelf, file.string(), library);
+      } catch (const ScenarioError& error) {
+        entry.meaning = fmt::format("cannot be used; see stepcast show {}", file.string());
+      }
+      entry.folder = fmt::format("./{}", shelf);
+      entries.push_back(std::move(entry));
+    }
+  }
+  return entries;
+}
+
+/// Puts one's own before the others of its shelf, whose names it hides.
+void put_first(std::vector<CatalogueEntry> own, std::vector<CatalogueEntry>& entries) {
+  for (auto entry = own.rbegin(); entry != own.rend(); ++entry) {
+    std::erase_if(
+        entries, [&](const CatalogueEntry& other) { return other.shelf == entry->shelf && other.name == entry->name; });
+    const auto place = std::find_if(entries.begin(), entries.end(),
+                                    [&](const CatalogueEntry& other) { return other.shelf == entry->shelf; });
+    entries.insert(place, std::move(*entry));
   }
 }
 
@@ -109,13 +161,9 @@ void describe_method(CatalogueEntry& entry) {
   if (*method.source) entry.details["source"] = method.source;
 }
 
-void add_files(std::vector<CatalogueEntry>& entries, const char* shelf, const fs::path& folder) {
-  for (const fs::path& file : json_files(folder)) {
-    Json json = read_json(file);
-    const std::string meaning = json.value("description", json.value("name", std::string()));
-    json.erase("$schema");
-    entries.push_back({shelf, file.stem().string(), meaning, json});
-  }
+void add_files(std::vector<CatalogueEntry>& entries, const char* shelf, const fs::path& folder,
+               const fs::path& library) {
+  for (const fs::path& file : json_files(folder)) entries.push_back(entry_of(shelf, file, library));
 }
 
 }  // namespace
@@ -130,6 +178,43 @@ std::vector<fs::path> json_files(const fs::path& folder) {
   return files;
 }
 
+std::vector<std::string> names_of_files(const std::vector<fs::path>& files) {
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.stem().string());
+  return names;
+}
+
+std::string meant(const std::string& name, const std::vector<std::string>& names) {
+  std::error_code error;
+  const std::string file = name + ".json";
+  const std::string near = fs::is_regular_file(file, error) ? file : nearest(name, names);
+  return near.empty() ? "" : fmt::format("did you mean {}?", near);
+}
+
+std::string singular_of(const std::string& shelf) {
+  return shelf.ends_with("ies") ? shelf.substr(0, shelf.size() - 3) + "y" : shelf.substr(0, shelf.size() - 1);
+}
+
+bool is_of_file(const std::string& shelf) {
+  return shelf == "scenarios" || shelf == "suites" ||
+         std::find(std::begin(kShelvesOfFiles), std::end(kShelvesOfFiles), shelf) != std::end(kShelvesOfFiles);
+}
+
+std::optional<fs::path> file_on_shelf(const std::string& shelf, const std::string& name, const fs::path& library) {
+  std::error_code error;
+  for (const fs::path& folder : {fs::path(shelf), library / shelf})
+    if (fs::path file = folder / (name + ".json"); fs::is_regular_file(file, error)) return file;
+  return {};
+}
+
+CatalogueEntry own_entry(const std::string& shelf, const std::string& file, const fs::path& library) {
+  CatalogueEntry entry = entry_of(shelf, file, library);
+  if (shelf == "profiles") load_profile(file, "show", library);
+  else if (shelf == "suites") load_suite(file, library);
+  else if (shelf != "workloads") entry.details = load_part(singular_of(shelf), file, library);
+  return entry;
+}
+
 std::vector<std::string> catalogue_shelves() {
   return {"scenarios",   "workloads",  "profiles",   "layers",     "clusters", "strategies",
           "compressors", "algorithms", "topologies", "transports", "suites"};
@@ -137,11 +222,11 @@ std::vector<std::string> catalogue_shelves() {
 
 std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   std::vector<CatalogueEntry> entries;
-  add_files(entries, "scenarios", library);
-  add_workloads(entries, library);
-  add_files(entries, "profiles", library / "profiles");
+  add_files(entries, "scenarios", library, library);
+  add_files(entries, "workloads", library / "workloads", library);
+  add_files(entries, "profiles", library / "profiles", library);
   add_kinds<LayerShape>(entries, "layers");
-  add_files(entries, "clusters", library / "clusters");
+  add_files(entries, "clusters", library / "clusters", library);
   add_kinds<Strategy>(entries, "strategies");
   add_kinds<Compressor>(entries, "compressors");
   for (CatalogueEntry& entry : entries)
@@ -149,7 +234,8 @@ std::vector<CatalogueEntry> catalogue(const fs::path& library) {
   add_algorithms(entries);
   add_kinds<Topology>(entries, "topologies");
   add_kinds<Transport>(entries, "transports");
-  add_files(entries, "suites", suites_folder(library));
+  add_files(entries, "suites", suites_folder(library), library);
+  put_first(own_entries(library), entries);
   return entries;
 }
 

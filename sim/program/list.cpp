@@ -19,15 +19,19 @@ std::string as_table(const std::vector<CatalogueEntry>& entries) {
   std::string text, shelf;
   for (const CatalogueEntry& entry : entries) {
     if (entry.shelf != shelf) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", shelf = entry.shelf);
-    text += fmt::format("  {:<{}}  {}\n", entry.name, width, entry.meaning);
+    text += fmt::format("  {:<{}}  {}{}\n", entry.name, width,
+                        entry.folder.empty() ? "" : fmt::format("({}) ", entry.folder), entry.meaning);
   }
   return text;
 }
 
 Json as_json(const std::vector<CatalogueEntry>& entries) {
   Json json = Json::object();
-  for (const CatalogueEntry& entry : entries)
-    json[entry.shelf].push_back(Json{{"name", entry.name}, {"meaning", entry.meaning}});
+  for (const CatalogueEntry& entry : entries) {
+    Json one{{"name", entry.name}, {"meaning", entry.meaning}};
+    if (!entry.folder.empty()) one["folder"] = entry.folder;
+    json[entry.shelf].push_back(std::move(one));
+  }
   return json;
 }
 
@@ -41,7 +45,9 @@ void add_list(CLI::App& app, Invocation& invocation) {
   auto json = std::make_shared<std::string>();
   command->add_option("shelf", *shelf, "only these")->check(CLI::IsMember(catalogue_shelves()));
   command->add_option("--json", *json, "write JSON instead of the table; - is standard output")->type_name("PATH");
-  command->footer("Example: stepcast list algorithms --json -");
+  command->footer(
+      "What the working folder has in workloads/, profiles/, clusters/, strategies/ and compressors/ is listed first.\n"
+      "Example: stepcast list algorithms --json -");
   command->callback([shelf, json, &invocation] {
     auto entries = catalogue(default_library());
     if (!shelf->empty()) std::erase_if(entries, [&](const CatalogueEntry& e) { return e.shelf != *shelf; });

@@ -1,12 +1,16 @@
 // stepcast run: from a scenario to its answer.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "models/report/footnotes.hpp"
+#include "models/report/other_trainings.hpp"
 #include "models/report/writers.hpp"
 #include "models/scenario/find_axis.hpp"
 #include "sim/program/command.hpp"
@@ -36,12 +40,31 @@ const Figure* figure_of(const RunOptions& options) {
   return options.by.empty() ? nullptr : read_option("--by", [&] { return &find_figure(options.by); });
 }
 
+/// A footnote where points that are ranked among each other are not one training.
+std::string note_of_trainings(const Study& study, const std::vector<std::string>& each) {
+  std::map<std::vector<std::string>, std::vector<const Scenario*>> ranked;  // by the situation that --each asks for
+  for (const StudyPoint& point : study.points) {
+    std::vector<std::string> situation;
+    for (const std::string& axis : each) situation.push_back(value_on(point.coordinates, axis));
+    ranked[situation].push_back(&point.scenario);
+  }
+  std::vector<std::string> differences;
+  for (const auto& [situation, scenarios] : ranked)
+    for (std::string& difference : differences_in_training(scenarios))
+      if (std::find(differences.begin(), differences.end(), difference) == differences.end())
+        differences.push_back(std::move(difference));
+  if (differences.empty()) return "";
+  return note_lines({fmt::format(
+      "the points differ in training ({}), of whose accuracy a forecast says nothing: the first need not be the best",
+      fmt::join(differences, ", "))});
+}
+
 /// What the program prints: all points, or those that --best asks for.
 std::string table_of(const RunOptions& options, const Figure* by, const std::vector<std::string>& each,
-                     const Report& report) {
+                     const Study& study, const Report& report) {
   if (!options.best) return to_table(report);
   const Figure& figure = read_option("--by", [&]() -> const Figure& { return choose_figure(report.points, by); });
-  return to_ranking(report, figure, *options.best, each);
+  return to_ranking(report, figure, *options.best, each) + note_of_trainings(study, each);
 }
 
 /// The largest difference between the evaluators, if both were asked somewhere.
@@ -84,7 +107,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   Json document;
   if (!options.json.empty() || !plot.empty())
     document = report_document(report, make_manifest(study, invocation.arguments));
-  if (options.csv != "-" && options.json != "-") write_output("-", table_of(options, by, each, report));
+  if (options.csv != "-" && options.json != "-") write_output("-", table_of(options, by, each, study, report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
   const int verdict = judge(report);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "models/scenario/library.hpp"
+#include "models/scenario/part_file.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
@@ -33,8 +34,7 @@ std::string shelf_of(const std::string& text) {
   if (text.empty()) return "";
   std::vector<std::string> singular;
   for (const std::string& shelf : catalogue_shelves()) {
-    singular.push_back(shelf.ends_with("ies") ? shelf.substr(0, shelf.size() - 3) + "y"
-                                              : shelf.substr(0, shelf.size() - 1));
+    singular.push_back(singular_of(shelf));
     if (text == shelf || text == singular.back()) return shelf;
   }
   throw refused(text, fmt::format("an unknown kind; allowed: {}", fmt::join(singular, ", ")));
@@ -48,12 +48,14 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
     if (!shelf.empty() && entry.shelf != shelf) continue;
     names.push_back(entry.name);
     const bool algorithm = entry.shelf == "algorithms" && entry.name.ends_with("/" + name);
-    if (entry.name == name || algorithm) found.push_back(std::move(entry));
+    if (entry.name != name && !algorithm) continue;
+    if (!entry.folder.empty())
+      entry = own_entry(entry.shelf, fmt::format("{}/{}.json", entry.folder, name), default_library());
+    found.push_back(std::move(entry));
   }
   if (found.empty()) {
-    const std::string near = nearest(name, names);
-    throw refused(name, fmt::format("an unknown name; see stepcast list{}",
-                                    near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    const std::string near = meant(name, names);
+    throw refused(name, fmt::format("an unknown name; see stepcast list{}{}", near.empty() ? "" : "; ", near));
   }
   return found;
 }
@@ -66,14 +68,6 @@ Json resolved(const StudyOptions& options) {
   Json all = Json::array();
   for (const StudyPoint& point : study.points) all.push_back(to_json(point.scenario));
   return all;
-}
-
-/// A workload's file, or nothing when the name is of something else.
-std::optional<std::filesystem::path> workload_file(const std::string& name) {
-  const auto file = default_library() / "workloads" / (name + ".json");
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return {};
-  return file;
 }
 
 /// What to change in a workload before it is shown.
@@ -92,6 +86,42 @@ struct WorkloadOptions {
   }
 };
 
+/// The table of a network given by shapes.
+/// @returns whether the name is of one
+bool write_layer_table(const std::string& shelf, const std::string& name, const WorkloadOptions& options,
+                       const std::string& target, bool as_json) {
+  const bool may_be = shelf.empty() || shelf == "workloads", is_path = name.ends_with(".json");
+  const auto file = !may_be   ? std::nullopt
+                    : is_path ? std::optional<std::filesystem::path>(name)
+                              : file_on_shelf("workloads", name, default_library());
+  if (!file && options.any())
+    throw refused(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
+  if (!file) return false;
+  const WorkloadTable table = load_workload(*file, options.over(), default_library());
+  if (gives_shapes(table)) {
+    write_output(target, as_json ? layer_table_json(table).dump(1) + "\n" : layer_table_text(table));
+    return true;
+  }
+  if (options.any())
+    throw refused(name,
+                  "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
+  return false;
+}
+
+void write_entries(const std::vector<CatalogueEntry>& entries, const std::string& target, bool as_json) {
+  std::string text;
+  Json all = Json::array();
+  for (const CatalogueEntry& entry : entries) {
+    Json object{{"shelf", entry.shelf}, {"name", entry.name}, {"meaning", entry.meaning}};
+    for (const auto& [key, value] : entry.details.items())
+      if (!object.contains(key)) object[key] = value;
+    if (!text.empty()) text += '\n';
+    text += as_text(object);
+    all.push_back(std::move(object));
+  }
+  write_output(target, as_json ? all.dump(1) + "\n" : text);
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Invocation& invocation) {
@@ -102,7 +132,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
   command
       ->add_option(
           "name", *words,
-          "a name that `stepcast list` prints, before it what it is of if you like (workload resnet50), or a scenario file (.json)")
+          "a name that `stepcast list` prints, or the file (.json) of a scenario or a part; before it what it is of, if you like: workload resnet50")
       ->required()
       ->expected(1, 2);
   add_sets(*command, *study);
@@ -113,47 +143,32 @@ void add_show(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME");
   command->add_option("--batch", options->batch, "network: samples per worker and step")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 30));
   command->add_option("--dtype", options->dtype, "network: type of the operands and gradients")->type_name("NAME");
   command->add_option("--json", *json, "write JSON instead of text; - is standard output")->type_name("PATH");
   command->footer(
-      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8");
+      "Examples: stepcast show ring\n          stepcast show workload resnet50 --variant pufferfish --profile v100-datasheet\n          stepcast show vgg16-v100 --json -\n          stepcast show scenarios/quickstart.json --set /cluster/workers=8\n          stepcast show my-network.json --profile a100-datasheet");
   command->callback([words, study, json, options, &invocation] {
-    const std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
     const std::string& name = words->back();
+    const bool is_file = name.ends_with(".json") || name == "-";
+    std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
+    if (is_file && shelf.empty()) shelf = name == "-" ? "scenarios" : shelf_of(part_of_file(read_json(name)));
+    const bool is_scenario = is_file && shelf == "scenarios";
     const std::string target = json->empty() ? "-" : *json;
-    const auto file = shelf.empty() || shelf == "workloads" ? workload_file(name) : std::nullopt;
-    if (options->any() && !file)
-      throw refused(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
-    if (file) {
-      const WorkloadTable table = load_workload(*file, options->over(), default_library());
-      if (gives_shapes(table)) {
-        write_output(target, json->empty() ? layer_table_text(table) : layer_table_json(table).dump(1) + "\n");
-        invocation.exit_code = kOk;
-        return;
+    if (is_file) check_outputs({name}, {target});
+    if (!is_scenario && !study->sets.empty()) throw refused("--set", "only a scenario file has fields to change");
+    if (!is_scenario && !study->points.empty())
+      throw refused("--point", "only a scenario file has points to choose from");
+    if (!write_layer_table(shelf, name, *options, target, !json->empty())) {
+      if (is_scenario) {
+        study->file = name;
+        write_output(target, resolved(*study).dump(1) + "\n");
+      } else {
+        if (is_file && !is_of_file(shelf))
+          throw refused(name, fmt::format("{} are no files; name one that stepcast list {} prints", shelf, shelf));
+        write_entries(is_file ? std::vector{own_entry(shelf, name, default_library())} : find(name, shelf), target,
+                      !json->empty());
       }
-      if (options->any())
-        throw refused(
-            name, "--variant, --profile, --batch and --dtype are for layer tables with shapes; this one gives times");
-    }
-    if (name.ends_with(".json") || name == "-") {
-      study->file = name;
-      check_outputs({name}, {target});
-      write_output(target, resolved(*study).dump(1) + "\n");
-    } else {
-      if (!study->sets.empty()) throw refused("--set", "only a scenario file has fields to change");
-      if (!study->points.empty()) throw refused("--point", "only a scenario file has points to choose from");
-      std::string text;
-      Json all = Json::array();
-      for (const CatalogueEntry& entry : find(name, shelf)) {
-        Json object{{"shelf", entry.shelf}, {"name", entry.name}, {"meaning", entry.meaning}};
-        for (const auto& [key, value] : entry.details.items())
-          if (!object.contains(key)) object[key] = value;
-        if (!text.empty()) text += '\n';
-        text += as_text(object);
-        all.push_back(std::move(object));
-      }
-      write_output(target, json->empty() ? text : all.dump(1) + "\n");
     }
     invocation.exit_code = kOk;
   });

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -50,6 +51,25 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
   return all;
 }
 
+/// What the answers' reports say of memory, each with the value that it is of.
+std::vector<std::string> memory_notes(const Solutions& found, const FieldPoints& points,
+                                      const std::vector<std::size_t>& which) {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < found.points.size(); ++i) {
+    const GoalSearch& search = found.points[i].search;
+    std::set<double> values;
+    if (search.best().worth > 0) values.insert(search.best().value);
+    if (found.goal)
+      for (const Reach& one : search.reached()) values.insert({one.from, one.to});
+    const std::vector<Coordinate>& at = found.points[i].coordinates;
+    for (const double value : values)
+      if (const std::string note = points.memory_note(which[i], value); !note.empty())
+        notes.push_back(fmt::format("{}{} {}: {}", at.empty() ? "" : label(at) + ", ", found.axis,
+                                    human_value(found.range, value), note));
+  }
+  return notes;
+}
+
 Solutions find(const std::optional<Goal>& goal, double near, const Study& study, FieldPoints points, const Field& field,
                const std::vector<double>& grid) {
   Solutions found;
@@ -81,6 +101,8 @@ Solutions find(const std::optional<Goal>& goal, double near, const Study& study,
     found.notes.push_back(fmt::format("{} point{} left out, whose variant sets {} itself", constant,
                                       constant == 1 ? " is" : "s are", found.axis));
   found.notes.insert(found.notes.end(), points.notes().begin(), points.notes().end());
+  const std::vector<std::string> of_memory = memory_notes(found, points, all.points);
+  found.notes.insert(found.notes.end(), of_memory.begin(), of_memory.end());
   return found;
 }
 

@@ -7,20 +7,15 @@
 
 #include "models/scenario/choose_points.hpp"
 #include "models/scenario/library.hpp"
+#include "models/unit/parse.hpp"
+#include "sim/program/catalogue.hpp"
 #include "sim/program/refused.hpp"
 
 namespace stepcast {
 namespace {
 
 std::vector<Override> overrides(const StudyOptions& options) {
-  std::vector<Override> changes;
-  for (const std::string& text : options.sets) {
-    try {
-      changes.push_back(parse_override(text));
-    } catch (const ScenarioError& error) {
-      throw refused("--set", error.what());
-    }
-  }
+  std::vector<Override> changes = overrides_of(options.sets);
   if (!options.evaluator.empty()) changes.push_back({"/evaluation/evaluator", options.evaluator, "--evaluator", ""});
   if (!options.fidelity.empty()) changes.push_back({"/evaluation/fidelity", options.fidelity, "--fidelity", ""});
   if (options.tolerance) changes.push_back({"/evaluation/tolerance", *options.tolerance, "--tolerance", ""});
@@ -29,12 +24,14 @@ std::vector<Override> overrides(const StudyOptions& options) {
 
 /// A shipped scenario's file, where its bare name is given and no such file is here.
 std::filesystem::path file_of(const std::string& name) {
-  const std::filesystem::path shipped = default_library() / (name + ".json");
-  const bool bare = name.find('/') == std::string::npos && !name.ends_with(".json");
+  const bool bare = name.find('/') == std::string::npos && !name.ends_with(".json") && name != "-";
   std::error_code error;
-  return bare && !std::filesystem::exists(name, error) && std::filesystem::exists(shipped, error)
-             ? shipped
-             : std::filesystem::path(name);
+  if (!bare || std::filesystem::exists(name, error)) return name;
+  const std::filesystem::path shipped = default_library() / (name + ".json");
+  if (std::filesystem::exists(shipped, error)) return shipped;
+  const std::vector<std::string> names = names_of_files(json_files(default_library()));
+  throw ScenarioError({{name, "", "no such file, and no shipped scenario of that name",
+                        fmt::format("the path of a JSON file, or {}", fmt::join(names, ", ")), meant(name, names)}});
 }
 
 /// The --point options that choose a study's first point.
@@ -53,12 +50,25 @@ Study chosen(Study study, const std::vector<std::string>& points) {
 
 }  // namespace
 
+void add_sets(CLI::App& command, std::vector<std::string>& sets, const std::string& meaning) {
+  command.add_option("--set", sets, meaning)->type_name("POINTER=VALUE")->allow_extra_args(false);
+}
+
 void add_sets(CLI::App& command, StudyOptions& options) {
-  command
-      .add_option("--set", options.sets,
-                  "change a field: /json/pointer=value (repeatable); also a field of what variants set as a whole")
-      ->type_name("POINTER=VALUE")
-      ->allow_extra_args(false);
+  add_sets(command, options.sets,
+           "change a field: /json/pointer=value (repeatable); also a field of what variants set as a whole");
+}
+
+std::vector<Override> overrides_of(const std::vector<std::string>& sets) {
+  std::vector<Override> changes;
+  for (const std::string& text : sets) {
+    try {
+      changes.push_back(parse_override(text));
+    } catch (const ScenarioError& error) {
+      throw refused("--set", error.what());
+    }
+  }
+  return changes;
 }
 
 void add_points(CLI::App& command, StudyOptions& options) {
@@ -85,24 +95,25 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
   command
       .add_option("--tolerance", options.tolerance,
                   "with both: largest relative difference before exit code 4; without it the scenario's, or 1e-6")
-      ->check(CLI::NonNegativeNumber)
+      ->check([](const std::string& text) -> std::string {
+        const std::optional<double> value = parse_number(text);
+        return value && *value >= 0 ? "" : fmt::format("\"{}\" is not a number of at least 0", text);
+      })
       ->type_name("NUMBER");
 }
 
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
   std::vector<Override> changes = overrides(options);
   changes.insert(changes.end(), more.begin(), more.end());
+  const std::filesystem::path file = file_of(options.file);
   try {
-    return chosen(load_study(file_of(options.file), changes, default_library()), options.points);
+    return chosen(load_study(file, changes, default_library()), options.points);
   } catch (const ScenarioError&) {
-    // Points that were not asked for may be impossible; a note says what is left out. Standard input is read only once.
+    // What is wrong with points that were not asked for is no matter. Standard input is read only once.
     if (options.points.empty() || options.file == "-") throw;
-    changes.push_back({"/impossible", "leave-out", "--point", ""});
-    try {
-      return chosen(load_study(file_of(options.file), changes, default_library()), options.points);
-    } catch (const std::exception&) {
-    }
-    throw;
+    Study study = load_study(file, changes, default_library(), kMaxPoints, filter_of(options.points));
+    if (study.points.empty()) throw;
+    return chosen(std::move(study), options.points);
   }
 }
 

@@ -20,7 +20,11 @@ struct StudyOptions {
 };
 
 /// --set
+void add_sets(CLI::App& command, std::vector<std::string>& sets, const std::string& meaning);
 void add_sets(CLI::App& command, StudyOptions& options);
+/// What texts of --set change.
+/// @throws CLI::ValidationError
+std::vector<Override> overrides_of(const std::vector<std::string>& sets);
 /// --point
 void add_points(CLI::App& command, StudyOptions& options);
 /// --evaluator, --fidelity and --tolerance, which are short for --set.

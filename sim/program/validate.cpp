@@ -5,14 +5,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/changed_suite.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/suite.hpp"
 #include "models/validation/writers.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/fit_suite.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/refused.hpp"
+#include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
 
@@ -21,6 +24,7 @@ namespace {
 
 struct ValidateOptions {
   std::vector<std::string> suites;
+  std::vector<std::string> sets, fits;
   std::string csv, json;
   int jobs = available_cores();
 };
@@ -36,8 +40,7 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
             "there are no suites in {}; set $STEPCAST_SCENARIOS to the folder of the shipped scenarios, or name a file",
             folder.string()));
   if (words.empty()) return shipped;
-  std::vector<std::string> names;
-  for (const auto& file : shipped) names.push_back(file.stem().string());
+  const std::vector<std::string> names = names_of_files(shipped);
   std::vector<std::filesystem::path> files;
   for (const std::string& word : words) {
     if (word.ends_with(".json") || word == "-") {
@@ -45,21 +48,42 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
       continue;
     }
     if (std::find(names.begin(), names.end(), word) == names.end()) {
-      const std::string near = nearest(word, names);
-      throw refused(word,
-                    fmt::format("no shipped suite, and no path ending in .json; there are {}{}", fmt::join(names, ", "),
-                                near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+      const std::string near = meant(word, names);
+      throw refused(word, fmt::format("no shipped suite, and no path ending in .json; there are {}{}{}",
+                                      fmt::join(names, ", "), near.empty() ? "" : "; ", near));
     }
     files.push_back(folder / (word + ".json"));
   }
   return files;
 }
 
+/// The suite with what --set changes; notes of that on standard error.
+Suite changed(Suite suite, const std::vector<Override>& changes) {
+  if (changes.empty()) return suite;
+  const std::vector<std::string> known = suite.study.notes;
+  Suite other = changed_suite(std::move(suite), changes, default_library());
+  for (const std::string& note : other.study.notes)
+    if (std::find(known.begin(), known.end(), note) == known.end()) fmt::print(stderr, "stepcast: note: {}\n", note);
+  return other;
+}
+
 int run(const ValidateOptions& options, const Invocation& invocation) {
+  const std::vector<Override> changes = overrides_of(options.sets);
+  const std::vector<Field> fields = fitted_fields(options.fits);
   const std::vector<std::filesystem::path> files = files_of(options.suites);
   check_outputs({files.begin(), files.end()}, {options.csv, options.json});
   std::vector<Suite> suites;
-  for (const auto& file : files) suites.push_back(load_suite(file, default_library()));
+  std::string fits;
+  for (const auto& file : files) {
+    Suite suite = load_suite(file, default_library());
+    if (fields.empty()) {
+      suites.push_back(changed(std::move(suite), changes));
+    } else {
+      FittedSuite one = fit_suite(suite, changes, fields, options.jobs);
+      suites.push_back(std::move(one.suite));
+      fits += one.text;
+    }
+  }
   std::vector<Validation> validations;
   for (const Suite& suite : suites) validations.push_back(validate(suite, evaluate_study(suite.study, options.jobs)));
 
@@ -67,7 +91,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
     std::string text;
     for (const Validation& validation : validations) text += to_table(validation) + "\n";
     for (const Validation& validation : validations) text += summary_line(validation);
-    write_output("-", text);
+    write_output("-", text + fits);
   }
   if (!options.csv.empty()) write_output(options.csv, to_csv(validations));
   if (!options.json.empty()) {
@@ -93,6 +117,14 @@ void add_validate(CLI::App& app, Invocation& invocation) {
   command->add_option(
       "suite", options->suites,
       "suites: names that `stepcast list suites` prints, or files (.json); all shipped ones without any");
+  add_sets(*command, options->sets,
+           "change a field of the suites' scenarios that have it: /json/pointer=value (repeatable)");
+  command
+      ->add_option("--fit", options->fits,
+                   "find the value of a field between two ends at which the median |error| is the least (repeatable), "
+                   "and show the suite with it")
+      ->type_name("POINTER=FROM..TO")
+      ->allow_extra_args(false);
   command->add_option("--csv", options->csv, "write CSV; - is standard output, instead of the tables")
       ->type_name("PATH");
   command
@@ -102,7 +134,8 @@ void add_validate(CLI::App& app, Invocation& invocation) {
   command->add_option("--jobs", options->jobs, "replay processes at a time")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->footer("Example: stepcast validate hkbu-10gbe --csv errors.csv");
+  command->footer(
+      "Examples: stepcast validate hkbu-10gbe --csv errors.csv\n          stepcast validate hkbu-10gbe --set /cluster/host_cost=0.1ns/B\n          stepcast validate hkbu-10gbe --fit /strategy/exchange/backward_slowdown=1..2");
   command->callback([options, &invocation] { invocation.exit_code = run(*options, invocation); });
 }
 

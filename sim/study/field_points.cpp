@@ -8,6 +8,7 @@
 
 #include "models/report/alternatives.hpp"
 #include "models/report/footnotes.hpp"
+#include "models/report/point_notes.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/schema.hpp"
@@ -94,6 +95,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
     if (grid_.contains(value)) ++found[entry->second];
   }
   worths_.resize(points_.size());
+  memory_notes_.resize(points_.size());
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (!constant_[i] && found[i] != grid_.size())
       throw std::invalid_argument(fmt::format(
@@ -105,21 +107,26 @@ void FieldPoints::answer_grid(const std::function<const Figure&(const std::vecto
   const std::vector<PointReport> reports = ask(study_);
   figure_ = &choose(reports);
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    const double worth = known_worth(reports[i]);
-    auto& worths = worths_[owners_[i]];
-    if (!constant_[owners_[i]]) worths[grid_.at(value_on(reports[i].coordinates, axis_))] = worth;
+    const std::size_t owner = owners_[i];
+    if (!constant_[owner]) learn(owner, grid_.at(value_on(reports[i].coordinates, axis_)), reports[i]);
     else
-      for (const auto& [text, value] : grid_) worths[value] = worth;
+      for (const auto& [text, value] : grid_) learn(owner, value, reports[i]);
   }
   study_ = {};
 }
 
-double FieldPoints::known_worth(const PointReport& report) {
+void FieldPoints::learn(std::size_t point, double value, const PointReport& report) {
   constexpr const char* kNoted = "points that need more memory than their device has count as impossible";
   const double worth = worth_of(*figure_, report);
   if (worth == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end())
     notes_.emplace_back(kNoted);
-  return worth;
+  worths_[point][value] = worth;
+  if (std::string note = stepcast::memory_note(report); !note.empty()) memory_notes_[point][value] = std::move(note);
+}
+
+std::string FieldPoints::memory_note(std::size_t point, double value) const {
+  const auto found = memory_notes_[point].find(value);
+  return found == memory_notes_[point].end() ? "" : found->second;
 }
 
 void FieldPoints::know(const Wanted& wanted) {
@@ -143,7 +150,7 @@ void FieldPoints::know(const Wanted& wanted) {
   }
   if (batch.points.empty()) return;
   const std::vector<PointReport> reports = ask(batch);
-  for (std::size_t i = 0; i < asked.size(); ++i) worths_[asked[i].first][asked[i].second] = known_worth(reports[i]);
+  for (std::size_t i = 0; i < asked.size(); ++i) learn(asked[i].first, asked[i].second, reports[i]);
 }
 
 std::vector<PointReport> FieldPoints::ask(const Study& study) {
@@ -151,9 +158,11 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   Report report = evaluate_study(study, jobs_);
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
+    const std::string memory = stepcast::memory_note(point);
     for (const std::string& note : point.notes)
-      if (std::none_of(notes_.begin(), notes_.end(),
-                       [&](const std::string& known) { return without_numbers(known) == without_numbers(note); }))
+      if (note != memory && std::none_of(notes_.begin(), notes_.end(), [&](const std::string& known) {
+            return without_numbers(known) == without_numbers(note);
+          }))
         notes_.push_back(note);
   }
   return std::move(report.points);

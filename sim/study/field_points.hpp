@@ -65,15 +65,18 @@ class FieldPoints {
 
   /// @pre the point is known at this value
   [[nodiscard]] double worth(std::size_t point, double value) const { return worths_[point].at(value); }
+  /// What the point's report at this value says of memory, or "".
+  [[nodiscard]] std::string memory_note(std::size_t point, double value) const;
   [[nodiscard]] const Figure& figure() const { return *figure_; }
   /// Whether any answer is a replay's.
   [[nodiscard]] bool is_replayed() const { return replayed_; }
-  /// Of all answers, each once; of those that differ in numbers alone the first.
+  /// Of all answers, each once; of those that differ in numbers alone the first. Less those of memory, which are of one
+  /// value each.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  /// A report's worth, with a note where that is none for want of memory.
-  double known_worth(const PointReport& report);
+  /// Takes down what a point's report at a value says.
+  void learn(std::size_t point, double value, const PointReport& report);
   [[nodiscard]] std::vector<PointReport> ask(const Study& study);
   [[nodiscard]] Study expanded(const StudyPoint& point, const std::vector<double>& values) const;
 
@@ -88,7 +91,8 @@ class FieldPoints {
   std::vector<std::size_t> owners_;     ///< the point that each of the study's is
   std::vector<StudyPoint> points_;
   std::vector<bool> constant_;
-  std::vector<std::map<double, double>> worths_;  ///< by point and value
+  std::vector<std::map<double, double>> worths_;             ///< by point and value
+  std::vector<std::map<double, std::string>> memory_notes_;  ///< the same
   const Figure* figure_ = nullptr;
   bool replayed_ = false;
   std::vector<std::string> notes_;

@@ -166,6 +166,10 @@ TEST_CASE("what is no goal says why, and what one is") {
   CHECK(says(refusal("eficiency=1"), "allowed: throughput, step, speedup"));
   CHECK(says(refusal("eficiency=1"), "did you mean efficiency?"));
   CHECK(says(refusal("efficiency=90%"), "efficiency: \"90%\" is not a number; write 0.9"));
+  CHECK(says(refusal("efficiency=95"), "efficiency: 95 is 9500 %; did you mean 0.95?"));
+  CHECK(says(refusal("mfu=45"), "did you mean 0.45?"));
+  CHECK(refusal("efficiency=1.1") == "accepted");  // against a baseline that is slower, or where the update is shared
+  CHECK(refusal("speedup=95") == "accepted");
   CHECK(says(refusal("efficiency=all"), "\"all\" is not a number"));
   CHECK(says(refusal("step=100"), "step: "));
   CHECK(says(refusal("step=1GB"), "step: "));

@@ -82,6 +82,9 @@ cp good.json stdin
 expect 0 run "$scenarios/quickstart.json" --no-plot --best 2 --by efficiency && prints 'the best 2 of 126 points by efficiency'
 expect 0 run "$scenarios/quickstart.json" --no-plot --best 1 --each workload,bandwidth && prints 'the best 1 of 126 points by throughput for each workload, bandwidth'
 [[ $(grep -c '^[a-zA-Z].*Gbps' stdout) == 6 ]] || fail 'not one row for each of two workloads on three links'
+expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","gossip","sharded"]' --best 1 && prints 'note: the points differ in training (when gradients are applied), of whose accuracy a forecast says nothing'
+expect 0 run ../good.json --set /cluster/workers=4 --set '/strategy=["all-reduce","sharded"]' --best 1 && ! grep -q 'differ in training' stdout || fail 'one training'
+expect 0 run ../good.json --best 1 --each workers && ! grep -q 'differ in training' stdout || fail 'points that are not ranked among each other'
 expect 2 run ../good.json --best 1 --by eficiency && says 'did you mean efficiency?'
 expect 2 run ../good.json --best 1 --each link && says 'workers'
 expect 2 run ../good.json --by step && prints_nothing
@@ -97,6 +100,45 @@ expect 2 show ring --dtype bf16 && says '--dtype are for workloads'
 expect 0 show compressor top-k && prints '8k, k = max(1, floor(ratio·d))'
 expect 2 show gadget top-k && says 'an unknown kind; allowed: scenario, workload'
 expect 0 show ../good.json && prints_something
+# One's own parts: a file says by its keys what it is; a name is found beside, as a scenario finds it, and listed.
+mkdir out/workloads out/clusters
+cp "$scenarios/workloads/resnet50.json" out/workloads/my-resnet.json
+cp "$scenarios/workloads/vgg16-v100.json" out/workloads/vgg16-v100.json
+printf '%s' '{"from": "resnet50", "batch": 64}' >out/laid-over.json
+printf '%s' '{"workers": 4, "link": {"bandwidth": "10Gbps"}, "description": "three machines under a desk"}' >out/clusters/lab.json
+printf '%s' '{"workers": 4, "link": {"bandwidth": "10G"}}' >out/clusters/broken.json
+for of in my-resnet workloads/my-resnet.json 'workload my-resnet' 'workload workloads/my-resnet.json' laid-over.json; do
+  expect 0 show $of --profile v100-datasheet && prints '25,557,032 parameters' && prints 'note: layer times follow from the profile "v100-datasheet"'
+done
+prints 'times of a pass of 64 on v100-datasheet'
+expect 0 show workloads/my-resnet.json --variant pufferfish --json - && prints '"parameters": 15202344'
+expect 0 show workloads/vgg16-v100.json && prints 'shelf: workloads' && prints 'parameters: '
+for of in lab clusters/lab.json 'cluster lab' 'cluster clusters/lab.json'; do
+  expect 0 show $of && prints 'shelf: clusters' && prints 'three machines under a desk'
+done
+for of in broken clusters/broken.json; do
+  expect 3 show $of && prints_nothing && says 'clusters/broken.json: /link/bandwidth: found "10G"'
+done
+for file in profiles/v100-datasheet workloads/resnet50 clusters/dgx-h100 validation/hkbu-10gbe; do
+  expect 0 show "$scenarios/$file.json" && prints_something
+done
+expect 0 show "$scenarios/quickstart.json" --point workload=resnet50-v100 --json - && prints '"variants": []'
+expect 2 show clusters/lab.json --profile v100-datasheet && says '--dtype are for workloads'
+expect 2 show clusters/lab.json --set /workers=8 && says 'only a scenario file has fields to change'
+expect 2 show topology clusters/lab.json && says 'topologies are no files'
+expect 2 show laid-over && says 'did you mean laid-over.json?'
+expect 0 list workloads && prints ' (./workloads) ResNet-50 on ImageNet'
+[[ $(grep -c '  vgg16-v100 ' stdout) == 1 ]] || fail 'one name twice, of which one hides the other'
+expect 0 list clusters --json - && prints '"folder": "./clusters"' && prints 'cannot be used; see stepcast show clusters/broken.json'
+rm -r out/workloads out/clusters out/laid-over.json
+# A name that is nearly right.
+cp good.json out/mine.json
+expect 3 run quickstrat && prints_nothing && says 'did you mean quickstart?'
+expect 3 run mine && says 'did you mean mine.json?'
+expect 2 validate mine && says 'did you mean mine.json?'
+rm out/mine.json
+expect 2 run ../good.json --tolerance -1 && says '--tolerance: "-1" is not a number of at least 0'
+expect 2 show resnet50 --batch 0 && says 'not in range 1 to 1073741824'
 expect 0 schema cluster && prints_something
 expect 0 trace ../good.json --set /cluster/workers=4 --output trace.json && leaves 'result.csv result.json trace.json'
 python3 -c '
@@ -184,6 +226,7 @@ expect 0 solve ../good.json --along workers=1..2 --evaluator replay && prints 't
 expect 2 solve ../good.json --along workers=2..60:x2 --csv new.csv && prints_nothing
 says 'no step leads to the last end; the nearest do to 32 and 64'
 expect 2 solve ../good.json --along workers=1..8 --for eficiency=0.9 && says 'did you mean efficiency?'
+expect 2 solve ../good.json --along workers=1..8 --for efficiency=95 && says 'did you mean 0.95?'
 expect 2 solve ../good.json --along workers=1..8 --for efficiency=90% && says 'write 0.9'
 expect 2 solve ../good.json --along workers=1..8 --for run=1h --json new.json && prints_nothing
 says 'run: no point of the study has it; they have throughput, step, speedup, efficiency'
@@ -225,6 +268,22 @@ assert row["coordinates"] == {"workers": "1"} and abs(row["error"] - (row["predi
 assert suite["summary"]["predictions"] == 1 and suite["unmeasured_points"] == 1 and len(suite["manifest"]["points"]) == 2, suite
 ' || fail 'the document of a validation'
 rm -f out/errors.*
+# With twice the time of a step, of which nothing is exchanged, the throughput is half: off by 45 % where it was by 10 %.
+# 32/(2·97 ms) = 165 /s over 300.
+speed='/cluster/groups=[{"count":1,"speed":0.5}]'
+expect 4 validate ../suite.json --set "$speed" && prints 'median |error| 45.'
+prints "own with --set $speed" && prints "so not the suite's own" || fail 'a headline as if nothing was set'
+says "own with --set $speed: the largest |error| is 45"
+expect 4 validate ../suite.json --set "$speed" --csv - && prints 'own with --set'
+expect 0 validate ../suite.json --set '/strategy={"kind":"all-reduce","exchange":{"backward_slowdown":1.5}}' && prints 'largest +10.0 %'  # alone, nobody exchanges
+expect 3 validate ../suite.json --set /cluster/workers=2 && prints_nothing && says '--set: /cluster/workers: found a study without the point of /measurements/0, workers 1'
+expect 3 validate ../suite.json --set /cluster/hostcost=1ns/B && says '(at /measurements/0, workers 1)' && says 'did you mean "host_cost"?'
+expect 2 validate ../suite.json --set workers=2 && says '/json/pointer=value'
+# All of the 97 ms is computing: 300 /s at 300·97 ms/32 = 0.909 of the speed. One measurement is met, and none is left to forecast.
+expect 0 validate ../suite.json --fit /cluster/groups/0/speed=0.5..1 --set '/cluster/groups=[{"count": 1}]' && prints 'fitted on 1 measurement of own' && prints 'after, which is no prediction' && prints 'to use it: --set /cluster/groups/0/speed=0.9'
+expect 2 validate ../suite.json --fit /cluster/host_cost=1ns/B && says '--fit: "1ns/B"'
+expect 2 validate ../suite.json --fit workers=1..2 && says 'is not /json/pointer=FROM..TO'
+expect 2 validate ../suite.json --fit /cluster/host_cost=0ns/B..1ns/B --set /evaluation/evaluator=replay && says 'forecast by the replay'
 printf '%s' "${suite/LIMIT/0.05}" >suite.json
 expect 4 validate ../suite.json && prints '+10.0 %'
 says 'own: the largest |error| is 9.'

@@ -200,7 +200,7 @@ Scenario random_scenario() {
       std::holds_alternative<Star>(s.cluster.topology) || std::holds_alternative<Racks>(s.cluster.topology);
   if (!open_topology)
     s.cluster.topology =
-        coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(non_negative)}, 2}) : Topology(Star{});
+        coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(latency_limits)}, 2}) : Topology(Star{});
   if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();
   for (WorkerGroup& group : s.cluster.groups) group.count = 1 + group.count % 3;
   s.cluster.workers = 8 * integer_between(2, 1000);
@@ -267,8 +267,9 @@ void find_missing(const Json& whole, const Json& schema, const Json& json, const
       properties["kind"].dump().find("{\"const\":" + json["kind"].dump() + "}") == std::string::npos)
     return;
   for (const auto& [name, field] : properties.items()) {
-    if (pointer.empty() && (name == "$schema" || name == "from" || name == "variants" || name == "impossible"))
-      continue;  // of files and studies, not of points
+    if (name == "$schema") continue;  // of files
+    if (pointer.empty() && (name == "from" || name == "variants" || name == "impossible"))
+      continue;  // of studies, not of points
     const std::string at = pointer_to(pointer, name);
     ++seen;
     if (json.contains(name)) find_missing(whole, field, json[name], at, missing, seen);

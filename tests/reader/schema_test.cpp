@@ -152,7 +152,9 @@ TEST_CASE("what the reader takes for an axis, the schema takes too") {
         R"(["/cluster/groups", [[], [{"count": 2, "speed": [0.5, 0.25]}]]])",
         R"(["/workload/gradients/0/elements", [1000, 2000]])", R"(["/cluster/transport", {"kind": ["ideal", "tcp"]}])",
         R"(["/strategy/server_reduction_cost", [null, "1ns/B"]])", R"(["/evaluation", {"seed": [1, 2, 3]}])",
-        R"(["/cluster/link/latency", ["5us", ".5 us", "5.e-1µs"]])"}) {
+        R"(["/cluster/link/latency", ["5us", ".5 us", "5.e-1µs"]])",
+        R"(["/strategy", [{"$schema": "x", "kind": "gossip"}, {"kind": "pipelined"}]])",
+        R"(["/cluster/$schema", "x"])"}) {
     const Json pair = Json::parse(change);
     const std::string pointer = pair[0];
     Changes changes;

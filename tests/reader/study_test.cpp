@@ -1,4 +1,5 @@
 // How a scenario becomes the points of a study.
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -716,4 +717,41 @@ TEST_CASE("a platform file is relative to the file that names it") {
 TEST_CASE("lists in name, description, output and baseline are no axes") {
   for (const char* set : {"/name=[\"a\", \"b\"]", "/description=[\"a\", \"b\"]", "/output/plot=[\"a.png\", \"b.png\"]"})
     CHECK_THROWS_AS(study_of(Changes{}, {set}), ScenarioError);
+}
+
+TEST_CASE("a part pasted from its file keeps its $schema, which is for editors") {
+  const auto pasted = [](const char* file) { return Json::parse(std::ifstream(default_library() / file)); };
+  Json workload = pasted("workloads/resnet50.json");
+  workload["profile"] = pasted("profiles/v100-datasheet.json");
+  REQUIRE((workload.contains("$schema") && workload["profile"].contains("$schema")));
+  Json cluster = pasted("clusters/dgx-h100.json"), strategy = Json::parse(R"({"$schema": "x", "kind": "all-reduce"})");
+  REQUIRE(cluster.contains("$schema"));
+  const Json compressors = Json::parse(R"([{"$schema": "x", "kind": "none"}, {"$schema": "x", "from": "top-k"}])");
+  const Study study = study_of(Changes{{"/workload", workload},
+                                       {"/cluster", cluster},
+                                       {"/strategy", strategy},
+                                       {"/compressor", compressors},
+                                       {"/codec", Json{{"device", workload["profile"]}}}});
+  REQUIRE(study.points.size() == 2);
+  CHECK(study.points[1].scenario.workload->profile->name == "v100-datasheet");
+  CHECK_FALSE(to_json(study.points[1].scenario)["workload"].contains("$schema"));
+}
+
+TEST_CASE("points that are not wanted are not read") {
+  Folder folder;
+  const std::string file =
+      folder.write("s.json", good_scenario({{"/cluster/workers", {1, 0, 4}}, {"/cluster/link/latency", {"1us", "x"}}}));
+  const auto chosen = [&](const std::vector<std::string>& choices) {
+    return points(load_study(file, {}, default_library(), kMaxPoints, filter_of(choices)));
+  };
+  CHECK(chosen({"workers=4", "/cluster/link/latency=1us"}) == Texts{"workers=4 latency=1us"});
+  CHECK(chosen({"workers=1", "workers=4", "latency=1us"}) == Texts{"workers=1 latency=1us", "workers=4 latency=1us"});
+  CHECK(chosen({"workers=7"}).empty());
+  try {
+    chosen({"workers=4"});
+    FAIL("a latency of x");
+  } catch (const ScenarioError& error) {
+    REQUIRE(error.faults().size() == 1);
+    CHECK(error.faults()[0].pointer == "/cluster/link/latency/1");
+  }
 }

@@ -6,6 +6,7 @@
 
 #include "models/part/reader.hpp"
 #include "models/part/writer.hpp"
+#include "models/scenario/changed_suite.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/suite.hpp"
 #include "tests/reader/folder.hpp"
@@ -103,6 +104,66 @@ TEST_CASE("a study may be a file's, by path or with fields laid over it") {
     REQUIRE(error.faults().size() == 1);
     CHECK(error.faults()[0].pointer == "/study");
     CHECK(error.faults()[0].file == folder.file("suite.json"));
+  }
+}
+
+TEST_CASE("a suite's study is changed where it has the field") {
+  const Suite own = read(good_suite());
+  const auto changed = [](const Suite& suite, const std::vector<std::string>& sets) {
+    std::vector<Override> changes;
+    for (const std::string& set : sets) changes.push_back(parse_override(set));
+    return changed_suite(suite, changes, default_library());
+  };
+  const Suite other = changed(own, {"/cluster/host_cost=1ns/B"});
+  CHECK(other.sets == std::vector<std::string>{"/cluster/host_cost=1ns/B"});
+  CHECK(other.changed == 2);
+  for (const std::size_t measured : {0U, 3U}) {
+    CHECK(other.study.points[measured].scenario.cluster.host_cost == SecondsPerByte(1e-9));
+    CHECK(other.study.points[measured].coordinates == own.study.points[measured].coordinates);
+  }
+  CHECK(other.study.points[1].scenario.cluster.host_cost == SecondsPerByte{});  // nobody measured it
+
+  // Of two variants one compresses.
+  Json json = good_suite();
+  json["study"]["codec"] = Json{{"device", "v100-datasheet"}};
+  json["study"]["variants"] = Json::parse(
+      R"([{"name": "plain", "set": {}}, {"name": "sparse", "set": {"/compressor": {"kind": "top-k", "ratio": 0.01}}}])");
+  json["measurements"] =
+      Json::parse(R"([{"at": {"variant": "plain", "workers": 2, "bandwidth": "10Gbps"}, "throughput": 500},
+                      {"at": {"variant": "sparse", "workers": 2, "bandwidth": "10Gbps"}, "throughput": 600}])");
+  const Suite sparse = changed(read(json), {"/compressor/ratio=0.05"});
+  CHECK(sparse.changed == 1);
+  CHECK(std::get<TopK>(sparse.study.points[sparse.measurements[1].point].scenario.compressor).ratio == 0.05);
+  CHECK(std::holds_alternative<NoCompressor>(sparse.study.points[sparse.measurements[0].point].scenario.compressor));
+}
+
+TEST_CASE("a change that does not fit says at which measurement") {
+  struct {
+    const char* set;
+    const char* pointer;
+    const char* found;
+  } rows[] = {
+      {"/cluster/hostcost=1ns/B", "/cluster/hostcost",
+       "an unknown key (at /measurements/0, workers 2, bandwidth 10Gbps)"},
+      {"/cluster/host_cost=fast", "/cluster/host_cost", "\"fast\" (at /measurements/0, workers 2, bandwidth 10Gbps)"},
+      // Groups of 4 go with 4 workers, not with 2.
+      {"/strategy={\"kind\": \"all-reduce\", \"collective\": {\"algorithm\": \"hierarchical\", \"group_size\": 4}}",
+       "/strategy/collective/group_size", "(at /measurements/0, workers 2, bandwidth 10Gbps)"},
+      {"/cluster/workers=8", "/cluster/workers", "a study without the point of /measurements/0, workers 2"},
+      {"/cluster/host_cost=[\"1ns/B\", \"2ns/B\"]", "/cluster/host_cost",
+       "a study without the point of /measurements/0, workers 2"}};
+  for (const auto& row : rows) {
+    INFO(row.set);
+    try {
+      changed_suite(read(good_suite()), {parse_override(row.set)}, default_library());
+      FAIL("accepted");
+    } catch (const ScenarioError& error) {
+      INFO(error.what());
+      REQUIRE(error.faults().size() == 1);
+      CHECK(error.faults()[0].file == "--set");
+      CHECK(error.faults()[0].pointer == row.pointer);
+      CHECK(error.faults()[0].found.find(row.found) != std::string::npos);
+    }
   }
 }
 

@@ -1,0 +1,75 @@
+#include "models/report/other_trainings.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "models/part/writer.hpp"
+#include "models/scenario/carrier.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Which gradients an update is of: the same text of all strategies in which it is of those of all workers' last step.
+std::string staleness_of(const Strategy& strategy) {
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&strategy)) {
+    if (server->consistency == Consistency::asynchronous) return "asynchronous";
+    if (server->consistency == Consistency::stale_synchronous) return fmt::format("bound {}", server->bound);
+  }
+  if (const auto* pipe = std::get_if<PipelinedStrategy>(&strategy); pipe && pipe->width > 1)
+    return fmt::format("width {}, {} steps of width 1", pipe->width, pipe->warmup_steps);
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&strategy)) return fmt::format("{} local steps", local->steps);
+  if (std::holds_alternative<GossipStrategy>(strategy)) return "gossip";
+  return "synchronous";
+}
+
+/// How gradients are compressed, and whether sums of them are again.
+std::string compression_of(const Scenario& scenario) {
+  if (std::holds_alternative<NoCompressor>(scenario.compressor)) return "";
+  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  const Carrier carrier = carrier_of(scenario.strategy);
+  const std::string again = carrier == Carrier::all_to_all || carrier == Carrier::in_collective
+                                ? std::string(name_of(carrier))
+                                : fmt::format("{}", server && server->two_way);
+  return write_value(scenario.compressor).dump() + again;
+}
+
+std::string types_of(const Scenario& scenario) {
+  const WorkloadTable& table = *scenario.workload;
+  const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
+  return fmt::format("{} {} {}", name_of(table.dtype), name_of(compute_dtype_of(table)),
+                     name_of(sharded ? sharded->reduce_dtype.value_or(table.dtype) : table.dtype));
+}
+
+std::string global_batch_of(const Scenario& scenario) {
+  const WorkloadTable& table = *scenario.workload;
+  return fmt::format("{}", std::int64_t{table.batch} * table.accumulation * scenario.cluster.workers);
+}
+
+std::string variant_of(const Scenario& scenario) { return write_value(scenario.workload->variant).dump(); }
+
+struct Aspect {
+  const char* name;
+  std::string (*of)(const Scenario&);
+};
+constexpr Aspect kAspects[] = {
+    {"when gradients are applied", [](const Scenario& s) { return staleness_of(s.strategy); }},
+    {"compressor", compression_of},
+    {"variant of the network", variant_of},
+    {"types of numbers", types_of},
+    {"global batch", global_batch_of}};
+
+}  // namespace
+
+std::vector<std::string> differences_in_training(const std::vector<const Scenario*>& scenarios) {
+  std::vector<std::string> differences;
+  for (const Aspect& aspect : kAspects) {
+    std::set<std::string> values;
+    for (const Scenario* scenario : scenarios)
+      if (trains(*scenario)) values.insert(aspect.of(*scenario));
+    if (values.size() > 1) differences.emplace_back(aspect.name);
+  }
+  return differences;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,149 @@
+#include "models/scenario/changed_suite.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stepcast {
+namespace {
+
+/// The point's coordinates with their axes given by pointers.
+std::vector<Coordinate> by_pointers(const Study& study, const StudyPoint& point) {
+  std::vector<Coordinate> coordinates = point.coordinates;
+  for (Coordinate& c : coordinates) {
+    const auto axis = std::find(study.axes.begin(), study.axes.end(), c.axis);
+    c.axis = study.axis_pointers[static_cast<std::size_t>(axis - study.axes.begin())];
+  }
+  return coordinates;
+}
+
+bool has_field(const Json& scenario, const std::string& pointer) {
+  try {
+    return scenario.contains(Json::json_pointer(pointer));
+  } catch (const Json::exception&) {  // no pointer, which is a fault where it is applied
+    return false;
+  }
+}
+
+/// Changes a suite's points, those together to which the same is done.
+class Changing {
+ public:
+  Changing(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library)
+      : suite_(std::move(suite)), changes_(changes), library_(library) {
+    for (std::size_t i = 0; i < suite_.measurements.size(); ++i) first_.emplace(suite_.measurements[i].point, i);
+  }
+
+  Suite change() {
+    std::map<std::vector<bool>, std::vector<std::size_t>> points;  // by which of the changes they take
+    const std::vector<bool> in_use = fields_in_use();
+    for (const auto& [point, measurement] : first_) {
+      const Json scenario = to_json(suite_.study.points[point].scenario);
+      std::vector<bool> takes;
+      for (std::size_t i = 0; i < changes_.size(); ++i)
+        takes.push_back(!in_use[i] || has_field(scenario, changes_[i].pointer));
+      points[takes].push_back(point);
+    }
+    for (const auto& [takes, some] : points) change(some, takes);
+    return std::move(suite_);
+  }
+
+ private:
+  /// Whether any measured point has each change's field. One that nobody has is tried everywhere, to say what is wrong.
+  [[nodiscard]] std::vector<bool> fields_in_use() const {
+    std::vector<bool> in_use(changes_.size());
+    for (const auto& [point, measurement] : first_) {
+      const Json scenario = to_json(suite_.study.points[point].scenario);
+      for (std::size_t i = 0; i < changes_.size(); ++i)
+        if (has_field(scenario, changes_[i].pointer)) in_use[i] = true;
+    }
+    return in_use;
+  }
+
+  void change(const std::vector<std::size_t>& points, const std::vector<bool>& takes) {
+    std::vector<Override> changes;
+    for (std::size_t i = 0; i < changes_.size(); ++i)
+      if (takes[i]) changes.push_back(changes_[i]);
+    if (changes.empty()) return;
+    Study study;
+    try {
+      study = expanded(points, changes);
+    } catch (const ScenarioError& error) {
+      for (const std::size_t point : points) tell_measurement(point, changes);
+      throw;
+    }
+    for (const std::size_t point : points) {
+      const auto wanted = by_pointers(suite_.study, suite_.study.points[point]);
+      const auto found = std::find_if(study.points.begin(), study.points.end(),
+                                      [&](const StudyPoint& other) { return by_pointers(study, other) == wanted; });
+      if (found == study.points.end()) throw ScenarioError({no_point(point, changes)});
+      StudyPoint& own = suite_.study.points[point];
+      std::vector<Coordinate> coordinates = std::move(own.coordinates);
+      own = *found;
+      own.coordinates = std::move(coordinates);
+    }
+    for (std::string& note : study.notes)
+      if (std::find(suite_.study.notes.begin(), suite_.study.notes.end(), note) == suite_.study.notes.end())
+        suite_.study.notes.push_back(std::move(note));
+    suite_.study.source += study.source;
+  }
+
+  [[nodiscard]] Study expanded(const std::vector<std::size_t>& points, const std::vector<Override>& changes) const {
+    std::vector<std::vector<Coordinate>> wanted;
+    for (const std::size_t point : points) wanted.push_back(by_pointers(suite_.study, suite_.study.points[point]));
+    return expand_study(suite_.document, changes, library_, kMaxPoints, [&](const std::vector<Coordinate>& beginning) {
+      return std::any_of(wanted.begin(), wanted.end(), [&](const std::vector<Coordinate>& one) {
+        return beginning.size() <= one.size() && std::equal(beginning.begin(), beginning.end(), one.begin());
+      });
+    });
+  }
+
+  /// @throws ScenarioError if what is wrong is wrong at this point
+  void tell_measurement(std::size_t point, const std::vector<Override>& changes) const {
+    try {
+      static_cast<void>(expanded({point}, changes));
+    } catch (const ScenarioError& error) {
+      std::vector<Fault> faults = error.faults();
+      for (Fault& fault : faults) fault.found += fmt::format(" (at {})", place_of(point));
+      throw ScenarioError(std::move(faults));
+    }
+  }
+
+  [[nodiscard]] Fault no_point(std::size_t point, const std::vector<Override>& changes) const {
+    std::vector<std::string> pointers;
+    for (const Override& change : changes) pointers.push_back(change.pointer);
+    return {changes.front().file, fmt::format("{}", fmt::join(pointers, ", ")),
+            fmt::format("a study without the point of {}", place_of(point)),
+            "one value of a field that is no axis of the study", ""};
+  }
+
+  /// "/measurements/3, workers 4"
+  [[nodiscard]] std::string place_of(std::size_t point) const {
+    std::string text = fmt::format("/measurements/{}", first_.at(point));
+    for (const Coordinate& c : suite_.study.points[point].coordinates) text += fmt::format(", {} {}", c.axis, c.value);
+    return text;
+  }
+
+  Suite suite_;
+  const std::vector<Override>& changes_;
+  const std::filesystem::path& library_;
+  std::map<std::size_t, std::size_t> first_;  ///< each measured point's first measurement
+};
+
+}  // namespace
+
+Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library) {
+  std::vector<Json> before;
+  for (const MeasuredPoint& m : suite.measurements) before.push_back(to_json(suite.study.points[m.point].scenario));
+  Suite changed = Changing(std::move(suite), changes, library).change();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    changed.changed += before[i] != to_json(changed.study.points[changed.measurements[i].point].scenario);
+  for (const Override& change : changes)
+    changed.sets.push_back(fmt::format(
+        "{}={}", change.pointer, change.value.is_string() ? change.value.get<std::string>() : change.value.dump()));
+  return changed;
+}
+
+}  // namespace stepcast

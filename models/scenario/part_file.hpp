@@ -1,0 +1,20 @@
+// One's own file on its own: what it holds, and whether that is sound.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "models/part/json.hpp"
+
+namespace stepcast {
+
+/// What a file holds: "scenario", "suite", "workload", "cluster", "profile", "strategy" or "compressor", whichever knows
+/// most of its keys; "scenario" where none knows more of them than a scenario does.
+std::string part_of_file(const Json& json);
+
+/// A cluster's, strategy's or compressor's file as a scenario would take it, with what it is laid over.
+/// @throws ScenarioError with every fault
+Json load_part(std::string_view part, const std::filesystem::path& file, const std::filesystem::path& library);
+
+}  // namespace stepcast

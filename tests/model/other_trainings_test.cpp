@@ -1,0 +1,56 @@
+// Which scenarios are one training run in several ways, and which are several.
+#include "models/report/other_trainings.hpp"
+
+#include "models/scenario/library.hpp"
+#include "models/scenario/study.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace stepcast;
+
+namespace {
+
+/// In what the points of a study with these changes differ.
+std::vector<std::string> differences(const std::vector<Override>& changes) {
+  const Study study = parse_study(R"({"name": "s", "workload": {"from": "resnet50", "profile": "v100-datasheet"},
+      "cluster": {"workers": 8, "link": {"bandwidth": "10Gbps"}}, "codec": {"device": "v100-datasheet"},
+      "evaluation": {"evaluator": "replay"}})",
+                                  "s.json", changes, default_library());
+  std::vector<const Scenario*> scenarios;
+  for (const StudyPoint& point : study.points) scenarios.push_back(&point.scenario);
+  return differences_in_training(scenarios);
+}
+
+Override set(const char* pointer, const char* value) { return {pointer, Json::parse(value), "--set", pointer}; }
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("ways to run synchronous SGD are one training") {
+  CHECK(differences(
+            {set("/strategy", R"(["all-reduce", "sharded", "parameter-server", {"kind": "pipelined", "width": 1}])"),
+             set("/cluster/link/bandwidth", R"(["1Gbps", "10Gbps"])")})
+            .empty());
+  // A step is of as many samples whether a worker makes them in one pass or in two.
+  CHECK(differences({set("/workload", R"([{"from": "resnet50", "profile": "v100-datasheet", "batch": 32},
+      {"from": "resnet50", "profile": "v100-datasheet", "batch": 16, "accumulation": 2}])")})
+            .empty());
+}
+
+TEST_CASE("staleness, compressors, variants, types and the global batch make other trainings") {
+  CHECK(differences({set("/strategy", R"(["all-reduce", "gossip"])")}) == Texts{"when gradients are applied"});
+  CHECK(differences(
+            {set("/strategy",
+                 R"([{"kind": "parameter-server"}, {"kind": "parameter-server", "consistency": "asynchronous"}])")}) ==
+        Texts{"when gradients are applied"});
+  CHECK(differences({set("/strategy", R"({"kind": "local-sgd", "steps": [4, 8]})")}) ==
+        Texts{"when gradients are applied"});
+  CHECK(differences({set("/compressor", R"(["none", "top-k"])")}) == Texts{"compressor"});
+  CHECK(differences({set("/workload/variant", R"([null, "pufferfish"])")}) == Texts{"variant of the network"});
+  CHECK(differences({set("/workload/dtype", R"(["fp32", "fp16"])")}) == Texts{"types of numbers"});
+  CHECK(differences({set("/cluster/workers", "[8, 16]")}) == Texts{"global batch"});  // 8 and 16 times the batch
+}
+
+TEST_CASE("what trains nothing is no other training") {
+  CHECK(differences({set("/strategy", R"([{"kind": "collective", "size": "1MB"}, "all-reduce"])")}).empty());
+}
