@@ -232,6 +232,15 @@ expect 2 solve ../good.json --along workers=1..8 --for run=1h --json new.json &&
 says 'run: no point of the study has it; they have throughput, step, speedup, efficiency'
 expect 0 "${fixed[@]/crossover/solve}" && prints 'note: 1 point is left out, whose variant sets workers itself'
 expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}' --along /cluster/workers=8..16 && says 'go in steps that lead to possible ones: FROM..TO:STEP or FROM..TO:xFACTOR'
+# Of 40 GB, 93.1 % of an A100's 40 GiB, it is said at which batch they are needed; what is met on the way is no answer.
+printf '%s' '{"name": "mem", "workload": {"from": "resnet50", "profile": "a100-datasheet"}, "cluster": {"workers": 4, "link": {"bandwidth": "100Gbps", "latency": "5us"}}}' >mem.json
+expect 0 solve ../mem.json --along /workload/batch=16..512 --for memory=40GB
+grep -q '^note: batch [0-9]*: of the device.s memory 9[23]' stdout && ! grep -q '^note: of the device\|is more than the' stdout || fail 'a note of memory of no answer, or without its value'
+# What is wrong with points that are not asked for is no matter.
+printf '%s' "${good/\[1, 4\]/[1, 0, 4]}" >three.json
+expect 3 run ../three.json && says 'found 0'
+expect 0 run ../three.json --point workers=4 && [[ ! -s stderr ]] || fail 'something about other points'
+expect 3 run ../three.json --point workers=4 --set /cluster/link/latency=2h && says '1 fault in' && says '--set: /cluster/link/latency: found "2h"; allowed: a time from 0 to 3600 s'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
