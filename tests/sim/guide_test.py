@@ -24,7 +24,7 @@ def main(stepcast, project):
         for command in re.findall(r"`(stepcast \w+\s[^`]*)`", text)
     ]
     assert [document["name"] for document in documents] == ["mine", "mine, measured"], documents
-    assert sorted(command[0] for command in commands) == ["explain", "run", "solve", "sweep", "validate"], commands
+    assert sorted(command[0] for command in commands) == ["explain", "run", "solve", "sweep", "validate", "validate"], commands
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "workloads").mkdir()
