@@ -60,8 +60,13 @@ struct ReadOptions {
 /// @throws BadInput for another format, a line that does not fit, results that the benchmark itself found wrong, a
 ///         collective or number of ranks that neither file nor options tell, or fewer than four sizes
 Benchmark read_benchmark(const std::filesystem::path& path, const ReadOptions& options);
+/// The same of a file's text, which a pipe gives but once. `file` names it in errors.
+Benchmark parse_benchmark(const std::string& text, const std::string& file, const ReadOptions& options);
 
-// The formats. `file` names the text in errors.
+/// @throws BadInput for a folder, or a file that cannot be read
+std::string content_of(const std::filesystem::path& path);
+
+// The formats.
 Benchmark read_nccl_text(const std::string& text, const std::string& file, const ReadOptions& options);
 Benchmark read_nccl_json(const std::string& text, const std::string& file, const ReadOptions& options);
 Benchmark read_osu_text(const std::string& text, const std::string& file, const ReadOptions& options);

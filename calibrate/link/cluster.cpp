@@ -82,8 +82,10 @@ void require_alike(const Fits& across) {
              "between hosts a link's latency and bandwidth are those of one algorithm");
     if (other->benchmark.ranks_per_host != first.benchmark.ranks_per_host)
       refuse(first, fmt::format("{} ranks a host", first.benchmark.ranks_per_host), *other,
-             fmt::format("{}, where 0 is unlike numbers", other->benchmark.ranks_per_host),
-             "a cluster's machines are alike");
+             std::to_string(other->benchmark.ranks_per_host),
+             std::min(first.benchmark.ranks_per_host, other->benchmark.ranks_per_host) == 0
+                 ? "0 is unlike numbers, and a cluster's machines are alike"
+                 : "a cluster's machines are alike");
   }
 }
 

@@ -144,7 +144,10 @@ JointFit fit_jointly(const LinkSources& sources) {
     const double half = variance > 0 ? t * std::sqrt(variance) : 0;
     return Interval{value, value - half, value + half};
   };
-  if (!(x[kBeta] > 0)) throw std::invalid_argument("the time does not grow with the bytes: larger sizes are needed");
+  // No cluster may have such links.
+  const auto is_too_fast = [](double beta) { return beta > 0 && 1 / beta > *bandwidth_limits.max; };
+  if (!(x[kBeta] > 0) || is_too_fast(x[kBeta]) || is_too_fast(x[kInnerBeta]))
+    throw std::invalid_argument("the time does not grow with the bytes: larger sizes are needed");
   return {interval({kInnerAlpha, kAlpha}), interval({kBeta}), interval({kInnerAlpha}),
           interval({kInnerBeta}),          x[kSetup],         with_setup};
 }

@@ -11,13 +11,6 @@
 namespace stepcast::calibrate {
 namespace {
 
-std::string content_of(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) throw BadInput(path.string(), 0, "a folder", "a file that can be read", "");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw BadInput(path.string(), 0, std::strerror(errno), "a file that can be read", "");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 Benchmark read_any(const std::string& text, const std::string& file, const ReadOptions& options) {
   const auto begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string::npos && text[begin] == '{') return read_nccl_json(text, file, options);
@@ -32,8 +25,19 @@ Benchmark read_any(const std::string& text, const std::string& file, const ReadO
 
 }  // namespace
 
+std::string content_of(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) throw BadInput(path.string(), 0, "a folder", "a file that can be read", "");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw BadInput(path.string(), 0, std::strerror(errno), "a file that can be read", "");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 Benchmark read_benchmark(const std::filesystem::path& path, const ReadOptions& options) {
-  Benchmark benchmark = read_any(content_of(path), path.string(), options);
+  return parse_benchmark(content_of(path), path.string(), options);
+}
+
+Benchmark parse_benchmark(const std::string& text, const std::string& file, const ReadOptions& options) {
+  Benchmark benchmark = read_any(text, file, options);
   if (benchmark.kind == Benchmark::Kind::collective)
     std::erase_if(benchmark.rows, [&](const Benchmark::Row& row) {
       return row.bytes < options.min_size || row.bytes > options.max_size;
@@ -41,7 +45,7 @@ Benchmark read_benchmark(const std::filesystem::path& path, const ReadOptions& o
   std::set<double> sizes;
   for (const Benchmark::Row& row : benchmark.rows) sizes.insert(row.bytes);
   if (sizes.size() < 4)
-    throw BadInput(path.string(), 0, fmt::format("{} sizes", sizes.size()), "4 or more",
+    throw BadInput(file, 0, fmt::format("{} sizes", sizes.size()), "4 or more",
                    options.min_size > 0 || options.max_size < std::numeric_limits<double>::infinity()
                        ? "of those from --min-size to --max-size, which leave out the others: widen them"
                        : "measure from a few bytes to hundreds of megabytes (nccl-tests: -b 8 -e 1G -f 2)");

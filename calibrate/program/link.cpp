@@ -68,18 +68,20 @@ ReadOptions reading_of(const LinkOptions& options) {
 /// --collective and --ranks are about those of several files that do not say; where all do, none may say otherwise.
 std::vector<Benchmark> read_all(const std::vector<std::string>& files, ReadOptions reading) {
   reading.for_several = files.size() > 1;
+  std::vector<std::string> texts;
   std::vector<Benchmark> all;
-  for (const std::string& file : files) all.push_back(read_benchmark(file, reading));
+  for (const std::string& file : files)
+    all.push_back(parse_benchmark(texts.emplace_back(content_of(file)), file, reading));
   if (!reading.for_several) return all;
   reading.for_several = false;
   const auto some = [&](bool Benchmark::*took) {
     return std::any_of(all.begin(), all.end(), [&](const Benchmark& one) { return one.*took; });
   };
-  for (const Benchmark& one : all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
     ReadOptions of_this = reading;
-    if (some(&Benchmark::took_operation) && !one.took_operation) of_this.operation.reset();
-    if (some(&Benchmark::took_ranks) && !one.took_ranks) of_this.ranks = 0;
-    read_benchmark(one.file, of_this);
+    if (some(&Benchmark::took_operation) && !all[i].took_operation) of_this.operation.reset();
+    if (some(&Benchmark::took_ranks) && !all[i].took_ranks) of_this.ranks = 0;
+    parse_benchmark(texts[i], files[i], of_this);
   }
   return all;
 }

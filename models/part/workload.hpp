@@ -119,9 +119,10 @@ struct WorkloadVariant {
 };
 
 /// Times of the whole network's pass and update, and what they are for: shapes and a profile, which know each layer, say
-/// how long its part of them takes. The network is the table's without its variant, and nothing computed again.
+/// how long its part of them takes. The network is the table's layers without its variant, and nothing computed again.
 struct MeasuredTimes {
   std::optional<Seconds> forward, backward, update;
+  std::optional<Optimizer> optimizer;
   int batch = 1;
   Dtype dtype = Dtype::fp32;
   DeviceProfile profile;
@@ -131,6 +132,7 @@ struct MeasuredTimes {
     v.optional("forward", x.forward, "of a pass; null: as the profile says", positive);
     v.optional("backward", x.backward, "of a pass; null: as the profile says", positive);
     v.optional("update", x.update, "of a step; null: as the profile says", positive);
+    v.optional("optimizer", x.optimizer, "of that update");
     v.required("batch", x.batch, "samples of that pass", at_least(1));
     v.required("dtype", x.dtype, "type of its kernels' operands");
     v.required("profile", x.profile, "the device that it ran on");
@@ -215,7 +217,7 @@ struct WorkloadTable {
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
     v.optional(
         "measured", x.measured,
-        "with shapes: times of the whole network, without its variant and with nothing computed again; each layer's is the profile's times measured over what the profile of the measurement says");
+        "with layers' shapes: times of the whole network, without its variant and with nothing computed again; each layer's is the profile's times measured over what the profile of the measurement says");
     v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
     v.optional("variants", x.variants, "named variants of this table");
     v.optional("timed_batch", x.timed_batch,

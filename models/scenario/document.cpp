@@ -79,8 +79,7 @@ void lay_over(Json& base, const Json& over, const std::string& pointer, const Or
                           base["kind"] != over["kind"];
   if (!base.is_object() || !over.is_object() || other_kind) {
     base = over;
-    const Fault at = written.locate({"", pointer, "", "", ""});
-    origins.add(pointer, at.file, at.pointer);
+    origins.add(pointer, written);
     return;
   }
   if (pointer == "/workload")
@@ -190,6 +189,13 @@ bool is_at_or_below(std::string_view pointer, std::string_view ancestor) {
 void Origins::add(std::string pointer, std::string file, std::string place) {
   std::erase_if(places_, [&](const Place& old) { return is_at_or_below(old.pointer, pointer); });
   places_.push_back({std::move(pointer), std::move(file), std::move(place)});
+}
+
+void Origins::add(const std::string& pointer, const Origins& others) {
+  const Fault top = others.locate({"", pointer, "", "", ""});
+  add(pointer, top.file, top.pointer);
+  for (const Place& place : others.places_)
+    if (place.pointer != pointer && is_at_or_below(place.pointer, pointer)) places_.push_back(place);
 }
 
 void Origins::move(const std::string& from, const std::string& to) {
@@ -333,6 +339,7 @@ class Writing {
   void write(Json& value, const std::string& here, std::span<const std::string> tokens, std::string made) {
     if (tokens.empty()) return set(value, here, made);
     const std::string& token = tokens.front();
+    if (is_part(here) && is_index(token)) list_files(value, here, document_);
     if (value.is_string() && is_part(here)) value = Json::object({{"from", value}});
     if (is_workload(here) && std::find(std::begin(kTimedFor), std::end(kTimedFor), token) != std::end(kTimedFor))
       keep_timing(value, token, change_.value);

@@ -22,6 +22,8 @@ class Origins {
 
   /// From now on `pointer` and all below it come from `place` in `file`.
   void add(std::string pointer, std::string file, std::string place);
+  /// The same for what others say of `pointer` and of places below it.
+  void add(const std::string& pointer, const Origins& others);
   /// The value that stood at `from` now stands at `to`.
   void move(const std::string& from, const std::string& to);
   /// Rewrites a fault's merged pointer to file and pointer as written.

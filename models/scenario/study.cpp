@@ -144,14 +144,14 @@ class Expansion {
       copy.origins.move(pointer_to(axis, i), axis);
       for (Document::Spread& spread : copy.spread)
         if (spread.list == axis) spread.value = labels[i];
-      if (values[i].is_array()) {
+      resolve(copy);
+      if (copy.json[pointer].is_array()) {
         const auto left = scenario_axes(copy.json);
         if (std::find(left.begin(), left.end(), axis) != left.end()) {
           add_fault(copy, axis, describe_value(values[i]), "one value in each place of an axis");
           give_up(copy, axis);
         }
       }
-      resolve(copy);
       expand_axes(std::move(copy), std::move(extended));
     }
   }
@@ -160,7 +160,8 @@ class Expansion {
   void take_out_workload(Document& document) {
     const auto found = document.json.find("workload");
     if (found == document.json.end() || !found->is_object()) return;
-    auto& shared = taken_out_[found->dump() + document.origins.file_of("/workload/profile")];
+    auto& shared = taken_out_[found->dump() + document.origins.file_of("/workload/profile") + "\n" +
+                              document.origins.file_of("/workload/measured/profile")];
     if (!shared) shared = std::make_shared<const Json>(std::move(*found));
     document.workload = shared;
     *found = nullptr;
@@ -390,7 +391,7 @@ class Expansion {
   std::size_t max_points_;
   PointFilter wanted_;
   std::vector<ChangedAfter> changed_after_;
-  /// Workloads, by their text and the file that profiles are relative to.
+  /// Workloads, by their text and the files that profiles are relative to.
   std::map<std::string, std::shared_ptr<const Json>> taken_out_;
   Study study_;
   std::vector<Fault> faults_;

@@ -88,8 +88,11 @@ void resolve_workload(Json& workload, const std::string& root,
     resolve_profile(*profile, pointer, file_of(pointer_to(pointer, "profile")), files, faults);
   };
   resolve(workload, root);
-  if (const auto measured = workload.find("measured"); measured != workload.end() && measured->is_object())
+  if (const auto measured = workload.find("measured"); measured != workload.end() && measured->is_object()) {
+    const std::size_t before = faults.size();
     resolve(*measured, pointer_to(root, "measured"));
+    if (faults.size() > before) *measured = nullptr;  // whose missing profile is no news
+  }
   if (workload.contains("variant")) resolve_variant(workload, root, faults);
 }
 

@@ -45,6 +45,13 @@ class ShapeChecker {
       const std::string at = root_ + "/measured";
       if (!measured->forward && !measured->backward && !measured->update)
         fault(at, "no time", "at least one of forward, backward and update");
+      if (measured->update.has_value() != measured->optimizer.has_value())
+        fault(at + (measured->update ? "/optimizer" : "/update"), "nothing",
+              measured->update ? "the optimizer that the update is of" : "the time of an update by that optimizer");
+      if (table_.transformer)
+        fault(at, "times of the whole beside a transformer, whose sizes they would be of", "null",
+              "give layers, or set the profile's compute_efficiency, which "
+              "`stepcast solve --along /workload/profile/compute_efficiency/value=0.1..1 --for step=...` finds");
       profile(measured->profile, at + "/profile", measured->dtype, at + "/dtype");
     }
   }

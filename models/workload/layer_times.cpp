@@ -154,6 +154,7 @@ Corrections corrections_of(const WorkloadTable& table) {
   whole.variant.reset();
   whole.recomputation = Recomputation::none;
   whole.compute_dtype = measured.dtype;
+  whole.optimizer = measured.optimizer.value_or(table.optimizer);
   const WorkloadTable timed = time_layers(whole, measured.profile, measured.batch);
   Seconds forward{}, backward{};
   for (const Layer& layer : timed.layers) {

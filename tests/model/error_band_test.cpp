@@ -104,7 +104,7 @@ TEST_CASE("band: measured times stand on the device and at the batch that they a
   // is what they add up to on either side. The update was not measured.
   const DeviceProfile profile = profile_of(1_TFLOPS, 100_GBps, 1_us, 0.2);
   WorkloadTable table = two_layers(profile);
-  table.measured = MeasuredTimes{5_ms, 9_ms, {}, 8, Dtype::fp32, profile};
+  table.measured = MeasuredTimes{5_ms, 9_ms, {}, {}, 8, Dtype::fp32, profile};
   const Scenario alone = scenario_of(table, AllReduceStrategy{}, 1);
   const Seconds update = make_workload(table).update, step = 5_ms + 9_ms + update;
   const Band band = band_of(alone, step, step);

@@ -239,8 +239,8 @@ TEST_CASE("times measured of the whole are shared out as the profile says") {
   };
   const WorkloadTable said = time_layers(table, profile, 8);
   WorkloadTable measured = table;
-  measured.measured =
-      MeasuredTimes{forward_of(table, profile, 8) * 3.0, {}, said.update * 0.5, 8, Dtype::fp32, profile};
+  measured.measured = MeasuredTimes{
+      forward_of(table, profile, 8) * 3.0, {}, said.update * 0.5, table.optimizer, 8, Dtype::fp32, profile};
 
   // Where it was measured: 3 times the forecast of forward, each layer's; half of the update; backward is not known.
   const WorkloadTable there = time_layers(measured, profile, 8);
@@ -249,6 +249,10 @@ TEST_CASE("times measured of the whole are shared out as the profile says") {
     CHECK(there.layers[i].backward == said.layers[i].backward);
   }
   require_close(said.update * 0.5, there.update, 1e-12, "update");
+  WorkloadTable adam = table, measured_adam = measured;
+  adam.optimizer = measured_adam.optimizer = Optimizer::adam;
+  require_close(time_layers(adam, profile, 8).update * 0.5, time_layers(measured_adam, profile, 8).update, 1e-12,
+                "another optimizer");
   // With other samples, on another device and in a variant, 3 times what is said there.
   require_close(forward_of(table, profile, 16) * 3.0, forward_of(measured, profile, 16), 1e-12, "batch");
   require_close(forward_of(table, faster, 8) * 3.0, forward_of(measured, faster, 8), 1e-12, "device");

@@ -315,6 +315,48 @@ TEST_CASE("a part from one of several files is a list of parts") {
   CHECK(unknown.find("/workload/from/1: found the unknown workload \"vgg61\"") != std::string::npos);
   CHECK(refusal_of(Changes{{"/workload", Json::parse(R"({"from": []})")}}).find("/workload: found an empty list") !=
         std::string::npos);
+  // One of them is changed by its place; a list of files is no value of a list.
+  const Study second = study_of(Changes{{"/workload", Json::parse(R"({"from": ["resnet50-v100", "vgg16-v100"]})")}},
+                                {"/workload/1/batch=8"});
+  CHECK(second.points[0].scenario.workload->batch == 32);
+  CHECK(second.points[1].scenario.workload->batch == 8);
+  CHECK(refusal_of(Changes{{"/workload", Json::parse(R"([{"from": ["resnet50-v100", "vgg16-v100"]}, "alexnet"])")}})
+            .find("allowed: one value in each place of an axis") != std::string::npos);
+}
+
+TEST_CASE("a measured pass' profile is relative to the file that names it") {
+  const Folder folder;
+  const auto device = [](const char* peak) {
+    return Json{{"name", "device"},
+                {"peaks", Json::array({{{"dtype", "fp32"}, {"rate", peak}, {"evidence", "assumed"}, {"source", "x"}}})},
+                {"memory_bandwidth", {{"value", "100GB/s"}, {"evidence", "assumed"}, {"source", "x"}}}}
+        .dump();
+  };
+  const std::string workload = R"({"name": "net", "batch": 4, "profile": "v100-datasheet",
+    "layers": [{"name": "fc", "shape": {"kind": "linear", "in": 1000, "out": 1000}}],
+    "measured": {"forward": "1ms", "batch": 4, "dtype": "fp32", "profile": "p.json"}})";
+  for (const auto& [name, peak] : {std::pair("x", "1TFLOPS"), std::pair("y", "2TFLOPS")}) {
+    folder.write(std::string(name) + "/net.json", workload);
+    folder.write(std::string(name) + "/p.json", device(peak));
+  }
+  const std::string file =
+      folder.write("s.json", good_scenario({{"/workload", {{"from", {"x/net.json", "y/net.json"}}}}}).dump());
+  const Study study = load_study(file, {}, default_library());
+  REQUIRE(study.points.size() == 2);
+  CHECK(study.points[0].scenario.workload->measured->profile.peaks[0].rate == 1_TFLOPS);
+  CHECK(study.points[1].scenario.workload->measured->profile.peaks[0].rate == 2_TFLOPS);
+  // What an option lays over is relative to the working folder, and its own to blame.
+  const std::string refusal = [&] {
+    try {
+      load_study(file, {parse_override("/workload/measured/profile=nowhere.json")}, default_library());
+    } catch (const ScenarioError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  }();
+  INFO(refusal);
+  CHECK(refusal.find("--set: /workload/measured/profile: found \"nowhere.json\", but there is no file nowhere.json") ==
+        0);
 }
 
 TEST_CASE("--set of what a variant's kind does not have is refused, naming the variant") {
