@@ -1,10 +1,13 @@
 #include "models/scenario/part_file.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/part/reader.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/suite.hpp"
+#include "models/scenario/workload_document.hpp"
 
 namespace stepcast {
 namespace {
@@ -61,23 +64,25 @@ std::string part_of_file(const Json& json) {
   return most->first;
 }
 
-Json load_part(std::string_view part, const std::filesystem::path& file, const std::filesystem::path& library) {
-  PartFiles files(file.parent_path(), library);
+Json resolve_part(std::string_view part, Json json, const std::filesystem::path& file,
+                  const std::filesystem::path& library) {
+  forget_schema(json);
+  PartFiles files(folder_of_scenario(file), library);
   const std::string pointer = pointer_to("", part);
-  Document document{Json::object({{std::string(part), files.read(file)}}), Origins(file.string())};
+  Document document{Json::object({{std::string(part), std::move(json)}}), Origins(file.string())};
   document.origins.add(pointer, file.string(), "");
   std::vector<Fault> faults;
   resolve_references(document, files, faults);
-  Json& json = document.json[std::string(part)];
+  Json& resolved = document.json[std::string(part)];
   if (faults.empty()) {
-    if (part == "cluster") read_part<Cluster>(json, pointer, faults);
-    else if (part == "strategy") read_part<Strategy>(json, pointer, faults);
-    else if (part == "compressor") read_part<Compressor>(json, pointer, faults);
+    if (part == "cluster") read_part<Cluster>(resolved, pointer, faults);
+    else if (part == "strategy") read_part<Strategy>(resolved, pointer, faults);
+    else if (part == "compressor") read_part<Compressor>(resolved, pointer, faults);
     else throw std::invalid_argument(fmt::format("\"{}\" is none of cluster, strategy and compressor", part));
     for (Fault& fault : faults) fault = document.origins.locate(std::move(fault));
   }
   if (!faults.empty()) throw ScenarioError(std::move(faults));
-  return json;
+  return resolved;
 }
 
 }  // namespace stepcast

@@ -14,7 +14,9 @@ namespace stepcast {
 std::string part_of_file(const Json& json);
 
 /// A cluster's, strategy's or compressor's file as a scenario would take it, with what it is laid over.
+/// @param json  what the file holds, which may be none's: `file` is then what faults call it
 /// @throws ScenarioError with every fault
-Json load_part(std::string_view part, const std::filesystem::path& file, const std::filesystem::path& library);
+Json resolve_part(std::string_view part, Json json, const std::filesystem::path& file,
+                  const std::filesystem::path& library);
 
 }  // namespace stepcast

@@ -1,5 +1,7 @@
 #include "models/scenario/workload_document.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/part/reader.hpp"
@@ -96,17 +98,33 @@ void resolve_workload(Json& workload, const std::string& root,
   if (workload.contains("variant")) resolve_variant(workload, root, faults);
 }
 
+std::filesystem::path folder_of_scenario(const std::filesystem::path& part_file) {
+  const std::string folder = std::filesystem::absolute(part_file).parent_path().filename().string();
+  const auto shelves = {"workloads", "profiles", "clusters", "strategies", "compressors"};
+  const bool shelved = std::find(shelves.begin(), shelves.end(), folder) != shelves.end();
+  return shelved ? (part_file.parent_path() / "..").lexically_normal() : "";
+}
+
 WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library) {
-  PartFiles files(file.parent_path(), library);
+  return resolve_workload_file(read_json(file), file, over, library);
+}
+
+WorkloadTable resolve_workload_file(Json content, const std::filesystem::path& file, const Json& over,
+                                    const std::filesystem::path& library) {
+  forget_schema(content);
+  PartFiles files(folder_of_scenario(file), library);
   const std::string place = "/workload";
-  Document document{Json::object({{"workload", files.read(file)}}), Origins(file.string())};
+  Document document{Json::object({{"workload", std::move(content)}}), Origins(file.string())};
   document.origins.add(place, file.string(), "");
   std::vector<Fault> faults;
   resolve_references(document, files, faults);
   if (!faults.empty()) throw ScenarioError(std::move(faults));
   Json& json = document.json["workload"];
   if (json.is_object())
-    for (const auto& [key, value] : over.items()) json[key] = value;
+    for (const auto& [key, value] : over.items()) {
+      json[key] = value;
+      document.origins.add(pointer_to(place, key), "--" + key, "");
+    }
   WorkloadTable table;
   resolve_workload(
       json, place, [&](const std::string& pointer) { return document.origins.file_of(pointer); }, files, faults);
@@ -122,11 +140,15 @@ DeviceProfile load_profile(const std::string& reference, const std::string& opti
                            const std::filesystem::path& library) {
   PartFiles files("", library);
   const auto path = files.find("profile", reference, option, "");
+  return sound_profile(files.read(path), path);
+}
+
+DeviceProfile sound_profile(const Json& json, const std::filesystem::path& file) {
   std::vector<Fault> faults;
-  DeviceProfile profile = read_profile(files.read(path), path, faults);
+  DeviceProfile profile = read_profile(json, file, faults);
   if (faults.empty()) check_kernels(profile, "", faults);
   for (Fault& fault : faults)
-    if (fault.file.empty()) fault.file = path.string();
+    if (fault.file.empty()) fault.file = file.string();
   if (!faults.empty()) throw ScenarioError(std::move(faults));
   return profile;
 }

@@ -21,10 +21,22 @@ void resolve_workload(Json& workload, const std::string& root,
                       const std::function<std::string(const std::string&)>& file_of, PartFiles& files,
                       std::vector<Fault>& faults);
 
-/// The layer table of a file, which may be laid over another, with the keys of `over` ({"variant": "pufferfish", "profile": "v100-datasheet"}) put in
-/// its place; profiles by bare name come from the library. A table that gives shapes is checked.
+/// Where names in one's own part are looked up besides beside it, as a scenario that uses it does: the folder above the
+/// shelf (clusters/, ...) on which it lies, or else the working folder.
+std::filesystem::path folder_of_scenario(const std::filesystem::path& part_file);
+
+/// The layer table that a file holds as `json`, which may be laid over another, with the keys of `over` ({"variant":
+/// "pufferfish", "profile": "v100-datasheet"}) put in its place, as if by the options of these names: relative to the
+/// working folder. A table that gives shapes is checked.
 /// @throws ScenarioError with every fault
+WorkloadTable resolve_workload_file(Json json, const std::filesystem::path& file, const Json& over,
+                                    const std::filesystem::path& library);
+/// The same of what the file holds.
 WorkloadTable load_workload(const std::filesystem::path& file, const Json& over, const std::filesystem::path& library);
+
+/// The device profile that a file holds as `json`.
+/// @throws ScenarioError with every fault
+DeviceProfile sound_profile(const Json& json, const std::filesystem::path& file);
 
 /// The device profile named on the command line: by a path ending in .json, or by the bare name of a file in profiles/
 /// here or in the library.

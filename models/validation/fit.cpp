@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <string>
 
 #include <boost/math/statistics/univariate_statistics.hpp>
+#include <fmt/format.h>
 
 namespace stepcast {
 namespace {
@@ -13,7 +16,10 @@ constexpr std::size_t kGrid = 9;
 constexpr int kSections = 12;  // which leave 0.3 % of two grid steps
 constexpr int kRounds = 4;
 
-double median_of(std::vector<double> sizes) { return boost::math::statistics::median(sizes); }
+/// Infinite where nothing is possible.
+double median_of(std::vector<double> sizes) {
+  return sizes.empty() ? std::numeric_limits<double>::infinity() : boost::math::statistics::median(sizes);
+}
 
 /// What was tried, each once.
 class Trials {
@@ -70,6 +76,7 @@ double left_out(const Trials& trials, std::size_t measurements) {
     const std::vector<double>* best = nullptr;
     double least = 0;
     for (const auto& [values, errors] : trials.all()) {
+      if (errors.empty()) continue;
       std::vector<double> others = errors;
       if (others.size() > 1) others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
       if (const double median = median_of(std::move(others)); !best || median < least) {
@@ -80,6 +87,19 @@ double left_out(const Trials& trials, std::size_t measurements) {
     sizes.push_back((*best)[i]);
   }
   return median_of(std::move(sizes));
+}
+
+/// Whether two possible values of one constant, the others held, were tried that have different medians.
+bool matters(std::size_t which, const Trials& trials) {
+  std::map<std::vector<double>, double> medians;  // the first, by the other constants' values
+  for (const auto& [values, errors] : trials.all()) {
+    if (errors.empty()) continue;
+    std::vector<double> others = values;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(which));
+    const double median = median_of(errors);
+    if (medians.emplace(std::move(others), median).first->second != median) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -98,8 +118,24 @@ Fit fit_least_median(const std::vector<AxisRange>& ranges, const ErrorsAt& error
     median = trials.median_at(best);
     if (!(median < before)) break;
   }
-  const std::size_t measurements = trials.all().begin()->second.size();
-  return {best, median, left_out(trials, measurements), measurements, trials.all().size()};
+  Fit fit;
+  fit.values = best;
+  fit.median = median;
+  fit.tried = trials.all().size();
+  for (const auto& [values, errors] : trials.all()) {
+    fit.impossible += errors.empty();
+    fit.measurements = std::max(fit.measurements, errors.size());
+  }
+  for (std::size_t i = 0; i < ranges.size(); ++i) fit.matters.push_back(matters(i, trials));
+  if (fit.measurements > 0) fit.median_left_out = left_out(trials, fit.measurements);
+  return fit;
+}
+
+double rounded(const AxisRange& range, double value) {
+  if (range.is_discrete() || value == range.from || value == range.to) return value;
+  const double digits = std::stod(fmt::format("{:.4g}", value));
+  if (std::abs(digits - value) > (range.to - range.from) / 1000) return value;
+  return std::clamp(digits, range.from, range.to);
 }
 
 }  // namespace stepcast

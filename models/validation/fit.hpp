@@ -15,7 +15,8 @@
 
 namespace stepcast {
 
-/// |error| of each prediction where the constants have some values, always in the same order.
+/// |error| of each prediction where the constants have some values, always in the same order; none where these values
+/// are impossible.
 using ErrorsAt = std::function<std::vector<double>(const std::vector<double>& values)>;
 
 struct Fit {
@@ -24,10 +25,17 @@ struct Fit {
   /// Of the |errors| of measurements that were left out, one by one, at the values that fit the others best among those
   /// tried; of a single measurement, which leaves none to fit, its own.
   double median_left_out = 0.0;
-  std::size_t measurements = 0, tried = 0;
+  std::size_t measurements = 0;           ///< 0 where no value tried is possible, and the rest says nothing
+  std::size_t tried = 0, impossible = 0;  ///< values, the impossible ones among them
+  /// Of each constant, whether the median is another at some value than at another, all else being equal.
+  std::vector<bool> matters;
 };
 
 /// @pre there is a range and a prediction
 Fit fit_least_median(const std::vector<AxisRange>& ranges, const ErrorsAt& errors_at);
+
+/// A value found in a range, to the four digits to which no constant is known better. An end, a value of a discrete
+/// range and one of a range so narrow that its digits come later stay as they are.
+double rounded(const AxisRange& range, double value);
 
 }  // namespace stepcast

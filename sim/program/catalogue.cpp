@@ -101,13 +101,12 @@ std::string text_at(const Json& object, const char* field) {
 }
 
 /// What is told of a file's content.
-CatalogueEntry entry_of(const std::string& shelf, const fs::path& file, const fs::path& library) {
+CatalogueEntry entry_of(const std::string& shelf, Json json, const fs::path& file, const fs::path& library) {
   const std::string name = file.stem().string();
   if (shelf == "workloads") {
-    const WorkloadTable table = load_workload(file, Json::object(), library);
+    const WorkloadTable table = resolve_workload_file(std::move(json), file, Json::object(), library);
     return {shelf, name, table.description, summary(table)};
   }
-  Json json = read_json(file);
   if (!json.is_object()) throw ScenarioError({{file.string(), "", describe_value(json), "an object", ""}});
   json.erase("$schema");
   const std::string description = text_at(json, "description");
@@ -130,7 +129,7 @@ std::vector<CatalogueEntry> own_entries(const fs::path& library) {
     for (const fs::path& file : json_files(shelf)) {
       CatalogueEntry entry{std::string(shelf), file.stem().string(), "", Json::object()};
       try {
-        entry = own_entry(entry.shelf, file.string(), library);
+        entry = own_entry(entry.shelf, read_json(file), file.string(), library);
       } catch (const ScenarioError& error) {
         entry.meaning = fmt::format("cannot be used; see stepcast show {}", file.string());
       }
@@ -163,7 +162,7 @@ void describe_method(CatalogueEntry& entry) {
 
 void add_files(std::vector<CatalogueEntry>& entries, const char* shelf, const fs::path& folder,
                const fs::path& library) {
-  for (const fs::path& file : json_files(folder)) entries.push_back(entry_of(shelf, file, library));
+  for (const fs::path& file : json_files(folder)) entries.push_back(entry_of(shelf, read_json(file), file, library));
 }
 
 }  // namespace
@@ -207,11 +206,11 @@ std::optional<fs::path> file_on_shelf(const std::string& shelf, const std::strin
   return {};
 }
 
-CatalogueEntry own_entry(const std::string& shelf, const std::string& file, const fs::path& library) {
-  CatalogueEntry entry = entry_of(shelf, file, library);
-  if (shelf == "profiles") load_profile(file, "show", library);
-  else if (shelf == "suites") load_suite(file, library);
-  else if (shelf != "workloads") entry.details = load_part(singular_of(shelf), file, library);
+CatalogueEntry own_entry(const std::string& shelf, const Json& json, const std::string& file, const fs::path& library) {
+  CatalogueEntry entry = entry_of(shelf, json, file, library);
+  if (shelf == "profiles") sound_profile(entry.details, file);
+  else if (shelf == "suites") parse_suite(json.dump(), file, library);
+  else if (shelf != "workloads") entry.details = resolve_part(singular_of(shelf), json, file, library);
   return entry;
 }
 

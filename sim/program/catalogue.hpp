@@ -41,10 +41,11 @@ bool is_of_file(const std::string& shelf);
 std::optional<std::filesystem::path> file_on_shelf(const std::string& shelf, const std::string& name,
                                                    const std::filesystem::path& library);
 
-/// What is told of one's own file, once it is known to be sound.
+/// What is told of one's own file that holds `json`, once it is known to be sound.
 /// @pre is_of_file(shelf), and it is not "scenarios"
 /// @throws ScenarioError
-CatalogueEntry own_entry(const std::string& shelf, const std::string& file, const std::filesystem::path& library);
+CatalogueEntry own_entry(const std::string& shelf, const Json& json, const std::string& file,
+                         const std::filesystem::path& library);
 
 /// Everything on the shelves. Workloads, clusters, scenarios and suites come from the library folder; before them stands
 /// what the working folder has in workloads/, clusters/, ..., which hides what has its name.

@@ -1,6 +1,8 @@
 #include "sim/program/fit_suite.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -30,6 +32,16 @@ std::vector<double> sizes_of_errors(const Validation& validation) {
   return sizes;
 }
 
+/// What is wrong with values that a fit tried, and at which.
+ScenarioError tried(const ScenarioError& error, const std::vector<Field>& fields, const std::vector<double>& values) {
+  std::string at;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    at += fmt::format("{}{}={}", i > 0 ? ", " : "", fields[i].pointer, coordinate_text(fields[i].range, values[i]));
+  std::vector<Fault> faults = error.faults();
+  for (Fault& fault : faults) fault.found += fmt::format(" (tried first, and no value tried is possible: {})", at);
+  return ScenarioError(std::move(faults));
+}
+
 }  // namespace
 
 std::vector<Field> fitted_fields(const std::vector<std::string>& fits) {
@@ -39,8 +51,11 @@ std::vector<Field> fitted_fields(const std::vector<std::string>& fits) {
     if (equals == std::string::npos || !text.starts_with('/'))
       throw refused("--fit", fmt::format("\"{}\" is not /json/pointer=FROM..TO, such as {}", text,
                                          "/strategy/exchange/backward_slowdown=1..2"));
-    fields.push_back(read_option(
-        "--fit", [&] { return field_at(text.substr(0, equals), std::string_view(text).substr(equals + 1)); }));
+    const std::string pointer = text.substr(0, equals);
+    if (std::any_of(fields.begin(), fields.end(), [&](const Field& other) { return other.pointer == pointer; }))
+      throw refused("--fit", fmt::format("{} twice; give each field one range", pointer));
+    fields.push_back(
+        read_option("--fit", [&] { return field_at(pointer, std::string_view(text).substr(equals + 1)); }));
   }
   return fields;
 }
@@ -63,27 +78,62 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
     throw refused("--fit", fmt::format("{}: all of its rows are fitted already", suite.name));
   std::vector<AxisRange> ranges;
   for (const Field& field : fields) ranges.push_back(field.range);
-  Fit fit = fit_least_median(ranges,
-                             [&](const std::vector<double>& values) { return sizes_of_errors(validation_at(values)); });
-  for (double& value : fit.values) value = std::stod(fmt::format("{:.4g}", value));  // no constant is known better
-  const double after = *validation_at(fit.values).summary.median_error;
-  Suite best = at_values(suite, changes, fields, fit.values);
-  std::string text = fmt::format("\nfitted on {} measurement{} of {}, by the median |error| at {} values tried:\n",
-                                 fit.measurements, fit.measurements == 1 ? "" : "s", suite.name, fit.tried);
+  std::optional<ScenarioError> first_fault;
+  const auto errors_at = [&](const std::vector<double>& values) -> std::vector<double> {
+    try {
+      return sizes_of_errors(validation_at(values));
+    } catch (const ScenarioError& error) {
+      if (!first_fault) first_fault = tried(error, fields, values);
+      return {};
+    }
+  };
+  Fit fit = fit_least_median(ranges, errors_at);
+  if (fit.measurements == 0) throw ScenarioError(*first_fault);
+  std::vector<double> shorter;
+  for (std::size_t i = 0; i < fields.size(); ++i) shorter.push_back(rounded(ranges[i], fit.values[i]));
+  std::vector<bool> at_end;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    at_end.push_back(fit.matters[i] && (fit.values[i] == ranges[i].from || fit.values[i] == ranges[i].to));
+  if (!errors_at(shorter).empty()) fit.values = shorter;
+  const double earlier = *unfitted.summary.median_error, after = *validation_at(fit.values).summary.median_error;
+
+  std::string text = fmt::format("\nfitted on {} measurement{} of {}, by the median |error| at {} values tried{}:\n",
+                                 fit.measurements, fit.measurements == 1 ? "" : "s", suite.name, fit.tried,
+                                 fit.impossible > 0 ? fmt::format(", {} of them impossible", fit.impossible) : "");
+  Json values = Json::array();
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const double value = fit.values[i];
-    text += fmt::format(
-        "  {} = {}{}\n", fields[i].pointer, human_value(ranges[i], value),
-        value == ranges[i].from || value == ranges[i].to ? ", an end of the range: a wider one may fit better" : "");
+    const char* remark = "";
+    if (!fit.matters[i]) remark = ", which makes no difference: the median is the same at all values tried";
+    else if (at_end[i]) remark = ", an end of the range: a wider one may fit better";
+    text += fmt::format("  {} = {}{}\n", fields[i].pointer, human_value(ranges[i], fit.values[i]), remark);
+    values.push_back(Json{{"pointer", fields[i].pointer},
+                          {"from", field_value(ranges[i], ranges[i].from)},
+                          {"to", field_value(ranges[i], ranges[i].to)},
+                          {"value", field_value(ranges[i], fit.values[i])},
+                          {"makes_a_difference", bool(fit.matters[i])}});
   }
   text += fmt::format(
       "median |error| {:.1f} % before, {:.1f} % after, which is no prediction; {:.1f} % of measurements left out one by "
       "one\n",
-      100 * *unfitted.summary.median_error, 100 * after, 100 * fit.median_left_out);
-  text += "to use it:";
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    text += fmt::format(" --set {}={}", fields[i].pointer, coordinate_text(ranges[i], fit.values[i]));
-  return {std::move(best), text + "\n"};
+      100 * earlier, 100 * after, 100 * fit.median_left_out);
+  const bool better = after < earlier;
+  if (better) {
+    text += "to use it:";
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      text += fmt::format(" --set {}={}", fields[i].pointer, coordinate_text(ranges[i], fit.values[i]));
+    text += "\n";
+  } else if (std::find(fit.matters.begin(), fit.matters.end(), true) != fit.matters.end() || after > earlier) {
+    text += "no value tried is better than the suite as it is, which is shown\n";
+  }
+  Json figures{{"fields", std::move(values)},
+               {"measurements", fit.measurements},
+               {"values_tried", fit.tried},
+               {"values_impossible", fit.impossible},
+               {"median_absolute_error_before", earlier},
+               {"median_absolute_error_after", after},
+               {"median_absolute_error_left_out", fit.median_left_out},
+               {"used", better}};
+  return {better ? at_values(suite, changes, fields, fit.values) : before, std::move(text), std::move(figures)};
 }
 
 }  // namespace stepcast

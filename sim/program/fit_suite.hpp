@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/part/json.hpp"
 #include "models/scenario/suite.hpp"
 #include "sim/study/field_points.hpp"
 
@@ -13,15 +14,16 @@ namespace stepcast {
 /// @throws CLI::ValidationError
 std::vector<Field> fitted_fields(const std::vector<std::string>& fits);
 
-/// A suite with its fields at the values found, and what is to be said of them.
+/// A suite with its fields at the values found, or as it is where none is better, and what is to be said of them.
 struct FittedSuite {
   Suite suite;
   std::string text;
+  Json figures;
 };
 
 /// @param changes  of --set, made before
-/// @throws CLI::ValidationError where the suite is forecast by the replay or has no predictions; ScenarioError of values
-/// that do not fit (changed_suite)
+/// @throws CLI::ValidationError where the suite is forecast by the replay or has no predictions; ScenarioError
+/// where every value tried is impossible (changed_suite), of the first of them
 FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, const std::vector<Field>& fields,
                       int jobs);
 

@@ -49,8 +49,10 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
     names.push_back(entry.name);
     const bool algorithm = entry.shelf == "algorithms" && entry.name.ends_with("/" + name);
     if (entry.name != name && !algorithm) continue;
-    if (!entry.folder.empty())
-      entry = own_entry(entry.shelf, fmt::format("{}/{}.json", entry.folder, name), default_library());
+    if (!entry.folder.empty()) {
+      const std::string file = fmt::format("{}/{}.json", entry.folder, name);
+      entry = own_entry(entry.shelf, read_json(file), file, default_library());
+    }
     found.push_back(std::move(entry));
   }
   if (found.empty()) {
@@ -87,17 +89,19 @@ struct WorkloadOptions {
 };
 
 /// The table of a network given by shapes.
+/// @param own  what the file of that name holds; null of a name on a shelf
 /// @returns whether the name is of one
-bool write_layer_table(const std::string& shelf, const std::string& name, const WorkloadOptions& options,
-                       const std::string& target, bool as_json) {
-  const bool may_be = shelf.empty() || shelf == "workloads", is_path = name.ends_with(".json");
+bool write_layer_table(const std::string& shelf, const std::string& name, const Json& own,
+                       const WorkloadOptions& options, const std::string& target, bool as_json) {
+  const bool may_be = shelf.empty() || shelf == "workloads", is_path = !own.is_null();
   const auto file = !may_be   ? std::nullopt
                     : is_path ? std::optional<std::filesystem::path>(name)
                               : file_on_shelf("workloads", name, default_library());
   if (!file && options.any())
     throw refused(name, "--variant, --profile, --batch and --dtype are for workloads; see stepcast list workloads");
   if (!file) return false;
-  const WorkloadTable table = load_workload(*file, options.over(), default_library());
+  const WorkloadTable table =
+      resolve_workload_file(is_path ? own : read_json(*file), *file, options.over(), default_library());
   if (gives_shapes(table)) {
     write_output(target, as_json ? layer_table_json(table).dump(1) + "\n" : layer_table_text(table));
     return true;
@@ -154,19 +158,21 @@ void add_show(CLI::App& app, Invocation& invocation) {
     std::string shelf = words->size() == 2 ? shelf_of(words->front()) : "";
     if (is_file && shelf.empty()) shelf = name == "-" ? "scenarios" : shelf_of(part_of_file(read_json(name)));
     const bool is_scenario = is_file && shelf == "scenarios";
+    if (is_file && !is_of_file(shelf))
+      throw refused(name, fmt::format("{} are no files; name one that stepcast list {} prints", shelf, shelf));
     const std::string target = json->empty() ? "-" : *json;
     if (is_file) check_outputs({name}, {target});
     if (!is_scenario && !study->sets.empty()) throw refused("--set", "only a scenario file has fields to change");
     if (!is_scenario && !study->points.empty())
       throw refused("--point", "only a scenario file has points to choose from");
-    if (!write_layer_table(shelf, name, *options, target, !json->empty())) {
+    const std::string file = name == "-" ? "standard input" : name;
+    const Json own = is_file && !is_scenario ? read_json(name) : Json();
+    if (!write_layer_table(shelf, file, own, *options, target, !json->empty())) {
       if (is_scenario) {
         study->file = name;
         write_output(target, resolved(*study).dump(1) + "\n");
       } else {
-        if (is_file && !is_of_file(shelf))
-          throw refused(name, fmt::format("{} are no files; name one that stepcast list {} prints", shelf, shelf));
-        write_entries(is_file ? std::vector{own_entry(shelf, name, default_library())} : find(name, shelf), target,
+        write_entries(is_file ? std::vector{own_entry(shelf, own, file, default_library())} : find(name, shelf), target,
                       !json->empty());
       }
     }

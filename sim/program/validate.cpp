@@ -74,6 +74,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
   check_outputs({files.begin(), files.end()}, {options.csv, options.json});
   std::vector<Suite> suites;
   std::string fits;
+  std::vector<Json> figures;
   for (const auto& file : files) {
     Suite suite = load_suite(file, default_library());
     if (fields.empty()) {
@@ -82,6 +83,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
       FittedSuite one = fit_suite(suite, changes, fields, options.jobs);
       suites.push_back(std::move(one.suite));
       fits += one.text;
+      figures.push_back(std::move(one.figures));
     }
   }
   std::vector<Validation> validations;
@@ -97,7 +99,9 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
   if (!options.json.empty()) {
     std::vector<Json> manifests;
     for (const Suite& suite : suites) manifests.push_back(make_manifest(suite.study, invocation.arguments));
-    write_output(options.json, validation_document(validations, manifests).dump(1) + "\n");
+    Json document = validation_document(validations, manifests);
+    for (std::size_t i = 0; i < figures.size(); ++i) document["suites"][i]["fit"] = figures[i];
+    write_output(options.json, document.dump(1) + "\n");
   }
   int verdict = kOk;
   for (const Validation& validation : validations)

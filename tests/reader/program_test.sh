@@ -125,6 +125,36 @@ done
 expect 0 show "$scenarios/quickstart.json" --point workload=resnet50-v100 --json - && prints '"variants": []'
 expect 2 show clusters/lab.json --profile v100-datasheet && says '--dtype are for workloads'
 expect 2 show clusters/lab.json --set /workers=8 && says 'only a scenario file has fields to change'
+# Names in one's own parts mean what a scenario in the working folder finds; standard input is read once.
+mv out/workloads/my-resnet.json out/workloads/resnet50.json
+sed -i 's/"name": "resnet50"/"name": "my own"/' out/workloads/resnet50.json
+printf '%s' '{"from": "resnet50", "batch": 64}' >out/workloads/mine.json
+printf '%s' '{"from": "lab", "workers": 8}' >out/clusters/lab1.json
+mkdir out/profiles
+cp "$scenarios/profiles/v100-datasheet.json" out/profiles/ours.json
+expect 0 show workload mine --json - && prints '"my own"'
+for of in lab1 clusters/lab1.json; do
+  expect 0 show $of && prints 'workers: 8' && prints 'three machines under a desk'
+done
+expect 0 list clusters && prints 'lab1'
+[[ $(grep -c 'cannot be used' stdout) == 1 ]] || fail 'another than broken.json cannot be used'
+for profile in ours profiles/ours.json; do
+  expect 0 show workloads/mine.json --profile $profile && prints 'note: layer times follow from the profile'
+done
+expect 3 show workloads/mine.json --profile nowhere.json && says '--profile: found "nowhere.json"' && says 'relative to the working folder'
+cp out/clusters/lab1.json stdin
+expect 0 show cluster - && prints 'workers: 8'
+printf '%s' '{"kind": "top-k", "ratio": 0.5}' >stdin
+expect 0 show compressor - && prints 'ratio: 0.5'
+cp out/workloads/mine.json stdin
+expect 0 show workload - --batch 2 --profile v100-datasheet && prints 'times of a pass of 2 on v100-datasheet'
+cp out/workloads/vgg16-v100.json stdin
+expect 0 show workload - && prints 'parameters: '
+cp "$scenarios/profiles/v100-datasheet.json" stdin
+expect 0 show profile - && prints 'shelf: profiles'
+: >stdin
+rm -r out/profiles
+mv out/workloads/resnet50.json out/workloads/my-resnet.json
 expect 2 show topology clusters/lab.json && says 'topologies are no files'
 expect 2 show laid-over && says 'did you mean laid-over.json?'
 expect 0 list workloads && prints ' (./workloads) ResNet-50 on ImageNet'
@@ -290,6 +320,31 @@ expect 3 validate ../suite.json --set /cluster/hostcost=1ns/B && says '(at /meas
 expect 2 validate ../suite.json --set workers=2 && says '/json/pointer=value'
 # All of the 97 ms is computing: 300 /s at 300·97 ms/32 = 0.909 of the speed. One measurement is met, and none is left to forecast.
 expect 0 validate ../suite.json --fit /cluster/groups/0/speed=0.5..1 --set '/cluster/groups=[{"count": 1}]' && prints 'fitted on 1 measurement of own' && prints 'after, which is no prediction' && prints 'to use it: --set /cluster/groups/0/speed=0.9'
+cp suite.json stdin
+expect 0 show suite - && prints 'shelf: suites'
+: >stdin
+# Given times do not follow the batch: of 20001 to 20005 samples in the 97 ms the fewest are nearest to 300 /s, but 32 nearer.
+expect 0 validate ../suite.json --fit /workload/batch=20001..20005 && prints '/workload/batch = 20001, an end of the range' && prints 'no value tried is better than the suite as it is'
+! grep -q 'to use it' stdout || fail 'a value to use that is worse'
+# Alone, nobody sends anything.
+expect 0 validate ../suite.json --fit /cluster/link/latency=1us..1ms && prints 'which makes no difference'
+! grep -q 'to use it\|no value tried' stdout || fail 'something to use that makes no difference'
+expect 2 validate ../suite.json --fit /cluster/host_cost=0ns/B..1ns/B --fit /cluster/host_cost=0ns/B..2ns/B && says '/cluster/host_cost twice'
+# 8 workers fill nodes of 1, 2, 4 and 8; half of the values from 1 to 8 are impossible, and all of 5 to 7.
+nodes='/cluster/topology={"kind":"nodes","gpus_per_node":8,"inner":{"bandwidth":"300GB/s","latency":"2us"}}'
+sed 's/\[1, 2\]/[8, 16]/; s/"workers": 1/"workers": 8/; s/300/2000/; s/0.2/9/' suite.json >eight.json
+expect 0 validate ../eight.json --set "$nodes" --fit /cluster/topology/gpus_per_node=1..8 --json fit.json && prints 'at 8 values tried, 4 of them impossible'
+python3 -c '
+import json
+(suite,) = json.load(open("out/fit.json"))["suites"]
+fit = suite["fit"]
+(field,) = fit["fields"]
+assert (fit["measurements"], fit["values_tried"], fit["values_impossible"]) == (1, 8, 4), fit
+assert (field["pointer"], field["from"], field["to"]) == ("/cluster/topology/gpus_per_node", 1, 8), fit
+assert abs(suite["summary"]["median_absolute_error"] - min(fit["median_absolute_error_before"], fit["median_absolute_error_after"])) < 1e-12, fit
+' || fail 'the figures of a fit'
+rm out/fit.json
+expect 3 validate ../eight.json --set "$nodes" --fit /cluster/topology/gpus_per_node=5..7 && prints_nothing && says 'no value tried is possible: /cluster/topology/gpus_per_node='
 expect 2 validate ../suite.json --fit /cluster/host_cost=1ns/B && says '--fit: "1ns/B"'
 expect 2 validate ../suite.json --fit workers=1..2 && says 'is not /json/pointer=FROM..TO'
 expect 2 validate ../suite.json --fit /cluster/host_cost=0ns/B..1ns/B --set /evaluation/evaluator=replay && says 'forecast by the replay'

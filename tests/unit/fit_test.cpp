@@ -45,3 +45,33 @@ TEST_CASE("of several constants each is fitted, and whole numbers stay whole") {
   CHECK(std::abs(fit.values[0] - 1.4) < 0.002);
   CHECK(fit.values[1] == 7);
 }
+
+TEST_CASE("impossible values are left out") {
+  // Of 1 to 8 the odd ones are impossible; of the others 4 is the nearest to 4.4.
+  const auto even = [](const std::vector<double>& v) {
+    return static_cast<int>(v[0]) % 2 ? std::vector<double>{} : std::vector{std::abs(v[0] - 4.4)};
+  };
+  const Fit fit = fit_least_median({parse_axis_range("1..8")}, even);
+  CHECK(fit.values == std::vector{4.0});
+  CHECK(fit.tried == 8);
+  CHECK(fit.impossible == 4);
+  CHECK(fit.measurements == 1);
+  const Fit none =
+      fit_least_median({parse_axis_range("1..8")}, [](const std::vector<double>&) { return std::vector<double>{}; });
+  CHECK(none.measurements == 0);
+  CHECK(none.impossible == none.tried);
+}
+
+TEST_CASE("it is known which constants make a difference") {
+  const Fit fit = fit_least_median({parse_axis_range("1.0..2.0"), parse_axis_range("1..9")},
+                                   [](const std::vector<double>& v) { return std::vector{std::abs(v[1] - 7)}; });
+  CHECK(fit.matters == std::vector{false, true});
+}
+
+TEST_CASE("values found are rounded to four digits, and stay in their range") {
+  CHECK(rounded(parse_axis_range("1.0..2.0"), 1.23456) == 1.235);
+  CHECK(rounded(parse_axis_range("1.00004..2.0"), 1.000041) == 1.00004);     // 1.000 is below the range
+  CHECK(rounded(parse_axis_range("0.123456..1.0"), 0.123456) == 0.123456);   // an end
+  CHECK(rounded(parse_axis_range("20001..20005"), 20003) == 20003);          // one of the range's own values
+  CHECK(rounded(parse_axis_range("20001.5..20002.5"), 20002.1) == 20002.1);  // 20000 is none of the range
+}
