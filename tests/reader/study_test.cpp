@@ -340,7 +340,7 @@ TEST_CASE("a measured pass' profile is relative to the file that names it") {
     folder.write(std::string(name) + "/p.json", device(peak));
   }
   const std::string file =
-      folder.write("s.json", good_scenario({{"/workload", {{"from", {"x/net.json", "y/net.json"}}}}}).dump());
+      folder.write("s.json", good_scenario({{"/workload", {{"from", {"x/net.json", "y/net.json"}}}}}));
   const Study study = load_study(file, {}, default_library());
   REQUIRE(study.points.size() == 2);
   CHECK(study.points[0].scenario.workload->measured->profile.peaks[0].rate == 1_TFLOPS);
