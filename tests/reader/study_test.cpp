@@ -327,10 +327,13 @@ TEST_CASE("a part from one of several files is a list of parts") {
 TEST_CASE("a measured pass' profile is relative to the file that names it") {
   const Folder folder;
   const auto device = [](const char* peak) {
-    return Json{{"name", "device"},
-                {"peaks", Json::array({{{"dtype", "fp32"}, {"rate", peak}, {"evidence", "assumed"}, {"source", "x"}}})},
-                {"memory_bandwidth", {{"value", "100GB/s"}, {"evidence", "assumed"}, {"source", "x"}}}}
-        .dump();
+    const auto assumed = [](const Json& value) {
+      return Json{{"value", value}, {"evidence", "assumed"}, {"source", "x"}};
+    };
+    Json json{{"name", "device"}, {"memory_bandwidth", assumed("100GB/s")}, {"launch_overhead", assumed("1us")}};
+    for (const char* share : {"compute_efficiency", "memory_efficiency", "bend"}) json[share] = assumed(1);
+    json["peaks"] = Json::array({{{"dtype", "fp32"}, {"rate", peak}, {"evidence", "assumed"}, {"source", "x"}}});
+    return json.dump();
   };
   const std::string workload = R"({"name": "net", "batch": 4, "profile": "v100-datasheet",
     "layers": [{"name": "fc", "shape": {"kind": "linear", "in": 1000, "out": 1000}}],
