@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,19 +35,24 @@ class Changing {
   Changing(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library)
       : suite_(std::move(suite)), changes_(changes), library_(library) {
     for (std::size_t i = 0; i < suite_.measurements.size(); ++i) first_.emplace(suite_.measurements[i].point, i);
+    for (const auto& [point, measurement] : first_)
+      before_.emplace(point, to_json(suite_.study.points[point].scenario));
   }
 
   Suite change() {
     std::map<std::vector<bool>, std::vector<std::size_t>> points;  // by which of the changes they take
     const std::vector<bool> in_use = fields_in_use();
-    for (const auto& [point, measurement] : first_) {
-      const Json scenario = to_json(suite_.study.points[point].scenario);
+    for (const auto& [point, scenario] : before_) {
       std::vector<bool> takes;
       for (std::size_t i = 0; i < changes_.size(); ++i)
         takes.push_back(!in_use[i] || has_field(scenario, changes_[i].pointer));
       points[takes].push_back(point);
     }
     for (const auto& [takes, some] : points) change(some, takes);
+    std::set<std::size_t> others;
+    for (const auto& [point, scenario] : before_)
+      if (scenario != to_json(suite_.study.points[point].scenario)) others.insert(point);
+    for (const MeasuredPoint& m : suite_.measurements) suite_.changed += others.contains(m.point);
     return std::move(suite_);
   }
 
@@ -54,11 +60,9 @@ class Changing {
   /// Whether any measured point has each change's field. One that nobody has is tried everywhere, to say what is wrong.
   [[nodiscard]] std::vector<bool> fields_in_use() const {
     std::vector<bool> in_use(changes_.size());
-    for (const auto& [point, measurement] : first_) {
-      const Json scenario = to_json(suite_.study.points[point].scenario);
+    for (const auto& [point, scenario] : before_)
       for (std::size_t i = 0; i < changes_.size(); ++i)
         if (has_field(scenario, changes_[i].pointer)) in_use[i] = true;
-    }
     return in_use;
   }
 
@@ -130,16 +134,13 @@ class Changing {
   const std::vector<Override>& changes_;
   const std::filesystem::path& library_;
   std::map<std::size_t, std::size_t> first_;  ///< each measured point's first measurement
+  std::map<std::size_t, Json> before_;        ///< its scenario as it was
 };
 
 }  // namespace
 
 Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library) {
-  std::vector<Json> before;
-  for (const MeasuredPoint& m : suite.measurements) before.push_back(to_json(suite.study.points[m.point].scenario));
   Suite changed = Changing(std::move(suite), changes, library).change();
-  for (std::size_t i = 0; i < before.size(); ++i)
-    changed.changed += before[i] != to_json(changed.study.points[changed.measurements[i].point].scenario);
   for (const Override& change : changes)
     changed.sets.push_back(fmt::format(
         "{}={}", change.pointer, change.value.is_string() ? change.value.get<std::string>() : change.value.dump()));

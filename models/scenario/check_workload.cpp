@@ -21,12 +21,11 @@ class Checker {
               "exactly one of layers, gradients and transformer", "remove them: they follow from the transformer");
       else fault("/workload/gradients", "gradients beside layers", "layers alone");
     }
-    constexpr const char* kMeasured =
-        "write it in /workload/measured, with the batch, dtype and profile that it is for, or remove it";
+    const std::string remedy = remedy_of_total(w, "/workload");
     if (w.forward)
-      fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", kMeasured);
+      fault("/workload/forward", "a total beside shapes", "no total: times follow from the profile", remedy);
     if (w.backward)
-      fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", kMeasured);
+      fault("/workload/backward", "a total beside shapes", "no total: times follow from the profile", remedy);
     if (!w.profile)
       fault("/workload/profile",
             w.transformer ? "nothing, and a transformer gives shapes" : "nothing, and layers give shapes",

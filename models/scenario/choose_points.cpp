@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +19,13 @@ const std::string* value_on(const StudyPoint& point, const std::string& axis) {
   const auto found = std::find_if(point.coordinates.begin(), point.coordinates.end(),
                                   [&](const Coordinate& c) { return c.axis == axis; });
   return found == point.coordinates.end() ? nullptr : &found->value;
+}
+
+/// Axis and value of "AXIS=VALUE"; nothing of another text.
+std::optional<std::pair<std::string, std::string>> split(const std::string& choice) {
+  const auto equals = choice.find('=');
+  if (equals == std::string::npos) return {};
+  return std::pair(choice.substr(0, equals), choice.substr(equals + 1));
 }
 
 void expect_value(const Study& study, const std::string& axis, const std::string& value) {
@@ -42,8 +51,7 @@ std::string no_such_value(const std::string& axis, const std::string& value, con
 PointFilter filter_of(const std::vector<std::string>& choices) {
   std::map<std::string, std::set<std::string>> chosen;
   for (const std::string& choice : choices)
-    if (const auto equals = choice.find('='); equals != std::string::npos)
-      chosen[choice.substr(0, equals)].insert(choice.substr(equals + 1));
+    if (const auto parts = split(choice)) chosen[parts->first].insert(parts->second);
   return [chosen](const std::vector<Coordinate>& beginning) {
     return std::all_of(beginning.begin(), beginning.end(), [&](const Coordinate& c) {
       for (const std::string& name : {c.axis, c.axis.substr(c.axis.rfind('/') + 1)})
@@ -56,9 +64,9 @@ PointFilter filter_of(const std::vector<std::string>& choices) {
 void choose_points(Study& study, const std::vector<std::string>& choices) {
   std::map<std::string, std::set<std::string>> chosen;
   for (const std::string& choice : choices) {
-    const auto equals = choice.find('=');
-    if (equals == std::string::npos) throw std::invalid_argument(fmt::format("\"{}\" is not AXIS=VALUE", choice));
-    const std::string axis = study.axes[find_axis(study, choice.substr(0, equals))], value = choice.substr(equals + 1);
+    const auto parts = split(choice);
+    if (!parts) throw std::invalid_argument(fmt::format("\"{}\" is not AXIS=VALUE", choice));
+    const std::string &axis = study.axes[find_axis(study, parts->first)], &value = parts->second;
     expect_value(study, axis, value);
     chosen[axis].insert(value);
   }

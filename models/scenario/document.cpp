@@ -18,18 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The parts of a scenario, and the folder in which each is found by bare name.
-struct Shelf {
-  std::string_view part, folder;
-};
-constexpr Shelf kShelves[] = {{"workload", "workloads"},     {"cluster", "clusters"}, {"strategy", "strategies"},
-                              {"compressor", "compressors"}, {"profile", "profiles"}, {"scenario", ""}};
 constexpr std::string_view kParts[] = {"workload", "cluster", "strategy", "compressor"};
 
 std::string_view shelf_of(std::string_view part) {
   for (const Shelf& shelf : kShelves)
     if (shelf.part == part) return shelf.folder;
-  return part;
+  return "";  // a scenario
 }
 
 /// Kinds that people write where a name is wanted: "strategy": "all-reduce".

@@ -2,6 +2,7 @@
 // pointer the file and place it came from, so that a fault names what its writer can open.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -57,6 +58,15 @@ struct Document {
   /// Pointers of values that a reported fault left empty: what is missing at or below them is no news.
   std::vector<std::string> given_up{};
 };
+
+/// A part, and the folder in which one is found by bare name.
+struct Shelf {
+  std::string_view part, folder;
+};
+/// Of all parts that have one; scenarios lie beside these folders.
+inline constexpr std::array kShelves = {Shelf{"workload", "workloads"}, Shelf{"profile", "profiles"},
+                                        Shelf{"cluster", "clusters"}, Shelf{"strategy", "strategies"},
+                                        Shelf{"compressor", "compressors"}};
 
 /// What a part's file, or a part that was pasted from one, says to editors alone.
 void forget_schema(Json& part);
@@ -117,8 +127,9 @@ Override parse_override(const std::string& text);
 void apply(const Override& change, Document& document);
 
 /// Replaces every reference of the scenario ("from" at the top, and each part given as text or with "from") by
-/// the content of its file, with sibling keys laid over it; a part "from" a list of files by a list of such parts. A workload referred to by plain text stays text
-/// and its path goes to workload_file, so that the points of a study share one copy.
+/// the content of its file, with sibling keys laid over it; a part "from" a list of files by a list of such parts. A
+/// workload referred to by plain text stays text and its path goes to workload_file, so that the points of a study
+/// share one copy.
 /// Faults (missing files, reference loops) are appended, and their parts become null and given up.
 void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults);
 

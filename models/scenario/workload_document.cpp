@@ -100,8 +100,8 @@ void resolve_workload(Json& workload, const std::string& root,
 
 std::filesystem::path folder_of_scenario(const std::filesystem::path& part_file) {
   const std::string folder = std::filesystem::absolute(part_file).parent_path().filename().string();
-  const auto shelves = {"workloads", "profiles", "clusters", "strategies", "compressors"};
-  const bool shelved = std::find(shelves.begin(), shelves.end(), folder) != shelves.end();
+  const bool shelved =
+      std::any_of(kShelves.begin(), kShelves.end(), [&](const Shelf& shelf) { return shelf.folder == folder; });
   return shelved ? (part_file.parent_path() / "..").lexically_normal() : "";
 }
 

@@ -9,7 +9,8 @@
 
 namespace stepcast {
 
-/// Title, which says what was changed of the suite's study, source, one row a measurement, and below it what was fitted and the notes.
+/// Title, which says what was changed of the suite's study, source, one row a measurement, and below it what was fitted
+/// and the notes.
 std::string to_table(const Validation& validation);
 
 /// "NAME: 35 predictions, median |error| 6.1 %, largest -32 % (workers = 8); 41 of 44 pairs ordered as measured"

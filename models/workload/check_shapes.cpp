@@ -68,7 +68,7 @@ class ShapeChecker {
             "a type at most as wide as dtype", "exchange them, or leave compute_dtype out");
     if (table_.update != Seconds{})
       fault(root_ + "/update", "a time beside shapes", "no time: it follows from optimizer and profile",
-            "write it in " + root_ + "/measured, with the batch, dtype and profile that it is for, or remove it");
+            remedy_of_total(table_, root_));
   }
 
   void transformer() {
@@ -257,6 +257,11 @@ class ShapeChecker {
 };
 
 }  // namespace
+
+std::string remedy_of_total(const WorkloadTable& table, const std::string& root) {
+  if (table.transformer) return "remove it";
+  return "write it in " + root + "/measured, with the batch, dtype and profile that it is for, or remove it";
+}
 
 void check_shapes(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults) {
   ShapeChecker(table, root, faults).run();

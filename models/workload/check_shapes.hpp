@@ -1,6 +1,7 @@
 // The rules of a layer table that gives shapes.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "models/part/fault.hpp"
@@ -13,5 +14,8 @@ namespace stepcast {
 /// with entries that are impossible or double.
 /// Pointers start at `root`. Whether there is a profile at all is the scenario's question, not the table's.
 void check_shapes(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults);
+
+/// What to do with a time of the whole network that stands beside shapes, for faults.
+std::string remedy_of_total(const WorkloadTable& table, const std::string& root);
 
 }  // namespace stepcast

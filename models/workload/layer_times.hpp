@@ -75,9 +75,9 @@ struct Corrections {
 Corrections corrections_of(const WorkloadTable& table);
 
 /// The table in the form with times: gradients from the shapes, times from the profile for `batch` samples, update time
-/// from the optimizer and the profile, each corrected by what was measured. The first layer needs no data gradient, since nothing before it learns. A
-/// variant is applied first. Where blocks are computed again, the last layer's backward has the time of the block's
-/// forward, since that comes first. A table that gives times is returned as it is.
+/// from the optimizer and the profile, each corrected by what was measured. The first layer needs no data gradient,
+/// since nothing before it learns. A variant is applied first. Where blocks are computed again, the last layer's
+/// backward has the time of the block's forward, since that comes first. A table that gives times is returned as it is.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 

@@ -6,6 +6,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/part/writer.hpp"
+#include "models/scenario/document.hpp"
 #include "models/scenario/part_file.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/suite.hpp"
@@ -113,8 +114,6 @@ CatalogueEntry entry_of(const std::string& shelf, Json json, const fs::path& fil
   return {shelf, name, description.empty() ? text_at(json, "name") : description, std::move(json)};
 }
 
-constexpr std::string_view kShelvesOfFiles[] = {"workloads", "profiles", "clusters", "strategies", "compressors"};
-
 /// Whether a folder is there and the library's is another.
 bool is_own(const fs::path& folder, const fs::path& library) {
   std::error_code error;
@@ -124,7 +123,7 @@ bool is_own(const fs::path& folder, const fs::path& library) {
 /// What the working folder has. One's own files may be wrong, and are listed all the same.
 std::vector<CatalogueEntry> own_entries(const fs::path& library) {
   std::vector<CatalogueEntry> entries;
-  for (const std::string_view shelf : kShelvesOfFiles) {
+  for (const auto& [part, shelf] : kShelves) {
     if (!is_own(shelf, library)) continue;
     for (const fs::path& file : json_files(shelf)) {
       CatalogueEntry entry{std::string(shelf), file.stem().string(), "", Json::object()};
@@ -196,7 +195,7 @@ std::string singular_of(const std::string& shelf) {
 
 bool is_of_file(const std::string& shelf) {
   return shelf == "scenarios" || shelf == "suites" ||
-         std::find(std::begin(kShelvesOfFiles), std::end(kShelvesOfFiles), shelf) != std::end(kShelvesOfFiles);
+         std::any_of(kShelves.begin(), kShelves.end(), [&](const Shelf& known) { return known.folder == shelf; });
 }
 
 std::optional<fs::path> file_on_shelf(const std::string& shelf, const std::string& name, const fs::path& library) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/scenario/changed_suite.hpp"
 #include "models/scenario/library.hpp"
@@ -32,14 +33,31 @@ std::vector<double> sizes_of_errors(const Validation& validation) {
   return sizes;
 }
 
+/// "/cluster/host_cost=1ns/B" of each field.
+std::vector<std::string> settings(const std::vector<Field>& fields, const std::vector<double>& values) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    all.push_back(fmt::format("{}={}", fields[i].pointer, coordinate_text(fields[i].range, values[i])));
+  return all;
+}
+
 /// What is wrong with values that a fit tried, and at which.
 ScenarioError tried(const ScenarioError& error, const std::vector<Field>& fields, const std::vector<double>& values) {
-  std::string at;
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    at += fmt::format("{}{}={}", i > 0 ? ", " : "", fields[i].pointer, coordinate_text(fields[i].range, values[i]));
   std::vector<Fault> faults = error.faults();
-  for (Fault& fault : faults) fault.found += fmt::format(" (tried first, and no value tried is possible: {})", at);
+  for (Fault& fault : faults)
+    fault.found +=
+        fmt::format(" (tried first, and no value tried is possible: {})", fmt::join(settings(fields, values), ", "));
   return ScenarioError(std::move(faults));
+}
+
+/// Refuses a suite that the equations do not forecast.
+void require_equations(const Suite& suite) {
+  for (const MeasuredPoint& m : suite.measurements)
+    if (suite.study.points[m.point].scenario.evaluation.evaluator != Evaluator::equations)
+      throw refused("--fit",
+                    fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
+                                "many times; --set /evaluation/evaluator=equations does so here",
+                                suite.name));
 }
 
 }  // namespace
@@ -67,12 +85,7 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
     return validate(other, evaluate_study(other.study, jobs));
   };
   const Suite before = changes.empty() ? suite : changed_suite(suite, changes, default_library());
-  for (const MeasuredPoint& m : before.measurements)
-    if (before.study.points[m.point].scenario.evaluation.evaluator != Evaluator::equations)
-      throw refused("--fit",
-                    fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
-                                "many times; --set /evaluation/evaluator=equations does so here",
-                                suite.name));
+  require_equations(before);
   const Validation unfitted = validate(before, evaluate_study(before.study, jobs));
   if (unfitted.summary.predictions == 0)
     throw refused("--fit", fmt::format("{}: all of its rows are fitted already", suite.name));
@@ -90,10 +103,11 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
   Fit fit = fit_least_median(ranges, errors_at);
   if (fit.measurements == 0) throw ScenarioError(*first_fault);
   std::vector<double> shorter;
-  for (std::size_t i = 0; i < fields.size(); ++i) shorter.push_back(rounded(ranges[i], fit.values[i]));
-  std::vector<bool> at_end;
-  for (std::size_t i = 0; i < fields.size(); ++i)
+  std::vector<bool> at_end;  // before they are rounded
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    shorter.push_back(rounded(ranges[i], fit.values[i]));
     at_end.push_back(fit.matters[i] && (fit.values[i] == ranges[i].from || fit.values[i] == ranges[i].to));
+  }
   if (!errors_at(shorter).empty()) fit.values = shorter;
   const double earlier = *unfitted.summary.median_error, after = *validation_at(fit.values).summary.median_error;
 
@@ -118,10 +132,7 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
       100 * earlier, 100 * after, 100 * fit.median_left_out);
   const bool better = after < earlier;
   if (better) {
-    text += "to use it:";
-    for (std::size_t i = 0; i < fields.size(); ++i)
-      text += fmt::format(" --set {}={}", fields[i].pointer, coordinate_text(ranges[i], fit.values[i]));
-    text += "\n";
+    text += fmt::format("to use it: --set {}\n", fmt::join(settings(fields, fit.values), " --set "));
   } else if (std::find(fit.matters.begin(), fit.matters.end(), true) != fit.matters.end() || after > earlier) {
     text += "no value tried is better than the suite as it is, which is shown\n";
   }
