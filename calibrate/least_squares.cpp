@@ -71,12 +71,14 @@ LeastSquares solve_relative(const std::vector<std::vector<double>>& rows, const 
   if (rows.empty() || rows.front().empty() || rows.size() != targets.size())
     throw std::invalid_argument("least squares without rows");
   const System system = scaled(rows, targets);
-  const auto m = rows.front().size();
-  const unsigned every = (1U << m) - 1;
+  unsigned every = 0;  // that a row has
+  for (Eigen::Index j = 0; j < system.a.cols(); ++j)
+    if (system.scale(j) > 0) every |= 1U << j;
   std::optional<LeastSquares> best = solve_with(system, every);
   if (!best)
     for (unsigned free = 1; free < every; ++free)
-      if (auto found = solve_with(system, free); found && (!best || found->squares < best->squares))
+      if ((free & ~every) != 0) continue;
+      else if (auto found = solve_with(system, free); found && (!best || found->squares < best->squares))
         best = std::move(found);
   if (!best) throw std::invalid_argument("the rows do not determine the coefficients");
   return *best;

@@ -14,7 +14,7 @@ struct LeastSquares {
   int degrees_of_freedom = 0;  ///< rows less free coefficients
 };
 
-/// The x >= 0 that minimises Σ_i (Σ_j rows[i][j]·x_j / targets[i] - 1)². Exact: of the subsets of coefficients held at
+/// The x >= 0, 0 where no row has the coefficient, that minimises Σ_i (Σ_j rows[i][j]·x_j / targets[i] - 1)². Exact: of the subsets of coefficients held at
 /// 0 (few, since there are few coefficients), the best whose others are not negative.
 /// @param targets  above 0, as many as rows
 /// @throws std::invalid_argument where the rows do not determine the coefficients

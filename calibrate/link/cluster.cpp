@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <variant>
@@ -10,7 +11,9 @@
 
 #include "calibrate/link/joint_fit.hpp"
 #include "calibrate/link/link_fit.hpp"
+#include "calibrate/link/protocol_fit.hpp"
 #include "calibrate/statistics.hpp"
+#include "models/part/protocols.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
 
@@ -135,17 +138,17 @@ bool makes_nodes(const LinkSources& from) {
 }
 
 /// The topology, and what is said of it.
-std::string set_nodes(Cluster& cluster, const LinkSources& from, const JointFit& joint) {
+std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolFit& links) {
   const int each = from.collectives.front()->benchmark.ranks_per_host;
   Nodes nodes;
   nodes.gpus_per_node = each > 1 ? each : most_ranks(from.inside);
   std::string text;
   if (!from.inside.empty()) {
-    nodes.inner = {rounded<BytesPerSecond>(1 / joint.inner_beta.value), rounded<Seconds>(joint.inner_alpha.value)};
+    nodes.inner = {rounded<BytesPerSecond>(1 / links.inner.beta.si()), rounded<Seconds>(links.inner.alpha.si())};
     cluster.workers = 0;
     for (const BenchmarkFit* fit : from.collectives)
       cluster.workers = std::max(cluster.workers, fit->benchmark.hosts * nodes.gpus_per_node);
-    cluster.link.latency = rounded<Seconds>(std::max(0.0, joint.alpha.value - joint.inner_alpha.value));
+    cluster.link.latency = rounded<Seconds>(std::max(0.0, (links.path.alpha - links.inner.alpha).si()));
     text = fmt::format(" The inner link is from {}; a message between hosts takes the latency of both links.",
                        texts(from.inside));
   } else {
@@ -168,6 +171,14 @@ PathPrice path_of(const Cluster& cluster, const Benchmark& benchmark) {
           inverse(std::min(cluster.link.bandwidth, nodes->inner.bandwidth))};
 }
 
+/// Links without protocols.
+ProtocolFit by_one_link(const JointFit& joint) {
+  const auto path = [](const Interval& alpha, const Interval& beta) {
+    return PathPrice{Seconds(alpha.value), SecondsPerByte(beta.value)};
+  };
+  return {path(joint.alpha, joint.beta), path(joint.inner_alpha, joint.inner_beta), joint.setup, {}};
+}
+
 std::string setup_text(const LinkSources& from, bool is_told) {
   if (!is_told) return "S is not told from latency by these benchmarks and is 0";
   return from.latency.empty() ? "S is what does not grow with the collectives' numbers of rounds"
@@ -188,7 +199,7 @@ std::string cautions(const LinkSources& from) {
 
 }  // namespace
 
-Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits) {
+Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits, int most_protocols) {
   const LinkSources from = sources_of(fits);
   const Fits& alpha = from.latency.empty() ? from.collectives : from.latency;
   if (alpha.empty())
@@ -198,17 +209,24 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
                      : from.bandwidth.empty()  ? from.latency
                                                : from.bandwidth;
   const JointFit joint = fit_jointly(from);
+  const ProtocolFit links = fit_protocols(from, joint.tells_setup, most_protocols).value_or(by_one_link(joint));
   Cluster cluster;
   cluster.name = name;
   cluster.workers = from.collectives.empty() ? 2 : most_ranks(from.collectives);
-  cluster.link = {rounded<BytesPerSecond>(1 / joint.beta.value), rounded<Seconds>(joint.alpha.value)};
-  cluster.collective_cost = rounded<Seconds>(joint.setup);
+  cluster.link = {rounded<BytesPerSecond>(1 / links.path.beta.si()), rounded<Seconds>(links.path.alpha.si())};
+  cluster.collective_cost = rounded<Seconds>(links.setup);
+  cluster.protocols = links.protocols;
   const auto [least, most] = fitted_sizes(fits);
   cluster.description = fmt::format(
       "Fitted by stepcast-calibrate link to {} to {}: latency from {}, bandwidth from {}; {}. The costs of adding and copying are not told from bandwidth and are part of it. "
       "Intervals in \"fits\" are 95 %, by the covariance of the weighted least squares and Student's t, the sizes at which the regime changes taken as known.",
       human_text(least, 3), human_text(most, 3), texts(alpha), texts(beta), setup_text(from, joint.tells_setup));
-  if (makes_nodes(from)) cluster.description += set_nodes(cluster, from, joint);
+  if (!links.protocols.empty())
+    cluster.description += fmt::format(
+        " Times are those of {} protocols, of which a collective goes by the quickest; which of the library's they are "
+        "is not known. The links have the latency and the bandwidth that are the best among them.",
+        links.protocols.size());
+  if (makes_nodes(from)) cluster.description += set_nodes(cluster, from, links);
   if (!from.collectives.empty()) {
     cluster.description += cautions(from);
     if (const BenchmarkFit& first = *from.collectives.front(); first.algorithm == Algorithm::double_binary_tree)
@@ -233,10 +251,16 @@ std::vector<double> errors_of(const Cluster& cluster, const BenchmarkFit& fit) {
   const PathPrice path = path_of(cluster, fit.benchmark);
   const double setup = fit.benchmark.kind == Kind::collective ? cluster.collective_cost.si() : 0;
   std::vector<double> errors;
+  const std::vector<Protocol> protocols =
+      fit.benchmark.kind == Kind::collective ? protocols_of(cluster) : std::vector<Protocol>(1);
   for (const Benchmark::Row& row : fit.benchmark.rows) {
-    const Terms terms = terms_of(fit, row.bytes, path);
-    const double seconds = setup + terms.messages * path.alpha.si() + terms.bytes * path.beta.si();
-    errors.push_back(std::abs(seconds - row.seconds) / row.seconds);
+    double quickest = std::numeric_limits<double>::infinity();
+    for (const Protocol& protocol : protocols) {
+      const PathPrice by{path.alpha * protocol.latency, path.beta / protocol.bandwidth};
+      const Terms terms = terms_of(fit, row.bytes, by);
+      quickest = std::min(quickest, terms.messages * by.alpha.si() + terms.bytes * by.beta.si());
+    }
+    errors.push_back(std::abs(setup + quickest - row.seconds) / row.seconds);
   }
   return errors;
 }
@@ -267,7 +291,7 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Benchm
     std::vector<BenchmarkFit> others;
     for (const BenchmarkFit& fit : fits)
       if (fit.benchmark.kind != Kind::latency) others.push_back(fit);
-    const Cluster without = make_cluster(cluster.name, others);
+    const Cluster without = make_cluster(cluster.name, others, cluster.protocols.empty() ? 1 : kMostProtocols);
     for (const BenchmarkFit& fit : others) {
       if (fit.benchmark.kind != Kind::collective) continue;
       const double with = median(errors_of(cluster, fit)), alone = median(errors_of(without, fit));

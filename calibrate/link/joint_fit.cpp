@@ -88,29 +88,13 @@ bool tells_setup(const LinkSources& sources) {
          has_unlike_rounds(sources.inside);
 }
 
-/// All unknowns, those that no row has or that are not asked for 0.
 LeastSquares solve(const System& system, bool with_setup) {
-  std::vector<std::size_t> kept;
-  for (std::size_t column = with_setup ? kSetup : kSetup + 1; column < kColumns; ++column)
-    for (const Row& row : system.rows)
-      if (row[column] > 0) {
-        kept.push_back(column);
-        break;
-      }
   std::vector<std::vector<double>> rows;
   for (const Row& row : system.rows) {
-    rows.emplace_back();
-    for (const std::size_t column : kept) rows.back().push_back(row[column]);
+    rows.emplace_back(row.begin(), row.end());
+    if (!with_setup) rows.back()[kSetup] = 0;
   }
-  const LeastSquares solved = solve_relative(rows, system.targets);
-  LeastSquares all = solved;
-  all.coefficients.assign(kColumns, 0);
-  all.covariance.assign(kColumns, std::vector<double>(kColumns, 0));
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    all.coefficients[kept[i]] = solved.coefficients[i];
-    for (std::size_t j = 0; j < kept.size(); ++j) all.covariance[kept[i]][kept[j]] = solved.covariance[i][j];
-  }
-  return all;
+  return solve_relative(rows, system.targets);
 }
 
 bool is_near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }

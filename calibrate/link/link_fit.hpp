@@ -19,6 +19,8 @@ struct Interval {
   double value = 0, low = 0, high = 0;
 };
 
+inline constexpr int kMostProtocols = 3;  ///< as many as NCCL has
+
 /// α and β over a range of sizes, the continuous piecewise fit line by line.
 struct RangeFit {
   double from = 0, to = 0;  ///< n, bytes
@@ -66,11 +68,16 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
 /// Workers are a star of the most ranks of a collective. Where rings were measured on several hosts of several ranks
 /// they are `nodes`, whose ring is as slow as its slowest message. Its inner link is that of the collectives inside one
 /// host, with α less its latency for the NIC; or else, where nothing tells them apart, it has all of α, and β.
+///
+/// Where the library changes its protocol with the size, the cluster has `protocols` (protocol_fit.hpp), and the link's
+/// latency and bandwidth are the best of theirs.
+/// @param most_protocols  1: the one link stands for all sizes
 /// @pre one at least
 /// @throws std::invalid_argument where only bandwidth was measured, which tells no latency; where collectives on
 ///         several hosts and others are not told apart: they are no rings, or the ranks of each host are unknown or
 ///         unlike; where collectives on several hosts are of other algorithms or machines
-Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits);
+Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits,
+                     int most_protocols = kMostProtocols);
 
 /// Where the cluster's time is off by more than kMostError on half of a benchmark's rows or more: a line for each.
 inline constexpr double kMostError = 0.2;
@@ -88,7 +95,7 @@ std::pair<Bytes, Bytes> fitted_sizes(const std::vector<BenchmarkFit>& fits);
 /// What a scenario's strategy says to have a collective carried out as it was fitted: "collective": {...}.
 std::string scenario_text(const BenchmarkFit& fit);
 
-/// For people: a row for each range, and how well the one link stands for all sizes.
+/// For people: a row for each range, and how well the cluster stands for all sizes.
 std::string link_table(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
 
 }  // namespace stepcast::calibrate

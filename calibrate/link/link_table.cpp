@@ -87,11 +87,14 @@ std::string link_table(const Cluster& cluster, const std::vector<BenchmarkFit>& 
   std::string text;
   for (const BenchmarkFit& fit : fits) text += ranges_text(fit);
   const auto [least, most] = fitted_sizes(fits);
-  text += fmt::format("one link for {}: latency {}, bandwidth {}", sizes_text(least, most),
-                      human_text(cluster.link.latency), human_text(cluster.link.bandwidth));
+  text += fmt::format("{} for {}: latency {}, bandwidth {}", cluster.protocols.empty() ? "one link" : "links",
+                      sizes_text(least, most), human_text(cluster.link.latency), human_text(cluster.link.bandwidth));
   if (cluster.collective_cost > Seconds{})
     text += fmt::format(", collective cost {}", human_text(cluster.collective_cost));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) text += nodes_text(*nodes, fits);
+  for (const Protocol& protocol : cluster.protocols)
+    text += fmt::format("\n  {}: {:.3g} times the latency, {:.3g} of the bandwidth", protocol.name, protocol.latency,
+                        protocol.bandwidth);
   for (const BenchmarkFit& fit : fits)
     if (fit.benchmark.kind != Kind::bandwidth) text += errors_text(cluster, fit);
   if (const BenchmarkFit* collective = collective_of(fits)) {

@@ -19,7 +19,7 @@ namespace {
 struct LinkOptions {
   std::vector<std::string> from;
   std::string output, name, collective, algorithm, min_size, max_size;
-  int ranks = 0;
+  int ranks = 0, most_protocols = kMostProtocols;
   std::optional<int> segments;
   bool in_place = false;
 };
@@ -113,8 +113,9 @@ void fit_link(const LinkOptions& options) {
   std::vector<BenchmarkFit> fits;
   try {
     for (const Benchmark& benchmark : benchmarks) fits.push_back(fit_benchmark(benchmark, fitting));
-    const Cluster cluster = make_cluster(
-        options.name.empty() ? std::filesystem::path(options.from.front()).stem().string() : options.name, fits);
+    const Cluster cluster =
+        make_cluster(options.name.empty() ? std::filesystem::path(options.from.front()).stem().string() : options.name,
+                     fits, options.most_protocols);
     if (!options.output.empty()) JsonFile(options.output).write(write_value(cluster, QuantityText::brief));
     fmt::print("{}", link_table(cluster, fits));
     warn(doubts(cluster, fits));
@@ -161,6 +162,11 @@ void add_link(CLI::App& app, int& exit_code) {
   command->add_option("--max-size", options->max_size, "fit collectives' buffers of this size or less")
       ->check(is_size)
       ->type_name("SIZE");
+  command
+      ->add_option("--most-protocols", options->most_protocols,
+                   "of the library, told by times that bend with the size; by default 3, and 1: one link for all sizes")
+      ->check(CLI::Range(1, kMostProtocols))
+      ->type_name("N");
   command->add_flag("--in-place", options->in_place, "nccl-tests: its times in place");
   command->footer(
       "Several files are fitted together; those on several hosts must be of like machines and one algorithm.\n"

@@ -66,9 +66,11 @@ struct CollectiveCall {
   Seconds recode{};  ///< if above 0: codec time of each reducing round of an in-collective compressor, which replaces γ
   Communicators among{};
   Placement placement = Placement::machines;
+  int protocol = 0;  ///< number among the cluster's; 0 where it has none
 };
 
-/// All of a call but its bytes: calls of one key, on one cluster, differ in nothing but how large their blocks are.
+/// The messages of a call but for their bytes and what carries them: calls of one key, on one cluster, differ in nothing
+/// but how large their blocks are, their protocol and what recoding takes.
 using CallKey = std::tuple<const CollectiveAlgorithm*, CollectiveParameters, Communicators>;
 inline CallKey key_of(const CollectiveCall& call) { return {call.algorithm, call.parameters, call.among}; }
 

@@ -253,8 +253,26 @@ struct TcpTransport {
 
 using Transport = std::variant<IdealTransport, TcpTransport>;
 
+/// One of several ways that a library has to send a collective's messages, as NCCL has LL, LL128 and Simple: one that
+/// begins at once spends bandwidth on flags, one that moves whole blocks waits for them. A collective goes by the protocol
+/// that it takes least time by, with latency·α and β/bandwidth on all links; as NCCL's own choice does, which compares
+/// such estimates (nccl, src/graph/tuning.cc).
+struct Protocol {
+  std::string name{};
+  double latency = 1.0;
+  double bandwidth = 1.0;
+
+  template <class V>
+  static void describe(V& v, Protocol& x) {
+    v.required("name", x.name, "what reports call it");
+    v.optional("latency", x.latency, "of its messages, over the links'", at_least(1));
+    v.optional("bandwidth", x.bandwidth, "of what it carries, over the links'", Limits{0.0, true, 1.0});
+  }
+  bool operator==(const Protocol&) const = default;
+};
+
 /// What a benchmark says of the links over a range of sizes, with 95 % confidence intervals (stepcast-calibrate link).
-/// For the reader of the file, and for notes: simulations take `link`, which holds over all sizes.
+/// For the reader of the file, and for notes: simulations take `link` and `protocols`, which hold over all sizes.
 struct LinkFit {
   std::string source;                                ///< file and program
   std::string benchmark;                             ///< "all-reduce by ring, 8 ranks", "point to point"
@@ -307,6 +325,7 @@ struct Cluster {
   Seconds collective_cost{};
   std::vector<WorkerGroup> groups;
   Jitter jitter;
+  std::vector<Protocol> protocols{};
   std::optional<HourlyPrices> prices{};
   std::vector<LinkFit> fits{};
 
@@ -324,6 +343,10 @@ struct Cluster {
     v.optional("groups", x.groups, "workers that differ from the rest");
     v.optional("jitter", x.jitter,
                "random factor on compute times, drawn anew for every worker and pass of forward and backward");
+    v.optional(
+        "protocols", x.protocols,
+        "ways to send a collective's messages, each of which goes by the quickest (NCCL's LL, LL128, Simple), over "
+        "the latency and bandwidth of the links, which have the best of each; none: all messages have the links'");
     v.optional("prices", x.prices,
                "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
     v.optional(

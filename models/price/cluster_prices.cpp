@@ -1,81 +1,32 @@
 #include "models/price/cluster_prices.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "models/collective/direct.hpp"
-#include "models/fabric/machines.hpp"
+#include "models/part/protocols.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 
 namespace stepcast {
 
-bool routes_are_priced(const Cluster& cluster, Operation operation) {
-  const int most = operation == Operation::all_to_all ? 512 : 4096;
-  return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology) && cluster.workers <= most;
+ClusterPrices::ClusterPrices(const Cluster& cluster)
+    : cluster_(cluster), paths_(collective_prices(cluster)), shards_(cluster) {
+  for (const Protocol& protocol : protocols_of(cluster))
+    protocols_.push_back(std::make_unique<const ProtocolPrices>(cluster, protocol));
 }
 
-ClusterPrices::PricedRound ClusterPrices::priced(const Round& round) const {
-  PricedRound found;
-  // Rounds that differ in how much all their messages carry are one, scaled.
-  if (std::all_of(round.begin(), round.end(),
-                  [&](const Message& m) { return m.slice.count == round.front().slice.count; }))
-    found.blocks = round.front().slice.count;
-  if (found.blocks == 0) found.blocks = 1;
-  Round scaled = round;
-  std::vector<std::array<int, 3>> messages;
-  messages.reserve(round.size());
-  for (Message& message : scaled) {
-    message.slice.count /= found.blocks;
-    messages.push_back({message.from, message.to, message.slice.count});
+CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
+                                     const Communicators& among) const {
+  CollectiveCall best;
+  std::optional<Seconds> least;
+  for (std::size_t i = 0; i < protocols_.size(); ++i) {
+    CollectiveCall call = protocols_[i]->decide(operation, choice, bytes, among);
+    call.protocol = static_cast<int>(i);
+    // There is nothing to compare one with.
+    const Seconds time = protocols_.size() > 1 ? (*this)(call).total() : Seconds{};
+    if (least && time >= *least) continue;
+    best = call;
+    least = time;
   }
-  auto& flows = known_[std::move(messages)];
-  if (!flows) {
-    if (!fabric_) fabric_.emplace(cluster_, 0);
-    flows = std::make_shared<const RoundFlows>(scaled, *fabric_);
-  }
-  found.flows = flows;
-  return found;
-}
-
-const ClusterPrices::PricedRounds& ClusterPrices::rounds_of(const CollectiveCall& call) const {
-  const CallKey key = key_of(call);
-  if (const auto known = rounds_.find(key); known != rounds_.end()) return known->second;
-  const Schedule schedule = schedule_of(call, cluster_.workers);
-  PricedRounds all{schedule.blocks, {}};
-  std::map<int, std::size_t> number;
-  for (int r = 0; r < schedule.rounds; ++r) {
-    const auto [like, is_first] = number.try_emplace(schedule.like_round(r), all.rounds.size());
-    if (is_first) all.rounds.push_back(priced(schedule.round(r)));
-    else ++all.rounds[like->second].times;
-  }
-  return rounds_.emplace(key, std::move(all)).first->second;
-}
-
-PricedCost ClusterPrices::operator()(const CollectiveCall& call) const {
-  const CostTerms terms = cost_of(call, cluster_.workers);
-  PricedCost cost = price(terms, paths_);
-  if (terms.empty() || !routes_are_priced(cluster_, call.algorithm->operation)) return cost;
-  const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
-  if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
-  const PricedRounds& all = rounds_of(call);
-  cost.latency = Seconds{};
-  cost.bandwidth = terms.copied * paths_.host;
-  for (const PricedRound& round : all.rounds) {
-    const RoundFlows::Duration one =
-        round.flows->duration(call.bytes * (static_cast<double>(round.blocks) / all.blocks));
-    cost.latency += one.latency * round.times;
-    cost.bandwidth += one.bandwidth * round.times;
-  }
-  if (prices_.size() == kMostPrices) prices_.clear();
-  return prices_.emplace(key, cost).first->second;
-}
-
-bool ClusterPrices::is_exact(const CollectiveCall& call) const {
-  if (cost_of(call, cluster_.workers).empty()) return true;
-  const PricedRounds& all = rounds_of(call);
-  return std::all_of(all.rounds.begin(), all.rounds.end(),
-                     [](const PricedRound& round) { return round.flows->is_exact(); });
+  return best;
 }
 
 bool ClusterPrices::neighbours_are_routed() const {
@@ -92,7 +43,7 @@ const RoundFlows& ClusterPrices::neighbour_flows() const {
       round.push_back({rank, (rank + 1) % p, {0, 1}});
       if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
     }
-    neighbours_ = priced(round).flows;
+    neighbours_.emplace(round, Fabric(cluster_, 0));
   }
   return *neighbours_;
 }
@@ -111,32 +62,6 @@ PricedCost ClusterPrices::neighbours(Bytes bytes) const {
 bool ClusterPrices::neighbours_are_exact() const {
   if (cluster_.workers == 1 || prices_are_exact(cluster_)) return true;
   return workers_are_alike(cluster_) && neighbours_are_routed() && neighbour_flows().formula_is_exact();
-}
-
-/// What the call cannot take less than, without following its rounds.
-Seconds ClusterPrices::least(const CollectiveCall& call) const {
-  const CostTerms terms = cost_of(call, cluster_.workers);
-  if (terms.empty()) return {};
-  Seconds sum = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
-  const PricedRounds& all = rounds_of(call);
-  for (const PricedRound& round : all.rounds)
-    sum += round.flows->least(call.bytes * (static_cast<double>(round.blocks) / all.blocks)) * round.times;
-  return sum;
-}
-
-CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
-                                     const Communicators& among) const {
-  const bool by_routes = routes_are_priced(cluster_, operation);
-  Seconds best(std::numeric_limits<double>::infinity());
-  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
-                          [&](const CollectiveCall& call) {
-                            // Following rounds takes long; those of a call that cannot be the best are not worth it.
-                            if (by_routes)
-                              if (const Seconds at_least = least(call); at_least >= best) return at_least;
-                            const Seconds time = (*this)(call).total();
-                            best = std::min(best, time);
-                            return time;
-                          });
 }
 
 }  // namespace stepcast

@@ -1,50 +1,38 @@
 // What a cluster's workers pay for what they exchange.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "models/collective/collective.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/part/cluster.hpp"
-#include "models/price/path_prices.hpp"
+#include "models/price/protocol_prices.hpp"
 #include "models/price/shard_prices.hpp"
 
 namespace stepcast {
 
-/// Whether collectives of that operation are priced by the routes of their messages, round by round, instead of
-/// collective_prices: wherever that one is an estimate for the shape of the cluster, up to 4096 workers, and 512 for
-/// all-to-all, whose p - 1 rounds are all unlike. A platform file's routes are SimGrid's alone.
-bool routes_are_priced(const Cluster& cluster, Operation operation);
-
 /// Prices of what a cluster's workers exchange: of collectives among all of them or in communicators of theirs, and
 /// with the shards of servers.
 ///
-/// Collectives are priced by the closed forms and collective_prices, or where routes are priced, round by round
-/// (fabric/round_flows.hpp), contention on every link included. The latter equals the replay on ideal transport,
-/// whatever algorithm and topology, in rounds of up to RoundFlows::kMostFollowed messages; one of more may be as much
-/// too long as its routes' latencies differ. What the hosts copy and add is the closed form's in both.
+/// A collective goes by the protocol of the cluster's that it takes least time by (protocol_prices.hpp). Other messages
+/// have the links as they are.
 ///
 /// Keeps what it found out about rounds and shards; not for several threads.
 class ClusterPrices {
  public:
   /// @pre `cluster` outlives this
-  explicit ClusterPrices(const Cluster& cluster)
-      : cluster_(cluster), paths_(collective_prices(cluster)), shards_(cluster) {}
+  explicit ClusterPrices(const Cluster& cluster);
 
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
-  [[nodiscard]] const Prices& paths() const { return paths_; }
-  [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const;
+  [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return protocol(call)(call); }
 
   /// Whether that price is the replay's, to rounding.
   /// @pre routes_are_priced(cluster, call.algorithm->operation)
-  [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
+  [[nodiscard]] bool is_exact(const CollectiveCall& call) const { return protocol(call).is_exact(call); }
 
   /// What a push to shards, shard_bytes[j] each, or a pull from them amounts to, and what it costs.
   [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const {
@@ -66,37 +54,22 @@ class ClusterPrices {
   /// together in the next.
   [[nodiscard]] bool neighbours_are_exact() const;
 
-  /// Decides "auto": the algorithm of the lowest price, its segments by the closed form.
+  /// Decides "auto", and the protocol: those of the lowest price, the algorithm's segments by the closed form.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among = {}) const;
 
  private:
-  struct PricedRound {
-    std::shared_ptr<const RoundFlows> flows;
-    int blocks = 1;  ///< of the collective, in one of the flows'
-    int times = 1;   ///< rounds that are alike
-  };
-  struct PricedRounds {
-    int blocks = 1;  ///< that the buffer is cut into
-    std::vector<PricedRound> rounds;
-  };
-  [[nodiscard]] Seconds least(const CollectiveCall& call) const;
-  [[nodiscard]] const PricedRounds& rounds_of(const CollectiveCall& call) const;
-  [[nodiscard]] PricedRound priced(const Round& round) const;
+  [[nodiscard]] const ProtocolPrices& protocol(const CollectiveCall& call) const {
+    return *protocols_[static_cast<std::size_t>(call.protocol)];
+  }
   [[nodiscard]] bool neighbours_are_routed() const;
   [[nodiscard]] const RoundFlows& neighbour_flows() const;
 
   const Cluster& cluster_;
   Prices paths_;
   ShardPrices shards_;
-  mutable std::optional<Fabric> fabric_;
-  /// By {from, to, blocks} of its messages.
-  mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;
-  mutable std::map<CallKey, PricedRounds> rounds_;
-  mutable std::shared_ptr<const RoundFlows> neighbours_;
-  /// Bounds what a study leaves whose points all have other buffers.
-  static constexpr std::size_t kMostPrices = 1 << 16;
-  mutable std::map<std::pair<CallKey, Bytes>, PricedCost> prices_;
+  std::vector<std::unique_ptr<const ProtocolPrices>> protocols_;  ///< beside protocols_of(cluster)
+  mutable std::optional<RoundFlows> neighbours_;
 };
 
 }  // namespace stepcast

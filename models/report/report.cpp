@@ -12,7 +12,9 @@
 #include "models/equation/evaluate.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/part/fault.hpp"
+#include "models/part/protocols.hpp"
 #include "models/part/worker_kinds.hpp"
+#include "models/price/path_prices.hpp"
 #include "models/price/shard_prices.hpp"
 #include "models/report/cost.hpp"
 #include "models/report/point_notes.hpp"
@@ -41,9 +43,10 @@ std::string scope_of(const Communicators& among) {
 }
 
 /// Adds the call's algorithm with its parameters. Calls that differ in their segments only are one.
-void add_algorithm(const CollectiveCall& call, std::map<std::string, IntRange>& algorithms) {
+void add_algorithm(const CollectiveCall& call, const Cluster& cluster, std::map<std::string, IntRange>& algorithms) {
   const std::string_view name = name_of(call.algorithm->algorithm);
-  const std::string scope = scope_of(call.among);
+  const std::string protocol = protocols_of(cluster)[static_cast<std::size_t>(call.protocol)].name;
+  const std::string scope = scope_of(call.among) + (protocol.empty() ? "" : fmt::format(" by {}", protocol));
   const CollectiveParameters& parameters = call.parameters;
   switch (call.algorithm->algorithm) {
     case Algorithm::hierarchical: {
@@ -72,9 +75,10 @@ std::string text_of(const std::map<std::string, IntRange>& algorithms) {
       continue;
     }
     const auto [least, most] = *segments.ends;
-    all.push_back(fmt::format(fmt::runtime(text), least == most
-                                                      ? fmt::format("{} segment{}", most, most == 1 ? "" : "s")
-                                                      : fmt::format("{} to {} segments", least, most)));
+    all.push_back(text);
+    all.back().replace(text.find("{}"), 2,
+                       least == most ? fmt::format("{} segment{}", most, most == 1 ? "" : "s")
+                                     : fmt::format("{} to {} segments", least, most));
   }
   return fmt::format("{}", fmt::join(all, "+"));
 }
@@ -145,7 +149,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
     if (!pull) all.sent += terms.sent;  // a worker receives what shards send
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       all.size += collective->call.bytes;
-      add_algorithm(collective->call, all.algorithms);
+      add_algorithm(collective->call, prices.cluster(), all.algorithms);
       all.operations.insert(collective->call.algorithm->operation);
     } else if (const auto* neighbours = std::get_if<NeighbourWork>(&task.work)) {
       all.size += neighbours->bytes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,6 +28,7 @@ class Checker {
     if (s_.codec.device) check_kernels(*s_.codec.device, "/codec/device", faults_);
     topology();
     groups();
+    protocols();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
     if (faults_.size() == before) check_compressor(s_, workload_, faults_);
     training_run();
@@ -120,6 +122,19 @@ class Checker {
             "give the group a speed only");
     if (c.jitter.cv > 0 && c.jitter.distribution == JitterDistribution::none)
       fault("/cluster/jitter/distribution", "\"none\" with cv above 0", "a distribution: lognormal or gamma");
+  }
+
+  void protocols() {
+    const Cluster& c = s_.cluster;
+    if (c.protocols.empty()) return;
+    if (std::holds_alternative<TcpTransport>(c.transport))
+      fault("/cluster/protocols", "protocols with transport tcp", "them with transport ideal alone",
+            "remove one of both");
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < c.protocols.size(); ++i)
+      if (!names.insert(c.protocols[i].name).second)
+        fault(fmt::format("/cluster/protocols/{}/name", i), fmt::format("\"{}\" a second time", c.protocols[i].name),
+              "a name for each protocol");
   }
 
   void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) {

@@ -291,6 +291,7 @@ constexpr std::array kFields = {
     SometimesField{"/cluster/link/latency", link, true},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
     SometimesField{"/cluster/collective_cost", collective_cost},
+    SometimesField{"/cluster/protocols", collective_cost},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},
     SometimesField{"/cluster/jitter/cv", jitter_cv},
     SometimesField{"/cluster/prices/worker", worker_price},

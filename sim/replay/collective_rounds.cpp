@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/part/protocols.hpp"
 #include "sim/replay/actor.hpp"
 
 namespace stepcast {
@@ -16,7 +17,11 @@ int workers_on(const Scene& scene) {
 }  // namespace
 
 CollectiveRounds::CollectiveRounds(Scene& scene, const Cluster& cluster, std::size_t tasks)
-    : scene_(scene), cluster_(cluster), workers_(workers_on(scene)), meetings_(tasks) {}
+    : scene_(scene),
+      cluster_(cluster),
+      protocols_(protocols_of(cluster)),
+      workers_(workers_on(scene)),
+      meetings_(tasks) {}
 
 double CollectiveRounds::perform(const CollectiveWork& work, Lane& lane, TaskId task) {
   Meeting& meeting = meetings_[static_cast<std::size_t>(task)];
@@ -37,7 +42,7 @@ double CollectiveRounds::perform(const CollectiveWork& work, Lane& lane, TaskId 
 /// Nothing else is on the links meanwhile, so a folded collective takes as long every time.
 void CollectiveRounds::run(const CollectiveCall& call) {
   if (!scene_.is_folded()) return run_rounds(call);
-  const std::tuple key{key_of(call), call.bytes, call.recode};
+  const std::tuple key{key_of(call), call.bytes, call.recode, call.protocol};
   if (const auto known = took_.find(key); known != took_.end()) return sleep(known->second);
   const double start = now();
   run_rounds(call);
@@ -50,19 +55,23 @@ void CollectiveRounds::run_rounds(const CollectiveCall& call) {
   scene_.for_each_round(call, [&](const SceneRound& round, int times) {
     if (!std::exchange(begun, true)) sleep(cluster_.collective_cost.si());
     const double start = now();
-    run_round(round, block, call.recode);
+    run_round(round, block, call);
     sleep((now() - start) * (times - 1));
   });
 }
 
-/// @param recode  above 0: what a reducing round computes takes so long, instead of γ
-void CollectiveRounds::run_round(const SceneRound& round, double block, Seconds recode) {
+/// A protocol's share of the bandwidth is that of what it carries: its messages are larger.
+void CollectiveRounds::run_round(const SceneRound& round, double block, const CollectiveCall& call) {
+  const Protocol& protocol = protocols_[static_cast<std::size_t>(call.protocol)];
   messages_.clear();
-  for (const SceneMessage& message : round.messages) messages_.push_back({message});
-  for (const auto& comm : start_messages(messages_, block)) comm->wait();
-  const bool recodes = recode > Seconds{} && round.load.reduced > 0;
+  for (const SceneMessage& message : round.messages) {
+    messages_.push_back({message});
+    messages_.back().message.delay *= protocol.latency;
+  }
+  for (const auto& comm : start_messages(messages_, block / protocol.bandwidth)) comm->wait();
+  const bool recodes = call.recode > Seconds{} && round.load.reduced > 0;
   sleep(block * round.load.copied * cluster_.host_cost.si() +
-        (recodes ? recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
+        (recodes ? call.recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));
 }
 
 }  // namespace stepcast

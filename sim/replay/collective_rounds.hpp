@@ -36,14 +36,16 @@ class CollectiveRounds {
 
   void run(const CollectiveCall& call);
   void run_rounds(const CollectiveCall& call);
-  void run_round(const SceneRound& round, double block, Seconds recode);
+  void run_round(const SceneRound& round, double block, const CollectiveCall& call);
 
   Scene& scene_;
   const Cluster& cluster_;
-  int workers_;                                                 ///< on the scene
-  std::vector<Meeting> meetings_;                               ///< by task
-  std::vector<Posted> messages_;                                ///< of the current round
-  std::map<std::tuple<CallKey, Bytes, Seconds>, double> took_;  ///< folded: how long each lasts
+  std::vector<Protocol> protocols_;
+  int workers_;                    ///< on the scene
+  std::vector<Meeting> meetings_;  ///< by task
+  std::vector<Posted> messages_;   ///< of the current round
+  /// Folded: how long each lasts, by its key, bytes, recode and protocol.
+  std::map<std::tuple<CallKey, Bytes, Seconds, int>, double> took_;
 };
 
 }  // namespace stepcast

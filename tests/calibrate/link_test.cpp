@@ -417,6 +417,71 @@ TEST_CASE("the scenario that the program says to write forecasts what the fit do
         R"("collective": {"algorithm": "double-binary-tree", "pipeline_segments": 8})");
 }
 
+TEST_CASE("protocols are found in times that bend with the size") {
+  // Rings of 64: 126 rounds, 2·63/64 of n. Three protocols of 4, 6 and 14 us, of 45, 92 and 100 % of 40 GB/s: of the
+  // link's 4 us 1, 1.5 and 3.5 times. Powers of two from 1 kB to 8 GB have eight sizes at least of each: LL128 is the
+  // quicker from n = 126·2 us / (2·63/64·(1/0.45 - 1/0.92)/40 GB/s) = 4.5 MB, Simple from 126·8 us /
+  // (2·63/64·(1/0.92 - 1)/40 GB/s) = 236 MB.
+  const double rounds = 126, factor = 2 * 63.0 / 64;
+  const auto time = [&](double n) {
+    return std::min({rounds * 4e-6 + factor * n / (0.45 * 40e9), rounds * 6e-6 + factor * n / (0.92 * 40e9),
+                     rounds * 14e-6 + factor * n / 40e9});
+  };
+  Benchmark benchmark = nccl_run(devices_of(64, 1), 1e-5, 1e-11);
+  benchmark.rows.clear();
+  for (double n = 1024; n <= 8e9; n *= 2) benchmark.rows.push_back({n, time(n)});
+  const std::vector<BenchmarkFit> fits = {fit_benchmark(benchmark, {})};
+  const Cluster cluster = make_cluster("lab", fits);
+  require_close(4e-6, cluster.link.latency.si(), 1e-3, "latency");
+  require_close(40e9, cluster.link.bandwidth.si(), 1e-3, "bandwidth");
+  REQUIRE(cluster.protocols.size() == 3);
+  const double latency[] = {1, 1.5, 3.5}, bandwidth[] = {0.45, 0.92, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    require_close(latency[i], cluster.protocols[i].latency, 1e-3, "of the latency");
+    require_close(bandwidth[i], cluster.protocols[i].bandwidth, 1e-3, "of the bandwidth");
+  }
+  for (const Benchmark::Row& row : benchmark.rows)
+    require_close(row.seconds, forecast(cluster, row.bytes, fits[0]), 1e-3, "by the scenario");
+  CHECK_THAT(link_table(cluster, fits),
+             ContainsSubstring("links for 1.02 kB to 4.29 GB: ") &&
+                 ContainsSubstring("protocol 2: 1.5 times the latency, 0.92 of the bandwidth"));
+  // One link, of 4 us and 40 GB/s: at 4 MiB 126·4 + 206 us for 126·4 + 459 us.
+  const Cluster one = make_cluster("lab", fits, 1);
+  CHECK(one.protocols.empty());
+  const std::vector<double> errors = errors_of(one, fits[0]);
+  require_close(1 - (504 + 206.4) / (504 + 458.8), errors[12], 1e-2, "4 MiB");
+
+  // Noise alone is no protocol: of one link, 3 % up and down.
+  for (std::size_t i = 0; i < benchmark.rows.size(); ++i)
+    benchmark.rows[i].seconds = (rounds * 4e-6 + factor * benchmark.rows[i].bytes / 40e9) * (i % 2 == 0 ? 1.03 : 0.97);
+  CHECK(make_cluster("lab", {fit_benchmark(benchmark, {})}).protocols.empty());
+}
+
+TEST_CASE("protocols of links inside hosts and between them are found together") {
+  // 20 us whatever is done; 2 us and 200 GB/s inside, 7 us and 40 GB/s between hosts of 8; a second protocol has five
+  // times that latency, the first 40 % of that bandwidth.
+  const auto run = [](int hosts) {
+    const int p = 8 * hosts;
+    const double rounds = 2.0 * (p - 1), factor = rounds / p, alpha = hosts == 1 ? 2e-6 : 7e-6,
+                 bandwidth = hosts == 1 ? 200e9 : 40e9;
+    Benchmark one = nccl_run(devices_of(hosts, 8), 1e-5, 1e-11, fmt::format("{}.txt.all_reduce_perf", hosts).c_str());
+    one.rows.clear();
+    for (double n = 1024; n <= 8e9; n *= 2)
+      one.rows.push_back({n, 20e-6 + std::min(rounds * alpha + factor * n / (0.4 * bandwidth),
+                                              rounds * 5 * alpha + factor * n / bandwidth)});
+    return one;
+  };
+  std::vector<BenchmarkFit> fits;
+  for (const int hosts : {1, 2, 8}) fits.push_back(fit_benchmark(run(hosts), {}));
+  const Cluster cluster = make_cluster("lab", fits);
+  require_lab(cluster, fits);
+  require_close(20e-6, cluster.collective_cost.si(), 1e-3, "S");
+  REQUIRE(cluster.protocols.size() == 2);
+  require_close(0.4, cluster.protocols[0].bandwidth, 1e-3, "the first's bandwidth");
+  require_close(5, cluster.protocols[1].latency, 1e-3, "the second's latency");
+  CHECK((cluster.protocols[0].latency == 1 && cluster.protocols[1].bandwidth == 1));
+}
+
 TEST_CASE("where latency is another library's, it is said") {
   // Rings of NCCL: inside a host of 4 7 us and 6 messages of 1.1 us, between 4 of them 12 us and 30 of 2 us. A message
   // of MPI takes 1 us, so that S is at least 72 - 30·1 us by the one, at most 13.6 us by the other.
@@ -447,7 +512,7 @@ TEST_CASE("sizes that are not to be fitted are left out, and those that the clus
   const fs::path path = fs::temp_directory_path() / "stepcast-link-all_reduce_perf.txt";
   std::ofstream(path) << head << rows << "# Avg bus bandwidth    : 1 \n";
   const std::vector<BenchmarkFit> all = {fit_benchmark(read_benchmark(path, {}), {})};
-  const Cluster of_all = make_cluster("lab", all);
+  const Cluster of_all = make_cluster("lab", all, 1);
   // 60 us + n/(6 GB/s), the ends' own, for 60 us + n/(2.5 GB/s) or 220 us + n/(6 GB/s), the less: at 128 KiB 82 for 112
   // us, at 1 MiB 235 for 395 us; at 8 KiB 61.4 for 63.3 us, at 16 MiB 2856 for 3016 us.
   CHECK_THAT(link_table(of_all, all), ContainsSubstring("one link for 1.02 kB to 1.07 GB") &&

@@ -11,6 +11,7 @@
 #include "models/fabric/round_flows.hpp"
 #include "models/scenario/check.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/price/path_prices.hpp"
 #include "models/price/recent_prices.hpp"
 #include "models/price/shard_placement.hpp"
 #include "tests/support/catch.hpp"
@@ -394,7 +395,7 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   // says too.
   require_close(14 * (28e-6 + 4e-3), prices(call).total().si(), 1e-12, "by routes");
   require_close(14 * (28e-6 + 4e-3),
-                price(call.algorithm->cost(80_MB, 8, call.parameters), prices.paths()).total().si(), 1e-12,
+                price(call.algorithm->cost(80_MB, 8, call.parameters), collective_prices(cluster)).total().si(), 1e-12,
                 "closed form");
   CHECK(prices.is_exact(call));
 }
@@ -415,7 +416,9 @@ TEST_CASE("many rings are priced as their closed form says where the NICs are th
                        Operation::reduce_scatter}[static_cast<std::size_t>(integer_between(0, 2))];
         const CollectiveCall call = prices.decide(operation, choice, Bytes(positive_between(1e6, 1e9)));
         assert_close(
-            price(call.algorithm->cost(call.bytes, cluster.workers, call.parameters), prices.paths()).total().si(),
+            price(call.algorithm->cost(call.bytes, cluster.workers, call.parameters), collective_prices(cluster))
+                .total()
+                .si(),
             prices(call).total().si(), 1e-9, "closed form and routes");
       },
       200);
@@ -598,4 +601,56 @@ TEST_CASE("where links are unlike a push waits for the busiest host, not for all
       price(ClusterPrices(two_slow).shard_terms(std::vector<Bytes>{3_MB, 1_MB}, true), collective_prices(two_slow))
           .bandwidth.si(),
       1e-12, "a slow worker without a server");
+}
+
+TEST_CASE("a collective goes by the protocol that it takes least time by") {
+  // A ring of 8: 14 messages, 14/8 of n over the busiest link. Quick: 14·10 us + 1.75 n/(2.5 GB/s); wide: 14·40 us +
+  // 1.75 n/(10 GB/s). Of 100 kB 140 + 70 us for 560 + 17.5 us, of 8 MB 140 + 5600 us for 560 + 1400 us; as long where
+  // 420 us = 1.75 n·(0.4 - 0.1) ns, of 800 kB.
+  Cluster cluster = star_cluster(8, BytesPerSecond(10e9), 10_us);
+  const PricedCost neighbours = ClusterPrices(cluster).neighbours(1_MB),
+                   shards = ClusterPrices(cluster).shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false);
+  cluster.protocols = {{"quick", 1, 0.25}, {"wide", 4, 1}};
+  const ClusterPrices prices(cluster);
+  const auto ring = [&](Bytes n) { return prices.decide(Operation::all_reduce, {Algorithm::ring, {}, {}}, n); };
+  CHECK((ring(100_kB).protocol == 0 && ring(799_kB).protocol == 0));
+  CHECK((ring(801_kB).protocol == 1 && ring(8_MB).protocol == 1));
+  require_close(210e-6, prices(ring(100_kB)).total().si(), 1e-12, "quick");
+  require_close(1960e-6, prices(ring(8_MB)).total().si(), 1e-12, "wide");
+  require_close(560e-6, prices(ring(8_MB)).latency.si(), 1e-12, "of it latency");
+  // What is no collective has the links as they are.
+  CHECK(prices.neighbours(1_MB).total() == neighbours.total());
+  CHECK(prices.shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false).total() == shards.total());
+  // "auto" has the best of both: of 2 MB halving-doubling's 6 messages take 6·40 us + 1.75·2 MB/(10 GB/s) = 590 us, the
+  // 3 of recursive doubling 120 + 600 us, quickly 30 us + 2.4 ms.
+  const CollectiveCall best = prices.decide(Operation::all_reduce, {}, 2_MB);
+  CHECK((best.algorithm->algorithm == Algorithm::halving_doubling && best.protocol == 1));
+  require_close(590e-6, prices(best).total().si(), 1e-12, "auto");
+}
+
+TEST_CASE("a protocol's links are the cluster's, all as much slower") {
+  // By hand: every latency three times as long, of every bandwidth a half.
+  Cluster nodes = star_cluster(24, 10_Gbps, 25_us), slow = star_cluster(24, 5_Gbps, 75_us);
+  nodes.topology = Nodes{4, {100_GBps, 3_us}, 2, NodeRacks{2, 5.0, 7_us}};
+  slow.topology = Nodes{4, {50_GBps, 9_us}, 2, NodeRacks{2, 5.0, 21_us}};
+  Cluster racks = star_cluster(10, 10_Gbps, 25_us), slow_racks = star_cluster(10, 5_Gbps, 75_us);
+  racks.topology = Racks{4, 3.0, 2_us};
+  slow_racks.topology = Racks{4, 3.0, 6_us};
+  racks.groups = {{3, 1.0, 4_Gbps, 60_us}};
+  slow_racks.groups = {{3, 1.0, 2_Gbps, 180_us}};
+  Cluster torus = star_cluster(12, 10_Gbps, 25_us), slow_torus = star_cluster(12, 5_Gbps, 75_us);
+  torus.topology = slow_torus.topology = Torus{{3, 4}};
+  for (const auto& [cluster, other] : {std::pair(&nodes, &slow), {&racks, &slow_racks}, {&torus, &slow_torus}}) {
+    cluster->host_cost = other->host_cost = SecondsPerByte(0.1e-9);
+    cluster->protocols = {{"slow", 3, 0.5}};
+    const ClusterPrices prices(*cluster), others(*other);
+    for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+      CollectiveChoice choice;
+      choice.algorithm = entry.algorithm;
+      if (entry.algorithm == Algorithm::hierarchical) choice.group_size.value = 2;
+      const CollectiveCall call = others.decide(entry.operation, choice, 10_MB);
+      require_close(others(call).total().si(), prices(prices.decide(entry.operation, choice, 10_MB)).total().si(),
+                    1e-12, fmt::format("{} {}", name_of(entry.operation), name_of(entry.algorithm)));
+    }
+  }
 }

@@ -132,6 +132,8 @@ std::vector<Case> cases() {
        strategy(R"({"kind": "collective", "operation": "all-gather", "size": "1MB"})"), "all-gather adds nothing",
        strategy(R"({"kind": "collective", "operation": "reduce-scatter", "size": "1MB"})")},
       {"/cluster/collective_cost", "1ms", servers, "the strategy has no collectives", ring},
+      {"/cluster/protocols", json(R"([{"name": "slow", "latency": 9}])"), servers, "the strategy has no collectives",
+       ring},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
       {"/cluster/jitter/cv", 0.1,
        both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")),

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/price/cluster_prices.hpp"
+#include "models/price/path_prices.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
@@ -37,6 +37,32 @@ std::vector<CollectiveChoice> choices(Operation operation, Algorithm algorithm, 
     all.push_back({algorithm, {}, {}});
   }
   return all;
+}
+
+using Clusters = std::vector<std::pair<std::string, Cluster>>;
+
+/// Rounds of unlike latencies, contention inside fabrics, unlike links, and numbers of workers that are no power of two.
+Clusters clusters_of_all_topologies() {
+  Clusters clusters;
+  const auto on = [&](const std::string& name, int p, const Topology& topology) -> Cluster& {
+    clusters.emplace_back(name, star(p));
+    clusters.back().second.topology = topology;
+    return clusters.back().second;
+  };
+  on("nodes", 16, Nodes{8, Link{100_GBps, 3_us}, 3});
+  on("nodes, the last not full", 14, Nodes{4, Link{1_GBps, 3_us}, 2});
+  on("racks", 18, Racks{4, 6.0, 2_us});
+  on("nodes in racks", 24, Nodes{4, Link{100_GBps, 3_us}, 2, NodeRacks{2, 5.0, 7_us}});
+  on("nodes in racks, the last not full", 12, Nodes{2, Link{1_GBps, 3_us}, 1, NodeRacks{4, 2.0, 0_us}});
+  on("fat tree", 16, FatTree{{4, 4}, {1, 2}, {1, 1}});
+  on("fat tree of three levels", 24, FatTree{{4, 3, 2}, {1, 2, 3}, {1, 2, 1}});
+  on("torus", 12, Torus{{3, 4}});
+  on("torus of three dimensions", 32, Torus{{4, 4, 2}});
+  on("dragonfly", 32, Dragonfly{2, 1, 2, 1, 4, 1, 2});
+  on("dragonfly with cables", 18, Dragonfly{3, 2, 1, 1, 3, 1, 2});
+  on("unlike links", 9, Star{}).groups = {{2, 1.0, 4_Gbps, 60_us}, {1, 0.5, 25_Gbps, 2_us}};
+  on("racks of unlike links", 10, Racks{4, 3.0, 2_us}).groups = {{3, 1.0, 4_Gbps, 60_us}};
+  return clusters;
 }
 
 }  // namespace
@@ -143,29 +169,9 @@ TEST_CASE("several rings use all NICs") {
 }
 
 TEST_CASE("replay of a collective equals its price by routes, on every topology") {
-  // Rounds of unlike latencies, contention inside fabrics, unlike links: for every algorithm, and numbers of workers
-  // that are no power of two. The equations walk the same routes and share links by the same max-min fairness.
-  std::vector<std::pair<std::string, Cluster>> clusters;
-  const auto on = [&](const std::string& name, int p, const Topology& topology) -> Cluster& {
-    clusters.emplace_back(name, star(p));
-    clusters.back().second.topology = topology;
-    return clusters.back().second;
-  };
-  on("nodes", 16, Nodes{8, Link{100_GBps, 3_us}, 3});
-  on("nodes, the last not full", 14, Nodes{4, Link{1_GBps, 3_us}, 2});
-  on("racks", 18, Racks{4, 6.0, 2_us});
-  on("nodes in racks", 24, Nodes{4, Link{100_GBps, 3_us}, 2, NodeRacks{2, 5.0, 7_us}});
-  on("nodes in racks, the last not full", 12, Nodes{2, Link{1_GBps, 3_us}, 1, NodeRacks{4, 2.0, 0_us}});
-  on("fat tree", 16, FatTree{{4, 4}, {1, 2}, {1, 1}});
-  on("fat tree of three levels", 24, FatTree{{4, 3, 2}, {1, 2, 3}, {1, 2, 1}});
-  on("torus", 12, Torus{{3, 4}});
-  on("torus of three dimensions", 32, Torus{{4, 4, 2}});
-  on("dragonfly", 32, Dragonfly{2, 1, 2, 1, 4, 1, 2});
-  on("dragonfly with cables", 18, Dragonfly{3, 2, 1, 1, 3, 1, 2});
-  on("unlike links", 9, Star{}).groups = {{2, 1.0, 4_Gbps, 60_us}, {1, 0.5, 25_Gbps, 2_us}};
-  on("racks of unlike links", 10, Racks{4, 3.0, 2_us}).groups = {{3, 1.0, 4_Gbps, 60_us}};
+  // The equations walk the same routes and share links by the same max-min fairness.
   std::vector<Case> cases;
-  for (const auto& [name, cluster] : clusters)
+  for (const auto& [name, cluster] : clusters_of_all_topologies())
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {
       // Where the latency is most of a round, where neither is, and where the bytes are.
       for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
@@ -193,5 +199,20 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
         }
       }
     }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("by whichever protocol, replay of a collective equals its price") {
+  // A message's latency is three times as long, or it is four times as large.
+  std::vector<Case> cases;
+  Clusters clusters = clusters_of_all_topologies();
+  clusters.emplace_back("star", star(6));
+  for (auto& [name, cluster] : clusters)
+    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::halving_doubling, Algorithm::double_binary_tree})
+      for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
+        cluster.protocols = {{"quick", 1, 0.25}, {"wide", 3, 1}};
+        cases.push_back({fmt::format("{}: {} {} B", name, name_of(algorithm), size.si()),
+                         collective_of(cluster, Operation::all_reduce, algorithm, size)});
+      }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
