@@ -149,8 +149,9 @@ std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolF
     for (const BenchmarkFit* fit : from.collectives)
       cluster.workers = std::max(cluster.workers, fit->benchmark.hosts * nodes.gpus_per_node);
     cluster.link.latency = rounded<Seconds>(std::max(0.0, (links.path.alpha - links.inner.alpha).si()));
-    text = fmt::format(" The inner link is from {}; a message between hosts takes the latency of both links.",
-                       texts(from.inside));
+    text = fmt::format(
+        " The inner link is from {}; a message between hosts takes the latency of both links, and a ring the mean of its hops' in each round.",
+        texts(from.inside));
   } else {
     nodes.inner = cluster.link;
     cluster.link.latency = {};
@@ -161,13 +162,15 @@ std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolF
   return text;
 }
 
-/// Of a message of the benchmark's: α, and β.
-PathPrice path_of(const Cluster& cluster, const Benchmark& benchmark) {
+/// Of a message of the benchmark's: α, the mean over a ring's, and β.
+PathPrice path_of(const Cluster& cluster, const BenchmarkFit& fit) {
+  const Benchmark& benchmark = fit.benchmark;
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
   if (nodes == nullptr) return {cluster.link.latency, inverse(cluster.link.bandwidth)};
   if (benchmark.kind == Kind::collective && benchmark.hosts == 1)
     return {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
-  return {cluster.link.latency + nodes->inner.latency,
+  const double leave = benchmark.kind == Kind::collective ? fit.part_that_leaves() : 1;
+  return {cluster.link.latency * leave + nodes->inner.latency,
           inverse(std::min(cluster.link.bandwidth, nodes->inner.bandwidth))};
 }
 
@@ -248,7 +251,7 @@ std::pair<Bytes, Bytes> fitted_sizes(const std::vector<BenchmarkFit>& fits) {
 }
 
 std::vector<double> errors_of(const Cluster& cluster, const BenchmarkFit& fit) {
-  const PathPrice path = path_of(cluster, fit.benchmark);
+  const PathPrice path = path_of(cluster, fit);
   const double setup = fit.benchmark.kind == Kind::collective ? cluster.collective_cost.si() : 0;
   std::vector<double> errors;
   const std::vector<Protocol> protocols =

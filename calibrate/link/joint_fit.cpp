@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "calibrate/least_squares.hpp"
 
@@ -26,9 +27,9 @@ struct System {
   }
 };
 
-/// Only what α and β are made of differs inside a host.
+/// What α and β are made of: inside a host, and between hosts.
 struct Columns {
-  std::vector<Column> alpha;
+  std::vector<std::pair<Column, double>> alpha;  ///< and how much of it a message has, mean over the ring's
   Column beta;
 };
 
@@ -36,7 +37,7 @@ void add_collective(System& system, const BenchmarkFit& fit, const Columns& colu
   const auto row_of = [&](double setup, double messages, double bytes) {
     Row row{};
     row[kSetup] = setup;
-    for (const Column alpha : columns.alpha) row[alpha] = messages;
+    for (const auto& [alpha, part] : columns.alpha) row[alpha] = messages * part;
     row[columns.beta] = bytes;
     return row;
   };
@@ -54,13 +55,16 @@ void add_collective(System& system, const BenchmarkFit& fit, const Columns& colu
 /// @param path, inner  to choose segments by
 System system_of(const LinkSources& sources, const PathPrice& path, const PathPrice& inner) {
   System system;
-  const Columns of_inside{{kInnerAlpha}, kInnerBeta};
-  const Columns between = sources.inside.empty() ? Columns{{kAlpha}, kBeta} : Columns{{kInnerAlpha, kAlpha}, kBeta};
-  for (const BenchmarkFit* fit : sources.collectives) add_collective(system, *fit, between, path);
-  for (const BenchmarkFit* fit : sources.inside) add_collective(system, *fit, of_inside, inner);
+  const bool two_links = !sources.inside.empty();
+  for (const BenchmarkFit* fit : sources.collectives) {
+    const Columns of_star{{{kAlpha, 1}}, kBeta}, of_nodes{{{kInnerAlpha, 1}, {kAlpha, fit->part_that_leaves()}}, kBeta};
+    add_collective(system, *fit, two_links ? of_nodes : of_star, path);
+  }
+  for (const BenchmarkFit* fit : sources.inside) add_collective(system, *fit, {{{kInnerAlpha, 1}}, kInnerBeta}, inner);
   for (const BenchmarkFit* fit : sources.latency) {
     Row row{};
-    for (const Column alpha : between.alpha) row[alpha] = 1;
+    row[kAlpha] = 1;
+    row[kInnerAlpha] = two_links ? 1 : 0;
     system.add(row, fit->fit.launch);
   }
   if (!sources.collectives.empty()) return system;

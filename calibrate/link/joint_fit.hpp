@@ -23,7 +23,8 @@ struct JointFit {
 };
 
 /// The least squares of the relative deviations, none of α, β and S below 0, of
-///   S + rounds·α  from a collective's time of no bytes, by its smallest range
+///   S + rounds·α  from a collective's time of no bytes, by its smallest range; of rings between hosts and inside with the
+///                 mean of their hops' α (models/collective/ring_latencies.hpp)
 ///   factor·β      from its time per byte, by its largest range
 ///   α             from a message's time of no bytes, by the smallest range of a latency benchmark
 ///   β             from a message's time per byte, where there are no collectives

@@ -40,6 +40,9 @@ struct BenchmarkFit {
   PiecewiseFit fit;              ///< to all sizes, where ranges are lines
   double median_error = 0, largest_error = 0;  ///< on sizes held out from another such fit; 0 with fewer than ten sizes
 
+  /// Of the messages of a ring over several hosts, those that leave one.
+  [[nodiscard]] double part_that_leaves() const { return static_cast<double>(benchmark.hosts) / benchmark.ranks; }
+
   /// Whether rounds and factor depend on the size, and on α and β.
   [[nodiscard]] bool is_pipelined() const { return algorithm == Algorithm::double_binary_tree && !segments; }
 };

@@ -21,15 +21,22 @@ constexpr int kLeastRows = 3;  // that go by a protocol
 struct Sample {
   const BenchmarkFit* fit;
   double bytes, seconds;
-  bool inside;  ///< a host, of links of its own
+  bool inside;   ///< a host, of links of its own
+  double leave;  ///< of its messages, those that have the latency of a NIC as well
 };
 
 struct Links {
   PathPrice path, inner;
   double setup = 0;
 
-  [[nodiscard]] const PathPrice& of(const Sample& sample) const { return sample.inside ? inner : path; }
+  [[nodiscard]] PathPrice of(const Sample& sample) const {
+    if (sample.inside) return inner;
+    return {inner.alpha + (path.alpha - inner.alpha) * sample.leave, path.beta};
+  }
 };
+
+/// To begin with, where any will do: those of a pipeline choose its segments by them.
+const Links kAny{{Seconds(1e-6), SecondsPerByte(1e-10)}, {Seconds(1e-6), SecondsPerByte(1e-10)}};
 
 /// Over α and β: a, and 1/b.
 struct Factors {
@@ -47,7 +54,8 @@ std::vector<Sample> samples_of(const LinkSources& sources) {
   std::vector<Sample> samples;
   const auto add = [&](const std::vector<const BenchmarkFit*>& fits, bool inside) {
     for (const BenchmarkFit* fit : fits)
-      for (const Benchmark::Row& row : fit->benchmark.rows) samples.push_back({fit, row.bytes, row.seconds, inside});
+      for (const Benchmark::Row& row : fit->benchmark.rows)
+        samples.push_back({fit, row.bytes, row.seconds, inside, sources.inside.empty() ? 1 : fit->part_that_leaves()});
   };
   add(sources.collectives, false);
   add(sources.inside, true);
@@ -56,7 +64,7 @@ std::vector<Sample> samples_of(const LinkSources& sources) {
 
 /// Its messages and bytes by a protocol, whose prices choose the segments of a pipeline.
 Terms terms_by(const Sample& sample, const Links& links, const Factors& protocol) {
-  const PathPrice& path = links.of(sample);
+  const PathPrice path = links.of(sample);
   return terms_of(*sample.fit, sample.bytes, {path.alpha * protocol.alpha, path.beta * protocol.beta});
 }
 
@@ -87,10 +95,9 @@ class Fitter {
   /// The rows in order of their bytes a message, cut into as many parts, at eighths.
   [[nodiscard]] std::vector<std::vector<std::size_t>> starts(std::size_t protocols) const {
     constexpr std::size_t kParts = 8;
-    const Links any{{Seconds(1e-6), SecondsPerByte(1e-10)}, {Seconds(1e-6), SecondsPerByte(1e-10)}};
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
-      const Terms terms = terms_by(samples_[i], any, {});
+      const Terms terms = terms_by(samples_[i], kAny, {});
       order.emplace_back(terms.bytes / terms.messages, i);
     }
     std::sort(order.begin(), order.end());
@@ -115,8 +122,7 @@ class Fitter {
     Solution solution;
     solution.protocols.assign(protocols, {});
     solution.of_sample = start;
-    // Any links will do to begin with: those of a pipeline choose its segments by them.
-    solution.links = {{Seconds(1e-6), SecondsPerByte(1e-10)}, {Seconds(1e-6), SecondsPerByte(1e-10)}};
+    solution.links = kAny;
     double before = solution.squares;
     for (int turn = 0; turn < kMostTurns; ++turn) {
       if (!fit_links(solution) || (protocols > 1 && !fit_factors(solution))) return {};
@@ -133,11 +139,11 @@ class Fitter {
     const bool with_inner = !sources_.inside.empty();
     std::vector<std::vector<double>> rows;
     std::vector<double> targets;
-    const auto add = [&](double setup, double messages, double bytes, bool inside, double seconds) {
+    const auto add = [&](double setup, double messages, double leave, double bytes, bool inside, double seconds) {
       std::vector<double> row(kColumns);
       row[kSetup] = with_setup_ ? setup : 0;
       if (with_inner) row[kInnerAlpha] = messages;
-      if (!inside) row[kAlpha] = messages;
+      if (!inside) row[kAlpha] = messages * leave;
       row[inside ? kInnerBeta : kBeta] = bytes;
       rows.push_back(row);
       targets.push_back(seconds);
@@ -145,10 +151,11 @@ class Fitter {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const Factors& by = solution.protocols[solution.of_sample[i]];
       const Terms terms = terms_by(samples_[i], solution.links, by);
-      add(1, terms.messages * by.alpha, terms.bytes * by.beta, samples_[i].inside, samples_[i].seconds);
+      const Sample& sample = samples_[i];
+      add(1, terms.messages * by.alpha, sample.leave, terms.bytes * by.beta, sample.inside, sample.seconds);
     }
     for (const BenchmarkFit* fit : sources_.latency)
-      if (fit->fit.launch > 0) add(0, 1, 0, false, fit->fit.launch);
+      if (fit->fit.launch > 0) add(0, 1, 1, 0, false, fit->fit.launch);
     try {
       const auto x = solve_relative(rows, targets).coefficients;
       solution.links = {{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
@@ -170,7 +177,7 @@ class Fitter {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const std::size_t by = solution.of_sample[i];
       const Terms terms = terms_by(samples_[i], links, solution.protocols[by]);
-      const PathPrice& path = links.of(samples_[i]);
+      const PathPrice path = links.of(samples_[i]);
       std::vector<double> row(1 + 2 * protocols);
       row[0] = with_setup_ ? 1 : 0;
       row[1 + 2 * by] = terms.messages * path.alpha.si();
@@ -206,7 +213,7 @@ class Fitter {
       for (std::size_t p = 0; p < solution.protocols.size(); ++p) {
         const Factors& factors = solution.protocols[p];
         const Terms terms = terms_by(samples_[i], solution.links, factors);
-        const PathPrice& path = solution.links.of(samples_[i]);
+        const PathPrice path = solution.links.of(samples_[i]);
         const double seconds = solution.links.setup + terms.messages * factors.alpha * path.alpha.si() +
                                terms.bytes * factors.beta * path.beta.si();
         if (seconds < least) {

@@ -15,10 +15,10 @@ namespace {
 using enum Operation;
 
 constexpr CollectiveAlgorithm kAlgorithms[] = {
-    {all_reduce, Algorithm::ring, "2(p-1)α + 2(p-1)/p·nβ + (p-1)/p·nγ + S", "Patarasu and Yuan 2009", ring::all_reduce,
+    {all_reduce, Algorithm::ring, "2(p-1)ᾱ + 2(p-1)/p·nβ + (p-1)/p·nγ + S, ᾱ the mean over the ring's hops", "Patarasu and Yuan 2009", ring::all_reduce,
      ring::all_reduce_cost},
     {all_reduce, Algorithm::multi_ring,
-     "2(p-1)α + 2(p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
+     "2(p-1)ᾱ + 2(p-1)/p·nβ* + (p-1)/p·nγ + S, ᾱ the mean over the rings' hops, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
      "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_reduce, multi_ring::all_reduce_cost},
     {all_reduce, Algorithm::recursive_doubling, "lg q·(α + nβ + nγ) + S, q = 2^floor(lg p); p ≠ q: 2α + 2nβ + nγ more",
      "Thakur 2005", recursive_doubling::all_reduce, recursive_doubling::all_reduce_cost},
@@ -37,9 +37,9 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      "2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the all-reduce between p/g groups, for ring 2(p/g-1)(α + n/p·β + n/2p·γ), + S",
      "derived in hierarchical.cpp; Thakur 2005 and Sanders et al. 2009 between groups", hierarchical::all_reduce,
      hierarchical::all_reduce_cost},
-    {all_gather, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + S", "Thakur 2005", ring::all_gather, ring::all_gather_cost},
+    {all_gather, Algorithm::ring, "(p-1)ᾱ + (p-1)/p·nβ + S, ᾱ the mean over the ring's hops", "Thakur 2005", ring::all_gather, ring::all_gather_cost},
     {all_gather, Algorithm::multi_ring,
-     "(p-1)α + (p-1)/p·nβ* + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
+     "(p-1)ᾱ + (p-1)/p·nβ* + S, ᾱ the mean over the rings' hops, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
      "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
     {all_gather, Algorithm::recursive_doubling,
      "lg p·α + (p-1)/p·nβ + S, p a power of two; otherwise see recursive_doubling.cpp", "Thakur 2005",
@@ -50,10 +50,10 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      "(g-1)(α' + n/g·β') + T(n/g) of the all-gather between p/g groups, for ring (p/g-1)(α + n/p·β), + S",
      "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::all_gather,
      hierarchical::all_gather_cost},
-    {reduce_scatter, Algorithm::ring, "(p-1)α + (p-1)/p·nβ + (p-1)/p·nγ + S", "Thakur 2005", ring::reduce_scatter,
+    {reduce_scatter, Algorithm::ring, "(p-1)ᾱ + (p-1)/p·nβ + (p-1)/p·nγ + S, ᾱ the mean over the ring's hops", "Thakur 2005", ring::reduce_scatter,
      ring::reduce_scatter_cost},
     {reduce_scatter, Algorithm::multi_ring,
-     "(p-1)α + (p-1)/p·nβ* + (p-1)/p·nγ + S, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
+     "(p-1)ᾱ + (p-1)/p·nβ* + (p-1)/p·nγ + S, ᾱ the mean over the rings' hops, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
      "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},
     {reduce_scatter, Algorithm::recursive_doubling,
      "lg p·α + (p-1)/p·n(β + γ) + S, p a power of two; otherwise see recursive_doubling.cpp",
@@ -217,8 +217,8 @@ Schedule schedule_of(const CollectiveCall& call, int p) {
 
 CostTerms cost_of(const CollectiveCall& call, int p) {
   CostTerms terms = call.algorithm->cost(call.bytes, call.among.size(p), call.parameters);
-  if (call.placement == Placement::machine) terms.reroute(Path::neighbour, Path::inner).reroute(Path::far, Path::inner);
-  if (call.placement == Placement::spread) terms.reroute(Path::neighbour, Path::far);
+  if (call.placement == Placement::machine) terms.reroute(Path::ring, Path::inner).reroute(Path::far, Path::inner);
+  if (call.placement == Placement::spread) terms.reroute(Path::ring, Path::far);
   return terms;
 }
 

@@ -12,12 +12,13 @@ namespace stepcast {
 
 /// Which way a round's messages go, because topologies price them differently.
 enum class Path {
-  neighbour,  ///< every rank to the next one: one flow, or one of each of several rings, leaves each machine or rack
+  neighbour,  ///< every rank to the next one: one flow leaves each machine or rack
+  ring,       ///< the same round after round, or so for each of several rings: the mean of the latencies counts
   far,        ///< partners anywhere: every flow may leave its machine or rack
   inner,      ///< inside one machine or rack
   shard,      ///< between workers and parameter-server shards
 };
-inline constexpr int kPaths = 4;
+inline constexpr int kPaths = 5;
 
 /// What a collective, or another exchange, costs on any cluster: counts, of which price() makes a time.
 struct CostTerms {
@@ -27,7 +28,7 @@ struct CostTerms {
   Bytes copied{};            ///< by the busiest worker's host: all of `wire` unless said otherwise
   Bytes reduced{};           ///< added up by the busiest participant
   Bytes sent{};              ///< by a worker, mean over workers; no part of the time
-  double busiest_nic = 1.0;  ///< of what neighbours send out of a machine, the part that leaves by its busiest NIC
+  double busiest_nic = 1.0;  ///< of what rings send out of a machine, the part that leaves by its busiest NIC
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
@@ -68,18 +69,18 @@ struct PricedCost {
 };
 
 /// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S, and 0 without any message (p = 1).
-/// On the path of neighbours β is max(β·busiest_nic, min(β, β inside)): NICs share what leaves a machine, which is no
+/// On the path of rings β is max(β·busiest_nic, min(β, β inside)): NICs share what leaves a machine, which is no
 /// faster for that than inside.
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   PricedCost cost;
   if (terms.empty()) return cost;
-  const SecondsPerByte neighbour = prices.path[static_cast<int>(Path::neighbour)].beta,
+  const SecondsPerByte ring = prices.path[static_cast<int>(Path::ring)].beta,
                        inner = prices.path[static_cast<int>(Path::inner)].beta;
   for (int i = 0; i < kPaths; ++i) {
     cost.latency += prices.path[i].alpha * terms.messages[i];
-    cost.bandwidth += terms.wire[i] * (i == static_cast<int>(Path::neighbour)
-                                           ? std::max(neighbour * terms.busiest_nic, std::min(neighbour, inner))
-                                           : prices.path[i].beta);
+    cost.bandwidth +=
+        terms.wire[i] * (i == static_cast<int>(Path::ring) ? std::max(ring * terms.busiest_nic, std::min(ring, inner))
+                                                           : prices.path[i].beta);
   }
   cost.bandwidth += terms.copied * prices.host;
   cost.reduction = terms.reduced * prices.gamma;

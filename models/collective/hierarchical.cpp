@@ -66,7 +66,9 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const auto of_share = [g, blocks = between.blocks](int l, Slice slice) {
     return Slice{(l + 1) % g * blocks + slice.first, slice.count};
   };
-  return {p, g * between.blocks, 2 * (g - 1) + between.rounds,
+  return {p,
+          g * between.blocks,
+          2 * (g - 1) + between.rounds,
           [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, share);
             r -= g - 1;
@@ -77,7 +79,9 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
             if (r < g - 1) return 0;
             const int first = g - 1, last = first + between.rounds;
             return r < last ? first + between.like_round(r - first) : last;
-          }};
+          },
+          false,
+          [g, between](int r) { return r < g - 1 || r >= g - 1 + between.rounds || between.goes_around(r - (g - 1)); }};
 }
 
 /// 2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g)
@@ -90,12 +94,16 @@ Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const Schedule between = algorithm_between(Operation::all_gather, parameters).schedule(p / g, parameters);
   const auto of_position = blocks_of_position(g, p / g);
   const auto own = [g](int l, Slice slice) { return Slice{slice.first * g + l, slice.count, g}; };
-  return {p, p, between.rounds + g - 1,
+  return {p,
+          p,
+          between.rounds + g - 1,
           [=](int r) {
             if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, own);
             return inside(p, g, -(r - between.rounds), false, of_position);
           },
-          [between](int r) { return r < between.rounds ? between.like_round(r) : between.rounds; }};
+          [between](int r) { return r < between.rounds ? between.like_round(r) : between.rounds; },
+          false,
+          [between](int r) { return r >= between.rounds || between.goes_around(r); }};
 }
 
 /// (g-1)(α' + n/g·β') + T(n/g)
@@ -114,12 +122,16 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
     const bool last = l == g - 1;
     return Slice{modulo(slice.first - (last ? 0 : 1), groups) * g + (last ? 0 : l + 1), slice.count, g};
   };
-  return {p, p, g - 1 + between.rounds,
+  return {p,
+          p,
+          g - 1 + between.rounds,
           [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, of_position);
             return in_each(between.round(r - (g - 1)), between_groups(g, p), g, own);
           },
-          [g, between](int r) { return r < g - 1 ? 0 : g - 1 + between.like_round(r - (g - 1)); }};
+          [g, between](int r) { return r < g - 1 ? 0 : g - 1 + between.like_round(r - (g - 1)); },
+          false,
+          [g, between](int r) { return r < g - 1 || between.goes_around(r - (g - 1)); }};
 }
 
 /// (g-1)(α' + n/g·(β' + γ)) + T(n/g)

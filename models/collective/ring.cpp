@@ -21,35 +21,40 @@ Round shift(int p, int first_block_of_rank_0, bool reduce) {
 }  // namespace
 
 Schedule reduce_scatter(int p, const CollectiveParameters&) {
-  return {p, p, p - 1, [p](int r) { return shift(p, -r, true); }, [](int) { return 0; }};
+  return {p, p, p - 1, [p](int r) { return shift(p, -r, true); }, [](int) { return 0; }, false, every_round};
 }
 
 CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&) {
   CostTerms terms;
-  terms.add(Path::neighbour, p - 1, n * (p - 1) / p);
+  terms.add(Path::ring, p - 1, n * (p - 1) / p);
   terms.reduced = terms.sent = n * (p - 1) / p;
   return terms;
 }
 
 Schedule all_gather(int p, const CollectiveParameters&) {
-  return {p, p, p - 1, [p](int r) { return shift(p, -r, false); }, [](int) { return 0; }};
+  return {p, p, p - 1, [p](int r) { return shift(p, -r, false); }, [](int) { return 0; }, false, every_round};
 }
 
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
   CostTerms terms;
-  terms.add(Path::neighbour, p - 1, n * (p - 1) / p);
+  terms.add(Path::ring, p - 1, n * (p - 1) / p);
   terms.sent = n * (p - 1) / p;
   return terms;
 }
 
 Schedule all_reduce(int p, const CollectiveParameters&) {
-  return {p, p, 2 * (p - 1), [p](int r) { return r < p - 1 ? shift(p, -r, true) : shift(p, 1 - (r - (p - 1)), false); },
-          [p](int r) { return r < p - 1 ? 0 : p - 1; }};
+  return {p,
+          p,
+          2 * (p - 1),
+          [p](int r) { return r < p - 1 ? shift(p, -r, true) : shift(p, 1 - (r - (p - 1)), false); },
+          [p](int r) { return r < p - 1 ? 0 : p - 1; },
+          false,
+          every_round};
 }
 
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
   CostTerms terms;
-  terms.add(Path::neighbour, 2.0 * (p - 1), 2.0 * n * (p - 1) / p);
+  terms.add(Path::ring, 2.0 * (p - 1), 2.0 * n * (p - 1) / p);
   terms.reduced = n * (p - 1) / p;
   terms.sent = 2.0 * terms.reduced;
   return terms;

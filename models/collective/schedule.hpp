@@ -47,9 +47,16 @@ struct Schedule {
   std::function<int(int)> like = {};
   /// Whether all rounds have as many messages, though they are not alike.
   bool is_even = false;
+  /// Of r in [0, rounds): whether its messages go around rings, and so wait for the mean of the latencies on theirs
+  /// (ring_latencies.hpp). Empty: none do.
+  std::function<bool(int)> around = {};
 
   [[nodiscard]] int like_round(int r) const { return like ? like(r) : r; }
+  [[nodiscard]] bool goes_around(int r) const { return around && around(r); }
 };
+
+/// For `around`.
+inline bool every_round(int /*r*/) { return true; }
 
 /// Messages of all rounds. Of rounds that have as many, only the first is made.
 std::int64_t message_count(const Schedule& schedule);

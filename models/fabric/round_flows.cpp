@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "models/collective/ring_latencies.hpp"
 
 namespace stepcast {
 namespace {
@@ -11,7 +14,7 @@ constexpr double kRounding = 1e-12;
 
 }  // namespace
 
-RoundFlows::RoundFlows(const Round& round, const Fabric& fabric) {
+RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_around) {
   struct Load {
     int flows = 0;
     double blocks = 0.0;
@@ -27,15 +30,18 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric) {
     double latency = 0.0;
     for (std::size_t h = ends.back(); h < hops.size(); ++h)
       latency += fabric.links()[static_cast<std::size_t>(hops[h])].latency.si();
-    for (std::size_t h = ends.back(); h < hops.size(); ++h) {
+    latencies.push_back(latency);
+    ends.push_back(hops.size());
+  }
+  if (goes_around) latencies = even_latencies(round, std::move(latencies));
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    latency_ = std::max(latency_, latencies[i]);
+    for (std::size_t h = ends[i]; h < ends[i + 1]; ++h) {
       Load& load = loads[static_cast<std::size_t>(hops[h])];
       ++load.flows;
-      load.blocks += message.slice.count;
-      load.first = std::min(load.first, latency);
+      load.blocks += round[i].slice.count;
+      load.first = std::min(load.first, latencies[i]);
     }
-    latencies.push_back(latency);
-    latency_ = std::max(latency_, latency);
-    ends.push_back(hops.size());
   }
   const auto bandwidth = [&](std::size_t link) { return fabric.links()[link].bandwidth.si(); };
   for (std::size_t link = 0; link < loads.size(); ++link)

@@ -26,8 +26,9 @@ class RoundFlows {
  public:
   static constexpr int kMostFollowed = 512;
 
-  /// @param round  not empty, no message to its own sender
-  RoundFlows(const Round& round, const Fabric& fabric);
+  /// @param round        not empty, no message to its own sender
+  /// @param goes_around  as Schedule says of it
+  RoundFlows(const Round& round, const Fabric& fabric, bool goes_around = false);
 
   struct Duration {
     Seconds latency{};    ///< of the longest route

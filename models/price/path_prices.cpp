@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "models/fabric/machines.hpp"
@@ -37,6 +38,24 @@ Seconds slowest_half(const Cluster& cluster) {
   return half;
 }
 
+/// Of the messages on a ring of all workers; nothing where that depends on a fabric's routes.
+std::optional<Seconds> mean_latency(const Cluster& cluster) {
+  const double p = cluster.workers;
+  const auto part_that_leaves = [p](double group) { return p > group ? std::ceil(p / group) / p : 0.0; };
+  if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
+    Seconds mean = nodes->inner.latency + cluster.link.latency * part_that_leaves(nodes->gpus_per_node);
+    if (nodes->racks)
+      mean += nodes->racks->uplink_latency *
+              part_that_leaves(static_cast<double>(nodes->gpus_per_node) * nodes->racks->nodes_per_rack);
+    return mean;
+  }
+  const auto* racks = std::get_if<Racks>(&cluster.topology);
+  if (!racks && !std::holds_alternative<Star>(cluster.topology)) return {};
+  Seconds sum{};  // each link is one end of two messages, which adds half of its latency to each
+  for (const WorkerKind& kind : worker_kinds(cluster)) sum += kind.link.latency * kind.count;
+  return sum / p + (racks ? racks->uplink_latency * part_that_leaves(racks->hosts_per_rack) : Seconds{});
+}
+
 }  // namespace
 
 Prices collective_prices(const Cluster& cluster) {
@@ -45,7 +64,7 @@ Prices collective_prices(const Cluster& cluster) {
   prices.gamma = cluster.reduction_cost;
   prices.setup = cluster.collective_cost;
   const PathPrice link = worst_link(cluster);
-  auto& [neighbour, far, inner, shard] = prices.path;
+  auto& [neighbour, ring, far, inner, shard] = prices.path;
   neighbour = far = inner = shard = link;
   shard.alpha = slowest_half(cluster) + cluster.link.latency / 2.0;  // a server has the plain link
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
@@ -82,6 +101,7 @@ Prices collective_prices(const Cluster& cluster) {
     if (!std::holds_alternative<Star>(cluster.topology))
       neighbour.alpha = far.alpha = inner.alpha = shard.alpha = alpha;
   }
+  ring = {mean_latency(cluster).value_or(neighbour.alpha), neighbour.beta};
   return prices;
 }
 

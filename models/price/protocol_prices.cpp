@@ -41,7 +41,7 @@ bool routes_are_priced(const Cluster& cluster, Operation operation) {
   return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology) && cluster.workers <= most;
 }
 
-ProtocolPrices::PricedRound ProtocolPrices::priced(const Round& round) const {
+ProtocolPrices::PricedRound ProtocolPrices::priced(const Round& round, bool goes_around) const {
   PricedRound found;
   // Rounds that differ in how much all their messages carry are one, scaled.
   if (std::all_of(round.begin(), round.end(),
@@ -55,10 +55,10 @@ ProtocolPrices::PricedRound ProtocolPrices::priced(const Round& round) const {
     message.slice.count /= found.blocks;
     messages.push_back({message.from, message.to, message.slice.count});
   }
-  auto& flows = known_[std::move(messages)];
+  auto& flows = known_[{goes_around, std::move(messages)}];
   if (!flows) {
     if (!fabric_) fabric_.emplace(cluster_, 0);
-    flows = std::make_shared<const RoundFlows>(scaled, *fabric_);
+    flows = std::make_shared<const RoundFlows>(scaled, *fabric_, goes_around);
   }
   found.flows = flows;
   return found;
@@ -72,7 +72,7 @@ const ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCa
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
     const auto [like, is_first] = number.try_emplace(schedule.like_round(r), all.rounds.size());
-    if (is_first) all.rounds.push_back(priced(schedule.round(r)));
+    if (is_first) all.rounds.push_back(priced(schedule.round(r), schedule.goes_around(r)));
     else ++all.rounds[like->second].times;
   }
   return rounds_.emplace(key, std::move(all)).first->second;

@@ -57,13 +57,13 @@ class ProtocolPrices {
   };
   [[nodiscard]] Seconds least(const CollectiveCall& call) const;
   [[nodiscard]] const PricedRounds& rounds_of(const CollectiveCall& call) const;
-  [[nodiscard]] PricedRound priced(const Round& round) const;
+  [[nodiscard]] PricedRound priced(const Round& round, bool goes_around) const;
 
   Cluster cluster_;  ///< whose links are as the protocol finds them
   Prices paths_;
   mutable std::optional<Fabric> fabric_;
-  /// By {from, to, blocks} of its messages.
-  mutable std::map<std::vector<std::array<int, 3>>, std::shared_ptr<const RoundFlows>> known_;
+  /// By whether it goes around, and {from, to, blocks} of its messages.
+  mutable std::map<std::pair<bool, std::vector<std::array<int, 3>>>, std::shared_ptr<const RoundFlows>> known_;
   mutable std::map<CallKey, PricedRounds> rounds_;
   /// Bounds what a study leaves whose points all have other buffers.
   static constexpr std::size_t kMostPrices = 1 << 16;

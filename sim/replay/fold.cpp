@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "models/collective/ring_latencies.hpp"
 #include "models/fabric/fabric.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/part/worker_kinds.hpp"
@@ -18,10 +19,26 @@
 namespace stepcast {
 namespace {
 
-std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, const Fabric& fabric) {
+/// Of a round that goes around rings.
+void set_latencies(FlowSystem& system, const Round& round, const Fabric& fabric) {
+  std::vector<double> latencies;
+  Fabric::Route route;
+  for (const Message& message : round) {
+    route.clear();
+    fabric.append_route(message.from, message.to, route);
+    Seconds sum{};
+    for (const int link : route) sum += fabric.links()[static_cast<std::size_t>(link)].latency;
+    latencies.push_back(sum.si());
+  }
+  latencies = even_latencies(round, std::move(latencies));
+  for (std::size_t i = 0; i < round.size(); ++i) system.flows[i].latency = Seconds(latencies[i]);
+}
+
+std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, const Fabric& fabric, bool goes_around) {
   FlowSystem system;
   for (const Message& message : round)
     system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});
+  if (goes_around) set_latencies(system, round, fabric);
   FoldedFlows folded = fold_flows(system, fabric);
   auto flows = std::make_shared<FoldedRound::Flows>();
   for (const std::size_t flow : folded.flow) flows->blocks.push_back(round[flow].slice.count);
@@ -34,14 +51,15 @@ class RoundFolder {
  public:
   RoundFolder(const Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
 
-  FoldedRound operator()(const Round& round) {
+  FoldedRound operator()(const Round& round, bool goes_around) {
     Fingerprint messages;
+    messages.add(goes_around ? 1 : 0, round.size());
     for (const Message& m : round) {
       messages.add(static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(m.to),
                    static_cast<std::uint64_t>(m.slice.count));
     }
     auto& flows = known_[messages];
-    if (!flows) flows = fold_messages(round, fabric_);
+    if (!flows) flows = fold_messages(round, fabric_, goes_around);
     return {flows, load_of(round, p_), 1};
   }
 
@@ -57,7 +75,7 @@ FoldedCollective fold_collective(const CollectiveCall& call, int p, RoundFolder&
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
     const auto [entry, is_new] = number.try_emplace(schedule.like_round(r), folded.size());
-    if (is_new) folded.push_back(fold_round(schedule.round(r)));
+    if (is_new) folded.push_back(fold_round(schedule.round(r), schedule.goes_around(r)));
     else ++folded[entry->second].times;
   }
   return folded;

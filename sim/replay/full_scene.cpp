@@ -1,3 +1,7 @@
+#include <utility>
+#include <vector>
+
+#include "models/collective/ring_latencies.hpp"
 #include "models/price/shard_placement.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/scene.hpp"
@@ -29,7 +33,7 @@ class FullScene : public Scene {
     SceneRound seen;
     for (int r = 0, round_seen = -1; r < schedule.rounds; ++r) {
       if (const int like = schedule.like_round(r); like != round_seen) {
-        show(schedule.round(like), seen);
+        show(schedule.round(like), schedule.goes_around(like), seen);
         round_seen = like;
       }
       f(seen, 1);
@@ -88,11 +92,17 @@ class FullScene : public Scene {
     return {from, to, platform_.delay(from, to), amount};
   }
 
-  void show(const Round& round, SceneRound& seen) const {
+  void show(const Round& round, bool goes_around, SceneRound& seen) const {
     seen.messages.clear();
     for (const Message& m : round)
       seen.messages.push_back(message(platform_.workers[static_cast<std::size_t>(m.from)],
                                       platform_.workers[static_cast<std::size_t>(m.to)], m.slice.count));
+    if (goes_around) {
+      std::vector<double> delays;
+      for (const SceneMessage& m : seen.messages) delays.push_back(m.delay);
+      delays = even_latencies(round, std::move(delays));
+      for (std::size_t i = 0; i < delays.size(); ++i) seen.messages[i].delay = delays[i];
+    }
     seen.load = load_of(round, p_);
   }
 

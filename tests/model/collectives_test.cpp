@@ -347,7 +347,7 @@ TEST_CASE("terms are on the path that the messages take") {
       REQUIRE(terms.messages[static_cast<int>(Path::inner)] == inner_rounds);
     else REQUIRE(terms.messages[static_cast<int>(Path::inner)] == 0);
     if (entry.algorithm == Algorithm::multi_ring) REQUIRE(one_each_leaves);
-    else if (terms.messages[static_cast<int>(Path::neighbour)] > 0) REQUIRE(all_neighbours);
+    else if (terms.messages[static_cast<int>(Path::ring)] > 0) REQUIRE(all_neighbours);
     for (int path = 0; path < kPaths; ++path) REQUIRE((terms.messages[path] == 0) == (terms.wire[path] == 0_B));
   });
 }

@@ -154,7 +154,7 @@ TEST_CASE("the closed form of each communicator is that of one alone, on the pat
     CHECK(terms.messages[static_cast<std::size_t>(path)] == 3);
     CHECK(terms.wire[static_cast<std::size_t>(path)] == 60_MB);
   };
-  cost(Placement::machines, static_cast<int>(Path::neighbour));
+  cost(Placement::machines, static_cast<int>(Path::ring));
   cost(Placement::machine, static_cast<int>(Path::inner));
   cost(Placement::spread, static_cast<int>(Path::far));
 }

@@ -97,12 +97,14 @@ TEST_CASE("a star charges its link") {
   CHECK(prices.setup == 20_us);
   CHECK(prices_are_exact(star));
   CHECK(natural_group(star) == 1);
+  check_path(star, Path::ring, 5e-6, 0.8e-9, "a ring");
 }
 
 TEST_CASE("the slowest links count, each end with half its latency") {
   Cluster star = star_cluster(8, 10_Gbps, 4_us);
   star.groups = {{1, 1.0, 5_Gbps, 10_us}};
   check_all(star, 7e-6, 1.6e-9, "one slow worker: 10/2 + 4/2 us, 5 Gb/s");
+  check_path(star, Path::ring, 38e-6 / 8, 1.6e-9, "a ring's mean: six messages of 4 us, two of 7");
   CHECK_FALSE(prices_are_exact(star));
   star.groups = {{2, 1.0, {}, 10_us}};
   for (const Path path : {Path::neighbour, Path::far, Path::inner})
@@ -126,6 +128,7 @@ TEST_CASE("machines share their NICs") {
   // Inner link 1/300e9 s/B and 1 us, NIC 0.08 ns/B and 5 us. A far round has 8 flows on 2 NICs, 4 on each.
   check_path(cluster, Path::inner, 1e-6, 1 / 300e9, "inner");
   check_path(cluster, Path::neighbour, 6e-6, 0.08e-9, "one flow leaves a machine: 1 + 5 us");
+  check_path(cluster, Path::ring, 1.625e-6, 0.08e-9, "a ring's mean: 14 messages of 1 us, two of 6");
   check_path(cluster, Path::far, 6e-6, 0.32e-9, "4 flows a NIC");
   cluster.topology = Nodes{8, {BytesPerSecond(300e9), 1_us}, 3};
   check_path(cluster, Path::far, 6e-6, 0.24e-9, "8 GPUs on 3 NICs: 3 on the fullest");
@@ -148,6 +151,7 @@ TEST_CASE("machines of a rack share its uplink") {
   // The uplink is worth 2·4/4 = 2 links. One flow has its NIC's worth; 16 of a rack's workers have 1/8 each, 0.64 ns/B.
   check_path(cluster, Path::inner, 1e-6, 1 / 300e9, "inner");
   check_path(cluster, Path::neighbour, 9e-6, 0.08e-9, "one flow: 1 + 5 + 3 us");
+  check_path(cluster, Path::ring, (64 * 1e-6 + 8 * 5e-6 + 4 * 3e-6) / 64, 0.08e-9, "8 of 64 by NICs, 4 of them by uplinks");
   check_path(cluster, Path::far, 9e-6, 0.64e-9, "16 flows on 2 links' worth");
   check_path(cluster, Path::shard, 8.5e-6, 0.08e-9, "a dedicated shard in another rack");
   cluster.topology = Nodes{8, {BytesPerSecond(300e9), 1_us}, 4, NodeRacks{2, 16.0, 3_us}};
@@ -162,6 +166,7 @@ TEST_CASE("racks share their uplinks") {
   cluster.topology = Racks{16, 4.0, 2_us};
   // The uplink is worth 16/4 = 4 links. One flow has more than its own link's worth; 16 flows have a quarter each.
   check_path(cluster, Path::neighbour, 7e-6, 0.8e-9, "one flow: its own link");
+  check_path(cluster, Path::ring, 5.125e-6, 0.8e-9, "a ring's mean: 30 messages of 5 us, two of 7");
   check_path(cluster, Path::far, 7e-6, 3.2e-9, "16 flows on 4 links' worth");
   cluster.topology = Racks{16, 32.0, 2_us};
   check_path(cluster, Path::neighbour, 7e-6, 1.6e-9, "an uplink of half a link: twice β");

@@ -92,9 +92,9 @@ TEST_CASE("replay of a collective equals its closed form") {
 }
 
 TEST_CASE("a ring on nodes and racks costs what its one flow per uplink costs") {
-  // 16 workers, 8 to a node: the slowest message of a round crosses two inner links (3 us in all), the NICs and
-  // the switch (25 us in all) at the NIC's 10 Gb/s: 2·15·(28 us + n/16·0.8 ns/B).
-  // Racks of 4 at 8:1: an uplink has 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us + n/16·1.6 ns/B).
+  // 16 workers, 8 to a node: a message crosses two inner links (3 us in all), two of a round's 16 the NICs and the switch
+  // as well (25 us in all), at the NIC's 10 Gb/s: 2·15·(3 us + 25 us/8 + n/16·0.8 ns/B).
+  // Racks of 4 at 8:1: an uplink, of four messages, has 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us/4 + n/16·1.6 ns/B).
   const Bytes n = 160_MB;
   Cluster nodes = star(16);
   nodes.reduction_cost = nodes.host_cost = {};
@@ -104,8 +104,8 @@ TEST_CASE("a ring on nodes and racks costs what its one flow per uplink costs") 
   racks.topology = Racks{4, 8.0, 2_us};
   const auto answers = evaluate_both({{"nodes", collective_of(nodes, Operation::all_reduce, Algorithm::ring, n)},
                                       {"racks", collective_of(racks, Operation::all_reduce, Algorithm::ring, n)}});
-  require_close(30.0 * (28_us + 10_MB / 10_Gbps), answers[0].replay.step, 1e-9, "ring on nodes");
-  require_close(30.0 * (27_us + 10_MB / 5_Gbps), answers[1].replay.step, 1e-9, "ring on racks");
+  require_close(30.0 * (3_us + 25_us / 8.0 + 10_MB / 10_Gbps), answers[0].replay.step, 1e-9, "ring on nodes");
+  require_close(30.0 * (25.5_us + 10_MB / 5_Gbps), answers[1].replay.step, 1e-9, "ring on racks");
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
