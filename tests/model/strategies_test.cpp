@@ -9,6 +9,7 @@
 
 #include "models/part/fault.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/price/path_prices.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
