@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "models/price/cluster_prices.hpp"
+#include "models/scenario/library.hpp"
+#include "models/scenario/study.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -240,4 +243,28 @@ TEST_CASE("compression divides the bandwidth term and adds codec work") {
   require_close(0.10, f.breakdown.encode.si(), 1e-9, "encode");
   require_close(0.05, f.breakdown.decode.si(), 1e-9, "decode");
   require_close(0.10, f.breakdown.exposed_communication.si(), 1e-9, "exchange");
+}
+
+TEST_CASE("rings on the shipped machines have the latencies that NCCL estimates") {
+  // nccl, src/graph/tuning.cc: to begin, and a hop by NVLink and through a NIC, in us; of 2(p-1) steps over M machines
+  // 2M are through NICs. One kind of link for all protocols, and one cost to begin, leave a tenth at most.
+  const double begin[] = {6.6, 14, 8.4}, inside[] = {0.6, 1.9, 3.4}, through[] = {2.7, 4, 14};
+  for (const char* name : {"dgx-1-v100", "dgx-a100", "dgx-h100", "hgx-h100-one-nic"})
+    for (const int machines : {2, 8, 64}) {
+      const std::string text = fmt::format(
+          R"({{"name": "n", "cluster": {{"from": "{}", "workers": {}}}, "strategy": {{"kind": "collective", "size": "1MB"}}}})",
+          name, 8 * machines);
+      const Cluster cluster = parse_study(text, "n.json", {}, default_library()).points.at(0).scenario.cluster;
+      REQUIRE(cluster.protocols.size() == 3);
+      for (std::size_t i = 0; i < 3; ++i) {
+        Cluster with_one = cluster;
+        with_one.protocols = {cluster.protocols[i]};
+        const ClusterPrices prices(with_one);
+        const PricedCost cost = prices(prices.decide(Operation::all_reduce, ring_choice(), 1_MB));
+        const double steps = 2.0 * (8 * machines - 1), by_nics = 2.0 * machines,
+                     nccl = begin[i] + (steps - by_nics) * inside[i] + by_nics * through[i];
+        require_close(nccl, 1e6 * (cost.latency + cost.setup).si(), 0.1,
+                      fmt::format("{}, {} machines, {}", name, machines, cluster.protocols[i].name));
+      }
+    }
 }

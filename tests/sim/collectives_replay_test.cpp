@@ -136,7 +136,7 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
 
 TEST_CASE("several rings use all NICs") {
   // 2 nodes of 4, 2 NICs, 2 rings: in each of 2·7 rounds each ring moves n/16 = 5 MB from rank to rank, over one NIC of
-  // its own out of either node: 28 us + 5 MB / 10 Gb/s = 4.028 ms. Inside, workers send 10 MB at 100 GB/s. One ring: 10
+  // its own out of either node: 3 us, 25 us more for two of its 8 messages, + 5 MB / 10 Gb/s = 4.00925 ms. Inside, workers send 10 MB at 100 GB/s. One ring: 10
   // MB over one NIC; four: 2.5 MB each, two on a NIC.
   const Bytes n = 80_MB;
   Cluster cluster = star(8);
@@ -157,14 +157,13 @@ TEST_CASE("several rings use all NICs") {
                                       {"4", with_rings({4}, two)},
                                       {"auto of 3 NICs", with_rings({}, three)},
                                       {"inside is slower", with_rings({}, slow)}});
-  require_close(14.0 * (28_us + 5_MB / 10_Gbps), answers[0].replay.step, 1e-9, "2 rings");
-  require_close(14.0 * (28_us + 10_MB / 10_Gbps), answers[1].replay.step, 1e-9, "1 ring");
-  require_close(14.0 * (28_us + 5_MB / 10_Gbps), answers[2].replay.step, 1e-9, "4 rings on 2 NICs");
-  require_close(14.0 * (28_us + 10_MB / 3.0 / 10_Gbps), answers[3].replay.step, 1e-9, "3 rings on 3 NICs of 4 workers");
-  // At 2 GB/s a worker's link is the bound where a ring leaves: that to the next worker has all of it from 3 us on, 50
-  // kB until the one out of the node joins it at 28 us. Both have half of it for the other 4.95 MB, and then the one
-  // out of the node its last 50 kB at its NIC's 10 Gb/s.
-  require_close(14.0 * (28_us + 4950_kB / 1_GBps + 50_kB / 10_Gbps), answers[4].replay.step, 1e-9, "slow inside");
+  require_close(14.0 * (9.25_us + 5_MB / 10_Gbps), answers[0].replay.step, 1e-9, "2 rings");
+  require_close(14.0 * (9.25_us + 10_MB / 10_Gbps), answers[1].replay.step, 1e-9, "1 ring");
+  require_close(14.0 * (9.25_us + 5_MB / 10_Gbps), answers[2].replay.step, 1e-9, "4 rings on 2 NICs");
+  require_close(14.0 * (9.25_us + 10_MB / 3.0 / 10_Gbps), answers[3].replay.step, 1e-9,
+                "3 rings on 3 NICs of 4 workers");
+  // At 2 GB/s a worker's link is the bound: both messages have half of it.
+  require_close(14.0 * (9.25_us + 5_MB / 1_GBps), answers[4].replay.step, 1e-9, "slow inside");
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
