@@ -125,6 +125,23 @@ done
 expect 0 show "$scenarios/quickstart.json" --point workload=resnet50-v100 --json - && prints '"variants": []'
 expect 2 show clusters/lab.json --profile v100-datasheet && says '--dtype are for workloads'
 expect 2 show clusters/lab.json --set /workers=8 && says 'only a scenario file has fields to change'
+# A part is no scenario: one line says what it seems to be and what is done with it.
+printf '%s' '{"kind": "top-k", "ratio": 0.5}' >out/half.json
+while read -r file part use; do
+  expect 3 run $file && prints_nothing && says '1 fault in' && says "$file: (whole document): found what seems to be a $part; allowed: a scenario; $use"
+done <<END
+workloads/my-resnet.json workload a scenario names it: "workload": "workloads/my-resnet.json"
+clusters/lab.json cluster a scenario names it: "cluster": "clusters/lab.json"
+half.json compressor a scenario names it: "compressor": "half.json"
+$scenarios/profiles/v100-datasheet.json profile a scenario's workload names it: "profile": "$scenarios/profiles/v100-datasheet.json"
+$scenarios/validation/hkbu-10gbe.json suite stepcast validate $scenarios/validation/hkbu-10gbe.json compares it
+END
+cp out/half.json stdin
+expect 3 explain - --point workers=4 && says 'standard input: (whole document): found what seems to be a compressor' && says '"compressor": "FILE.json"'
+rm out/half.json
+: >stdin
+printf '%s' '{"name": "s", "workload": "resnet50-v100", "workers": 4, "link": {"bandwidth": "1Gbps"}, "host_cost": "1ns/B"}' >flat.json
+expect 3 run ../flat.json && says '/workers: found an unknown key'
 # Names in one's own parts mean what a scenario in the working folder finds; standard input is read once.
 mv out/workloads/my-resnet.json out/workloads/resnet50.json
 sed -i 's/"name": "resnet50"/"name": "my own"/' out/workloads/resnet50.json
