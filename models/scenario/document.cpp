@@ -160,6 +160,8 @@ std::optional<fs::path> shared_workload(const Json& name, const Document& docume
   return path;
 }
 
+}  // namespace
+
 bool is_utf8(const std::string& text) {
   try {
     static_cast<void>(Json(text).dump());
@@ -168,8 +170,6 @@ bool is_utf8(const std::string& text) {
     return false;
   }
 }
-
-}  // namespace
 
 void forget_schema(Json& part) {
   if (part.is_object()) part.erase("$schema");

@@ -115,6 +115,9 @@ struct Override {
   std::string place;  ///< pointer inside `file`
 };
 
+/// Whether JSON can hold the text.
+bool is_utf8(const std::string& text);
+
 /// Parses "/json/pointer=value"; the value is JSON where it parses as such, otherwise text, unless it begins as
 /// an object, a list or a quoted text.
 /// @throws ScenarioError

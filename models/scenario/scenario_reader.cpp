@@ -51,6 +51,9 @@ void find_platform(const Document& document, Cluster& cluster, std::vector<Fault
         {"", pointer,
          fmt::format("{}, but there is no file {}", describe_value(xml->file), shorten(path.string(), 200)),
          "an existing SimGrid platform file", "paths are relative to the file that names them"});
+  else if (!is_utf8(path.string()))
+    faults.push_back({"", pointer, fmt::format("{} in a folder whose name is not UTF-8", describe_value(xml->file)),
+                      "a path that is UTF-8", "rename the folder"});
   xml->file = path.string();
 }
 

@@ -178,6 +178,27 @@ expect 0 list workloads && prints ' (./workloads) ResNet-50 on ImageNet'
 [[ $(grep -c '  vgg16-v100 ' stdout) == 1 ]] || fail 'one name twice, of which one hides the other'
 expect 0 list clusters --json - && prints '"folder": "./clusters"' && prints 'cannot be used; see stepcast show clusters/broken.json'
 rm -r out/workloads out/clusters out/laid-over.json
+# Names of files need not be UTF-8; JSON has to be, and says U+FFFD for what is not.
+mkdir out/strategies
+printf '%s' '{"kind": "gossip"}' >$'out/strategies/b\xff.json'
+cp good.json $'out/a\xff.json'
+for of in $'show b\xff' $'show strategies/b\xff.json' 'list strategies'; do
+  expect 0 $of --json - && prints '"name": "b�"'
+done
+for of in run 'explain --point workers=4' 'solve --along /cluster/workers=1..2' 'crossover --among workers --along /cluster/link/bandwidth=1Gbps..2Gbps'; do
+  expect 0 $of $'a\xff.json' --json - && prints '"a�.json"'
+done
+expect 0 validate "$scenarios/validation/ddp-2020.json" --csv $'a\xff.csv' --json - && prints '"a�.csv"'
+if /usr/bin/python3 -c 'import matplotlib' 2>stderr; then expect 0 run $'a\xff.json' --plot $'a\xff.svg' && says 'wrote a'; fi
+for command in 'solve --along' 'crossover --among workers --along'; do
+  expect 2 $command $'/cluster/\xff=1..2' ../good.json && says '--along: "/cluster/' && says 'is not UTF-8'
+done
+expect 2 validate ../suite.json --fit $'/cluster/\xff=1..2' && says 'is not UTF-8'
+mkdir $'out/f\xff'
+printf '%s' '<?xml version="1.0"?>' >$'out/f\xff/p.xml'
+sed 's/"link"/"topology": {"kind": "simgrid-xml", "file": "p.xml"}, "link"/' good.json >$'out/f\xff/s.json'
+expect 3 run $'f\xff/s.json' && says '/cluster/topology/file: found "p.xml" in a folder whose name is not UTF-8'
+rm -r out/strategies out/a* out/f*
 # A name that is nearly right.
 cp good.json out/mine.json
 expect 3 run quickstrat && prints_nothing && says 'did you mean quickstart?'
