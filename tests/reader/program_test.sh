@@ -178,6 +178,14 @@ expect 0 list workloads && prints ' (./workloads) ResNet-50 on ImageNet'
 [[ $(grep -c '  vgg16-v100 ' stdout) == 1 ]] || fail 'one name twice, of which one hides the other'
 expect 0 list clusters --json - && prints '"folder": "./clusters"' && prints 'cannot be used; see stepcast show clusters/broken.json'
 rm -r out/workloads out/clusters out/laid-over.json
+# A strategy or compressor says what its kind means.
+mkdir out/strategies out/compressors
+printf '%s' '{"kind": "pipelined", "width": 3}' >out/strategies/late.json
+printf '%s' '{"from": "top-k", "ratio": 0.5}' >out/compressors/half.json
+expect 0 list strategies && prints '(./strategies) Pipe-SGD: gradients are applied K steps later'
+expect 0 show compressor compressors/half.json && prints 'meaning: the k elements of largest magnitude'
+expect 0 show half && prints 'meaning: the k elements of largest magnitude'
+rm -r out/strategies out/compressors
 # Names of files need not be UTF-8; JSON has to be, and says U+FFFD for what is not.
 mkdir out/strategies
 printf '%s' '{"kind": "gossip"}' >$'out/strategies/b\xff.json'
