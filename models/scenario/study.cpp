@@ -65,6 +65,7 @@ class Expansion {
       if (lost.note) study_.notes.push_back(*std::move(lost.note));
     }
     for (std::size_t i = 0; i < variants.size() && !full(); ++i) {
+      see("variant", variants[i].name);
       if (!is_wanted({{"variant", variants[i].name}})) continue;
       Document copy = document;
       const std::string place = fmt::format("/variants/{}/set", i);
@@ -136,6 +137,7 @@ class Expansion {
     find_repeated(document, axis, values);
     const auto labels = axis_labels(values);
     for (std::size_t i = 0; i < values.size() && !full(); ++i) {
+      see(axis, labels[i]);
       std::vector<Coordinate> extended = coordinates;
       extended.push_back({axis, labels[i]});
       if (!is_wanted(extended)) continue;
@@ -167,8 +169,30 @@ class Expansion {
     *found = nullptr;
   }
 
-  [[nodiscard]] bool is_wanted(const std::vector<Coordinate>& beginning) const {
-    return !wanted_ || wanted_(beginning);
+  [[nodiscard]] bool is_wanted(const std::vector<Coordinate>& some) const { return !wanted_ || wanted_(some); }
+
+  void see(const std::string& axis, const std::string& value) {
+    auto found = std::find_if(seen_.begin(), seen_.end(), [&](const SeenAxis& one) { return one.pointer == axis; });
+    if (found == seen_.end()) found = seen_.insert(seen_.end(), {axis, {}, {}});
+    if (found->known.insert(value).second) found->values.push_back(value);
+  }
+
+  /// How many points these axes make at most.
+  /// @param wanted  of those alone that are wanted
+  [[nodiscard]] double product(const Document& document, const std::vector<std::string>& axes, bool wanted) const {
+    double points = 1;
+    for (const std::string& axis : axes) {
+      const Json& values = document.json[Json::json_pointer(axis)];
+      std::size_t count = values.size();
+      if (wanted) {
+        const auto labels = axis_labels(values);
+        count = static_cast<std::size_t>(std::count_if(labels.begin(), labels.end(), [&](const std::string& label) {
+          return is_wanted({{axis, label}});
+        }));
+      }
+      points *= std::max<double>(1, static_cast<double>(count));
+    }
+    return points;
   }
 
   /// Counts the points that the axes in sight make before any is made.
@@ -178,10 +202,12 @@ class Expansion {
                 fmt::format("at most {} axes", kMaxAxes));
       return false;
     }
-    double points = 1;
-    for (const std::string& axis : axes)
-      points *= std::max<double>(1, static_cast<double>(document.json[Json::json_pointer(axis)].size()));
-    if (static_cast<double>(points_) + points <= static_cast<double>(max_points_)) return true;
+    const auto are_few = [&](double points) {
+      return static_cast<double>(points_) + points <= static_cast<double>(max_points_);
+    };
+    double points = product(document, axes, false);
+    if (are_few(points)) return true;
+    if (wanted_ && are_few(points = product(document, axes, true))) return true;
     add_fault(document, axes.front(),
               fmt::format("an axis of a study of {:g} points or more", static_cast<double>(points_) + points),
               fmt::format("at most {} points", max_points_), "split the study");
@@ -367,6 +393,8 @@ class Expansion {
     for (const StudyPoint& point : study_.points)
       for (const Coordinate& c : point.coordinates)
         if (std::find(pointers.begin(), pointers.end(), c.axis) == pointers.end()) pointers.push_back(c.axis);
+    if (study_.points.empty())
+      for (const SeenAxis& axis : seen_) pointers.push_back(axis.pointer);
     const auto short_name = [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); };
     std::map<std::string, std::string> names;
     for (const std::string& pointer : pointers) {
@@ -376,10 +404,20 @@ class Expansion {
       names[pointer] = alike > 1 ? pointer : short_name(pointer);
       study_.axes.push_back(names[pointer]);
       study_.axis_pointers.push_back(pointer);
+      const auto seen =
+          std::find_if(seen_.begin(), seen_.end(), [&](const SeenAxis& one) { return one.pointer == pointer; });
+      study_.axis_values.push_back(seen->values);
     }
     for (StudyPoint& point : study_.points)
       for (Coordinate& c : point.coordinates) c.axis = names[c.axis];
   }
+
+  /// An axis that was come upon, with its values, wanted or not.
+  struct SeenAxis {
+    std::string pointer;
+    std::vector<std::string> values;
+    std::set<std::string> known;  ///< the values
+  };
 
   /// An override of a field of what the variant being expanded sets.
   struct ChangedAfter {
@@ -394,6 +432,7 @@ class Expansion {
   /// Workloads, by their text and the files that profiles are relative to.
   std::map<std::string, std::shared_ptr<const Json>> taken_out_;
   Study study_;
+  std::vector<SeenAxis> seen_;
   std::vector<Fault> faults_;
   LeftOut left_out_;
   UnusedFields unused_;

@@ -113,11 +113,10 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
     return chosen(expand_study(document, changes, default_library()), options.points);
   } catch (const ScenarioError&) {
     if (const auto fault = no_scenario(document.json, name)) throw ScenarioError({*fault});
-    // What is wrong with points that were not asked for is no matter. Standard input is read only once.
-    if (options.points.empty() || options.file == "-") throw;
-    Study study = load_study(file, changes, default_library(), kMaxPoints, filter_of(options.points));
-    if (study.points.empty()) throw;
-    return chosen(std::move(study), options.points);
+    // What is wrong with points that were not asked for is no matter.
+    if (options.points.empty()) throw;
+    return chosen(expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points)),
+                  options.points);
   }
 }
 

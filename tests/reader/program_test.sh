@@ -317,6 +317,20 @@ printf '%s' "${good/\[1, 4\]/[1, 0, 4]}" >three.json
 expect 3 run ../three.json && says 'found 0'
 expect 0 run ../three.json --point workers=4 && [[ ! -s stderr ]] || fail 'something about other points'
 expect 3 run ../three.json --point workers=4 --set /cluster/link/latency=2h && says '1 fault in' && says '--set: /cluster/link/latency: found "2h"; allowed: a time from 0 to 3600 s'
+cp three.json stdin
+expect 0 run - --point workers=4 && [[ ! -s stderr ]] || fail 'something about other points of standard input'
+: >stdin
+expect 2 run ../three.json --point workers=4 --point workers=5 && says '"5" is no value of workers; it has 1; 0; 4'
+# 1000 numbers of workers, 1001 latencies: more points than a study may have, of which one is asked for.
+python3 -c '
+import json
+study = json.load(open("good.json"))
+study["cluster"]["workers"] = list(range(1, 1001))
+study["cluster"]["link"]["latency"] = [f"{n}us" for n in range(1001)]
+json.dump(study, open("large.json", "w"))
+'
+expect 3 run ../large.json && says 'at most 1000000 points'
+expect 0 run ../large.json --point workers=4 --point latency=7us && prints '7us'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing

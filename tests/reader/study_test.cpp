@@ -782,6 +782,61 @@ TEST_CASE("a part pasted from its file keeps its $schema, which is for editors")
   CHECK_FALSE(to_json(study.points[1].scenario)["workload"].contains("$schema"));
 }
 
+TEST_CASE("an axis is chosen by its last name where no other ends so") {
+  const auto chosen = [](const std::vector<std::string>& choices) {
+    Study study =
+        study_of(Changes{{"/cluster/groups", Json::parse(R"([{"count": 2, "bandwidth": ["1Gbps", "2Gbps"]}])")},
+                         {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}});
+    choose_points(study, choices);
+    return points(study);
+  };
+  CHECK(chosen({"/cluster/link/bandwidth=20Gbps"}).size() == 2);
+  CHECK_THROWS_WITH(chosen({"bandwidth=20Gbps"}),
+                    "bandwidth: 2 axes of the study end so; give one's whole pointer: /cluster/link/bandwidth or "
+                    "/cluster/groups/0/bandwidth");
+}
+
+TEST_CASE("what is said of a choice is of all of the axis' values, wanted or not") {
+  const auto refusal = [](const Changes& changes, const std::vector<std::string>& choices) -> std::string {
+    Study study = expand_study({Json::parse(good_scenario(changes)), Origins("s.json")}, {}, default_library(),
+                               kMaxPoints, filter_of(choices));
+    try {
+      choose_points(study, choices);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  // Of 0 workers nothing is said: they are not asked for.
+  const Changes wrong{{"/cluster/workers", {1, 0, 4}}, {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}};
+  CHECK(refusal(wrong, {"workers=4", "bandwidth=20Gbps"}) == "accepted");
+  CHECK(refusal(wrong, {"/cluster/workers=4", "workers=1"}) == "accepted");
+  CHECK(refusal(wrong, {"workers=4", "workers=5"}) == "\"5\" is no value of workers; it has 1; 0; 4");
+  CHECK(refusal(wrong, {"workers=5"}) == "\"5\" is no value of workers; it has 1; 0; 4");
+  CHECK(refusal(wrong, {"workers=4", "bandwidth=30Gbps"}) ==
+        "\"30Gbps\" is no value of bandwidth; it has 10Gbps; 20Gbps; did you mean \"10Gbps\"?");
+  CHECK(refusal({{"/cluster/workers", {0, 4}},
+                 {"/cluster/groups", Json::parse(R"([{"count": 2, "bandwidth": ["1Gbps", "2Gbps"]}])")},
+                 {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}},
+                {"workers=4", "bandwidth=20Gbps"})
+            .find("bandwidth: 2 axes of the study end so") == 0);
+}
+
+TEST_CASE("points that are not wanted do not count towards the largest study") {
+  const std::string text = good_scenario({{"/cluster/workers", {1, 2, 4}},
+                                          {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}},
+                                          {"/cluster/link/latency", {"1us", "2us", "3us"}}});
+  const auto count = [&](std::size_t most, const std::vector<std::string>& choices) {
+    return expand_study({Json::parse(text), Origins("s.json")}, {}, default_library(), most, filter_of(choices))
+        .points.size();
+  };
+  // 3 numbers of workers, 2 bandwidths, 3 latencies: with one latency of them 6 points, with one number of workers too 2.
+  CHECK(count(18, {}) == 18);
+  CHECK(count(6, {"latency=2us"}) == 6);
+  CHECK(count(2, {"latency=2us", "workers=4"}) == 2);
+  CHECK_THROWS_AS(count(5, {"latency=2us"}), ScenarioError);
+}
+
 TEST_CASE("points that are not wanted are not read") {
   Folder folder;
   const std::string file =
