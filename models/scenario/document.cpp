@@ -220,6 +220,16 @@ Fault Origins::locate(Fault fault) const {
 
 std::string Origins::file_of(std::string_view pointer) const { return place_of(pointer).file; }
 
+std::vector<Origins::Place> Origins::changes_below(std::string_view pointer, std::string_view list) const {
+  const Fault top = locate({"", std::string(list), "", "", ""});
+  std::vector<Place> changes;
+  for (const Place& place : places_)
+    if (place.pointer != pointer && is_at_or_below(place.pointer, pointer) &&
+        (place.file != top.file || !is_at_or_below(place.place, top.pointer)))
+      changes.push_back(place);
+  return changes;
+}
+
 std::filesystem::path PartFiles::find(std::string_view part, const std::string& reference, const std::string& file,
                                       const std::string& pointer) const {
   const std::string question = fmt::format("{}\n{}\n{}", part, file, reference);

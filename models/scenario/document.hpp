@@ -32,10 +32,14 @@ class Origins {
   /// The file that wrote the value at `pointer`.
   [[nodiscard]] std::string file_of(std::string_view pointer) const;
 
- private:
+  /// From `pointer` on, values come from `place` in `file`.
   struct Place {
     std::string pointer, file, place;
   };
+  /// What was changed below `pointer` by others than who wrote the list that it is in.
+  [[nodiscard]] std::vector<Place> changes_below(std::string_view pointer, std::string_view list) const;
+
+ private:
   [[nodiscard]] const Place& place_of(std::string_view pointer) const;
   std::vector<Place> places_;
 };

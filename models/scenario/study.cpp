@@ -146,11 +146,16 @@ class Expansion {
       copy.origins.move(pointer_to(axis, i), axis);
       for (Document::Spread& spread : copy.spread)
         if (spread.list == axis) spread.value = labels[i];
+      const bool lists_files = values[i].is_object() && values[i].contains("from") && values[i]["from"].is_array();
+      const Fault second =
+          copy.origins.locate({"", lists_files ? pointer_to(axis, "from") : axis,
+                               describe_value(lists_files ? values[i]["from"] : values[i]),
+                               "one value in each place of an axis", "write its values into the list around it"});
       resolve(copy);
       if (copy.json[pointer].is_array()) {
         const auto left = scenario_axes(copy.json);
         if (std::find(left.begin(), left.end(), axis) != left.end()) {
-          add_fault(copy, axis, describe_value(values[i]), "one value in each place of an axis");
+          add({second});
           give_up(copy, axis);
         }
       }
@@ -216,11 +221,30 @@ class Expansion {
   }
 
   void find_repeated(const Document& document, const std::string& axis, const Json& values) {
-    std::set<std::string> seen;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (!seen.insert(values[i].dump()).second)
-        add_fault(document, pointer_to(axis, i), describe_value(values[i]) + " a second time",
-                  "each value of an axis once");
+    constexpr const char* allowed = "each value of an axis once";
+    std::map<std::string, std::size_t> seen;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto [first, is_new] = seen.emplace(values[i].dump(), i);
+      if (is_new) continue;
+      const std::string own = pointer_to(axis, i), other = pointer_to(axis, first->second);
+      auto changes = document.origins.changes_below(own, axis);
+      if (changes.empty()) changes = document.origins.changes_below(other, axis);
+      if (changes.empty()) {
+        add_fault(document, own, describe_value(values[i]) + " a second time", allowed);
+        continue;
+      }
+      // Whoever wrote the list told them apart; the changes no longer do.
+      std::vector<std::string> others;
+      for (std::size_t k = 1; k < changes.size(); ++k)
+        others.push_back(fmt::format("{}: {}", changes[k].file, changes[k].place));
+      const std::string& changed = changes.front().pointer;
+      const Json::json_pointer field(changed.substr(changed.find('/', axis.size() + 1)));
+      add({{changes.front().file, changes.front().place,
+            fmt::format("{}{}, which makes {} what {} is",
+                        describe_value(values[i].contains(field) ? values[i][field] : Json()),
+                        others.empty() ? "" : fmt::format(", beside {}", fmt::join(others, ", ")), own, other),
+            allowed, "leave one of the two out, or let them differ in another field"}});
+    }
   }
 
   void add_point(const Document& document, std::vector<Coordinate> coordinates) {

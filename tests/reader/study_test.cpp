@@ -324,6 +324,51 @@ TEST_CASE("a part from one of several files is a list of parts") {
             .find("allowed: one value in each place of an axis") != std::string::npos);
 }
 
+TEST_CASE("a change that makes two values of a list alike is named, not the list") {
+  const Changes list{{"/workload", Json::parse(R"([{"from": "resnet50", "profile": "v100-datasheet", "batch": 32},
+                                                   {"from": "resnet50", "profile": "v100-datasheet", "batch": 64}])")}};
+  const std::string remedy = "; leave one of the two out, or let them differ in another field";
+  CHECK(
+      refusal_of(list, {"/workload/batch=16"}) ==
+      "--set: /workload/batch: found 16, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+          remedy);
+  CHECK(
+      refusal_of(list, {"/workload/1/batch=32"}) ==
+      "--set: /workload/1/batch: found 32, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+          remedy);
+  CHECK(
+      refusal_of(list, {"/workload/0/batch=64"}) ==
+      "--set: /workload/0/batch: found 64, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+          remedy);
+  CHECK(refusal_of(list, {"/workload/batch=16", "/workload/dtype=fp16"}) ==
+        "--set: /workload/batch: found 16, beside --set: /workload/dtype, which makes /workload/1 what /workload/0 is; "
+        "allowed: each value of an axis once" +
+            remedy);
+  CHECK(points(study_of(list, {"/workload/batch=16", "/workload/1/dtype=fp16"})).size() == 2);
+  Changes with_variant = list;
+  with_variant.push_back({"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 8}}])")});
+  CHECK(refusal_of(with_variant).find("/variants/0/set/~1workload~1batch: found 8, which makes /workload/1") !=
+        std::string::npos);
+  // Alike as they are written.
+  CHECK(refusal_of(Changes{{"/cluster/workers", {2, 2}}}).find("/cluster/workers/1: found 2 a second time") !=
+        std::string::npos);
+  CHECK(refusal_of(Changes{{"/workload", Json::parse(R"({"from": ["vgg16-v100", "vgg16-v100"], "batch": 8})")}})
+            .find("found an object a second time") != std::string::npos);
+}
+
+TEST_CASE("a second list in a list's place is refused where it was written") {
+  const Changes list{{"/workload", Json::parse(R"(["resnet50-v100", "vgg16-v100"])")}};
+  const std::string wanted = "; allowed: one value in each place of an axis; write its values into the list around it";
+  CHECK(refusal_of(list, {R"(/workload/1/from=["alexnet", "vgg16"])"}) ==
+        "--set: /workload/1/from: found a list of 2" + wanted);
+  CHECK(refusal_of(list, {R"(/workload/from=["alexnet", "vgg16"])"})
+            .find("--set: /workload/from: found a list of 2" + wanted) != std::string::npos);
+  CHECK(refusal_of(list, {R"(/workload/1=["alexnet", "vgg16"])"}) == "--set: /workload/1: found a list of 2" + wanted);
+  CHECK(refusal_of(
+            Changes{{"/workload", Json::parse(R"([{"from": ["resnet50-v100", "vgg16-v100"]}, "bert-base-v100"])")}}) ==
+        "study.json: /workload/0/from: found a list of 2" + wanted);
+}
+
 TEST_CASE("a measured pass' profile is relative to the file that names it") {
   const Folder folder;
   const auto device = [](const char* peak) {
