@@ -49,6 +49,19 @@ bool is_part(std::string_view pointer) {
          (slash == std::string_view::npos || is_index(pointer.substr(slash + 1)));
 }
 
+/// True where a text is a reference with which fields may be laid over what it names: at parts, profiles and a network's
+/// variant, in lists of them as well.
+bool may_be_reference(const std::string& pointer) {
+  constexpr std::string_view kPlaces[] = {
+      "/workload",     "/cluster",          "/strategy",         "/compressor",
+      "/codec/device", "/workload/profile", "/workload/variant", "/workload/measured/profile"};
+  const auto tokens = tokens_of(pointer);
+  std::string place;
+  for (const std::string& token : tokens.value_or(std::vector<std::string>{}))
+    if (!is_index(token)) place += "/" + token;
+  return std::find(std::begin(kPlaces), std::end(kPlaces), place) != std::end(kPlaces);
+}
+
 /// Given times do not follow batch and dtype: where one is about to change in a layer table, the table keeps what its
 /// times are for.
 void keep_timing(Json& table, std::string_view key, const Json& value) {
@@ -344,7 +357,7 @@ class Writing {
     if (tokens.empty()) return set(value, here, made);
     const std::string& token = tokens.front();
     if (is_part(here) && is_index(token)) list_files(value, here, document_);
-    if (value.is_string() && is_part(here)) value = Json::object({{"from", value}});
+    if (value.is_string() && may_be_reference(here)) value = Json::object({{"from", value}});
     if (is_workload(here) && std::find(std::begin(kTimedFor), std::end(kTimedFor), token) != std::end(kTimedFor))
       keep_timing(value, token, change_.value);
     if (value.is_array() && !is_index(token) && is_axis(here)) {
@@ -397,18 +410,29 @@ void apply(const Override& change, Document& document) {
   writing.write();
 }
 
-void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults) {
-  const auto resolve = [&](Json& value, const std::string& pointer, const auto& how) {
-    try {
-      how();
-    } catch (const ScenarioError& error) {
-      faults.insert(faults.end(), error.faults().begin(), error.faults().end());
-      value = nullptr;
-      document.given_up.push_back(pointer);
-    }
-  };
+namespace {
+
+/// Resolves one value; one that cannot be becomes null and is given up.
+template <class How>
+void attempt(Document& document, Json& value, const std::string& pointer, std::vector<Fault>& faults, const How& how) {
+  try {
+    how();
+  } catch (const ScenarioError& error) {
+    faults.insert(faults.end(), error.faults().begin(), error.faults().end());
+    value = nullptr;
+    document.given_up.push_back(pointer);
+  }
+}
+
+}  // namespace
+
+void resolve_scenario(Document& document, PartFiles& files, std::vector<Fault>& faults) {
   if (document.json.is_object() && document.json.contains("from"))
-    resolve(document.json, "", [&] { follow(document.json, "scenario", "", document, files); });
+    attempt(document, document.json, "", faults, [&] { follow(document.json, "scenario", "", document, files); });
+}
+
+void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults) {
+  resolve_scenario(document, files, faults);
   if (!document.json.is_object()) return;
   for (const std::string_view part : kParts) {
     const auto found = document.json.find(std::string(part));
@@ -417,7 +441,7 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
     list_files(*found, pointer, document);
     if (found->is_array()) continue;
     forget_schema(*found);
-    resolve(*found, pointer, [&] {
+    attempt(document, *found, pointer, faults, [&] {
       if (part == "workload") {
         document.workload_file.reset();
         if (found->is_string()) document.workload_file = shared_workload(*found, document, files);
@@ -432,7 +456,8 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
     return;
   Json& device = (*codec)["device"];
   forget_schema(device);
-  resolve(device, "/codec/device", [&] { follow(device, "profile", "/codec/device", document, files); });
+  attempt(document, device, "/codec/device", faults,
+          [&] { follow(device, "profile", "/codec/device", document, files); });
 }
 
 }  // namespace stepcast

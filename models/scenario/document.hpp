@@ -127,11 +127,15 @@ bool is_utf8(const std::string& text);
 /// @throws ScenarioError
 Override parse_override(const std::string& text);
 
-/// Writes the value into the document, creating objects on the way. A part given by reference becomes
-/// {"from": reference} with the value laid over it. Below the list of an axis each of its values gets it.
+/// Writes the value into the document, creating objects on the way. A part, profile or network's variant given by
+/// reference becomes {"from": reference} with the value laid over it; a strategy that is not there, the default one where
+/// that has the field. Below the list of an axis each of its values gets it.
 /// A workload that was taken out of the document is back in it where the pointer leads into it.
 /// @throws ScenarioError when the pointer is malformed, empty, or leads through a value that is no object or list
 void apply(const Override& change, Document& document);
+
+/// Replaces the reference at the top, if there is one, as resolve_references does.
+void resolve_scenario(Document& document, PartFiles& files, std::vector<Fault>& faults);
 
 /// Replaces every reference of the scenario ("from" at the top, and each part given as text or with "from") by
 /// the content of its file, with sibling keys laid over it; a part "from" a list of files by a list of such parts. A

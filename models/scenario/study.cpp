@@ -30,7 +30,7 @@ class Expansion {
         unused_(file.string()) {}
 
   Study expand(Document document, const std::vector<Override>& overrides) {
-    for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
+    apply(overrides, document);
     study_.source = document.json.dump() + "\n";
     resolve(document);
     if (document.json.is_object()) expand_variants(document, overrides);
@@ -51,6 +51,18 @@ class Expansion {
   }
 
  private:
+  /// A scenario that is laid over another is changed as a whole, whichever of the two wrote a field.
+  void apply(const std::vector<Override>& overrides, Document& document) {
+    const auto is_base = [](const Override& change) { return change.pointer == "/from"; };
+    for (const Override& change : overrides)
+      if (is_base(change)) attempt([&] { stepcast::apply(change, document); });
+    std::vector<Fault> faults;
+    resolve_scenario(document, files_, faults);
+    add(faults);
+    for (const Override& change : overrides)
+      if (!is_base(change)) attempt([&] { stepcast::apply(change, document); });
+  }
+
   void expand_variants(const Document& document, const std::vector<Override>& overrides) {
     std::vector<Fault> faults;
     std::vector<Variant> variants;

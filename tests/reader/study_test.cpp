@@ -215,6 +215,52 @@ TEST_CASE("--set changes, adds, and makes axes") {
     CHECK(study.points[0].scenario.workload->batch == 64);
     CHECK(study.points[0].scenario.workload->gradients.size() == 161);
   }
+  SECTION("a field of a profile or a network's variant given by name") {
+    const Json network = Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": "pufferfish",
+        "measured": {"forward": "31.9ms", "batch": 32, "dtype": "fp32", "profile": "v100-datasheet"}})");
+    const Study study =
+        study_of(Changes{{"/workload", network}, {"/codec/device", "v100-datasheet"}, {"/compressor", "fp16"}},
+                 {"/workload/profile/bend/value=3", "/workload/measured/profile/bend/value=5",
+                  "/codec/device/bend/value=6", "/workload/variant/factorize/rank_ratio=0.125"});
+    const Scenario& scenario = study.points[0].scenario;
+    CHECK(scenario.workload->profile->name == "v100-datasheet");
+    CHECK(scenario.workload->profile->bend.value == 3);
+    CHECK(scenario.workload->measured->profile.bend.value == 5);
+    CHECK(scenario.codec.device->bend.value == 6);
+    CHECK(scenario.workload->variant->factorize->rank_ratio == 0.125);
+    const Study axis =
+        study_of(Changes{{"/workload", network}},
+                 {R"(/workload/profile=["v100-datasheet", "a100-datasheet"])", "/workload/profile/bend/value=3"});
+    CHECK(points(axis) == Texts{"profile=v100-datasheet", "profile=a100-datasheet"});
+    CHECK(axis.points[1].scenario.workload->profile->bend.value == 3);
+  }
+  SECTION("a field of a part that a scenario has from the one it is laid over") {
+    const Folder folder;
+    folder.write("lab.json", R"({"workers": 8, "link": {"bandwidth": "10Gbps"}})");
+    folder.write(
+        "base.json",
+        R"({"name": "b", "workload": "resnet50-v100", "cluster": "lab.json", "strategy": "pipelined", "compressor": "top-k"})");
+    const std::string file =
+        folder.write("s.json", R"({"from": "base.json", "name": "s", "codec": {"device": "v100-datasheet"}})");
+    const auto scenario_of = [&](const std::vector<std::string>& sets) {
+      std::vector<Override> changes;
+      for (const std::string& set : sets) changes.push_back(parse_override(set));
+      return load_study(file, changes, default_library()).points.at(0).scenario;
+    };
+    const Scenario scenario =
+        scenario_of({"/cluster/workers=16", "/strategy/width=3", "/compressor/ratio=0.5", "/workload/batch=64"});
+    CHECK(scenario.name == "s");
+    CHECK(scenario.cluster.workers == 16);
+    CHECK(scenario.cluster.link.bandwidth == 10_Gbps);
+    CHECK(std::get<PipelinedStrategy>(scenario.strategy).width == 3);
+    CHECK(std::get<TopK>(scenario.compressor).ratio == 0.5);
+    CHECK(scenario.workload->batch == 64);
+    // The whole of a part replaces it; another base has its own.
+    CHECK(scenario_of({R"(/cluster={"workers": 2, "link": {"bandwidth": "1Gbps"}})"}).cluster.link.bandwidth == 1_Gbps);
+    folder.write("other.json", R"({"name": "o", "workload": "resnet50-v100", "cluster": "lab.json"})");
+    CHECK(std::holds_alternative<AllReduceStrategy>(
+        scenario_of({"/cluster/workers=4", "/from=" + folder.file("other.json")}).strategy));
+  }
   SECTION("a field of one of a list of parts") {
     const Study study = study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}}, {"/workload/1/batch=64"});
     CHECK(points(study) == Texts{"workload=resnet50-v100", "workload=vgg16-v100"});
