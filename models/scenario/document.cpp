@@ -10,6 +10,8 @@
 
 #include "models/part/describe.hpp"
 #include "models/part/other_words.hpp"
+#include "models/part/writer.hpp"
+#include "models/scenario/fields.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/scenario_axes.hpp"
 
@@ -336,6 +338,12 @@ Override parse_override(const std::string& text) {
 
 namespace {
 
+/// The kind of the strategy that a scenario without one has, where that has the field; else nothing.
+Json default_strategy_with(const std::string& field) {
+  const Json strategy = write_value(ScenarioFields{}.strategy.value);
+  return strategy.contains(field) ? Json{{"kind", strategy["kind"]}} : Json();
+}
+
 bool is_workload(std::string_view pointer) { return pointer.starts_with("/workload") && is_part(pointer); }
 
 /// Writes a change into a document, from place to place.
@@ -367,6 +375,7 @@ class Writing {
     }
     const std::string below = pointer_to(here, token);
     if (value.is_null() && made.empty()) made = here;
+    if (value.is_null() && here == "/strategy") value = default_strategy_with(token);
     if (value.is_object() && !value.contains(token) && made.empty()) made = below;
     if (value.is_array() && is_index(token) && std::stoul(token) < value.size())
       return write(value[std::stoul(token)], below, tokens.subspan(1), std::move(made));

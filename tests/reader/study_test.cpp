@@ -261,6 +261,18 @@ TEST_CASE("--set changes, adds, and makes axes") {
     CHECK(std::holds_alternative<AllReduceStrategy>(
         scenario_of({"/cluster/workers=4", "/from=" + folder.file("other.json")}).strategy));
   }
+  SECTION("a field of the strategy that a scenario without one has") {
+    const Study study =
+        study_of(Changes{}, {"/strategy/exchange/grouping=bucketed", "/strategy/collective/algorithm=ring"});
+    const auto& strategy = std::get<AllReduceStrategy>(study.points[0].scenario.strategy);
+    CHECK(strategy.exchange.grouping == Grouping::bucketed);
+    CHECK(strategy.collective.algorithm == Algorithm::ring);
+    CHECK(std::get<PipelinedStrategy>(
+              study_of(Changes{}, {"/strategy/collective/algorithm=ring", "/strategy/kind=pipelined"})
+                  .points[0]
+                  .scenario.strategy)
+              .collective.algorithm == Algorithm::ring);
+  }
   SECTION("a field of one of a list of parts") {
     const Study study = study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}}, {"/workload/1/batch=64"});
     CHECK(points(study) == Texts{"workload=resnet50-v100", "workload=vgg16-v100"});
@@ -400,6 +412,19 @@ TEST_CASE("a change that makes two values of a list alike is named, not the list
         std::string::npos);
   CHECK(refusal_of(Changes{{"/workload", Json::parse(R"({"from": ["vgg16-v100", "vgg16-v100"], "batch": 8})")}})
             .find("found an object a second time") != std::string::npos);
+}
+
+TEST_CASE("of a kind that is missing it is said which have the fields that are there") {
+  CHECK(
+      refusal_of(Changes{}, {"/strategy/width=3"}) ==
+      "--set: /strategy/kind: found nothing; allowed: all-reduce, parameter-server, pipelined, local-sgd, sharded, gossip, "
+      "collective; add it: pipelined has width");
+  const std::string topology = refusal_of(Changes{}, {"/cluster/topology/nics=2", "/cluster/topology/gpus_per_node=8"});
+  INFO(topology);
+  CHECK(topology.find("/cluster/topology/kind: found nothing") != std::string::npos);
+  CHECK(topology.ends_with("; add it: nodes has nics and gpus_per_node"));
+  CHECK(refusal_of(Changes{{"/compressor", {{"rank", 4}}}}).ends_with("; add it: powersgd, atomo have rank"));
+  CHECK(refusal_of(Changes{}, {"/strategy/colour=red"}).ends_with("gossip, collective; add it"));
 }
 
 TEST_CASE("a second list in a list's place is refused where it was written") {
