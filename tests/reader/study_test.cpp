@@ -233,6 +233,17 @@ TEST_CASE("--set changes, adds, and makes axes") {
                  {R"(/workload/profile=["v100-datasheet", "a100-datasheet"])", "/workload/profile/bend/value=3"});
     CHECK(points(axis) == Texts{"profile=v100-datasheet", "profile=a100-datasheet"});
     CHECK(axis.points[1].scenario.workload->profile->bend.value == 3);
+    // A network's own file may name the profile.
+    const Folder folder;
+    folder.write("net.json", network.dump());
+    const std::string file = folder.write("s.json", good_scenario({{"/workload", "net.json"}}));
+    const auto profile = [&](const std::string& set) {
+      return *load_study(file, {parse_override(set)}, default_library()).points.at(0).scenario.workload->profile;
+    };
+    CHECK(profile("/workload/profile/bend/value=3").name == "v100-datasheet");
+    CHECK(profile("/workload/profile/bend/value=3").bend.value == 3);
+    CHECK(profile("/workload/profile=a100-datasheet").name == "a100-datasheet");
+    CHECK(profile(R"(/workload/profile={"from": "a100-datasheet"})").name == "a100-datasheet");
   }
   SECTION("a field of a part that a scenario has from the one it is laid over") {
     const Folder folder;
