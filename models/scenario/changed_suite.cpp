@@ -97,9 +97,10 @@ class Changing {
   [[nodiscard]] Study expanded(const std::vector<std::size_t>& points, const std::vector<Override>& changes) const {
     std::vector<std::vector<Coordinate>> wanted;
     for (const std::size_t point : points) wanted.push_back(by_pointers(suite_.study, suite_.study.points[point]));
-    return expand_study(suite_.document, changes, library_, kMaxPoints, [&](const std::vector<Coordinate>& beginning) {
+    return expand_study(suite_.document, changes, library_, kMaxPoints, [&](const std::vector<Coordinate>& some) {
       return std::any_of(wanted.begin(), wanted.end(), [&](const std::vector<Coordinate>& one) {
-        return beginning.size() <= one.size() && std::equal(beginning.begin(), beginning.end(), one.begin());
+        return std::all_of(some.begin(), some.end(),
+                           [&](const Coordinate& c) { return std::find(one.begin(), one.end(), c) != one.end(); });
       });
     });
   }

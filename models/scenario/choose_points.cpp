@@ -28,14 +28,6 @@ std::optional<std::pair<std::string, std::string>> split(const std::string& choi
   return std::pair(choice.substr(0, equals), choice.substr(equals + 1));
 }
 
-void expect_value(const Study& study, const std::string& axis, const std::string& value) {
-  std::vector<std::string> values;
-  std::set<std::string> seen;
-  for (const StudyPoint& point : study.points)
-    if (const std::string* has = value_on(point, axis); has && seen.insert(*has).second) values.push_back(*has);
-  if (!seen.contains(value)) throw std::invalid_argument(no_such_value(axis, value, values));
-}
-
 }  // namespace
 
 std::string nearest_coordinate(const std::string& name, const std::vector<std::string>& known) {
@@ -52,11 +44,15 @@ PointFilter filter_of(const std::vector<std::string>& choices) {
   std::map<std::string, std::set<std::string>> chosen;
   for (const std::string& choice : choices)
     if (const auto parts = split(choice)) chosen[parts->first].insert(parts->second);
-  return [chosen](const std::vector<Coordinate>& beginning) {
-    return std::all_of(beginning.begin(), beginning.end(), [&](const Coordinate& c) {
-      for (const std::string& name : {c.axis, c.axis.substr(c.axis.rfind('/') + 1)})
-        if (const auto values = chosen.find(name); values != chosen.end()) return values->second.contains(c.value);
-      return true;
+  return [chosen](const std::vector<Coordinate>& some) {
+    return std::all_of(some.begin(), some.end(), [&](const Coordinate& c) {
+      bool named = false;
+      for (const std::string& name : std::set{c.axis, c.axis.substr(c.axis.rfind('/') + 1)})
+        if (const auto values = chosen.find(name); values != chosen.end()) {
+          if (values->second.contains(c.value)) return true;
+          named = true;
+        }
+      return !named;
     });
   };
 }
@@ -66,9 +62,11 @@ void choose_points(Study& study, const std::vector<std::string>& choices) {
   for (const std::string& choice : choices) {
     const auto parts = split(choice);
     if (!parts) throw std::invalid_argument(fmt::format("\"{}\" is not AXIS=VALUE", choice));
-    const std::string &axis = study.axes[find_axis(study, parts->first)], &value = parts->second;
-    expect_value(study, axis, value);
-    chosen[axis].insert(value);
+    const std::size_t axis = find_axis(study, parts->first);
+    const std::vector<std::string>& values = study.axis_values[axis];
+    if (std::find(values.begin(), values.end(), parts->second) == values.end())
+      throw std::invalid_argument(no_such_value(study.axes[axis], parts->second, values));
+    chosen[study.axes[axis]].insert(parts->second);
   }
   std::erase_if(study.points, [&](const StudyPoint& point) {
     return std::any_of(chosen.begin(), chosen.end(), [&](const auto& one) {

@@ -10,6 +10,8 @@
 
 #include "models/part/describe.hpp"
 #include "models/part/other_words.hpp"
+#include "models/part/writer.hpp"
+#include "models/scenario/fields.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/scenario_axes.hpp"
 
@@ -49,6 +51,19 @@ bool is_part(std::string_view pointer) {
          (slash == std::string_view::npos || is_index(pointer.substr(slash + 1)));
 }
 
+/// True where a text is a reference with which fields may be laid over what it names: at parts, profiles and a network's
+/// variant, in lists of them as well.
+bool may_be_reference(const std::string& pointer) {
+  constexpr std::string_view kPlaces[] = {
+      "/workload",     "/cluster",          "/strategy",         "/compressor",
+      "/codec/device", "/workload/profile", "/workload/variant", "/workload/measured/profile"};
+  const auto tokens = tokens_of(pointer);
+  std::string place;
+  for (const std::string& token : tokens.value_or(std::vector<std::string>{}))
+    if (!is_index(token)) place += "/" + token;
+  return std::find(std::begin(kPlaces), std::end(kPlaces), place) != std::end(kPlaces);
+}
+
 /// Given times do not follow batch and dtype: where one is about to change in a layer table, the table keeps what its
 /// times are for.
 void keep_timing(Json& table, std::string_view key, const Json& value) {
@@ -67,8 +82,12 @@ void keep_timing(Json& table, std::string_view key, const Json& value) {
 constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
 
 /// Lays `over` on `base`: objects merge key by key, anything else replaces. An object whose "kind" changes
-/// replaces as a whole, since its old keys mean nothing under the new kind.
+/// replaces as a whole, since its old keys mean nothing under the new kind. Fields that make no profile of their own, for
+/// want of its name, are laid over what a profile's name leads to.
 void lay_over(Json& base, const Json& over, const std::string& pointer, const Origins& written, Origins& origins) {
+  const bool is_profile = pointer == "/workload/profile" || pointer == "/workload/measured/profile";
+  if (is_profile && base.is_string() && over.is_object() && !over.contains("name"))
+    base = Json::object({{"from", base}});
   const bool other_kind = over.is_object() && over.contains("kind") && base.is_object() && base.contains("kind") &&
                           base["kind"] != over["kind"];
   if (!base.is_object() || !over.is_object() || other_kind) {
@@ -160,6 +179,8 @@ std::optional<fs::path> shared_workload(const Json& name, const Document& docume
   return path;
 }
 
+}  // namespace
+
 bool is_utf8(const std::string& text) {
   try {
     static_cast<void>(Json(text).dump());
@@ -168,8 +189,6 @@ bool is_utf8(const std::string& text) {
     return false;
   }
 }
-
-}  // namespace
 
 void forget_schema(Json& part) {
   if (part.is_object()) part.erase("$schema");
@@ -219,6 +238,16 @@ Fault Origins::locate(Fault fault) const {
 }
 
 std::string Origins::file_of(std::string_view pointer) const { return place_of(pointer).file; }
+
+std::vector<Origins::Place> Origins::changes_below(std::string_view pointer, std::string_view list) const {
+  const Fault top = locate({"", std::string(list), "", "", ""});
+  std::vector<Place> changes;
+  for (const Place& place : places_)
+    if (place.pointer != pointer && is_at_or_below(place.pointer, pointer) &&
+        (place.file != top.file || !is_at_or_below(place.place, top.pointer)))
+      changes.push_back(place);
+  return changes;
+}
 
 std::filesystem::path PartFiles::find(std::string_view part, const std::string& reference, const std::string& file,
                                       const std::string& pointer) const {
@@ -313,6 +342,12 @@ Override parse_override(const std::string& text) {
 
 namespace {
 
+/// The kind of the strategy that a scenario without one has, where that has the field; else nothing.
+Json default_strategy_with(const std::string& field) {
+  const Json strategy = write_value(ScenarioFields{}.strategy.value);
+  return strategy.contains(field) ? Json{{"kind", strategy["kind"]}} : Json();
+}
+
 bool is_workload(std::string_view pointer) { return pointer.starts_with("/workload") && is_part(pointer); }
 
 /// Writes a change into a document, from place to place.
@@ -334,7 +369,7 @@ class Writing {
     if (tokens.empty()) return set(value, here, made);
     const std::string& token = tokens.front();
     if (is_part(here) && is_index(token)) list_files(value, here, document_);
-    if (value.is_string() && is_part(here)) value = Json::object({{"from", value}});
+    if (value.is_string() && may_be_reference(here)) value = Json::object({{"from", value}});
     if (is_workload(here) && std::find(std::begin(kTimedFor), std::end(kTimedFor), token) != std::end(kTimedFor))
       keep_timing(value, token, change_.value);
     if (value.is_array() && !is_index(token) && is_axis(here)) {
@@ -344,6 +379,7 @@ class Writing {
     }
     const std::string below = pointer_to(here, token);
     if (value.is_null() && made.empty()) made = here;
+    if (value.is_null() && here == "/strategy") value = default_strategy_with(token);
     if (value.is_object() && !value.contains(token) && made.empty()) made = below;
     if (value.is_array() && is_index(token) && std::stoul(token) < value.size())
       return write(value[std::stoul(token)], below, tokens.subspan(1), std::move(made));
@@ -387,18 +423,29 @@ void apply(const Override& change, Document& document) {
   writing.write();
 }
 
-void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults) {
-  const auto resolve = [&](Json& value, const std::string& pointer, const auto& how) {
-    try {
-      how();
-    } catch (const ScenarioError& error) {
-      faults.insert(faults.end(), error.faults().begin(), error.faults().end());
-      value = nullptr;
-      document.given_up.push_back(pointer);
-    }
-  };
+namespace {
+
+/// Resolves one value; one that cannot be becomes null and is given up.
+template <class How>
+void attempt(Document& document, Json& value, const std::string& pointer, std::vector<Fault>& faults, const How& how) {
+  try {
+    how();
+  } catch (const ScenarioError& error) {
+    faults.insert(faults.end(), error.faults().begin(), error.faults().end());
+    value = nullptr;
+    document.given_up.push_back(pointer);
+  }
+}
+
+}  // namespace
+
+void resolve_scenario(Document& document, PartFiles& files, std::vector<Fault>& faults) {
   if (document.json.is_object() && document.json.contains("from"))
-    resolve(document.json, "", [&] { follow(document.json, "scenario", "", document, files); });
+    attempt(document, document.json, "", faults, [&] { follow(document.json, "scenario", "", document, files); });
+}
+
+void resolve_references(Document& document, PartFiles& files, std::vector<Fault>& faults) {
+  resolve_scenario(document, files, faults);
   if (!document.json.is_object()) return;
   for (const std::string_view part : kParts) {
     const auto found = document.json.find(std::string(part));
@@ -407,7 +454,7 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
     list_files(*found, pointer, document);
     if (found->is_array()) continue;
     forget_schema(*found);
-    resolve(*found, pointer, [&] {
+    attempt(document, *found, pointer, faults, [&] {
       if (part == "workload") {
         document.workload_file.reset();
         if (found->is_string()) document.workload_file = shared_workload(*found, document, files);
@@ -422,7 +469,8 @@ void resolve_references(Document& document, PartFiles& files, std::vector<Fault>
     return;
   Json& device = (*codec)["device"];
   forget_schema(device);
-  resolve(device, "/codec/device", [&] { follow(device, "profile", "/codec/device", document, files); });
+  attempt(document, device, "/codec/device", faults,
+          [&] { follow(device, "profile", "/codec/device", document, files); });
 }
 
 }  // namespace stepcast

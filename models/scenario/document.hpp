@@ -32,10 +32,14 @@ class Origins {
   /// The file that wrote the value at `pointer`.
   [[nodiscard]] std::string file_of(std::string_view pointer) const;
 
- private:
+  /// From `pointer` on, values come from `place` in `file`.
   struct Place {
     std::string pointer, file, place;
   };
+  /// What was changed below `pointer` by others than who wrote the list that it is in.
+  [[nodiscard]] std::vector<Place> changes_below(std::string_view pointer, std::string_view list) const;
+
+ private:
   [[nodiscard]] const Place& place_of(std::string_view pointer) const;
   std::vector<Place> places_;
 };
@@ -115,16 +119,23 @@ struct Override {
   std::string place;  ///< pointer inside `file`
 };
 
+/// Whether JSON can hold the text.
+bool is_utf8(const std::string& text);
+
 /// Parses "/json/pointer=value"; the value is JSON where it parses as such, otherwise text, unless it begins as
 /// an object, a list or a quoted text.
 /// @throws ScenarioError
 Override parse_override(const std::string& text);
 
-/// Writes the value into the document, creating objects on the way. A part given by reference becomes
-/// {"from": reference} with the value laid over it. Below the list of an axis each of its values gets it.
+/// Writes the value into the document, creating objects on the way. A part, profile or network's variant given by
+/// reference becomes {"from": reference} with the value laid over it; a strategy that is not there, the default one where
+/// that has the field. Below the list of an axis each of its values gets it.
 /// A workload that was taken out of the document is back in it where the pointer leads into it.
 /// @throws ScenarioError when the pointer is malformed, empty, or leads through a value that is no object or list
 void apply(const Override& change, Document& document);
+
+/// Replaces the reference at the top, if there is one, as resolve_references does.
+void resolve_scenario(Document& document, PartFiles& files, std::vector<Fault>& faults);
 
 /// Replaces every reference of the scenario ("from" at the top, and each part given as text or with "from") by
 /// the content of its file, with sibling keys laid over it; a part "from" a list of files by a list of such parts. A

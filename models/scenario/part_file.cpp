@@ -64,6 +64,20 @@ std::string part_of_file(const Json& json) {
   return most->first;
 }
 
+std::optional<Fault> no_scenario(const Json& json, const std::string& file) {
+  const std::string part = part_of_file(json);
+  if (part == "scenario") return {};
+  // Who names parts means a scenario, whatever else stands beside them.
+  for (const char* key : {"workload", "cluster", "strategy", "compressor"})
+    if (json.contains(key)) return {};
+  const std::string path = file.ends_with(".json") ? file : "FILE.json";
+  std::string use;
+  if (part == "suite") use = fmt::format("stepcast validate {} compares it with its measurements", path);
+  else if (part == "profile") use = fmt::format("a scenario's workload names it: \"profile\": \"{}\"", path);
+  else use = fmt::format("a scenario names it: \"{}\": \"{}\"", part, path);
+  return Fault{file, "", fmt::format("what seems to be a {}", part), "a scenario", std::move(use)};
+}
+
 Json resolve_part(std::string_view part, Json json, const std::filesystem::path& file,
                   const std::filesystem::path& library) {
   forget_schema(json);

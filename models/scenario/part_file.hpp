@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "models/part/fault.hpp"
 #include "models/part/json.hpp"
 
 namespace stepcast {
@@ -12,6 +14,10 @@ namespace stepcast {
 /// What a file holds: "scenario", "suite", "workload", "cluster", "profile", "strategy" or "compressor", whichever knows
 /// most of its keys; "scenario" where none knows more of them than a scenario does.
 std::string part_of_file(const Json& json);
+
+/// What to say where a scenario is wanted of a file that is something else, with what is done with such a file; nothing
+/// of one that may be meant as a scenario.
+std::optional<Fault> no_scenario(const Json& json, const std::string& file);
 
 /// A cluster's, strategy's or compressor's file as a scenario would take it, with what it is laid over.
 /// @param json  what the file holds, which may be none's: `file` is then what faults call it

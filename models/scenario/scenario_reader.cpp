@@ -1,5 +1,6 @@
 #include "models/scenario/scenario_reader.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/part/reader.hpp"
+#include "models/part/writer.hpp"
 #include "models/scenario/check.hpp"
 #include "models/scenario/check_workload.hpp"
 #include "models/scenario/workload_document.hpp"
@@ -51,7 +53,29 @@ void find_platform(const Document& document, Cluster& cluster, std::vector<Fault
         {"", pointer,
          fmt::format("{}, but there is no file {}", describe_value(xml->file), shorten(path.string(), 200)),
          "an existing SimGrid platform file", "paths are relative to the file that names them"});
+  else if (!is_utf8(path.string()))
+    faults.push_back({"", pointer, fmt::format("{} in a folder whose name is not UTF-8", describe_value(xml->file)),
+                      "a path that is UTF-8", "rename the folder"});
   xml->file = path.string();
+}
+
+/// Of a kind that is missing it is said which have the fields that are there.
+template <class Variant>
+void tell_kinds(const Json& document, const std::string& pointer, std::vector<Fault>& faults) {
+  const auto missing = std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) {
+    return fault.pointer == pointer_to(pointer, "kind") && fault.found == "nothing";
+  });
+  if (missing == faults.end()) return;
+  std::vector<std::string> fields, kinds;
+  for (const auto& [field, value] : document.at(Json::json_pointer(pointer)).items()) fields.push_back(field);
+  for_each_part(static_cast<const Variant*>(nullptr), [&]<class Part>(std::in_place_type_t<Part>) {
+    const Json part = write_value(Variant(Part{}));
+    if (std::all_of(fields.begin(), fields.end(), [&](const std::string& field) { return part.contains(field); }))
+      kinds.emplace_back(Part::kind);
+  });
+  if (fields.empty() || kinds.empty()) return;
+  missing->remedy = fmt::format("add it: {} {} {}", fmt::join(kinds, ", "), kinds.size() == 1 ? "has" : "have",
+                                fmt::join(fields, " and "));
 }
 
 /// What a run's data set is counted in.
@@ -97,6 +121,9 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   FieldsReader reader(document.json, reading.faults);
   ScenarioFields::describe(reader, fields);
   reader.report_unknown_keys();
+  tell_kinds<Strategy>(document.json, "/strategy", reading.faults);
+  tell_kinds<Compressor>(document.json, "/compressor", reading.faults);
+  tell_kinds<Topology>(document.json, "/cluster/topology", reading.faults);
   reading.on_impossible = fields.impossible;
 
   Scenario& scenario = reading.scenario;

@@ -30,7 +30,7 @@ class Expansion {
         unused_(file.string()) {}
 
   Study expand(Document document, const std::vector<Override>& overrides) {
-    for (const Override& change : overrides) attempt([&] { stepcast::apply(change, document); });
+    apply(overrides, document);
     study_.source = document.json.dump() + "\n";
     resolve(document);
     if (document.json.is_object()) expand_variants(document, overrides);
@@ -51,6 +51,18 @@ class Expansion {
   }
 
  private:
+  /// A scenario that is laid over another is changed as a whole, whichever of the two wrote a field.
+  void apply(const std::vector<Override>& overrides, Document& document) {
+    const auto is_base = [](const Override& change) { return change.pointer == "/from"; };
+    for (const Override& change : overrides)
+      if (is_base(change)) attempt([&] { stepcast::apply(change, document); });
+    std::vector<Fault> faults;
+    resolve_scenario(document, files_, faults);
+    add(faults);
+    for (const Override& change : overrides)
+      if (!is_base(change)) attempt([&] { stepcast::apply(change, document); });
+  }
+
   void expand_variants(const Document& document, const std::vector<Override>& overrides) {
     std::vector<Fault> faults;
     std::vector<Variant> variants;
@@ -65,6 +77,7 @@ class Expansion {
       if (lost.note) study_.notes.push_back(*std::move(lost.note));
     }
     for (std::size_t i = 0; i < variants.size() && !full(); ++i) {
+      see("variant", variants[i].name);
       if (!is_wanted({{"variant", variants[i].name}})) continue;
       Document copy = document;
       const std::string place = fmt::format("/variants/{}/set", i);
@@ -136,6 +149,7 @@ class Expansion {
     find_repeated(document, axis, values);
     const auto labels = axis_labels(values);
     for (std::size_t i = 0; i < values.size() && !full(); ++i) {
+      see(axis, labels[i]);
       std::vector<Coordinate> extended = coordinates;
       extended.push_back({axis, labels[i]});
       if (!is_wanted(extended)) continue;
@@ -144,11 +158,16 @@ class Expansion {
       copy.origins.move(pointer_to(axis, i), axis);
       for (Document::Spread& spread : copy.spread)
         if (spread.list == axis) spread.value = labels[i];
+      const bool lists_files = values[i].is_object() && values[i].contains("from") && values[i]["from"].is_array();
+      const Fault second =
+          copy.origins.locate({"", lists_files ? pointer_to(axis, "from") : axis,
+                               describe_value(lists_files ? values[i]["from"] : values[i]),
+                               "one value in each place of an axis", "write its values into the list around it"});
       resolve(copy);
       if (copy.json[pointer].is_array()) {
         const auto left = scenario_axes(copy.json);
         if (std::find(left.begin(), left.end(), axis) != left.end()) {
-          add_fault(copy, axis, describe_value(values[i]), "one value in each place of an axis");
+          add({second});
           give_up(copy, axis);
         }
       }
@@ -167,8 +186,30 @@ class Expansion {
     *found = nullptr;
   }
 
-  [[nodiscard]] bool is_wanted(const std::vector<Coordinate>& beginning) const {
-    return !wanted_ || wanted_(beginning);
+  [[nodiscard]] bool is_wanted(const std::vector<Coordinate>& some) const { return !wanted_ || wanted_(some); }
+
+  void see(const std::string& axis, const std::string& value) {
+    auto found = std::find_if(seen_.begin(), seen_.end(), [&](const SeenAxis& one) { return one.pointer == axis; });
+    if (found == seen_.end()) found = seen_.insert(seen_.end(), {axis, {}, {}});
+    if (found->known.insert(value).second) found->values.push_back(value);
+  }
+
+  /// How many points these axes make at most.
+  /// @param wanted  of those alone that are wanted
+  [[nodiscard]] double product(const Document& document, const std::vector<std::string>& axes, bool wanted) const {
+    double points = 1;
+    for (const std::string& axis : axes) {
+      const Json& values = document.json[Json::json_pointer(axis)];
+      std::size_t count = values.size();
+      if (wanted) {
+        const auto labels = axis_labels(values);
+        count = static_cast<std::size_t>(std::count_if(labels.begin(), labels.end(), [&](const std::string& label) {
+          return is_wanted({{axis, label}});
+        }));
+      }
+      points *= std::max<double>(1, static_cast<double>(count));
+    }
+    return points;
   }
 
   /// Counts the points that the axes in sight make before any is made.
@@ -178,10 +219,12 @@ class Expansion {
                 fmt::format("at most {} axes", kMaxAxes));
       return false;
     }
-    double points = 1;
-    for (const std::string& axis : axes)
-      points *= std::max<double>(1, static_cast<double>(document.json[Json::json_pointer(axis)].size()));
-    if (static_cast<double>(points_) + points <= static_cast<double>(max_points_)) return true;
+    const auto are_few = [&](double points) {
+      return static_cast<double>(points_) + points <= static_cast<double>(max_points_);
+    };
+    double points = product(document, axes, false);
+    if (are_few(points)) return true;
+    if (wanted_ && are_few(points = product(document, axes, true))) return true;
     add_fault(document, axes.front(),
               fmt::format("an axis of a study of {:g} points or more", static_cast<double>(points_) + points),
               fmt::format("at most {} points", max_points_), "split the study");
@@ -190,11 +233,30 @@ class Expansion {
   }
 
   void find_repeated(const Document& document, const std::string& axis, const Json& values) {
-    std::set<std::string> seen;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (!seen.insert(values[i].dump()).second)
-        add_fault(document, pointer_to(axis, i), describe_value(values[i]) + " a second time",
-                  "each value of an axis once");
+    constexpr const char* allowed = "each value of an axis once";
+    std::map<std::string, std::size_t> seen;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto [first, is_new] = seen.emplace(values[i].dump(), i);
+      if (is_new) continue;
+      const std::string own = pointer_to(axis, i), other = pointer_to(axis, first->second);
+      auto changes = document.origins.changes_below(own, axis);
+      if (changes.empty()) changes = document.origins.changes_below(other, axis);
+      if (changes.empty()) {
+        add_fault(document, own, describe_value(values[i]) + " a second time", allowed);
+        continue;
+      }
+      // Whoever wrote the list told them apart; the changes no longer do.
+      std::vector<std::string> others;
+      for (std::size_t k = 1; k < changes.size(); ++k)
+        others.push_back(fmt::format("{}: {}", changes[k].file, changes[k].place));
+      const std::string& changed = changes.front().pointer;
+      const Json::json_pointer field(changed.substr(changed.find('/', axis.size() + 1)));
+      add({{changes.front().file, changes.front().place,
+            fmt::format("{}{}, which makes {} what {} is",
+                        describe_value(values[i].contains(field) ? values[i][field] : Json()),
+                        others.empty() ? "" : fmt::format(", beside {}", fmt::join(others, ", ")), own, other),
+            allowed, "leave one of the two out, or let them differ in another field"}});
+    }
   }
 
   void add_point(const Document& document, std::vector<Coordinate> coordinates) {
@@ -367,6 +429,8 @@ class Expansion {
     for (const StudyPoint& point : study_.points)
       for (const Coordinate& c : point.coordinates)
         if (std::find(pointers.begin(), pointers.end(), c.axis) == pointers.end()) pointers.push_back(c.axis);
+    if (study_.points.empty())
+      for (const SeenAxis& axis : seen_) pointers.push_back(axis.pointer);
     const auto short_name = [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); };
     std::map<std::string, std::string> names;
     for (const std::string& pointer : pointers) {
@@ -376,10 +440,20 @@ class Expansion {
       names[pointer] = alike > 1 ? pointer : short_name(pointer);
       study_.axes.push_back(names[pointer]);
       study_.axis_pointers.push_back(pointer);
+      const auto seen =
+          std::find_if(seen_.begin(), seen_.end(), [&](const SeenAxis& one) { return one.pointer == pointer; });
+      study_.axis_values.push_back(seen->values);
     }
     for (StudyPoint& point : study_.points)
       for (Coordinate& c : point.coordinates) c.axis = names[c.axis];
   }
+
+  /// An axis that was come upon, with its values, wanted or not.
+  struct SeenAxis {
+    std::string pointer;
+    std::vector<std::string> values;
+    std::set<std::string> known;  ///< the values
+  };
 
   /// An override of a field of what the variant being expanded sets.
   struct ChangedAfter {
@@ -394,6 +468,7 @@ class Expansion {
   /// Workloads, by their text and the files that profiles are relative to.
   std::map<std::string, std::shared_ptr<const Json>> taken_out_;
   Study study_;
+  std::vector<SeenAxis> seen_;
   std::vector<Fault> faults_;
   LeftOut left_out_;
   UnusedFields unused_;

@@ -35,8 +35,8 @@ struct StudyPoint {
   std::vector<std::string> notes;  ///< on what its document writes without effect
 };
 
-/// Whether points that begin with these coordinates, whose axes are pointers, are wanted.
-using PointFilter = std::function<bool(const std::vector<Coordinate>& beginning)>;
+/// Whether points that have these coordinates among theirs, whose axes are pointers, may be wanted.
+using PointFilter = std::function<bool(const std::vector<Coordinate>& some)>;
 
 /// Every scenario that has to be answered for the point's report: its own, its phases, its baseline, that one's phases.
 std::vector<const Scenario*> questions_of(const StudyPoint& point);
@@ -47,6 +47,7 @@ struct Study {
   Output output;
   std::vector<std::string> axes;           ///< names, in order; "variant" first if there are variants
   std::vector<std::string> axis_pointers;  ///< where each axis stands in the document; "variant" for the variants
+  std::vector<std::vector<std::string>> axis_values;  ///< of each axis, also those that no point is left of
   std::string source;              ///< all that it was made from (document, overrides, part files): tells studies apart
   std::vector<std::string> notes;  ///< what whoever gave the overrides should know
   std::vector<StudyPoint> points;
@@ -59,7 +60,8 @@ inline constexpr std::size_t kMaxAxes = 64;
 /// that sets a value around it: so it changes a field of what variants set as a whole. One of which no variant leaves
 /// anything is a fault; where only some undo it, a note says so.
 /// @param library  folder with workloads/, clusters/, ... for parts given by bare name
-/// @param wanted   points that are not are neither read nor checked, and there may be none left; empty: all are
+/// @param wanted   points that are not are neither read, checked nor counted; where none is left, the axes are all that
+///                 were come upon. Empty: all are wanted
 /// @throws ScenarioError with every fault of every point, each once (the first kMaxFaults)
 Study load_study(const std::filesystem::path& file, const std::vector<Override>& overrides,
                  const std::filesystem::path& library, std::size_t max_points = kMaxPoints, PointFilter wanted = {});

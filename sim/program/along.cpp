@@ -182,7 +182,7 @@ int search_along(const AlongOptions& options, const Invocation& invocation, Base
     if (options.json != "-" && options.csv != "-") write_output("-", found.table);
     if (!options.csv.empty()) write_output(options.csv, found.csv);
     if (!options.json.empty())
-      write_output(options.json, found.document(make_manifest(study.at_first, invocation.arguments)).dump(1) + "\n");
+      write_output(options.json, json_text(found.document(make_manifest(study.at_first, invocation.arguments))));
     return kOk;
   } catch (const ScenarioError& error) {
     throw told_once(error, field, grid.size());

@@ -101,6 +101,26 @@ std::string text_at(const Json& object, const char* field) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// What a strategy's or compressor's kind means; "" of others.
+std::string meaning_of_kind(const std::string& shelf, const std::string& kind) {
+  std::string meaning;
+  const auto find = [&]<class Variant>(const Variant* of) {
+    for_each_part(of, [&]<class Part>(std::in_place_type_t<Part>) {
+      if (kind == Part::kind) meaning = Part::meaning;
+    });
+  };
+  if (shelf == "strategies") find(static_cast<const Strategy*>(nullptr));
+  else if (shelf == "compressors") find(static_cast<const Compressor*>(nullptr));
+  return meaning;
+}
+
+/// One line on a part: its description, or else its name, or else what its kind means.
+std::string meaning_of(const std::string& shelf, const Json& part) {
+  for (const char* field : {"description", "name"})
+    if (std::string text = text_at(part, field); !text.empty()) return text;
+  return meaning_of_kind(shelf, text_at(part, "kind"));
+}
+
 /// What is told of a file's content.
 CatalogueEntry entry_of(const std::string& shelf, Json json, const fs::path& file, const fs::path& library) {
   const std::string name = file.stem().string();
@@ -110,8 +130,8 @@ CatalogueEntry entry_of(const std::string& shelf, Json json, const fs::path& fil
   }
   if (!json.is_object()) throw ScenarioError({{file.string(), "", describe_value(json), "an object", ""}});
   json.erase("$schema");
-  const std::string description = text_at(json, "description");
-  return {shelf, name, description.empty() ? text_at(json, "name") : description, std::move(json)};
+  std::string meaning = meaning_of(shelf, json);
+  return {shelf, name, std::move(meaning), std::move(json)};
 }
 
 /// Whether a folder is there and the library's is another.
@@ -209,7 +229,10 @@ CatalogueEntry own_entry(const std::string& shelf, const Json& json, const std::
   CatalogueEntry entry = entry_of(shelf, json, file, library);
   if (shelf == "profiles") sound_profile(entry.details, file);
   else if (shelf == "suites") parse_suite(json.dump(), file, library);
-  else if (shelf != "workloads") entry.details = resolve_part(singular_of(shelf), json, file, library);
+  else if (shelf != "workloads") {
+    entry.details = resolve_part(singular_of(shelf), json, file, library);
+    entry.meaning = meaning_of(shelf, entry.details);  // of what the file is laid over, where it says nothing itself
+  }
   return entry;
 }
 

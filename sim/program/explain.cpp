@@ -189,7 +189,7 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   const std::string of_phases = choose_phase(study.points.front(), options.phase);
   check_outputs({options.study.file}, {options.scenario, options.json});
   const Json document = document_of(study.points.front().scenario);
-  if (!options.scenario.empty()) write_output(options.scenario, document.dump(1) + "\n");
+  if (!options.scenario.empty()) write_output(options.scenario, json_text(document));
   Explanation explanation = explain(study, document.dump(), options.study.file, options.jobs);
   if (!of_phases.empty()) explanation.point.notes.push_back(of_phases);
   if (tries_compressors(explanation, study.points.front().scenario))
@@ -203,7 +203,7 @@ int explain(const ExplainOptions& options, const Invocation& invocation) {
   if (options.json != "-" && options.scenario != "-") write_output("-", to_text(explanation));
   if (!options.json.empty())
     write_output(options.json,
-                 explanation_document(explanation, make_manifest(study, invocation.arguments)).dump(1) + "\n");
+                 json_text(explanation_document(explanation, make_manifest(study, invocation.arguments))));
   return kOk;
 }
 

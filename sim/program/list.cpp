@@ -52,7 +52,7 @@ void add_list(CLI::App& app, Invocation& invocation) {
     auto entries = catalogue(default_library());
     if (!shelf->empty()) std::erase_if(entries, [&](const CatalogueEntry& e) { return e.shelf != *shelf; });
     if (json->empty()) write_output("-", as_table(entries));
-    else write_output(*json, as_json(entries).dump(1) + "\n");
+    else write_output(*json, json_text(as_json(entries)));
     invocation.exit_code = kOk;
   });
 }

@@ -87,6 +87,10 @@ bool is_special(const fs::path& path) {
   return fs::exists(path, error) && !fs::is_regular_file(path, error);
 }
 
+std::string json_text(const Json& document) {
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 void write_output(const std::string& path, const std::string& text) {
   if (path == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -127,7 +131,7 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
 
 void draw_plot(const Json& report, const std::string& path) {
   Beside data(fs::temp_directory_path() / "stepcast-report.json");
-  write_file(data.path(), report.dump(), data.path().string());
+  write_file(data.path(), json_text(report), data.path().string());
   Beside picture(path);
   const std::string program = python();
   std::vector<std::string> words = {program, std::string(STEPCAST_NOTEBOOKS_DIR) + "/plot_speedup.py",

@@ -109,7 +109,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
     document = report_document(report, make_manifest(study, invocation.arguments));
   if (options.csv != "-" && options.json != "-") write_output("-", table_of(options, by, each, study, report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
-  if (!options.json.empty()) write_output(options.json, document.dump(1) + "\n");
+  if (!options.json.empty()) write_output(options.json, json_text(document));
   const int verdict = judge(report);
   if (!plot.empty()) {
     draw_plot(document, plot);

@@ -15,7 +15,7 @@ void add_schema(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->footer("Example: stepcast schema workload > workload.schema.json");
   command->callback([part, &invocation] {
-    write_output("-", (*part == "scenario" ? scenario_schema() : part_schema(*part)).dump(1) + "\n");
+    write_output("-", json_text(*part == "scenario" ? scenario_schema() : part_schema(*part)));
     invocation.exit_code = kOk;
   });
 }

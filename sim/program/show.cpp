@@ -103,7 +103,7 @@ bool write_layer_table(const std::string& shelf, const std::string& name, const 
   const WorkloadTable table =
       resolve_workload_file(is_path ? own : read_json(*file), *file, options.over(), default_library());
   if (gives_shapes(table)) {
-    write_output(target, as_json ? layer_table_json(table).dump(1) + "\n" : layer_table_text(table));
+    write_output(target, as_json ? json_text(layer_table_json(table)) : layer_table_text(table));
     return true;
   }
   if (options.any())
@@ -123,7 +123,7 @@ void write_entries(const std::vector<CatalogueEntry>& entries, const std::string
     text += as_text(object);
     all.push_back(std::move(object));
   }
-  write_output(target, as_json ? all.dump(1) + "\n" : text);
+  write_output(target, as_json ? json_text(all) : text);
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
     if (!write_layer_table(shelf, file, own, *options, target, !json->empty())) {
       if (is_scenario) {
         study->file = name;
-        write_output(target, resolved(*study).dump(1) + "\n");
+        write_output(target, json_text(resolved(*study)));
       } else {
         write_entries(is_file ? std::vector{own_entry(shelf, own, file, default_library())} : find(name, shelf), target,
                       !json->empty());

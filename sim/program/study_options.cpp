@@ -7,6 +7,7 @@
 
 #include "models/scenario/choose_points.hpp"
 #include "models/scenario/library.hpp"
+#include "models/scenario/part_file.hpp"
 #include "models/unit/parse.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/refused.hpp"
@@ -105,15 +106,17 @@ void add_evaluation(CLI::App& command, StudyOptions& options) {
 Study load(const StudyOptions& options, const std::vector<Override>& more) {
   std::vector<Override> changes = overrides(options);
   changes.insert(changes.end(), more.begin(), more.end());
-  const std::filesystem::path file = file_of(options.file);
+  const std::string file = file_of(options.file).string();
+  const std::string name = file == "-" ? "standard input" : file;
+  const Document document{read_json(file), Origins(name)};
   try {
-    return chosen(load_study(file, changes, default_library()), options.points);
+    return chosen(expand_study(document, changes, default_library()), options.points);
   } catch (const ScenarioError&) {
-    // What is wrong with points that were not asked for is no matter. Standard input is read only once.
-    if (options.points.empty() || options.file == "-") throw;
-    Study study = load_study(file, changes, default_library(), kMaxPoints, filter_of(options.points));
-    if (study.points.empty()) throw;
-    return chosen(std::move(study), options.points);
+    if (const auto fault = no_scenario(document.json, name)) throw ScenarioError({*fault});
+    // What is wrong with points that were not asked for is no matter.
+    if (options.points.empty()) throw;
+    return chosen(expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points)),
+                  options.points);
   }
 }
 

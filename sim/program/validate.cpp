@@ -101,7 +101,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
     for (const Suite& suite : suites) manifests.push_back(make_manifest(suite.study, invocation.arguments));
     Json document = validation_document(validations, manifests);
     for (std::size_t i = 0; i < figures.size(); ++i) document["suites"][i]["fit"] = figures[i];
-    write_output(options.json, document.dump(1) + "\n");
+    write_output(options.json, json_text(document));
   }
   int verdict = kOk;
   for (const Validation& validation : validations)

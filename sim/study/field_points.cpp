@@ -45,6 +45,7 @@ StudyPoint plain(StudyPoint point, bool baseline) {
 }  // namespace
 
 Field field_at(std::string pointer, std::string_view range) {
+  if (!is_utf8(pointer)) throw std::invalid_argument(fmt::format("\"{}\" is not UTF-8", pointer));
   std::string place = place_of(pointer);
   const auto between = takes_fractions(place) ? BetweenWholes::real_numbers : BetweenWholes::whole_numbers;
   return {std::move(pointer), std::move(place), parse_axis_range(range, between)};

@@ -125,6 +125,23 @@ done
 expect 0 show "$scenarios/quickstart.json" --point workload=resnet50-v100 --json - && prints '"variants": []'
 expect 2 show clusters/lab.json --profile v100-datasheet && says '--dtype are for workloads'
 expect 2 show clusters/lab.json --set /workers=8 && says 'only a scenario file has fields to change'
+# A part is no scenario: one line says what it seems to be and what is done with it.
+printf '%s' '{"kind": "top-k", "ratio": 0.5}' >out/half.json
+while read -r file part use; do
+  expect 3 run $file && prints_nothing && says '1 fault in' && says "$file: (whole document): found what seems to be a $part; allowed: a scenario; $use"
+done <<END
+workloads/my-resnet.json workload a scenario names it: "workload": "workloads/my-resnet.json"
+clusters/lab.json cluster a scenario names it: "cluster": "clusters/lab.json"
+half.json compressor a scenario names it: "compressor": "half.json"
+$scenarios/profiles/v100-datasheet.json profile a scenario's workload names it: "profile": "$scenarios/profiles/v100-datasheet.json"
+$scenarios/validation/hkbu-10gbe.json suite stepcast validate $scenarios/validation/hkbu-10gbe.json compares it
+END
+cp out/half.json stdin
+expect 3 explain - --point workers=4 && says 'standard input: (whole document): found what seems to be a compressor' && says '"compressor": "FILE.json"'
+rm out/half.json
+: >stdin
+printf '%s' '{"name": "s", "workload": "resnet50-v100", "workers": 4, "link": {"bandwidth": "1Gbps"}, "host_cost": "1ns/B"}' >flat.json
+expect 3 run ../flat.json && says '/workers: found an unknown key'
 # Names in one's own parts mean what a scenario in the working folder finds; standard input is read once.
 mv out/workloads/my-resnet.json out/workloads/resnet50.json
 sed -i 's/"name": "resnet50"/"name": "my own"/' out/workloads/resnet50.json
@@ -161,6 +178,35 @@ expect 0 list workloads && prints ' (./workloads) ResNet-50 on ImageNet'
 [[ $(grep -c '  vgg16-v100 ' stdout) == 1 ]] || fail 'one name twice, of which one hides the other'
 expect 0 list clusters --json - && prints '"folder": "./clusters"' && prints 'cannot be used; see stepcast show clusters/broken.json'
 rm -r out/workloads out/clusters out/laid-over.json
+# A strategy or compressor says what its kind means.
+mkdir out/strategies out/compressors
+printf '%s' '{"kind": "pipelined", "width": 3}' >out/strategies/late.json
+printf '%s' '{"from": "top-k", "ratio": 0.5}' >out/compressors/half.json
+expect 0 list strategies && prints '(./strategies) Pipe-SGD: gradients are applied K steps later'
+expect 0 show compressor compressors/half.json && prints 'meaning: the k elements of largest magnitude'
+expect 0 show half && prints 'meaning: the k elements of largest magnitude'
+rm -r out/strategies out/compressors
+# Names of files need not be UTF-8; JSON has to be, and says U+FFFD for what is not.
+mkdir out/strategies
+printf '%s' '{"kind": "gossip"}' >$'out/strategies/b\xff.json'
+cp good.json $'out/a\xff.json'
+for of in $'show b\xff' $'show strategies/b\xff.json' 'list strategies'; do
+  expect 0 $of --json - && prints '"name": "b�"'
+done
+for of in run 'explain --point workers=4' 'solve --along /cluster/workers=1..2' 'crossover --among workers --along /cluster/link/bandwidth=1Gbps..2Gbps'; do
+  expect 0 $of $'a\xff.json' --json - && prints '"a�.json"'
+done
+expect 0 validate "$scenarios/validation/ddp-2020.json" --csv $'a\xff.csv' --json - && prints '"a�.csv"'
+if /usr/bin/python3 -c 'import matplotlib' 2>stderr; then expect 0 run $'a\xff.json' --plot $'a\xff.svg' && says 'wrote a'; fi
+for command in 'solve --along' 'crossover --among workers --along'; do
+  expect 2 $command $'/cluster/\xff=1..2' ../good.json && says '--along: "/cluster/' && says 'is not UTF-8'
+done
+expect 2 validate ../suite.json --fit $'/cluster/\xff=1..2' && says 'is not UTF-8'
+mkdir $'out/f\xff'
+printf '%s' '<?xml version="1.0"?>' >$'out/f\xff/p.xml'
+sed 's/"link"/"topology": {"kind": "simgrid-xml", "file": "p.xml"}, "link"/' good.json >$'out/f\xff/s.json'
+expect 3 run $'f\xff/s.json' && says '/cluster/topology/file: found "p.xml" in a folder whose name is not UTF-8'
+rm -r out/strategies out/a* out/f*
 # A name that is nearly right.
 cp good.json out/mine.json
 expect 3 run quickstrat && prints_nothing && says 'did you mean quickstart?'
@@ -271,6 +317,20 @@ printf '%s' "${good/\[1, 4\]/[1, 0, 4]}" >three.json
 expect 3 run ../three.json && says 'found 0'
 expect 0 run ../three.json --point workers=4 && [[ ! -s stderr ]] || fail 'something about other points'
 expect 3 run ../three.json --point workers=4 --set /cluster/link/latency=2h && says '1 fault in' && says '--set: /cluster/link/latency: found "2h"; allowed: a time from 0 to 3600 s'
+cp three.json stdin
+expect 0 run - --point workers=4 && [[ ! -s stderr ]] || fail 'something about other points of standard input'
+: >stdin
+expect 2 run ../three.json --point workers=4 --point workers=5 && says '"5" is no value of workers; it has 1; 0; 4'
+# 1000 numbers of workers, 1001 latencies: more points than a study may have, of which one is asked for.
+python3 -c '
+import json
+study = json.load(open("good.json"))
+study["cluster"]["workers"] = list(range(1, 1001))
+study["cluster"]["link"]["latency"] = [f"{n}us" for n in range(1001)]
+json.dump(study, open("large.json", "w"))
+'
+expect 3 run ../large.json && says 'at most 1000000 points'
+expect 0 run ../large.json --point workers=4 --point latency=7us && prints '7us'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing

@@ -215,6 +215,75 @@ TEST_CASE("--set changes, adds, and makes axes") {
     CHECK(study.points[0].scenario.workload->batch == 64);
     CHECK(study.points[0].scenario.workload->gradients.size() == 161);
   }
+  SECTION("a field of a profile or a network's variant given by name") {
+    const Json network = Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "variant": "pufferfish",
+        "measured": {"forward": "31.9ms", "batch": 32, "dtype": "fp32", "profile": "v100-datasheet"}})");
+    const Study study =
+        study_of(Changes{{"/workload", network}, {"/codec/device", "v100-datasheet"}, {"/compressor", "fp16"}},
+                 {"/workload/profile/bend/value=3", "/workload/measured/profile/bend/value=5",
+                  "/codec/device/bend/value=6", "/workload/variant/factorize/rank_ratio=0.125"});
+    const Scenario& scenario = study.points[0].scenario;
+    CHECK(scenario.workload->profile->name == "v100-datasheet");
+    CHECK(scenario.workload->profile->bend.value == 3);
+    CHECK(scenario.workload->measured->profile.bend.value == 5);
+    CHECK(scenario.codec.device->bend.value == 6);
+    CHECK(scenario.workload->variant->factorize->rank_ratio == 0.125);
+    const Study axis =
+        study_of(Changes{{"/workload", network}},
+                 {R"(/workload/profile=["v100-datasheet", "a100-datasheet"])", "/workload/profile/bend/value=3"});
+    CHECK(points(axis) == Texts{"profile=v100-datasheet", "profile=a100-datasheet"});
+    CHECK(axis.points[1].scenario.workload->profile->bend.value == 3);
+    // A network's own file may name the profile.
+    const Folder folder;
+    folder.write("net.json", network.dump());
+    const std::string file = folder.write("s.json", good_scenario({{"/workload", "net.json"}}));
+    const auto profile = [&](const std::string& set) {
+      return *load_study(file, {parse_override(set)}, default_library()).points.at(0).scenario.workload->profile;
+    };
+    CHECK(profile("/workload/profile/bend/value=3").name == "v100-datasheet");
+    CHECK(profile("/workload/profile/bend/value=3").bend.value == 3);
+    CHECK(profile("/workload/profile=a100-datasheet").name == "a100-datasheet");
+    CHECK(profile(R"(/workload/profile={"from": "a100-datasheet"})").name == "a100-datasheet");
+  }
+  SECTION("a field of a part that a scenario has from the one it is laid over") {
+    const Folder folder;
+    folder.write("lab.json", R"({"workers": 8, "link": {"bandwidth": "10Gbps"}})");
+    folder.write(
+        "base.json",
+        R"({"name": "b", "workload": "resnet50-v100", "cluster": "lab.json", "strategy": "pipelined", "compressor": "top-k"})");
+    const std::string file =
+        folder.write("s.json", R"({"from": "base.json", "name": "s", "codec": {"device": "v100-datasheet"}})");
+    const auto scenario_of = [&](const std::vector<std::string>& sets) {
+      std::vector<Override> changes;
+      for (const std::string& set : sets) changes.push_back(parse_override(set));
+      return load_study(file, changes, default_library()).points.at(0).scenario;
+    };
+    const Scenario scenario =
+        scenario_of({"/cluster/workers=16", "/strategy/width=3", "/compressor/ratio=0.5", "/workload/batch=64"});
+    CHECK(scenario.name == "s");
+    CHECK(scenario.cluster.workers == 16);
+    CHECK(scenario.cluster.link.bandwidth == 10_Gbps);
+    CHECK(std::get<PipelinedStrategy>(scenario.strategy).width == 3);
+    CHECK(std::get<TopK>(scenario.compressor).ratio == 0.5);
+    CHECK(scenario.workload->batch == 64);
+    // The whole of a part replaces it; another base has its own.
+    CHECK(scenario_of({R"(/cluster={"workers": 2, "link": {"bandwidth": "1Gbps"}})"}).cluster.link.bandwidth == 1_Gbps);
+    folder.write("other.json", R"({"name": "o", "workload": "resnet50-v100", "cluster": "lab.json"})");
+    CHECK(std::holds_alternative<AllReduceStrategy>(
+        scenario_of({"/cluster/workers=4", "/from=" + folder.file("other.json")}).strategy));
+  }
+  SECTION("a field of the strategy that a scenario without one has") {
+    const Study study =
+        study_of(Changes{}, {"/strategy/exchange/grouping=bucketed", "/strategy/collective/algorithm=ring"});
+    const auto& strategy = std::get<AllReduceStrategy>(study.points[0].scenario.strategy);
+    CHECK(strategy.exchange.grouping == Grouping::bucketed);
+    CHECK(strategy.collective.algorithm == Algorithm::ring);
+    CHECK(std::get<PipelinedStrategy>(
+              study_of(Changes{}, {"/strategy/collective/algorithm=ring", "/strategy/kind=pipelined"})
+                  .points[0]
+                  .scenario.strategy)
+              .collective.algorithm == Algorithm::ring);
+  }
   SECTION("a field of one of a list of parts") {
     const Study study = study_of(Changes{{"/workload", {"resnet50-v100", "vgg16-v100"}}}, {"/workload/1/batch=64"});
     CHECK(points(study) == Texts{"workload=resnet50-v100", "workload=vgg16-v100"});
@@ -322,6 +391,64 @@ TEST_CASE("a part from one of several files is a list of parts") {
   CHECK(second.points[1].scenario.workload->batch == 8);
   CHECK(refusal_of(Changes{{"/workload", Json::parse(R"([{"from": ["resnet50-v100", "vgg16-v100"]}, "alexnet"])")}})
             .find("allowed: one value in each place of an axis") != std::string::npos);
+}
+
+TEST_CASE("a change that makes two values of a list alike is named, not the list") {
+  const Changes list{{"/workload", Json::parse(R"([{"from": "resnet50", "profile": "v100-datasheet", "batch": 32},
+                                                   {"from": "resnet50", "profile": "v100-datasheet", "batch": 64}])")}};
+  const std::string remedy = "; leave one of the two out, or let them differ in another field";
+  CHECK(
+      refusal_of(list, {"/workload/batch=16"}) ==
+      "--set: /workload/batch: found 16, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+          remedy);
+  CHECK(
+      refusal_of(list, {"/workload/1/batch=32"}) ==
+      "--set: /workload/1/batch: found 32, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+          remedy);
+  CHECK(
+      refusal_of(list, {"/workload/0/batch=64"}) ==
+      "--set: /workload/0/batch: found 64, which makes /workload/1 what /workload/0 is; allowed: each value of an axis once" +
+          remedy);
+  CHECK(refusal_of(list, {"/workload/batch=16", "/workload/dtype=fp16"}) ==
+        "--set: /workload/batch: found 16, beside --set: /workload/dtype, which makes /workload/1 what /workload/0 is; "
+        "allowed: each value of an axis once" +
+            remedy);
+  CHECK(points(study_of(list, {"/workload/batch=16", "/workload/1/dtype=fp16"})).size() == 2);
+  Changes with_variant = list;
+  with_variant.push_back({"/variants", Json::parse(R"([{"name": "a", "set": {"/workload/batch": 8}}])")});
+  CHECK(refusal_of(with_variant).find("/variants/0/set/~1workload~1batch: found 8, which makes /workload/1") !=
+        std::string::npos);
+  // Alike as they are written.
+  CHECK(refusal_of(Changes{{"/cluster/workers", {2, 2}}}).find("/cluster/workers/1: found 2 a second time") !=
+        std::string::npos);
+  CHECK(refusal_of(Changes{{"/workload", Json::parse(R"({"from": ["vgg16-v100", "vgg16-v100"], "batch": 8})")}})
+            .find("found an object a second time") != std::string::npos);
+}
+
+TEST_CASE("of a kind that is missing it is said which have the fields that are there") {
+  CHECK(
+      refusal_of(Changes{}, {"/strategy/width=3"}) ==
+      "--set: /strategy/kind: found nothing; allowed: all-reduce, parameter-server, pipelined, local-sgd, sharded, gossip, "
+      "collective; add it: pipelined has width");
+  const std::string topology = refusal_of(Changes{}, {"/cluster/topology/nics=2", "/cluster/topology/gpus_per_node=8"});
+  INFO(topology);
+  CHECK(topology.find("/cluster/topology/kind: found nothing") != std::string::npos);
+  CHECK(topology.ends_with("; add it: nodes has nics and gpus_per_node"));
+  CHECK(refusal_of(Changes{{"/compressor", {{"rank", 4}}}}).ends_with("; add it: powersgd, atomo have rank"));
+  CHECK(refusal_of(Changes{}, {"/strategy/colour=red"}).ends_with("gossip, collective; add it"));
+}
+
+TEST_CASE("a second list in a list's place is refused where it was written") {
+  const Changes list{{"/workload", Json::parse(R"(["resnet50-v100", "vgg16-v100"])")}};
+  const std::string wanted = "; allowed: one value in each place of an axis; write its values into the list around it";
+  CHECK(refusal_of(list, {R"(/workload/1/from=["alexnet", "vgg16"])"}) ==
+        "--set: /workload/1/from: found a list of 2" + wanted);
+  CHECK(refusal_of(list, {R"(/workload/from=["alexnet", "vgg16"])"})
+            .find("--set: /workload/from: found a list of 2" + wanted) != std::string::npos);
+  CHECK(refusal_of(list, {R"(/workload/1=["alexnet", "vgg16"])"}) == "--set: /workload/1: found a list of 2" + wanted);
+  CHECK(refusal_of(
+            Changes{{"/workload", Json::parse(R"([{"from": ["resnet50-v100", "vgg16-v100"]}, "bert-base-v100"])")}}) ==
+        "study.json: /workload/0/from: found a list of 2" + wanted);
 }
 
 TEST_CASE("a measured pass' profile is relative to the file that names it") {
@@ -780,6 +907,61 @@ TEST_CASE("a part pasted from its file keeps its $schema, which is for editors")
   REQUIRE(study.points.size() == 2);
   CHECK(study.points[1].scenario.workload->profile->name == "v100-datasheet");
   CHECK_FALSE(to_json(study.points[1].scenario)["workload"].contains("$schema"));
+}
+
+TEST_CASE("an axis is chosen by its last name where no other ends so") {
+  const auto chosen = [](const std::vector<std::string>& choices) {
+    Study study =
+        study_of(Changes{{"/cluster/groups", Json::parse(R"([{"count": 2, "bandwidth": ["1Gbps", "2Gbps"]}])")},
+                         {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}});
+    choose_points(study, choices);
+    return points(study);
+  };
+  CHECK(chosen({"/cluster/link/bandwidth=20Gbps"}).size() == 2);
+  CHECK_THROWS_WITH(chosen({"bandwidth=20Gbps"}),
+                    "bandwidth: 2 axes of the study end so; give one's whole pointer: /cluster/link/bandwidth or "
+                    "/cluster/groups/0/bandwidth");
+}
+
+TEST_CASE("what is said of a choice is of all of the axis' values, wanted or not") {
+  const auto refusal = [](const Changes& changes, const std::vector<std::string>& choices) -> std::string {
+    Study study = expand_study({Json::parse(good_scenario(changes)), Origins("s.json")}, {}, default_library(),
+                               kMaxPoints, filter_of(choices));
+    try {
+      choose_points(study, choices);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  // Of 0 workers nothing is said: they are not asked for.
+  const Changes wrong{{"/cluster/workers", {1, 0, 4}}, {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}};
+  CHECK(refusal(wrong, {"workers=4", "bandwidth=20Gbps"}) == "accepted");
+  CHECK(refusal(wrong, {"/cluster/workers=4", "workers=1"}) == "accepted");
+  CHECK(refusal(wrong, {"workers=4", "workers=5"}) == "\"5\" is no value of workers; it has 1; 0; 4");
+  CHECK(refusal(wrong, {"workers=5"}) == "\"5\" is no value of workers; it has 1; 0; 4");
+  CHECK(refusal(wrong, {"workers=4", "bandwidth=30Gbps"}) ==
+        "\"30Gbps\" is no value of bandwidth; it has 10Gbps; 20Gbps; did you mean \"10Gbps\"?");
+  CHECK(refusal({{"/cluster/workers", {0, 4}},
+                 {"/cluster/groups", Json::parse(R"([{"count": 2, "bandwidth": ["1Gbps", "2Gbps"]}])")},
+                 {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}},
+                {"workers=4", "bandwidth=20Gbps"})
+            .find("bandwidth: 2 axes of the study end so") == 0);
+}
+
+TEST_CASE("points that are not wanted do not count towards the largest study") {
+  const std::string text = good_scenario({{"/cluster/workers", {1, 2, 4}},
+                                          {"/cluster/link/bandwidth", {"1Gbps", "2Gbps"}},
+                                          {"/cluster/link/latency", {"1us", "2us", "3us"}}});
+  const auto count = [&](std::size_t most, const std::vector<std::string>& choices) {
+    return expand_study({Json::parse(text), Origins("s.json")}, {}, default_library(), most, filter_of(choices))
+        .points.size();
+  };
+  // 3 numbers of workers, 2 bandwidths, 3 latencies: with one latency of them 6 points, with one number of workers too 2.
+  CHECK(count(18, {}) == 18);
+  CHECK(count(6, {"latency=2us"}) == 6);
+  CHECK(count(2, {"latency=2us", "workers=4"}) == 2);
+  CHECK_THROWS_AS(count(5, {"latency=2us"}), ScenarioError);
 }
 
 TEST_CASE("points that are not wanted are not read") {
