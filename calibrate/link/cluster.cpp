@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <set>
 #include <stdexcept>
 #include <variant>
@@ -9,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "calibrate/link/fitted_times.hpp"
 #include "calibrate/link/joint_fit.hpp"
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/link/protocol_fit.hpp"
 #include "calibrate/statistics.hpp"
-#include "models/part/protocols.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
 
@@ -162,18 +161,6 @@ std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolF
   return text;
 }
 
-/// Of a message of the benchmark's: α, the mean over a ring's, and β.
-PathPrice path_of(const Cluster& cluster, const BenchmarkFit& fit) {
-  const Benchmark& benchmark = fit.benchmark;
-  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  if (nodes == nullptr) return {cluster.link.latency, inverse(cluster.link.bandwidth)};
-  if (benchmark.kind == Kind::collective && benchmark.hosts == 1)
-    return {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
-  const double leave = benchmark.kind == Kind::collective ? fit.part_that_leaves() : 1;
-  return {cluster.link.latency * leave + nodes->inner.latency,
-          inverse(std::min(cluster.link.bandwidth, nodes->inner.bandwidth))};
-}
-
 /// Links without protocols.
 ProtocolFit by_one_link(const JointFit& joint) {
   const auto path = [](const Interval& alpha, const Interval& beta) {
@@ -248,24 +235,6 @@ std::pair<Bytes, Bytes> fitted_sizes(const std::vector<BenchmarkFit>& fits) {
   for (const BenchmarkFit* fit : wanted)
     for (const Benchmark::Row& row : fit->benchmark.rows) sizes.insert(row.bytes);
   return {Bytes(*sizes.begin()), Bytes(*sizes.rbegin())};
-}
-
-std::vector<double> errors_of(const Cluster& cluster, const BenchmarkFit& fit) {
-  const PathPrice path = path_of(cluster, fit);
-  const double setup = fit.benchmark.kind == Kind::collective ? cluster.collective_cost.si() : 0;
-  std::vector<double> errors;
-  const std::vector<Protocol> protocols =
-      fit.benchmark.kind == Kind::collective ? protocols_of(cluster) : std::vector<Protocol>(1);
-  for (const Benchmark::Row& row : fit.benchmark.rows) {
-    double quickest = std::numeric_limits<double>::infinity();
-    for (const Protocol& protocol : protocols) {
-      const PathPrice by{path.alpha * protocol.latency, path.beta / protocol.bandwidth};
-      const Terms terms = terms_of(fit, row.bytes, by);
-      quickest = std::min(quickest, terms.messages * by.alpha.si() + terms.bytes * by.beta.si());
-    }
-    errors.push_back(std::abs(setup + quickest - row.seconds) / row.seconds);
-  }
-  return errors;
 }
 
 std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<BenchmarkFit>& fits) {

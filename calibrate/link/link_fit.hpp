@@ -89,9 +89,6 @@ std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<Benc
 /// What else is doubtful of what was written: latencies that do not go together, figures that nothing measured.
 std::vector<std::string> doubts(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
 
-/// |cluster's time - measured|/measured, a value for each row.
-std::vector<double> errors_of(const Cluster& cluster, const BenchmarkFit& fit);
-
 /// The smallest and the largest that the cluster is fitted to: of collectives, where there are any.
 std::pair<Bytes, Bytes> fitted_sizes(const std::vector<BenchmarkFit>& fits);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/link/fitted_times.hpp"
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/unit/format.hpp"

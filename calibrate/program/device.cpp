@@ -14,7 +14,7 @@
 #include "calibrate/profile.hpp"
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/identity.hpp"
-#include "calibrate/program/json_file.hpp"
+#include "calibrate/program/result_file.hpp"
 #include "calibrate/program/processes.hpp"
 #include "calibrate/report.hpp"
 #include "calibrate/torch_step.hpp"
@@ -247,13 +247,13 @@ void write_tables(const fs::path& folder, const std::vector<StepToMeasure>& step
                                    stepcast::name_of(step.table.dtype));
     std::replace_if(
         name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
-    JsonFile(folder / (name + ".json")).write(table);
+    ResultFile(folder / (name + ".json")).write(table);
   }
 }
 
 /// @return whether the profile has all of PyTorch's steps: one is left out where a layer of it is
 bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure>& steps,
-                   const std::vector<TorchPair>& torch_pairs, JsonFile& file) {
+                   const std::vector<TorchPair>& torch_pairs, ResultFile& file) {
   const auto samples = read_samples(options.samples());
   if (!samples) throw CalibrationError(options.samples().string() + " is gone; nothing was written");
   const MeasuredDevice device = device_of(samples->header, options.samples());
@@ -297,7 +297,7 @@ int fit(const DeviceOptions& given) {
   const DeviceOptions options = as_measured(given);
   const std::vector<StepToMeasure> steps = steps_of(options);
   const std::vector<TorchPair> pairs = torch_pairs(options, steps);
-  JsonFile file(options.output);
+  ResultFile file(options.output);
   return write_profile(options, steps, pairs, file) ? kOk : kFailed;
 }
 
@@ -312,7 +312,7 @@ int calibrate(const DeviceOptions& options) {
   // What is wrong with a table or a path is known before anything is measured.
   const std::vector<StepToMeasure> steps = steps_of(options);
   const std::vector<TorchPair> pairs = torch_pairs(options, steps);
-  JsonFile file(options.output);
+  ResultFile file(options.output);
   if (!options.tables.empty()) write_tables(options.tables, steps);
   if (options.fresh)
     for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/link/fitted_times.hpp"
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/program/command.hpp"
-#include "calibrate/program/json_file.hpp"
+#include "calibrate/program/result_file.hpp"
 #include "models/part/writer.hpp"
 #include "models/unit/parse.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 struct LinkOptions {
   std::vector<std::string> from;
-  std::string output, name, collective, algorithm, min_size, max_size;
+  std::string output, csv, name, collective, algorithm, min_size, max_size;
   int ranks = 0, most_protocols = kMostProtocols;
   std::optional<int> segments;
   bool in_place = false;
@@ -116,7 +117,8 @@ void fit_link(const LinkOptions& options) {
     const Cluster cluster =
         make_cluster(options.name.empty() ? std::filesystem::path(options.from.front()).stem().string() : options.name,
                      fits, options.most_protocols);
-    if (!options.output.empty()) JsonFile(options.output).write(write_value(cluster, QuantityText::brief));
+    if (!options.output.empty()) ResultFile(options.output).write(write_value(cluster, QuantityText::brief));
+    if (!options.csv.empty()) ResultFile(options.csv).write(fitted_times_csv(cluster, fits));
     fmt::print("{}", link_table(cluster, fits));
     warn(doubts(cluster, fits));
     warn(bad_fits(cluster, fits));
@@ -139,6 +141,7 @@ void add_link(CLI::App& app, int& exit_code) {
       ->required()
       ->type_name("FILE");
   command->add_option("-o,--output", options->output, "cluster file to write")->type_name("PATH");
+  command->add_option("--csv", options->csv, "each size's measured and fitted time")->type_name("PATH");
   command->add_option("--name", options->name, "name of the cluster; by default that of the first file")
       ->type_name("NAME");
   command->add_option("--collective", options->collective, "which it was, for the files that do not say")

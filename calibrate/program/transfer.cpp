@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/program/command.hpp"
-#include "calibrate/program/json_file.hpp"
+#include "calibrate/program/result_file.hpp"
 #include "calibrate/report.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/part/writer.hpp"
@@ -78,7 +78,7 @@ void transfer_profile(const TransferOptions& options) {
   try {
     const DeviceProfile result =
         transfer(measured, from, to, options.name.empty() ? fs::path(options.output).stem().string() : options.name);
-    JsonFile(options.output).write(write_value(result));
+    ResultFile(options.output).write(write_value(result));
     fmt::print("{}\nprofile {}\n", transfer_table(measured, result), options.output);
   } catch (const TransferError& error) {
     throw ScenarioError({{"--measured", "", fmt::format("\"{}\"", options.measured),

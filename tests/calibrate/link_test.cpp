@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/link/fitted_times.hpp"
 #include "calibrate/link/link_fit.hpp"
 #include "models/collective/collective.hpp"
 #include "models/equation/evaluate.hpp"
@@ -447,6 +448,16 @@ TEST_CASE("protocols are found in times that bend with the size") {
   CHECK_THAT(link_table(cluster, fits),
              ContainsSubstring("links for 1.02 kB to 4.29 GB: ") &&
                  ContainsSubstring("protocol 2: 1.5 times the latency, 0.92 of the bandwidth"));
+  // 1 KiB: 504 us of messages and 1.97·1024/18e9 s = 0.1 us; 128 MiB by LL128: 756 us and 1.97·128 MiB/36.8e9 s = 7.181 ms.
+  const std::vector<FittedTime> times = fitted_times(cluster, fits[0]);
+  CHECK(
+      (times[0].protocol == "protocol 1" && times[17].protocol == "protocol 2" && times[22].protocol == "protocol 3"));
+  require_close(504.11e-6, times[0].fitted, 1e-3, "1 KiB");
+  require_close(7.937e-3, times[17].fitted, 1e-3, "128 MiB");
+  const std::string csv = fitted_times_csv(cluster, fits);
+  CHECK_THAT(csv, ContainsSubstring("file,benchmark,bytes,measured_s,fitted_s,error,protocol\n\"all_reduce_perf.txt\","
+                                    "\"all-reduce by ring, 64 ranks on 64 hosts\",1024,0.000504"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 24);  // 23 sizes
   // One link, of 4 us and 40 GB/s: at 4 MiB 126·4 + 206 us for 126·4 + 459 us.
   const Cluster one = make_cluster("lab", fits, 1);
   CHECK(one.protocols.empty());

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "models/part/json.hpp"
 
@@ -10,16 +11,17 @@ namespace stepcast::calibrate {
 
 /// PATH.partial, renamed when it is whole, so that a file of that name is. Opened at once: a path that cannot be
 /// written is known before the work whose result it is for.
-class JsonFile {
+class ResultFile {
  public:
   /// @throws CalibrationError where it cannot be written
-  explicit JsonFile(std::filesystem::path path);
+  explicit ResultFile(std::filesystem::path path);
   /// Leaves nothing of what was not finished.
-  ~JsonFile();
-  JsonFile(const JsonFile&) = delete;
-  JsonFile& operator=(const JsonFile&) = delete;
+  ~ResultFile();
+  ResultFile(const ResultFile&) = delete;
+  ResultFile& operator=(const ResultFile&) = delete;
   /// @throws CalibrationError where it cannot be written to its end
   void write(const Json& json);
+  void write(const std::string& text);
 
  private:
   std::filesystem::path path_, partial_;

@@ -1,4 +1,4 @@
-#include "calibrate/program/json_file.hpp"
+#include "calibrate/program/result_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -14,23 +14,25 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& place, const std::string& why) {
   throw CalibrationError(
-      fmt::format("{} cannot be written: {}; choose another path by -o, or make room", place.string(), why));
+      fmt::format("{} cannot be written: {}; choose another path, or make room", place.string(), why));
 }
 
 }  // namespace
 
-JsonFile::JsonFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
+ResultFile::ResultFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
   if (!file_) fail(partial_, std::strerror(errno));
 }
 
-JsonFile::~JsonFile() {
+ResultFile::~ResultFile() {
   std::error_code ignored;  // renamed, or never made
   fs::remove(partial_, ignored);
 }
 
-void JsonFile::write(const Json& json) {
+void ResultFile::write(const Json& json) { write(json.dump(1) + "\n"); }
+
+void ResultFile::write(const std::string& text) {
   errno = 0;
-  file_ << json.dump(1) << '\n';
+  file_ << text;
   file_.close();
   if (!file_) fail(partial_, std::strerror(errno));
   std::error_code error;
