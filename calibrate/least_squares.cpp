@@ -76,10 +76,11 @@ LeastSquares solve_relative(const std::vector<std::vector<double>>& rows, const 
     if (system.scale(j) > 0) every |= 1U << j;
   std::optional<LeastSquares> best = solve_with(system, every);
   if (!best)
-    for (unsigned free = 1; free < every; ++free)
+    for (unsigned free = 1; free < every; ++free) {
       if ((free & ~every) != 0) continue;
-      else if (auto found = solve_with(system, free); found && (!best || found->squares < best->squares))
-        best = std::move(found);
+      auto found = solve_with(system, free);
+      if (found && (!best || found->squares < best->squares)) best = std::move(found);
+    }
   if (!best) throw std::invalid_argument("the rows do not determine the coefficients");
   return *best;
 }

@@ -243,13 +243,13 @@ std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<Benc
     if (fit.benchmark.kind == Kind::bandwidth) continue;
     if (const double error = median(errors_of(cluster, fit)); error > kMostError)
       lines.push_back(fmt::format(
-          "{}: half of its times are {:.0f} % or more from what the cluster gives for {}; good: {:.0f} %. Is it of other links or another algorithm than the rest? If its ranges differ, fit the sizes alone that you send, by --min-size and --max-size",
+          "{}: half of its times are {:.0f} % or more from what the cluster gives for {}; good: {:.0f} %. Is it of other links or another algorithm (measure rings with NCCL_ALGO=Ring)? If its ranges differ, fit the sizes alone that you send, by --min-size and --max-size",
           fit.benchmark.file, 100 * error, fit.what, 100 * kMostError));
   }
   return lines;
 }
 
-std::vector<std::string> doubts(const Cluster& cluster, const std::vector<BenchmarkFit>& fits) {
+std::vector<std::string> doubts(const Cluster& cluster, const std::vector<BenchmarkFit>& fits, int most_protocols) {
   constexpr double kMuchWorse = 0.05;
   const LinkSources from = sources_of(fits);
   std::vector<std::string> lines;
@@ -263,7 +263,7 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Benchm
     std::vector<BenchmarkFit> others;
     for (const BenchmarkFit& fit : fits)
       if (fit.benchmark.kind != Kind::latency) others.push_back(fit);
-    const Cluster without = make_cluster(cluster.name, others, cluster.protocols.empty() ? 1 : kMostProtocols);
+    const Cluster without = make_cluster(cluster.name, others, most_protocols);
     for (const BenchmarkFit& fit : others) {
       if (fit.benchmark.kind != Kind::collective) continue;
       const double with = median(errors_of(cluster, fit)), alone = median(errors_of(without, fit));
@@ -273,6 +273,12 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Benchm
             fit.benchmark.file, 100 * with, message.benchmark.file, 100 * alone));
     }
   }
+  if (!from.inside.empty() && cluster.link.latency == Seconds{})
+    lines.push_back(fmt::format(
+        "{}: a message between hosts has no more latency than one inside. Were these NCCL's trees (measure with "
+        "NCCL_ALGO=Ring)? Or is what a collective costs to begin not told from latency: add a run on another number of "
+        "hosts",
+        from.collectives.front()->benchmark.file));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology);
       nodes != nullptr && !from.inside.empty() && nodes->inner.latency == Seconds{})
     lines.push_back(fmt::format("{}: collective cost, {}, leaves no latency to a message inside a host",

@@ -42,7 +42,7 @@ std::vector<FittedTime> fitted_times(const Cluster& cluster, const BenchmarkFit&
   for (const Benchmark::Row& row : fit.benchmark.rows) {
     FittedTime time{row.bytes, row.seconds, INFINITY, ""};
     for (const Protocol& protocol : protocols) {
-      const PathPrice by{path.alpha * protocol.latency, path.beta / protocol.bandwidth};
+      const PathPrice by{path.alpha * protocol.latency_factor, path.beta / protocol.bandwidth_factor};
       const Terms terms = terms_of(fit, row.bytes, by);
       const double seconds = setup + terms.messages * by.alpha.si() + terms.bytes * by.beta.si();
       if (seconds >= time.fitted) continue;
@@ -65,8 +65,8 @@ std::string fitted_times_csv(const Cluster& cluster, const std::vector<Benchmark
   for (const BenchmarkFit& fit : fits) {
     if (fit.benchmark.kind == Kind::bandwidth) continue;  // gaps between messages, of no scenario
     for (const FittedTime& time : fitted_times(cluster, fit))
-      text += fmt::format("{},{},{},{:.7g},{:.7g},{:.4f},{}\n", quoted(fit.benchmark.file), quoted(fit.what), time.bytes,
-                          time.measured, time.fitted, time.error(), quoted(time.protocol));
+      text += fmt::format("{},{},{},{:.7g},{:.7g},{:.4f},{}\n", quoted(fit.benchmark.file), quoted(fit.what),
+                          time.bytes, time.measured, time.fitted, time.error(), quoted(time.protocol));
   }
   return text;
 }

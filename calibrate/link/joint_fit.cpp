@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "calibrate/least_squares.hpp"
+#include "calibrate/link/unknowns.hpp"
 
 namespace stepcast::calibrate {
 namespace {
 
-/// Of the unknowns: S, α and β inside a host, what a message between hosts takes beyond that latency, and its β.
-enum Column : std::size_t { kSetup, kInnerAlpha, kInnerBeta, kAlpha, kBeta, kColumns };
 using Row = std::array<double, kColumns>;
 
 struct System {

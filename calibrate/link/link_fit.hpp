@@ -69,7 +69,7 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
 /// stay 0, β contains them.
 ///
 /// Workers are a star of the most ranks of a collective. Where rings were measured on several hosts of several ranks
-/// they are `nodes`, whose ring is as slow as its slowest message. Its inner link is that of the collectives inside one
+/// they are `nodes`, whose rings have the mean of their messages' latencies. Its inner link is that of the collectives inside one
 /// host, with α less its latency for the NIC; or else, where nothing tells them apart, it has all of α, and β.
 ///
 /// Where the library changes its protocol with the size, the cluster has `protocols` (protocol_fit.hpp), and the link's
@@ -87,7 +87,9 @@ inline constexpr double kMostError = 0.2;
 std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
 
 /// What else is doubtful of what was written: latencies that do not go together, figures that nothing measured.
-std::vector<std::string> doubts(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
+/// @param most_protocols  as the cluster was made with
+std::vector<std::string> doubts(const Cluster& cluster, const std::vector<BenchmarkFit>& fits,
+                                int most_protocols = kMostProtocols);
 
 /// The smallest and the largest that the cluster is fitted to: of collectives, where there are any.
 std::pair<Bytes, Bytes> fitted_sizes(const std::vector<BenchmarkFit>& fits);

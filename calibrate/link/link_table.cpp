@@ -94,8 +94,8 @@ std::string link_table(const Cluster& cluster, const std::vector<BenchmarkFit>& 
     text += fmt::format(", collective cost {}", human_text(cluster.collective_cost));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) text += nodes_text(*nodes, fits);
   for (const Protocol& protocol : cluster.protocols)
-    text += fmt::format("\n  {}: {:.3g} times the latency, {:.3g} of the bandwidth", protocol.name, protocol.latency,
-                        protocol.bandwidth);
+    text += fmt::format("\n  {}: {:.3g} times the latency, {:.3g} of the bandwidth", protocol.name,
+                        protocol.latency_factor, protocol.bandwidth_factor);
   for (const BenchmarkFit& fit : fits)
     if (fit.benchmark.kind != Kind::bandwidth) text += errors_text(cluster, fit);
   if (const BenchmarkFit* collective = collective_of(fits)) {

@@ -9,12 +9,10 @@
 #include <fmt/format.h>
 
 #include "calibrate/least_squares.hpp"
+#include "calibrate/link/unknowns.hpp"
 
 namespace stepcast::calibrate {
 namespace {
-
-/// Of the unknowns: S, α and β inside a host, what a message between hosts takes beyond that latency, and its β.
-enum Column : std::size_t { kSetup, kInnerAlpha, kInnerBeta, kAlpha, kBeta, kColumns };
 
 constexpr int kLeastRows = 3;  // that go by a protocol
 
@@ -23,6 +21,7 @@ struct Sample {
   double bytes, seconds;
   bool inside;   ///< a host, of links of its own
   double leave;  ///< of its messages, those that have the latency of a NIC as well
+  double setup;  ///< how often S is in it
 };
 
 struct Links {
@@ -55,10 +54,14 @@ std::vector<Sample> samples_of(const LinkSources& sources) {
   const auto add = [&](const std::vector<const BenchmarkFit*>& fits, bool inside) {
     for (const BenchmarkFit* fit : fits)
       for (const Benchmark::Row& row : fit->benchmark.rows)
-        samples.push_back({fit, row.bytes, row.seconds, inside, sources.inside.empty() ? 1 : fit->part_that_leaves()});
+        samples.push_back(
+            {fit, row.bytes, row.seconds, inside, sources.inside.empty() ? 1 : fit->part_that_leaves(), 1});
   };
   add(sources.collectives, false);
   add(sources.inside, true);
+  // A message of no bytes, which is no collective.
+  for (const BenchmarkFit* fit : sources.latency)
+    if (fit->fit.launch > 0) samples.push_back({fit, 0, fit->fit.launch, false, 1, 0});
   return samples;
 }
 
@@ -139,23 +142,19 @@ class Fitter {
     const bool with_inner = !sources_.inside.empty();
     std::vector<std::vector<double>> rows;
     std::vector<double> targets;
-    const auto add = [&](double setup, double messages, double leave, double bytes, bool inside, double seconds) {
-      std::vector<double> row(kColumns);
-      row[kSetup] = with_setup_ ? setup : 0;
-      if (with_inner) row[kInnerAlpha] = messages;
-      if (!inside) row[kAlpha] = messages * leave;
-      row[inside ? kInnerBeta : kBeta] = bytes;
-      rows.push_back(row);
-      targets.push_back(seconds);
-    };
     for (std::size_t i = 0; i < samples_.size(); ++i) {
-      const Factors& by = solution.protocols[solution.of_sample[i]];
-      const Terms terms = terms_by(samples_[i], solution.links, by);
       const Sample& sample = samples_[i];
-      add(1, terms.messages * by.alpha, sample.leave, terms.bytes * by.beta, sample.inside, sample.seconds);
+      const Factors& by = solution.protocols[solution.of_sample[i]];
+      const Terms terms = terms_by(sample, solution.links, by);
+      const double messages = terms.messages * by.alpha;
+      std::vector<double> row(kColumns);
+      row[kSetup] = with_setup_ ? sample.setup : 0;
+      if (with_inner) row[kInnerAlpha] = messages;
+      if (!sample.inside) row[kAlpha] = messages * sample.leave;
+      row[sample.inside ? kInnerBeta : kBeta] = terms.bytes * by.beta;
+      rows.push_back(row);
+      targets.push_back(sample.seconds);
     }
-    for (const BenchmarkFit* fit : sources_.latency)
-      if (fit->fit.launch > 0) add(0, 1, 1, 0, false, fit->fit.launch);
     try {
       const auto x = solve_relative(rows, targets).coefficients;
       solution.links = {{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
@@ -179,7 +178,7 @@ class Fitter {
       const Terms terms = terms_by(samples_[i], links, solution.protocols[by]);
       const PathPrice path = links.of(samples_[i]);
       std::vector<double> row(1 + 2 * protocols);
-      row[0] = with_setup_ ? 1 : 0;
+      row[0] = with_setup_ ? samples_[i].setup : 0;
       row[1 + 2 * by] = terms.messages * path.alpha.si();
       row[2 + 2 * by] = terms.bytes * path.beta.si();
       rows.push_back(row);
@@ -214,7 +213,8 @@ class Fitter {
         const Factors& factors = solution.protocols[p];
         const Terms terms = terms_by(samples_[i], solution.links, factors);
         const PathPrice path = solution.links.of(samples_[i]);
-        const double seconds = solution.links.setup + terms.messages * factors.alpha * path.alpha.si() +
+        const double seconds = solution.links.setup * samples_[i].setup +
+                               terms.messages * factors.alpha * path.alpha.si() +
                                terms.bytes * factors.beta * path.beta.si();
         if (seconds < least) {
           least = seconds;

@@ -14,10 +14,11 @@ struct ProtocolFit {
   std::vector<Protocol> protocols;
 };
 
-/// The least squares of the relative deviations of all rows of collectives, and of a latency benchmark's α, from
+/// The least squares of the relative deviations of all rows of collectives, each row alike, from
 ///
 ///   S + min over protocols of (messages·a·α + bytes·β/b)
 ///
+/// and of a latency benchmark's time of no bytes from the same for one message without S,
 /// over S, over α and β of each kind of link, and over each protocol's a >= 1 and b <= 1, of which one of each is 1.
 /// In turn: α and β, given a and b and which protocol each row goes by; a and b, given α and β; then each row goes by
 /// the quickest. From several starts, which part the rows by their bytes a message, of which the best is kept.

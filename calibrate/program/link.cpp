@@ -28,9 +28,17 @@ struct LinkOptions {
 /// NCCL's names of algorithms that are called otherwise here.
 constexpr std::pair<const char*, Algorithm> kNcclNames[] = {{"tree", Algorithm::double_binary_tree}};
 
+/// Of nccl-tests' programs as well.
+constexpr std::pair<const char*, Operation> kPrograms[] = {{"all_reduce_perf", Operation::all_reduce},
+                                                           {"all_gather_perf", Operation::all_gather},
+                                                           {"reduce_scatter_perf", Operation::reduce_scatter},
+                                                           {"broadcast_perf", Operation::broadcast},
+                                                           {"alltoall_perf", Operation::all_to_all}};
+
 std::vector<std::string> operations() {
   std::vector<std::string> names;
   for (const auto& choice : Choices<Operation>::table) names.emplace_back(choice.name);
+  for (const auto& [program, operation] : kPrograms) names.emplace_back(program);
   return names;
 }
 
@@ -58,9 +66,15 @@ Algorithm algorithm_named(const std::string& name) {
   return value_of<Algorithm>(name);
 }
 
+Operation operation_named(const std::string& name) {
+  for (const auto& [program, operation] : kPrograms)
+    if (name == program) return operation;
+  return value_of<Operation>(name);
+}
+
 ReadOptions reading_of(const LinkOptions& options) {
   ReadOptions reading{std::nullopt, options.ranks, options.in_place};
-  if (!options.collective.empty()) reading.operation = value_of<Operation>(options.collective);
+  if (!options.collective.empty()) reading.operation = operation_named(options.collective);
   if (!options.min_size.empty()) reading.min_size = parse_quantity<Bytes>(options.min_size).si();
   if (!options.max_size.empty()) reading.max_size = parse_quantity<Bytes>(options.max_size).si();
   return reading;
@@ -100,7 +114,20 @@ void warn(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) fmt::print(stderr, "stepcast-calibrate: {}\n", line);
 }
 
+/// All of them or none.
+void write_results(const LinkOptions& options, const Cluster& cluster, const std::vector<BenchmarkFit>& fits) {
+  const bool prints_csv = options.csv == "-";
+  std::optional<ResultFile> output, csv;
+  if (!options.output.empty()) output.emplace(options.output);
+  if (!options.csv.empty() && !prints_csv) csv.emplace(options.csv);
+  if (output) output->write(write_value(cluster, QuantityText::brief));
+  if (csv) csv->write(fitted_times_csv(cluster, fits));
+  fmt::print("{}", prints_csv ? fitted_times_csv(cluster, fits) : link_table(cluster, fits));
+}
+
 void fit_link(const LinkOptions& options) {
+  if (!options.csv.empty() && options.csv == options.output)
+    throw CLI::ValidationError(fmt::format("--csv and -o are both {}: give each a path of its own", options.csv));
   FitOptions fitting;
   if (!options.algorithm.empty()) fitting.algorithm = algorithm_named(options.algorithm);
   fitting.segments = options.segments;
@@ -117,10 +144,8 @@ void fit_link(const LinkOptions& options) {
     const Cluster cluster =
         make_cluster(options.name.empty() ? std::filesystem::path(options.from.front()).stem().string() : options.name,
                      fits, options.most_protocols);
-    if (!options.output.empty()) ResultFile(options.output).write(write_value(cluster, QuantityText::brief));
-    if (!options.csv.empty()) ResultFile(options.csv).write(fitted_times_csv(cluster, fits));
-    fmt::print("{}", link_table(cluster, fits));
-    warn(doubts(cluster, fits));
+    write_results(options, cluster, fits);
+    warn(doubts(cluster, fits, options.most_protocols));
     warn(bad_fits(cluster, fits));
   } catch (const std::invalid_argument& error) {
     throw BadInput(options.from.at(std::min(fits.size(), options.from.size() - 1)), 0, "what no link can be fitted to",
@@ -141,7 +166,8 @@ void add_link(CLI::App& app, int& exit_code) {
       ->required()
       ->type_name("FILE");
   command->add_option("-o,--output", options->output, "cluster file to write")->type_name("PATH");
-  command->add_option("--csv", options->csv, "each size's measured and fitted time")->type_name("PATH");
+  command->add_option("--csv", options->csv, "each size's measured and fitted time; -: instead of the table")
+      ->type_name("PATH");
   command->add_option("--name", options->name, "name of the cluster; by default that of the first file")
       ->type_name("NAME");
   command->add_option("--collective", options->collective, "which it was, for the files that do not say")

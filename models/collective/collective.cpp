@@ -15,8 +15,8 @@ namespace {
 using enum Operation;
 
 constexpr CollectiveAlgorithm kAlgorithms[] = {
-    {all_reduce, Algorithm::ring, "2(p-1)ᾱ + 2(p-1)/p·nβ + (p-1)/p·nγ + S, ᾱ the mean over the ring's hops", "Patarasu and Yuan 2009", ring::all_reduce,
-     ring::all_reduce_cost},
+    {all_reduce, Algorithm::ring, "2(p-1)ᾱ + 2(p-1)/p·nβ + (p-1)/p·nγ + S, ᾱ the mean over the ring's hops",
+     "Patarasu and Yuan 2009", ring::all_reduce, ring::all_reduce_cost},
     {all_reduce, Algorithm::multi_ring,
      "2(p-1)ᾱ + 2(p-1)/p·nβ* + (p-1)/p·nγ + S, ᾱ the mean over the rings' hops, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
      "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_reduce, multi_ring::all_reduce_cost},
@@ -37,7 +37,8 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      "2(g-1)(α' + n/g·β') + (g-1)/g·nγ + T(n/g) of the all-reduce between p/g groups, for ring 2(p/g-1)(α + n/p·β + n/2p·γ), + S",
      "derived in hierarchical.cpp; Thakur 2005 and Sanders et al. 2009 between groups", hierarchical::all_reduce,
      hierarchical::all_reduce_cost},
-    {all_gather, Algorithm::ring, "(p-1)ᾱ + (p-1)/p·nβ + S, ᾱ the mean over the ring's hops", "Thakur 2005", ring::all_gather, ring::all_gather_cost},
+    {all_gather, Algorithm::ring, "(p-1)ᾱ + (p-1)/p·nβ + S, ᾱ the mean over the ring's hops", "Thakur 2005",
+     ring::all_gather, ring::all_gather_cost},
     {all_gather, Algorithm::multi_ring,
      "(p-1)ᾱ + (p-1)/p·nβ* + S, ᾱ the mean over the rings' hops, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
      "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::all_gather, multi_ring::all_gather_cost},
@@ -50,8 +51,8 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      "(g-1)(α' + n/g·β') + T(n/g) of the all-gather between p/g groups, for ring (p/g-1)(α + n/p·β), + S",
      "derived in hierarchical.cpp; Thakur 2005 between groups", hierarchical::all_gather,
      hierarchical::all_gather_cost},
-    {reduce_scatter, Algorithm::ring, "(p-1)ᾱ + (p-1)/p·nβ + (p-1)/p·nγ + S, ᾱ the mean over the ring's hops", "Thakur 2005", ring::reduce_scatter,
-     ring::reduce_scatter_cost},
+    {reduce_scatter, Algorithm::ring, "(p-1)ᾱ + (p-1)/p·nβ + (p-1)/p·nγ + S, ᾱ the mean over the ring's hops",
+     "Thakur 2005", ring::reduce_scatter, ring::reduce_scatter_cost},
     {reduce_scatter, Algorithm::multi_ring,
      "(p-1)ᾱ + (p-1)/p·nβ* + (p-1)/p·nγ + S, ᾱ the mean over the rings' hops, β* = max(β', ceil(c/k)/c·β) of c rings over the k NICs of machines, β' inside",
      "Jeaugey 2019 (NCCL 2.4); derived in multi_ring.cpp", multi_ring::reduce_scatter, multi_ring::reduce_scatter_cost},

@@ -66,21 +66,24 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const auto of_share = [g, blocks = between.blocks](int l, Slice slice) {
     return Slice{(l + 1) % g * blocks + slice.first, slice.count};
   };
-  return {p,
-          g * between.blocks,
-          2 * (g - 1) + between.rounds,
+  return {
+      .participants = p,
+      .blocks = g * between.blocks,
+      .rounds = 2 * (g - 1) + between.rounds,
+      .round =
           [=](int r) {
             if (r < g - 1) return inside(p, g, -r, true, share);
             r -= g - 1;
             if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, of_share);
             return inside(p, g, 1 - (r - between.rounds), false, share);
           },
+      .like =
           [g, between](int r) {
             if (r < g - 1) return 0;
             const int first = g - 1, last = first + between.rounds;
             return r < last ? first + between.like_round(r - first) : last;
           },
-          false,
+      .around =
           [g, between](int r) { return r < g - 1 || r >= g - 1 + between.rounds || between.goes_around(r - (g - 1)); }};
 }
 

@@ -55,8 +55,12 @@ CostTerms over_nics(CostTerms ring, const CollectiveParameters& parameters) {
 
 Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   const Rings rings(p, parameters);
-  return {p,     rings.blocks(), p - 1, [rings](int r) { return rings.shift(r + 1, 1, true); }, [](int) { return 0; },
-          false, every_round};
+  return {.participants = p,
+          .blocks = rings.blocks(),
+          .rounds = p - 1,
+          .round = [rings](int r) { return rings.shift(r + 1, 1, true); },
+          .like = [](int) { return 0; },
+          .around = every_round};
 }
 
 CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) {
@@ -65,8 +69,12 @@ CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parame
 
 Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const Rings rings(p, parameters);
-  return {p,     rings.blocks(), p - 1, [rings](int r) { return rings.shift(r, 0, false); }, [](int) { return 0; },
-          false, every_round};
+  return {.participants = p,
+          .blocks = rings.blocks(),
+          .rounds = p - 1,
+          .round = [rings](int r) { return rings.shift(r, 0, false); },
+          .like = [](int) { return 0; },
+          .around = every_round};
 }
 
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters) {
@@ -75,13 +83,13 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters
 
 Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const Rings rings(p, parameters);
-  return {p,
-          rings.blocks(),
-          2 * (p - 1),
-          [p, rings](int r) { return r < p - 1 ? rings.shift(r + 1, 1, true) : rings.shift(r - (p - 1), 1, false); },
-          [p](int r) { return r < p - 1 ? 0 : p - 1; },
-          false,
-          every_round};
+  return {.participants = p,
+          .blocks = rings.blocks(),
+          .rounds = 2 * (p - 1),
+          .round = [p, rings](
+                       int r) { return r < p - 1 ? rings.shift(r + 1, 1, true) : rings.shift(r - (p - 1), 1, false); },
+          .like = [p](int r) { return r < p - 1 ? 0 : p - 1; },
+          .around = every_round};
 }
 
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {

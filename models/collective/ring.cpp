@@ -21,7 +21,12 @@ Round shift(int p, int first_block_of_rank_0, bool reduce) {
 }  // namespace
 
 Schedule reduce_scatter(int p, const CollectiveParameters&) {
-  return {p, p, p - 1, [p](int r) { return shift(p, -r, true); }, [](int) { return 0; }, false, every_round};
+  return {.participants = p,
+          .blocks = p,
+          .rounds = p - 1,
+          .round = [p](int r) { return shift(p, -r, true); },
+          .like = [](int) { return 0; },
+          .around = every_round};
 }
 
 CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&) {
@@ -32,7 +37,12 @@ CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&) {
 }
 
 Schedule all_gather(int p, const CollectiveParameters&) {
-  return {p, p, p - 1, [p](int r) { return shift(p, -r, false); }, [](int) { return 0; }, false, every_round};
+  return {.participants = p,
+          .blocks = p,
+          .rounds = p - 1,
+          .round = [p](int r) { return shift(p, -r, false); },
+          .like = [](int) { return 0; },
+          .around = every_round};
 }
 
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
@@ -43,13 +53,12 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
 }
 
 Schedule all_reduce(int p, const CollectiveParameters&) {
-  return {p,
-          p,
-          2 * (p - 1),
-          [p](int r) { return r < p - 1 ? shift(p, -r, true) : shift(p, 1 - (r - (p - 1)), false); },
-          [p](int r) { return r < p - 1 ? 0 : p - 1; },
-          false,
-          every_round};
+  return {.participants = p,
+          .blocks = p,
+          .rounds = 2 * (p - 1),
+          .round = [p](int r) { return r < p - 1 ? shift(p, -r, true) : shift(p, 1 - (r - (p - 1)), false); },
+          .like = [p](int r) { return r < p - 1 ? 0 : p - 1; },
+          .around = every_round};
 }
 
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {

@@ -12,6 +12,7 @@ namespace stepcast {
 /// The messages of a round as flows. Each starts after the latency of its route; all that run share the links by
 /// max-min fairness; the round ends with the last of them.
 ///
+/// Of a round that goes around rings, the latency is the mean over a message's ring (ring_latencies.hpp).
 /// Where all messages are equally large and the most loaded link has only such of the longest latency, the round lasts
 ///
 ///     α + max over links of (bytes on it / its bandwidth):
@@ -31,7 +32,7 @@ class RoundFlows {
   RoundFlows(const Round& round, const Fabric& fabric, bool goes_around = false);
 
   struct Duration {
-    Seconds latency{};    ///< of the longest route
+    Seconds latency{};    ///< the longest of its messages
     Seconds bandwidth{};  ///< the rest of the round
   };
 

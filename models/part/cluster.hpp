@@ -255,18 +255,19 @@ using Transport = std::variant<IdealTransport, TcpTransport>;
 
 /// One of several ways that a library has to send a collective's messages, as NCCL has LL, LL128 and Simple: one that
 /// begins at once spends bandwidth on flags, one that moves whole blocks waits for them. A collective goes by the protocol
-/// that it takes least time by, with latency·α and β/bandwidth on all links; as NCCL's own choice does, which compares
+/// that it takes least time by, with latency_factor·α and β/bandwidth_factor on all links; as NCCL's own choice does, which compares
 /// such estimates (nccl, src/graph/tuning.cc).
 struct Protocol {
   std::string name{};
-  double latency = 1.0;
-  double bandwidth = 1.0;
+  double latency_factor = 1.0;
+  double bandwidth_factor = 1.0;
 
   template <class V>
   static void describe(V& v, Protocol& x) {
     v.required("name", x.name, "what reports call it");
-    v.optional("latency", x.latency, "of its messages, over the links'", at_least(1));
-    v.optional("bandwidth", x.bandwidth, "of what it carries, over the links'", Limits{0.0, true, 1.0});
+    v.optional("latency_factor", x.latency_factor, "multiplies the links' latencies", at_least(1));
+    v.optional("bandwidth_factor", x.bandwidth_factor, "multiplies the links' bandwidths, for what it carries",
+               Limits{0.0, true, 1.0});
   }
   bool operator==(const Protocol&) const = default;
 };

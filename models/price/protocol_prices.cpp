@@ -10,7 +10,7 @@ namespace stepcast {
 namespace {
 
 Link scaled(const Link& link, const Protocol& protocol) {
-  return {link.bandwidth * protocol.bandwidth, link.latency * protocol.latency};
+  return {link.bandwidth * protocol.bandwidth_factor, link.latency * protocol.latency_factor};
 }
 
 /// The cluster as its messages would be without protocols, had its links the protocol's latencies and bandwidths.
@@ -18,15 +18,15 @@ Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
   cluster.protocols.clear();
   cluster.link = scaled(cluster.link, protocol);
   for (WorkerGroup& group : cluster.groups) {
-    if (group.bandwidth) *group.bandwidth *= protocol.bandwidth;
-    if (group.latency) *group.latency *= protocol.latency;
+    if (group.bandwidth) *group.bandwidth *= protocol.bandwidth_factor;
+    if (group.latency) *group.latency *= protocol.latency_factor;
   }
   // Uplinks have their bandwidth from the links that they carry.
   if (auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     nodes->inner = scaled(nodes->inner, protocol);
-    if (nodes->racks) nodes->racks->uplink_latency *= protocol.latency;
+    if (nodes->racks) nodes->racks->uplink_latency *= protocol.latency_factor;
   } else if (auto* racks = std::get_if<Racks>(&cluster.topology)) {
-    racks->uplink_latency *= protocol.latency;
+    racks->uplink_latency *= protocol.latency_factor;
   }
   return cluster;
 }

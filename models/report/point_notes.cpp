@@ -173,6 +173,32 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
                     least == most ? human_text(most) : fmt::format("{} to {}", human_text(least), human_text(most))));
 }
 
+/// Notes algorithms that auto took where protocols are a library's, which may not have them.
+void add_protocols_of_library(const Scenario& scenario, const StepGraph& graph, std::vector<std::string>& notes) {
+  const Cluster& cluster = scenario.cluster;
+  if (cluster.protocols.empty() || !cluster.fits.empty()) return;  // fitted links have a note of their own
+  const bool is_chosen = std::visit(
+      [](const auto& strategy) {
+        if constexpr (requires { strategy.collective.algorithm; })
+          return strategy.collective.algorithm != Algorithm::automatic;
+        else return true;
+      },
+      scenario.strategy);
+  std::set<std::string_view> others;
+  for (const Task& task : graph.tasks) {
+    const auto* work = std::get_if<CollectiveWork>(&task.work);
+    if (!work || work->call.among.size(cluster.workers) < 2) continue;
+    const Algorithm algorithm = work->call.algorithm->algorithm;
+    if (algorithm != Algorithm::ring && algorithm != Algorithm::multi_ring) others.insert(name_of(algorithm));
+  }
+  if (is_chosen || others.empty()) return;
+  const bool has_machines = machines(cluster).workers > 1;
+  notes.push_back(fmt::format(
+      "/cluster/protocols are a library's, and auto chose {}, which it may not have; for rings, as NCCL's, set "
+      "/strategy/collective/algorithm to {}",
+      fmt::join(others, " and "), name_of(has_machines ? Algorithm::multi_ring : Algorithm::ring)));
+}
+
 /// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
 /// compressor.
 void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, std::vector<std::string>& notes) {
@@ -270,6 +296,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   add_tcp_effects(scenario.cluster, report.notes);
   add_free_latency(scenario, report.notes);
   add_fitted_links(scenario.cluster, own.graph, report.notes);
+  add_protocols_of_library(scenario, own.graph, report.notes);
   add_sampling_error(scenario, forecast, own.graph, report, report.notes);
   if (std::string note = memory_note(report); !note.empty()) report.notes.push_back(std::move(note));
   if (trains(scenario)) add_passes(point, workload, own.graph, report.notes);

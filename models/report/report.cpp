@@ -12,7 +12,6 @@
 #include "models/equation/evaluate.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/part/fault.hpp"
-#include "models/part/protocols.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/shard_prices.hpp"
@@ -42,43 +41,51 @@ std::string scope_of(const Communicators& among) {
                            : fmt::format(" between {} groups", among.members);
 }
 
-/// Adds the call's algorithm with its parameters. Calls that differ in their segments only are one.
-void add_algorithm(const CollectiveCall& call, const Cluster& cluster, std::map<std::string, IntRange>& algorithms) {
+bool has_segments(const CollectiveCall& call) {
+  const Algorithm pipelined =
+      call.algorithm->algorithm == Algorithm::hierarchical ? call.parameters.between_groups : call.algorithm->algorithm;
+  return pipelined == Algorithm::double_binary_tree;
+}
+
+/// The call's algorithm with its parameters; "{}" stands for the number of segments.
+std::string describe(const CollectiveCall& call) {
   const std::string_view name = name_of(call.algorithm->algorithm);
-  const std::string protocol = protocols_of(cluster)[static_cast<std::size_t>(call.protocol)].name;
-  const std::string scope = scope_of(call.among) + (protocol.empty() ? "" : fmt::format(" by {}", protocol));
+  const std::string scope = scope_of(call.among);
   const CollectiveParameters& parameters = call.parameters;
   switch (call.algorithm->algorithm) {
-    case Algorithm::hierarchical: {
-      const bool tree = parameters.between_groups == Algorithm::double_binary_tree;
-      IntRange& segments = algorithms[fmt::format("{} (groups of {}, {} between{}){}", name, parameters.group_size,
-                                                  name_of(parameters.between_groups), tree ? ", {}" : "", scope)];
-      if (tree) segments.add(parameters.segments);
-      break;
-    }
-    case Algorithm::double_binary_tree:
-      algorithms[fmt::format("{} ({{}}){}", name, scope)].add(parameters.segments);
-      break;
+    case Algorithm::hierarchical:
+      return fmt::format("{} (groups of {}, {} between{}){}", name, parameters.group_size,
+                         name_of(parameters.between_groups), has_segments(call) ? ", {}" : "", scope);
+    case Algorithm::double_binary_tree: return fmt::format("{} ({{}}){}", name, scope);
     case Algorithm::multi_ring:
-      algorithms[fmt::format("{} ({} ring{}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s", scope)];
-      break;
-    default: algorithms[fmt::format("{}{}", name, scope)]; break;
+      return fmt::format("{} ({} ring{}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s", scope);
+    default: return fmt::format("{}{}", name, scope);
   }
 }
 
-/// "ring+double-binary-tree (2 to 7 segments)"
-std::string text_of(const std::map<std::string, IntRange>& algorithms) {
+/// Calls that differ in their segments and protocols only are one.
+void add_algorithm(const CollectiveCall& call, const Cluster& cluster,
+                   std::map<std::string, AlgorithmUse>& algorithms) {
+  AlgorithmUse& use = algorithms[describe(call)];
+  if (has_segments(call)) use.segments.add(call.parameters.segments);
+  if (!cluster.protocols.empty() && call.among.size(cluster.workers) > 1)
+    use.protocols[call.protocol] = cluster.protocols[static_cast<std::size_t>(call.protocol)].name;
+}
+
+/// "ring+double-binary-tree (2 to 7 segments) by LL and Simple"
+std::string text_of(const std::map<std::string, AlgorithmUse>& algorithms) {
   std::vector<std::string> all;
-  for (const auto& [text, segments] : algorithms) {
-    if (!segments.ends) {
-      all.push_back(text);
-      continue;
-    }
-    const auto [least, most] = *segments.ends;
+  for (const auto& [text, use] : algorithms) {
     all.push_back(text);
-    all.back().replace(text.find("{}"), 2,
-                       least == most ? fmt::format("{} segment{}", most, most == 1 ? "" : "s")
-                                     : fmt::format("{} to {} segments", least, most));
+    if (use.segments.ends) {
+      const auto [least, most] = *use.segments.ends;
+      all.back().replace(text.find("{}"), 2,
+                         least == most ? fmt::format("{} segment{}", most, most == 1 ? "" : "s")
+                                       : fmt::format("{} to {} segments", least, most));
+    }
+    std::vector<std::string> protocols;
+    for (const auto& [number, name] : use.protocols) protocols.push_back(name);
+    if (!protocols.empty()) all.back() += fmt::format(" by {}", fmt::join(protocols, " and "));
   }
   return fmt::format("{}", fmt::join(all, "+"));
 }

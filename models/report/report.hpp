@@ -100,13 +100,19 @@ struct IntRange {
   }
 };
 
+/// What a step's calls of one algorithm differ in.
+struct AlgorithmUse {
+  IntRange segments;
+  std::map<int, std::string> protocols;  ///< names, by number; none of a cluster without
+};
+
 /// What all communication tasks of a step amount to, were they alone.
 struct ExchangeSummary {
   Bytes size{};                             ///< n: bytes that its collectives (or pushes) exchange
   Bytes sent{};                             ///< by a worker, mean over workers
   std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
   /// With parameters that were decided; "{}" stands for numbers of segments.
-  std::map<std::string, IntRange> algorithms;
+  std::map<std::string, AlgorithmUse> algorithms;
   std::set<Operation> operations;
   std::string estimate;  ///< why the equations' answer may not be the replay's; empty where it is
 };

@@ -127,14 +127,17 @@ class Checker {
   void protocols() {
     const Cluster& c = s_.cluster;
     if (c.protocols.empty()) return;
+    constexpr const char* remedy = "leave one of both out; --set /cluster/protocols=[] has none";
     if (std::holds_alternative<TcpTransport>(c.transport))
-      fault("/cluster/protocols", "protocols with transport tcp", "them with transport ideal alone",
-            "remove one of both");
+      fault("/cluster/protocols", "protocols with transport tcp", "them with transport ideal alone", remedy);
+    if (std::holds_alternative<SimGridXml>(c.topology))
+      fault("/cluster/protocols", "protocols with topology simgrid-xml",
+            "them where links are known here, to choose by", remedy);
     std::set<std::string> names;
     for (std::size_t i = 0; i < c.protocols.size(); ++i)
-      if (!names.insert(c.protocols[i].name).second)
-        fault(fmt::format("/cluster/protocols/{}/name", i), fmt::format("\"{}\" a second time", c.protocols[i].name),
-              "a name for each protocol");
+      if (const std::string& name = c.protocols[i].name; name.empty() || !names.insert(name).second)
+        fault(fmt::format("/cluster/protocols/{}/name", i),
+              name.empty() ? "nothing" : fmt::format("\"{}\" a second time", name), "a name of each protocol's own");
   }
 
   void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) {

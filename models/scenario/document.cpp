@@ -35,11 +35,6 @@ std::vector<std::string> kinds_of_part(std::string_view part) {
   return {};
 }
 
-bool is_index(std::string_view token) {
-  return !token.empty() && token.size() < 7 &&
-         std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// True for "/workload" and, in a list of workloads, "/workload/2".
 bool is_part(std::string_view pointer) {
   const auto is_named = [](std::string_view name) {
@@ -188,6 +183,11 @@ bool is_utf8(const std::string& text) {
   } catch (const Json::exception&) {
     return false;
   }
+}
+
+bool is_index(std::string_view token) {
+  return !token.empty() && token.size() < 7 &&
+         std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 void forget_schema(Json& part) {

@@ -72,6 +72,9 @@ inline constexpr std::array kShelves = {Shelf{"workload", "workloads"}, Shelf{"p
                                         Shelf{"cluster", "clusters"}, Shelf{"strategy", "strategies"},
                                         Shelf{"compressor", "compressors"}};
 
+/// Whether a pointer's token counts in a list.
+bool is_index(std::string_view token);
+
 /// What a part's file, or a part that was pasted from one, says to editors alone.
 void forget_schema(Json& part);
 

@@ -59,8 +59,19 @@ class Expansion {
     std::vector<Fault> faults;
     resolve_scenario(document, files_, faults);
     add(faults);
-    for (const Override& change : overrides)
-      if (!is_base(change)) attempt([&] { stepcast::apply(change, document); });
+    for (const Override& change : overrides) {
+      if (is_base(change)) continue;
+      // What a number counts is in the files that parts refer to.
+      if (counts_below_part(change.pointer)) resolve(document);
+      attempt([&] { stepcast::apply(change, document); });
+    }
+  }
+
+  /// "/cluster/protocols/0/name", but not "/cluster/0".
+  static bool counts_below_part(const std::string& pointer) {
+    const auto tokens = tokens_of(pointer).value_or(std::vector<std::string>{});
+    return tokens.size() > 2 &&
+           std::any_of(tokens.begin() + 2, tokens.end(), [](const std::string& token) { return is_index(token); });
   }
 
   void expand_variants(const Document& document, const std::vector<Override>& overrides) {

@@ -187,7 +187,7 @@ std::string reduction_cost(const Scenario& s) {
   return unless(adds, benchmark ? fmt::format("{} adds nothing", name_of(benchmark->operation)) : "");
 }
 
-std::string collective_cost(const Scenario& s) {
+std::string of_collectives(const Scenario& s) {
   return unless(find_in<CollectiveChoice>(s.strategy), "the strategy has no collectives");
 }
 
@@ -290,8 +290,8 @@ constexpr std::array kFields = {
     SometimesField{"/cluster/link/bandwidth", link, true},
     SometimesField{"/cluster/link/latency", link, true},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
-    SometimesField{"/cluster/collective_cost", collective_cost},
-    SometimesField{"/cluster/protocols", collective_cost},
+    SometimesField{"/cluster/collective_cost", of_collectives},
+    SometimesField{"/cluster/protocols", of_collectives},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},
     SometimesField{"/cluster/jitter/cv", jitter_cv},
     SometimesField{"/cluster/prices/worker", worker_price},

@@ -66,9 +66,9 @@ void CollectiveRounds::run_round(const SceneRound& round, double block, const Co
   messages_.clear();
   for (const SceneMessage& message : round.messages) {
     messages_.push_back({message});
-    messages_.back().message.delay *= protocol.latency;
+    messages_.back().message.delay *= protocol.latency_factor;
   }
-  for (const auto& comm : start_messages(messages_, block / protocol.bandwidth)) comm->wait();
+  for (const auto& comm : start_messages(messages_, block / protocol.bandwidth_factor)) comm->wait();
   const bool recodes = call.recode > Seconds{} && round.load.reduced > 0;
   sleep(block * round.load.copied * cluster_.host_cost.si() +
         (recodes ? call.recode.si() : block * round.load.reduced * cluster_.reduction_cost.si()));

@@ -70,7 +70,7 @@ class Folder {
   [[nodiscard]] BytesPerSecond bandwidth(int link) const { return fabric_.links()[at(link)].bandwidth; }
 
   [[nodiscard]] Seconds delay(std::size_t f) const {
-    if (system_.flows[f].latency) return *system_.flows[f].latency;
+    if (!system_.latencies.empty()) return system_.latencies[f];
     Seconds sum{};
     for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h) sum += fabric_.links()[at(hops_[h])].latency;
     return sum;

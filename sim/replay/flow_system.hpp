@@ -28,12 +28,12 @@ struct FlowSystem {
     int from = 0, to = 0;                             ///< hosts
     std::array<double, 2> colour{};                   ///< what else tells flows apart
     std::optional<std::size_t> sender{}, receiver{};  ///< participants
-    int size = 1;                      ///< flows like this one, from or to the hosts that can change places
-    bool from_changes = false;         ///< whether it is the sending ends that do
-    std::optional<Seconds> latency{};  ///< that it waits for, where not its route's
+    int size = 1;               ///< flows like this one, from or to the hosts that can change places
+    bool from_changes = false;  ///< whether it is the sending ends that do
   };
   std::vector<Participant> participants;
   std::vector<Flow> flows;
+  std::vector<Seconds> latencies{};  ///< that the flows wait for; empty: their routes'
 };
 
 /// One flow for all of a class.

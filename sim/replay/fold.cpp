@@ -30,8 +30,7 @@ void set_latencies(FlowSystem& system, const Round& round, const Fabric& fabric)
     for (const int link : route) sum += fabric.links()[static_cast<std::size_t>(link)].latency;
     latencies.push_back(sum.si());
   }
-  latencies = even_latencies(round, std::move(latencies));
-  for (std::size_t i = 0; i < round.size(); ++i) system.flows[i].latency = Seconds(latencies[i]);
+  for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
 }
 
 std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, const Fabric& fabric, bool goes_around) {

@@ -440,8 +440,8 @@ TEST_CASE("protocols are found in times that bend with the size") {
   REQUIRE(cluster.protocols.size() == 3);
   const double latency[] = {1, 1.5, 3.5}, bandwidth[] = {0.45, 0.92, 1};
   for (std::size_t i = 0; i < 3; ++i) {
-    require_close(latency[i], cluster.protocols[i].latency, 1e-3, "of the latency");
-    require_close(bandwidth[i], cluster.protocols[i].bandwidth, 1e-3, "of the bandwidth");
+    require_close(latency[i], cluster.protocols[i].latency_factor, 1e-3, "of the latency");
+    require_close(bandwidth[i], cluster.protocols[i].bandwidth_factor, 1e-3, "of the bandwidth");
   }
   for (const Benchmark::Row& row : benchmark.rows)
     require_close(row.seconds, forecast(cluster, row.bytes, fits[0]), 1e-3, "by the scenario");
@@ -490,9 +490,43 @@ TEST_CASE("protocols of links inside hosts and between them are found together")
   require_lab(cluster, fits);
   require_close(20e-6, cluster.collective_cost.si(), 1e-3, "S");
   REQUIRE(cluster.protocols.size() == 2);
-  require_close(0.4, cluster.protocols[0].bandwidth, 1e-3, "the first's bandwidth");
-  require_close(5, cluster.protocols[1].latency, 1e-3, "the second's latency");
-  CHECK((cluster.protocols[0].latency == 1 && cluster.protocols[1].bandwidth == 1));
+  require_close(0.4, cluster.protocols[0].bandwidth_factor, 1e-3, "the first's bandwidth");
+  require_close(5, cluster.protocols[1].latency_factor, 1e-3, "the second's latency");
+  CHECK((cluster.protocols[0].latency_factor == 1 && cluster.protocols[1].bandwidth_factor == 1));
+}
+
+TEST_CASE("a message's latency tells what a collective costs to begin, with protocols as well") {
+  // Rings of 16: 30 rounds of 4.8 us, 15/8 of n over 40 GB/s, 12 us to begin; a second protocol of twice the latency, the
+  // first with half of the bandwidth. A message takes 4.8 us of the same library.
+  const auto time = [](double n) {
+    return 12e-6 + std::min(30 * 4.8e-6 + 1.875 * n / 20e9, 30 * 9.6e-6 + 1.875 * n / 40e9);
+  };
+  Benchmark rings = nccl_run(devices_of(16, 1), 1e-5, 1e-11);
+  rings.rows.clear();
+  for (double n = 1024; n <= 1 << 30; n *= 2) rings.rows.push_back({n, time(n)});
+  std::string text = "# OSU MPI Latency Test v7.3\n";
+  for (double n = 1; n <= 1 << 20; n *= 4) text += fmt::format("{} {}\n", n, 4.8 + n / 20e3);
+  const std::vector<BenchmarkFit> fits = {fit_benchmark(rings, {}),
+                                          fit_benchmark(read_osu_text(text, "osu.txt", {}), {})};
+  const Cluster cluster = make_cluster("lab", fits);
+  require_close(4.8e-6, cluster.link.latency.si(), 1e-3, "latency");
+  require_close(12e-6, cluster.collective_cost.si(), 1e-2, "S");
+  REQUIRE(cluster.protocols.size() == 2);
+  require_close(2, cluster.protocols[1].latency_factor, 1e-2, "the second's latency");
+  for (const double error : errors_of(cluster, fits[0])) CHECK(error < 1e-2);
+}
+
+TEST_CASE("a NIC without latency is doubted") {
+  // Inside 14 rounds of 4 us; between hosts of 8 a ring of 32 in 62 rounds of 3 us, as of a tree.
+  const std::vector<BenchmarkFit> fits = {
+      fit_benchmark(nccl_run(devices_of(1, 8), 14 * 4e-6, 1.75 / 200e9, "1.txt.all_reduce_perf"), {}),
+      fit_benchmark(nccl_run(devices_of(4, 8), 62 * 3e-6, 2 * 31.0 / 32 / 40e9, "4.txt.all_reduce_perf"), {})};
+  const Cluster cluster = make_cluster("lab", fits);
+  CHECK(cluster.link.latency == 0_s);
+  const std::vector<std::string> lines = doubts(cluster, fits);
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], ContainsSubstring("4.txt.all_reduce_perf: a message between hosts has no more latency") &&
+                           ContainsSubstring("NCCL_ALGO=Ring"));
 }
 
 TEST_CASE("where latency is another library's, it is said") {

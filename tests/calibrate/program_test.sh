@@ -10,6 +10,10 @@ for command in device link transfer; do run 0 $command --help; has out "Example:
 run 2; run 2 nothing; run 2 device; has err "--output"
 run 2 device -o x.json --starts 0
 run 2 link; run 2 link --from x --algorithm rign
+run 2 link --from "$data/all_reduce_perf.txt" -o same.json --csv same.json; has err "give each a path of its own"
+run 1 link --from "$data/all_reduce_perf.txt" -o alone.json --csv nowhere/times.csv; [[ ! -e alone.json ]]
+run 0 link --from "$data/all_reduce_perf.txt" --csv -; has out "file,benchmark,bytes,measured_s"; [[ ! -e - ]]
+run 0 link --from "$data/all_reduce_perf.txt" --collective all_reduce_perf --csv times.csv; [[ $(wc -l <times.csv) -gt 5 ]]
 run 2 transfer; run 2 transfer x.json --from a --to b; has err "--output"
 
 # Without a device: one line that names the shipped profiles, and no file.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
+#include "models/collective/ring_latencies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
@@ -350,6 +351,31 @@ TEST_CASE("terms are on the path that the messages take") {
     else if (terms.messages[static_cast<int>(Path::ring)] > 0) REQUIRE(all_neighbours);
     for (int path = 0; path < kPaths; ++path) REQUIRE((terms.messages[path] == 0) == (terms.wire[path] == 0_B));
   });
+}
+
+TEST_CASE("each message waits for the mean of its own ring") {
+  // 0 → 1 → 2 → 0 of 1, 2 and 6 us, 3 us in the mean, and 3 → 4 → 3 of 10 and 20 us, in any order.
+  const Round round = {{0, 1, {}}, {3, 4, {}}, {1, 2, {}}, {4, 3, {}}, {2, 0, {}}};
+  const std::vector<double> mean = even_latencies(round, {1e-6, 10e-6, 2e-6, 20e-6, 6e-6});
+  REQUIRE(mean.size() == 5);
+  for (const std::size_t of_three : {0, 2, 4}) require_close(3e-6, mean[of_three], 1e-9, "the ring of three");
+  for (const std::size_t of_two : {1, 3}) require_close(15e-6, mean[of_two], 1e-9, "the ring of two");
+  CHECK((mean[0] == mean[2] && mean[1] == mean[3]));
+  // Rings and their phases go around, and nothing else does.
+  for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+    CollectiveParameters parameters;
+    parameters.group_size = 4;
+    parameters.rings = 2;
+    parameters.between_groups = Algorithm::recursive_doubling;
+    const Schedule schedule = entry.schedule(16, parameters);
+    int around = 0;
+    for (int r = 0; r < schedule.rounds; ++r) around += schedule.goes_around(r);
+    INFO(name_of(entry.operation) << " by " << name_of(entry.algorithm));
+    const bool is_ring = entry.algorithm == Algorithm::ring || entry.algorithm == Algorithm::multi_ring;
+    // Inside groups of four there are 3 rounds of each phase: two of an all-reduce.
+    const int inside = entry.operation == Operation::all_reduce ? 6 : 3;
+    CHECK(around == (is_ring ? schedule.rounds : entry.algorithm == Algorithm::hierarchical ? inside : 0));
+  }
 }
 
 TEST_CASE("groups that span machines pay the far path") {

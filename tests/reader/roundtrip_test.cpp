@@ -203,7 +203,9 @@ Scenario random_scenario() {
         coin() ? Topology(Nodes{8, {100_GBps, random_value<Seconds>(latency_limits)}, 2}) : Topology(Star{});
   if (!std::holds_alternative<Star>(s.cluster.topology)) s.cluster.groups.clear();
   for (WorkerGroup& group : s.cluster.groups) group.count = 1 + group.count % 3;
-  if (std::holds_alternative<TcpTransport>(s.cluster.transport)) s.cluster.protocols.clear();
+  if (std::holds_alternative<TcpTransport>(s.cluster.transport) ||
+      std::holds_alternative<SimGridXml>(s.cluster.topology))
+    s.cluster.protocols.clear();
   for (std::size_t i = 0; i < s.cluster.protocols.size(); ++i)
     s.cluster.protocols[i].name = fmt::format("protocol {}", i);
   s.cluster.workers = 8 * integer_between(2, 1000);

@@ -69,6 +69,16 @@ TEST_CASE("axes vary in document order, the last fastest") {
   CHECK(last.cluster.link.bandwidth == 2_Gbps);
 }
 
+TEST_CASE("a change counts in the list of a part by name") {
+  const Study study = study_of(Changes{{"/cluster", Json::parse(R"({"from": "dgx-h100", "workers": 64})")},
+                                       {"/strategy", Json::parse(R"({"kind": "all-reduce"})")}},
+                               Texts{"/cluster/protocols/0/bandwidth_factor=0.3"});
+  const Cluster& cluster = study.points.at(0).scenario.cluster;
+  REQUIRE(cluster.protocols.size() == 3);
+  CHECK((cluster.protocols[0].name == "LL" && cluster.protocols[0].bandwidth_factor == 0.3));
+  CHECK(cluster.workers == 64);
+}
+
 TEST_CASE("a list of one value is an axis of one value") {
   CHECK(points(study_of(Changes{{"/cluster/workers", Json::array({4})}})) == Texts{"workers=4"});
 }
