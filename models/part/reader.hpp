@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ class ObjectReader {
 
   template <class T>
   void required(const char* name, T& target, const char* meaning, Limits limits = {}) {
-    known_.emplace_back(name);
+    know<T>(name);
     if (const auto found = object_.find(name); found != object_.end())
       read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
     else
@@ -50,7 +51,7 @@ class ObjectReader {
 
   template <class T>
   void optional(const char* name, T& target, const char* /*meaning*/, Limits limits = {}) {
-    known_.emplace_back(name);
+    know<T>(name);
     if (const auto found = object_.find(name); found != object_.end())
       read_value(*found, pointer_to(pointer_, name), target, limits, faults_);
   }
@@ -58,15 +59,52 @@ class ObjectReader {
   void report_unknown_keys() {
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_), key_meant(key, known_)});
+      const std::string part = part_with(key);
+      faults_.push_back({"", pointer_to(pointer_, key), "an unknown key", list_names(known_),
+                         part.empty() ? key_meant(key, known_) : fmt::format("it belongs in \"{}\"", part)});
     }
   }
 
  private:
+  /// Names the fields of a part.
+  struct Names {
+    std::vector<std::string> all;
+    template <class F>
+    void required(const char* name, F&, const char*, Limits = {}) {
+      all.emplace_back(name);
+    }
+    template <class F>
+    void optional(const char* name, F&, const char*, Limits = {}) {
+      all.emplace_back(name);
+    }
+  };
+
+  template <class T>
+  static std::vector<std::string> fields_of() {
+    Names names;
+    T part{};
+    T::describe(names, part);
+    return names.all;
+  }
+
+  template <class T>
+  void know(const char* name) {
+    known_.emplace_back(name);
+    if constexpr (Described<T>) parts_.emplace_back(name, &fields_of<T>);
+  }
+
+  /// The field whose object has a field of that name; "" where none has.
+  [[nodiscard]] std::string part_with(const std::string& key) const {
+    for (const auto& [name, fields] : parts_)
+      if (const auto all = fields(); std::find(all.begin(), all.end(), key) != all.end()) return name;
+    return "";
+  }
+
   const Json& object_;
   std::string pointer_;
   std::vector<Fault>& faults_;
   std::vector<std::string> known_;
+  std::vector<std::pair<const char*, std::vector<std::string> (*)()>> parts_;  ///< fields that are objects
 };
 
 /// The suffix of the unit whose factor is 1.

@@ -190,6 +190,21 @@ bool is_index(std::string_view token) {
          std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+std::string part_named(const std::string& name, std::string_view part, std::span<const fs::path> folders) {
+  std::error_code error;
+  if (name.empty() || name.find('\0') != std::string::npos || name.find('/') != std::string::npos) return "";
+  for (const Shelf& shelf : kShelves) {
+    if (shelf.part == part) continue;
+    const auto has = [&](const fs::path& folder) {
+      return fs::exists(folder / shelf.folder / (name + ".json"), error);
+    };
+    const auto kinds = kinds_of_part(shelf.part);
+    if (std::any_of(folders.begin(), folders.end(), has) || std::find(kinds.begin(), kinds.end(), name) != kinds.end())
+      return std::string(shelf.part);
+  }
+  return "";
+}
+
 void forget_schema(Json& part) {
   if (part.is_object()) part.erase("$schema");
 }
@@ -302,7 +317,9 @@ std::filesystem::path PartFiles::search(std::string_view part, const std::string
   const std::string near = name_here(reference, kinds) ? "" : nearest(reference, known),
                     meant = part_meant(reference, kinds);
   std::string remedy;
-  if (!near.empty()) remedy = fmt::format("did you mean \"{}\"?", near);
+  const std::string other = part_named(reference, part, std::array{folder, folder_, library_});
+  if (!other.empty()) remedy = fmt::format("that is a {}", other);
+  else if (!near.empty()) remedy = fmt::format("did you mean \"{}\"?", near);
   else if (!meant.empty()) remedy = fmt::format("did you mean {}?", meant);
   throw ScenarioError(
       {{file, pointer, fmt::format("the unknown {} \"{}\"", part, shorten(reference)), allowed, remedy}});

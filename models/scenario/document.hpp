@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,9 @@ inline constexpr std::array kShelves = {Shelf{"workload", "workloads"}, Shelf{"p
 
 /// Whether a pointer's token counts in a list.
 bool is_index(std::string_view token);
+
+/// Which other part than `part` has that name: of a file in one of these folders, or of a kind; "" where none has.
+std::string part_named(const std::string& name, std::string_view part, std::span<const std::filesystem::path> folders);
 
 /// What a part's file, or a part that was pasted from one, says to editors alone.
 void forget_schema(Json& part);

@@ -1,11 +1,13 @@
 #include "sim/program/study_options.hpp"
 
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "models/scenario/choose_points.hpp"
+#include "models/scenario/document.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/part_file.hpp"
 #include "models/unit/parse.hpp"
@@ -31,8 +33,12 @@ std::filesystem::path file_of(const std::string& name) {
   const std::filesystem::path shipped = default_library() / (name + ".json");
   if (std::filesystem::exists(shipped, error)) return shipped;
   const std::vector<std::string> names = names_of_files(json_files(default_library()));
+  const std::string part = part_named(name, "", std::array<std::filesystem::path, 2>{".", default_library()});
   throw ScenarioError({{name, "", "no such file, and no shipped scenario of that name",
-                        fmt::format("the path of a JSON file, or {}", fmt::join(names, ", ")), meant(name, names)}});
+                        fmt::format("the path of a JSON file, or {}", fmt::join(names, ", ")),
+                        part.empty() ? meant(name, names)
+                                     : fmt::format("that is a {0}, which a {1} names: \"{0}\": \"{2}\"", part,
+                                                   part == "profile" ? "workload" : "scenario", name)}});
 }
 
 /// The --point options that choose a study's first point.

@@ -125,6 +125,8 @@ done
 expect 0 show "$scenarios/quickstart.json" --point workload=resnet50-v100 --json - && prints '"variants": []'
 expect 2 show clusters/lab.json --profile v100-datasheet && says '--dtype are for workloads'
 expect 2 show clusters/lab.json --set /workers=8 && says 'only a scenario file has fields to change'
+expect 3 run dgx-h100 && says 'that is a cluster, which a scenario names: "cluster": "dgx-h100"'
+expect 3 run lab && says 'that is a cluster, which a scenario names: "cluster": "lab"'
 # A part is no scenario: one line says what it seems to be and what is done with it.
 printf '%s' '{"kind": "top-k", "ratio": 0.5}' >out/half.json
 while read -r file part use; do
