@@ -14,8 +14,9 @@ struct LeastSquares {
   int degrees_of_freedom = 0;  ///< rows less free coefficients
 };
 
-/// The x >= 0, 0 where no row has the coefficient, that minimises Σ_i (Σ_j rows[i][j]·x_j / targets[i] - 1)². Exact: of the subsets of coefficients held at
-/// 0 (few, since there are few coefficients), the best whose others are not negative.
+/// The x >= 0, 0 where no row has the coefficient, that minimises Σ_i (Σ_j rows[i][j]·x_j / targets[i] - 1)². Exact: of
+/// the subsets of coefficients held at 0 (few, since there are few coefficients), the best whose others are not
+/// negative.
 /// @param targets  above 0, as many as rows
 /// @throws std::invalid_argument where the rows do not determine the coefficients
 LeastSquares solve_relative(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets);

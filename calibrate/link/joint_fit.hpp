@@ -30,8 +30,8 @@ struct JointFit {
 ///   β             from a message's time per byte, where there are no collectives
 /// so each file counts alike. Where segments depend on the size there are no lines, and each row counts:
 ///   S + messages·α + bytes·β, messages and bytes those of the segments that are the cheapest at this α and β
-/// which is Gauss and Newton's way, since the time of the cheapest segments changes with α and β as if these were fixed.
-/// S is told from latency by a latency benchmark, or by collectives of unlike rounds.
+/// which is Gauss and Newton's way, since the time of the cheapest segments changes with α and β as if these were
+/// fixed. S is told from latency by a latency benchmark, or by collectives of unlike rounds.
 /// @throws std::invalid_argument where time does not grow with size
 JointFit fit_jointly(const LinkSources& sources);
 

@@ -69,8 +69,9 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
 /// stay 0, β contains them.
 ///
 /// Workers are a star of the most ranks of a collective. Where rings were measured on several hosts of several ranks
-/// they are `nodes`, whose rings have the mean of their messages' latencies. Its inner link is that of the collectives inside one
-/// host, with α less its latency for the NIC; or else, where nothing tells them apart, it has all of α, and β.
+/// they are `nodes`, whose rings have the mean of their messages' latencies. Its inner link is that of the collectives
+/// inside one host, with α less its latency for the NIC; or else, where nothing tells them apart, it has all of α, and
+/// β.
 ///
 /// Where the library changes its protocol with the size, the cluster has `protocols` (protocol_fit.hpp), and the link's
 /// latency and bandwidth are the best of theirs.

@@ -10,10 +10,10 @@ namespace stepcast {
 /// The latencies of a round whose messages go around rings, each message's the mean over its ring.
 ///
 /// A ring's blocks are passed on from rank to rank, one hop a round, so in p rounds each has waited for the latency of
-/// every hop once, wherever it began: for their sum, p times the mean. (Of the p-1 hops of a gather some chain leaves out
-/// a short one and waits for a little more.) Real rings have no barrier at which all would wait for the longest in every
-/// round, as between machines of several GPUs, where one hop in g is through a NIC. NCCL estimates so, too: for an
-/// all-reduce over M machines (2(p-1) - 2M)·α' + 2M·α (nccl, src/graph/tuning.cc).
+/// every hop once, wherever it began: for their sum, p times the mean. (Of the p-1 hops of a gather some chain leaves
+/// out a short one and waits for a little more.) Real rings have no barrier at which all would wait for the longest in
+/// every round, as between machines of several GPUs, where one hop in g is through a NIC. NCCL estimates so, too: for
+/// an all-reduce over M machines (2(p-1) - 2M)·α' + 2M·α (nccl, src/graph/tuning.cc).
 ///
 /// Ranks that exchange messages are of one ring, or of several with the same hops.
 /// @param latencies  of the messages, in their order; to 1e-18 s, so that equal hops in another order have equal means

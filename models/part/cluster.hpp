@@ -254,9 +254,9 @@ struct TcpTransport {
 using Transport = std::variant<IdealTransport, TcpTransport>;
 
 /// One of several ways that a library has to send a collective's messages, as NCCL has LL, LL128 and Simple: one that
-/// begins at once spends bandwidth on flags, one that moves whole blocks waits for them. A collective goes by the protocol
-/// that it takes least time by, with latency_factor·α and β/bandwidth_factor on all links; as NCCL's own choice does, which compares
-/// such estimates (nccl, src/graph/tuning.cc).
+/// begins at once spends bandwidth on flags, one that moves whole blocks waits for them. A collective goes by the
+/// protocol that it takes least time by, with latency_factor·α and β/bandwidth_factor on all links; as NCCL's own
+/// choice does, which compares such estimates (nccl, src/graph/tuning.cc).
 struct Protocol {
   std::string name{};
   double latency_factor = 1.0;

@@ -8,11 +8,11 @@ namespace stepcast {
 
 /// Prices of a cluster for collectives among all its workers.
 ///
-/// Star: exact. A ring's α is the mean over its messages (collective/ring_latencies.hpp). Machines of g GPUs with k NICs:
-/// one flow a machine on the paths of rings and neighbours, g flows over k NICs on the far path; in racks of m machines, oversubscription o, the uplink carries one flow, or m·g. Racks of m hosts: one
-/// flow over the uplink (o/m of a link's worth), or m. Fat tree, torus, dragonfly: no contention inside the fabric,
-/// latency of the longest minimal route. With groups of their own links, the slowest link counts: a collective waits
-/// for it in every round.
+/// Star: exact. A ring's α is the mean over its messages (collective/ring_latencies.hpp). Machines of g GPUs with k
+/// NICs: one flow a machine on the paths of rings and neighbours, g flows over k NICs on the far path; in racks of m
+/// machines, oversubscription o, the uplink carries one flow, or m·g. Racks of m hosts: one flow over the uplink (o/m
+/// of a link's worth), or m. Fat tree, torus, dragonfly: no contention inside the fabric, latency of the longest
+/// minimal route. With groups of their own links, the slowest link counts: a collective waits for it in every round.
 Prices collective_prices(const Cluster& cluster);
 
 /// Whether collective_prices is exact (star with like links, ideal transport) or an estimate.

@@ -77,8 +77,8 @@ void keep_timing(Json& table, std::string_view key, const Json& value) {
 constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
 
 /// Lays `over` on `base`: objects merge key by key, anything else replaces. An object whose "kind" changes
-/// replaces as a whole, since its old keys mean nothing under the new kind. Fields that make no profile of their own, for
-/// want of its name, are laid over what a profile's name leads to.
+/// replaces as a whole, since its old keys mean nothing under the new kind. Fields that make no profile of their own,
+/// for want of its name, are laid over what a profile's name leads to.
 void lay_over(Json& base, const Json& over, const std::string& pointer, const Origins& written, Origins& origins) {
   const bool is_profile = pointer == "/workload/profile" || pointer == "/workload/measured/profile";
   if (is_profile && base.is_string() && over.is_object() && !over.contains("name"))

@@ -11,8 +11,8 @@
 
 namespace stepcast {
 
-/// What a file holds: "scenario", "suite", "workload", "cluster", "profile", "strategy" or "compressor", whichever knows
-/// most of its keys; "scenario" where none knows more of them than a scenario does.
+/// What a file holds: "scenario", "suite", "workload", "cluster", "profile", "strategy" or "compressor", whichever
+/// knows most of its keys; "scenario" where none knows more of them than a scenario does.
 std::string part_of_file(const Json& json);
 
 /// What to say where a scenario is wanted of a file that is something else, with what is done with such a file; nothing

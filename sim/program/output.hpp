@@ -9,8 +9,8 @@
 
 namespace stepcast {
 
-/// A document as files have it, in lines. Names of files, arguments among them, need not be UTF-8, as JSON must be: what is
-/// not stands there as U+FFFD.
+/// A document as files have it, in lines. Names of files, arguments among them, need not be UTF-8, as JSON must be:
+/// what is not stands there as U+FFFD.
 std::string json_text(const Json& document);
 
 /// Writes `text` to `path`, or to standard output when it is "-". A file is written beside its place and then

@@ -299,8 +299,8 @@ TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where n
 }
 
 TEST_CASE("runs on several numbers of hosts are fitted together, and tell the fixed cost from latency") {
-  // 20 us whatever is done, 2 us and 200 GB/s a message inside, 5 us more and 40 GB/s between hosts of 8: rings of p have
-  // 2(p-1) rounds and send 2(p-1)/p of n, one in 8 messages between hosts.
+  // 20 us whatever is done, 2 us and 200 GB/s a message inside, 5 us more and 40 GB/s between hosts of 8: rings of p
+  // have 2(p-1) rounds and send 2(p-1)/p of n, one in 8 messages between hosts.
   const auto run = [](int hosts, double setup) {
     const int p = 8 * hosts;
     const double rounds = 2.0 * (p - 1), factor = rounds / p;
@@ -448,7 +448,8 @@ TEST_CASE("protocols are found in times that bend with the size") {
   CHECK_THAT(link_table(cluster, fits),
              ContainsSubstring("links for 1.02 kB to 4.29 GB: ") &&
                  ContainsSubstring("protocol 2: 1.5 times the latency, 0.92 of the bandwidth"));
-  // 1 KiB: 504 us of messages and 1.97·1024/18e9 s = 0.1 us; 128 MiB by LL128: 756 us and 1.97·128 MiB/36.8e9 s = 7.181 ms.
+  // 1 KiB: 504 us of messages and 1.97·1024/18e9 s = 0.1 us; 128 MiB by LL128: 756 us and 1.97·128 MiB/36.8e9 s = 7.181
+  // ms.
   const std::vector<FittedTime> times = fitted_times(cluster, fits[0]);
   CHECK(
       (times[0].protocol == "protocol 1" && times[17].protocol == "protocol 2" && times[22].protocol == "protocol 3"));
@@ -496,8 +497,8 @@ TEST_CASE("protocols of links inside hosts and between them are found together")
 }
 
 TEST_CASE("a message's latency tells what a collective costs to begin, with protocols as well") {
-  // Rings of 16: 30 rounds of 4.8 us, 15/8 of n over 40 GB/s, 12 us to begin; a second protocol of twice the latency, the
-  // first with half of the bandwidth. A message takes 4.8 us of the same library.
+  // Rings of 16: 30 rounds of 4.8 us, 15/8 of n over 40 GB/s, 12 us to begin; a second protocol of twice the latency,
+  // the first with half of the bandwidth. A message takes 4.8 us of the same library.
   const auto time = [](double n) {
     return 12e-6 + std::min(30 * 4.8e-6 + 1.875 * n / 20e9, 30 * 9.6e-6 + 1.875 * n / 40e9);
   };
@@ -531,8 +532,8 @@ TEST_CASE("a NIC without latency is doubted") {
 
 TEST_CASE("where latency is another library's, it is said") {
   // Rings of NCCL: inside a host of 4 13.6 us for 6 messages, between 4 of them 72 us for 30, of which a quarter are
-  // between hosts. A message of MPI takes 20 us, so that a quarter of 30 would be 150 us less what is inside: nothing is
-  // left for a message inside, and the 72 us are off even so.
+  // between hosts. A message of MPI takes 20 us, so that a quarter of 30 would be 150 us less what is inside: nothing
+  // is left for a message inside, and the 72 us are off even so.
   const Benchmark inside = nccl_run(devices_of(1, 4), 13.6e-6, 1.5 / 200e9, "in.all_reduce_perf"),
                   across = nccl_run(devices_of(4, 4), 72e-6, 1.875 / 11e9, "out.all_reduce_perf");
   std::string text = "# OSU MPI Latency Test v7.3\n";

@@ -247,8 +247,8 @@ TEST_CASE("compression divides the bandwidth term and adds codec work") {
 
 TEST_CASE("rings on the shipped machines have the latencies that NCCL estimates") {
   // nccl, src/graph/tuning.cc: to begin, and a hop by NVLink and through a NIC, in us; over several machines a hop by
-  // NVLink takes no less than the network's overhead, of Simple three times that. Of 2(p-1) steps over M machines 2M are
-  // through NICs. One kind of link for all protocols, and one cost to begin, leave a tenth at most.
+  // NVLink takes no less than the network's overhead, of Simple three times that. Of 2(p-1) steps over M machines 2M
+  // are through NICs. One kind of link for all protocols, and one cost to begin, leave a tenth at most.
   const double begin[] = {6.6, 14, 8.4}, by_nvlink[] = {0.6, 1.9, 3.4}, through[] = {2.7, 4, 14}, times[] = {1, 1, 3};
   const double intel = 1, amd = 2;
   for (const auto& [name, overhead] :

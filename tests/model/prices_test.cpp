@@ -397,8 +397,8 @@ TEST_CASE("several rings on two machines of four workers with two NICs, message 
   std::vector<int> expected(2 * 8, 2);        // each worker sends and receives a block of each ring
   expected.insert(expected.end(), 2 * 4, 1);  // each NIC one each way
   CHECK(load == expected);
-  // 14 rounds of 3 us, 25 us more for two of each ring's 8 messages, and 80/16 MB at 10 Gb/s, which is more than 10 MB take inside; that is what the closed form
-  // says too.
+  // 14 rounds of 3 us, 25 us more for two of each ring's 8 messages, and 80/16 MB at 10 Gb/s, which is more than 10 MB
+  // take inside; that is what the closed form says too.
   require_close(14 * (9.25e-6 + 4e-3), prices(call).total().si(), 1e-12, "by routes");
   require_close(14 * (9.25e-6 + 4e-3),
                 price(call.algorithm->cost(80_MB, 8, call.parameters), collective_prices(cluster)).total().si(), 1e-12,

@@ -92,9 +92,9 @@ TEST_CASE("replay of a collective equals its closed form") {
 }
 
 TEST_CASE("a ring on nodes and racks costs what its one flow per uplink costs") {
-  // 16 workers, 8 to a node: a message crosses two inner links (3 us in all), two of a round's 16 the NICs and the switch
-  // as well (25 us in all), at the NIC's 10 Gb/s: 2·15·(3 us + 25 us/8 + n/16·0.8 ns/B).
-  // Racks of 4 at 8:1: an uplink, of four messages, has 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us/4 + n/16·1.6 ns/B).
+  // 16 workers, 8 to a node: a message crosses two inner links (3 us in all), two of a round's 16 the NICs and the
+  // switch as well (25 us in all), at the NIC's 10 Gb/s: 2·15·(3 us + 25 us/8 + n/16·0.8 ns/B). Racks of 4 at 8:1: an
+  // uplink, of four messages, has 4/8 of a link, 5 Gb/s: 2·15·(25 us + 2 us/4 + n/16·1.6 ns/B).
   const Bytes n = 160_MB;
   Cluster nodes = star(16);
   nodes.reduction_cost = nodes.host_cost = {};
@@ -136,8 +136,8 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
 
 TEST_CASE("several rings use all NICs") {
   // 2 nodes of 4, 2 NICs, 2 rings: in each of 2·7 rounds each ring moves n/16 = 5 MB from rank to rank, over one NIC of
-  // its own out of either node: 3 us, 25 us more for two of its 8 messages, + 5 MB / 10 Gb/s = 4.00925 ms. Inside, workers send 10 MB at 100 GB/s. One ring: 10
-  // MB over one NIC; four: 2.5 MB each, two on a NIC.
+  // its own out of either node: 3 us, 25 us more for two of its 8 messages, + 5 MB / 10 Gb/s = 4.00925 ms. Inside,
+  // workers send 10 MB at 100 GB/s. One ring: 10 MB over one NIC; four: 2.5 MB each, two on a NIC.
   const Bytes n = 80_MB;
   Cluster cluster = star(8);
   cluster.reduction_cost = cluster.host_cost = {};
