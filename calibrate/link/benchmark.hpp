@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/part/strategy.hpp"
@@ -65,6 +66,14 @@ Benchmark parse_benchmark(const std::string& text, const std::string& file, cons
 
 /// @throws BadInput for a folder, or a file that cannot be read
 std::string content_of(const std::filesystem::path& path);
+
+/// The programs of nccl-tests, and what they measure.
+inline constexpr std::pair<const char*, Operation> kNcclPrograms[] = {
+    {"all_reduce_perf", Operation::all_reduce},
+    {"all_gather_perf", Operation::all_gather},
+    {"reduce_scatter_perf", Operation::reduce_scatter},
+    {"broadcast_perf", Operation::broadcast},
+    {"alltoall_perf", Operation::all_to_all}};
 
 // The formats.
 Benchmark read_nccl_text(const std::string& text, const std::string& file, const ReadOptions& options);

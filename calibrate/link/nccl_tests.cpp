@@ -23,22 +23,17 @@ namespace {
 
 constexpr double kMostRanks = 1 << 24;
 
-constexpr std::pair<const char*, Operation> kCollectives[] = {{"all_reduce", Operation::all_reduce},
-                                                              {"all_gather", Operation::all_gather},
-                                                              {"reduce_scatter", Operation::reduce_scatter},
-                                                              {"broadcast", Operation::broadcast},
-                                                              {"alltoall", Operation::all_to_all}};
-
 /// The collective whose program a text names: "all_reduce_perf".
 std::optional<Operation> collective_in(const std::string& text) {
-  for (const auto& [name, operation] : kCollectives)
-    if (text.find(std::string(name) + "_perf") != std::string::npos) return operation;
+  for (const auto& [program, operation] : kNcclPrograms)
+    if (text.find(program) != std::string::npos) return operation;
   return std::nullopt;
 }
 
 std::string collective_names() {
   std::string names;
-  for (const auto& [name, operation] : kCollectives) names += fmt::format("{}{}_perf", names.empty() ? "" : ", ", name);
+  for (const auto& [program, operation] : kNcclPrograms)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", program);
   return names;
 }
 

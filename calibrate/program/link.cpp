@@ -28,17 +28,11 @@ struct LinkOptions {
 /// NCCL's names of algorithms that are called otherwise here.
 constexpr std::pair<const char*, Algorithm> kNcclNames[] = {{"tree", Algorithm::double_binary_tree}};
 
-/// Of nccl-tests' programs as well.
-constexpr std::pair<const char*, Operation> kPrograms[] = {{"all_reduce_perf", Operation::all_reduce},
-                                                           {"all_gather_perf", Operation::all_gather},
-                                                           {"reduce_scatter_perf", Operation::reduce_scatter},
-                                                           {"broadcast_perf", Operation::broadcast},
-                                                           {"alltoall_perf", Operation::all_to_all}};
-
+/// Or the program of nccl-tests that measures it.
 std::vector<std::string> operations() {
   std::vector<std::string> names;
   for (const auto& choice : Choices<Operation>::table) names.emplace_back(choice.name);
-  for (const auto& [program, operation] : kPrograms) names.emplace_back(program);
+  for (const auto& [program, operation] : kNcclPrograms) names.emplace_back(program);
   return names;
 }
 
@@ -67,7 +61,7 @@ Algorithm algorithm_named(const std::string& name) {
 }
 
 Operation operation_named(const std::string& name) {
-  for (const auto& [program, operation] : kPrograms)
+  for (const auto& [program, operation] : kNcclPrograms)
     if (name == program) return operation;
   return value_of<Operation>(name);
 }

@@ -97,16 +97,16 @@ Schedule all_gather(int p, const CollectiveParameters& parameters) {
   const Schedule between = algorithm_between(Operation::all_gather, parameters).schedule(p / g, parameters);
   const auto of_position = blocks_of_position(g, p / g);
   const auto own = [g](int l, Slice slice) { return Slice{slice.first * g + l, slice.count, g}; };
-  return {p,
-          p,
-          between.rounds + g - 1,
-          [=](int r) {
-            if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, own);
-            return inside(p, g, -(r - between.rounds), false, of_position);
-          },
-          [between](int r) { return r < between.rounds ? between.like_round(r) : between.rounds; },
-          false,
-          [between](int r) { return r >= between.rounds || between.goes_around(r); }};
+  return {.participants = p,
+          .blocks = p,
+          .rounds = between.rounds + g - 1,
+          .round =
+              [=](int r) {
+                if (r < between.rounds) return in_each(between.round(r), between_groups(g, p), g, own);
+                return inside(p, g, -(r - between.rounds), false, of_position);
+              },
+          .like = [between](int r) { return r < between.rounds ? between.like_round(r) : between.rounds; },
+          .around = [between](int r) { return r >= between.rounds || between.goes_around(r); }};
 }
 
 /// (g-1)(α' + n/g·β') + T(n/g)
@@ -125,16 +125,16 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
     const bool last = l == g - 1;
     return Slice{modulo(slice.first - (last ? 0 : 1), groups) * g + (last ? 0 : l + 1), slice.count, g};
   };
-  return {p,
-          p,
-          g - 1 + between.rounds,
-          [=](int r) {
-            if (r < g - 1) return inside(p, g, -r, true, of_position);
-            return in_each(between.round(r - (g - 1)), between_groups(g, p), g, own);
-          },
-          [g, between](int r) { return r < g - 1 ? 0 : g - 1 + between.like_round(r - (g - 1)); },
-          false,
-          [g, between](int r) { return r < g - 1 || between.goes_around(r - (g - 1)); }};
+  return {.participants = p,
+          .blocks = p,
+          .rounds = g - 1 + between.rounds,
+          .round =
+              [=](int r) {
+                if (r < g - 1) return inside(p, g, -r, true, of_position);
+                return in_each(between.round(r - (g - 1)), between_groups(g, p), g, own);
+              },
+          .like = [g, between](int r) { return r < g - 1 ? 0 : g - 1 + between.like_round(r - (g - 1)); },
+          .around = [g, between](int r) { return r < g - 1 || between.goes_around(r - (g - 1)); }};
 }
 
 /// (g-1)(α' + n/g·(β' + γ)) + T(n/g)

@@ -18,16 +18,18 @@ Round shift(int p, int first_block_of_rank_0, bool reduce) {
   return round;
 }
 
-}  // namespace
-
-Schedule reduce_scatter(int p, const CollectiveParameters&) {
+Schedule once_around(int p, bool reduce) {
   return {.participants = p,
           .blocks = p,
           .rounds = p - 1,
-          .round = [p](int r) { return shift(p, -r, true); },
+          .round = [p, reduce](int r) { return shift(p, -r, reduce); },
           .like = [](int) { return 0; },
           .around = every_round};
 }
+
+}  // namespace
+
+Schedule reduce_scatter(int p, const CollectiveParameters&) { return once_around(p, true); }
 
 CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&) {
   CostTerms terms;
@@ -36,14 +38,7 @@ CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters&) {
   return terms;
 }
 
-Schedule all_gather(int p, const CollectiveParameters&) {
-  return {.participants = p,
-          .blocks = p,
-          .rounds = p - 1,
-          .round = [p](int r) { return shift(p, -r, false); },
-          .like = [](int) { return 0; },
-          .around = every_round};
-}
+Schedule all_gather(int p, const CollectiveParameters&) { return once_around(p, false); }
 
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
   CostTerms terms;

@@ -14,6 +14,7 @@
 #include "models/part/worker_kinds.hpp"
 #include "models/part/writer.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/scenario/collective_choice.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
@@ -59,16 +60,6 @@ Json without_defaults(const Json& part, const Json& usual) {
     else if (value != *other) rest[key] = value;
   }
   return rest;
-}
-
-/// The algorithm that a strategy chooses for its collectives; null of one that has none.
-const CollectiveChoice* collective_of(const Strategy& strategy) {
-  return std::visit(
-      []<class Kind>(const Kind& x) -> const CollectiveChoice* {
-        if constexpr (requires { x.collective; }) return &x.collective;
-        else return nullptr;
-      },
-      strategy);
 }
 
 /// The same choice under another strategy, so that a change is of one thing; auto where it does not do that one's

@@ -11,6 +11,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/scenario/carrier.hpp"
+#include "models/scenario/collective_choice.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -132,6 +133,15 @@ void add_free_latency(const Scenario& scenario, std::vector<std::string>& notes)
     notes.emplace_back("/cluster/link/latency is 0, as where none is given: messages cost their bytes alone");
 }
 
+/// The collectives that send anything.
+std::vector<CollectiveCall> calls_of(const StepGraph& graph, int workers) {
+  std::vector<CollectiveCall> calls;
+  for (const Task& task : graph.tasks)
+    if (const auto* work = std::get_if<CollectiveWork>(&task.work); work && work->call.among.size(workers) > 1)
+      calls.push_back(work->call);
+  return calls;
+}
+
 /// Notes collectives that a fitted cluster's links were not measured with: carried out otherwise, or of other sizes.
 void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vector<std::string>& notes) {
   constexpr double kBeyond = 2;  // a line goes on for a while
@@ -147,10 +157,7 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
       extend(from, to, fit.from, fit.to);
     }
   if (fitted.empty()) return;
-  for (const Task& task : graph.tasks) {
-    const auto* work = std::get_if<CollectiveWork>(&task.work);
-    if (!work || work->call.among.size(cluster.workers) < 2) continue;
-    const CollectiveCall& call = work->call;
+  for (const CollectiveCall& call : calls_of(graph, cluster.workers)) {
     extend(least, most, call.bytes, call.bytes);
     if (fitted.contains(call.algorithm->algorithm)) continue;
     others.insert(call.algorithm->algorithm);
@@ -177,21 +184,13 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
 void add_protocols_of_library(const Scenario& scenario, const StepGraph& graph, std::vector<std::string>& notes) {
   const Cluster& cluster = scenario.cluster;
   if (cluster.protocols.empty() || !cluster.fits.empty()) return;  // fitted links have a note of their own
-  const bool is_chosen = std::visit(
-      [](const auto& strategy) {
-        if constexpr (requires { strategy.collective.algorithm; })
-          return strategy.collective.algorithm != Algorithm::automatic;
-        else return true;
-      },
-      scenario.strategy);
+  const CollectiveChoice* choice = collective_of(scenario.strategy);
+  if (!choice || choice->algorithm != Algorithm::automatic) return;
   std::set<std::string_view> others;
-  for (const Task& task : graph.tasks) {
-    const auto* work = std::get_if<CollectiveWork>(&task.work);
-    if (!work || work->call.among.size(cluster.workers) < 2) continue;
-    const Algorithm algorithm = work->call.algorithm->algorithm;
-    if (algorithm != Algorithm::ring && algorithm != Algorithm::multi_ring) others.insert(name_of(algorithm));
-  }
-  if (is_chosen || others.empty()) return;
+  for (const CollectiveCall& call : calls_of(graph, cluster.workers))
+    if (const Algorithm one = call.algorithm->algorithm; one != Algorithm::ring && one != Algorithm::multi_ring)
+      others.insert(name_of(one));
+  if (others.empty()) return;
   const bool has_machines = machines(cluster).workers > 1;
   notes.push_back(fmt::format(
       "/cluster/protocols are a library's, and auto chose {}, which it may not have; for rings, as NCCL's, set "

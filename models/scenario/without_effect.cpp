@@ -12,6 +12,7 @@
 
 #include "models/collective/collective.hpp"
 #include "models/part/defaults.hpp"
+#include "models/scenario/collective_choice.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
 
@@ -30,8 +31,6 @@ const Part* find_in(const Strategy& strategy) {
       [](const auto& x) -> const Part* {
         if constexpr (std::is_same_v<Part, Exchange>) {
           if constexpr (requires { x.exchange; }) return &x.exchange;
-        } else if constexpr (std::is_same_v<Part, CollectiveChoice>) {
-          if constexpr (requires { x.collective; }) return &x.collective;
         } else if constexpr (std::is_same_v<Part, Carrier>) {
           if constexpr (requires { x.carrier; }) return &x.carrier;
         }
@@ -63,7 +62,7 @@ bool may_be(const Scenario& s, Algorithm chosen, Algorithm algorithm) {
 
 /// The algorithm as the scenario has it: hops that decode and encode are a ring's.
 std::optional<Algorithm> algorithm_of(const Scenario& s) {
-  const auto* choice = find_in<CollectiveChoice>(s.strategy);
+  const auto* choice = collective_of(s.strategy);
   if (!choice) return {};
   const auto* carrier = find_in<Carrier>(s.strategy);
   return carrier && *carrier == Carrier::in_collective && compresses(s) ? Algorithm::ring : choice->algorithm;
@@ -87,7 +86,7 @@ std::string pipeline_segments(const Scenario& s) {
   const auto chosen = algorithm_of(s);
   if (!chosen || *chosen != Algorithm::hierarchical) return unless_one_of(s, {Algorithm::double_binary_tree});
   const std::vector<Operation> all = operations(s.strategy);
-  const Algorithm between = find_in<CollectiveChoice>(s.strategy)->between_groups;
+  const Algorithm between = collective_of(s.strategy)->between_groups;
   const bool may_be_tree =
       between == Algorithm::automatic && std::any_of(all.begin(), all.end(), [](Operation operation) {
         const auto named = algorithms_between(operation);
@@ -188,7 +187,7 @@ std::string reduction_cost(const Scenario& s) {
 }
 
 std::string of_collectives(const Scenario& s) {
-  return unless(find_in<CollectiveChoice>(s.strategy), "the strategy has no collectives");
+  return unless(collective_of(s.strategy), "the strategy has no collectives");
 }
 
 std::string worker_price(const Scenario& s) {
