@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "models/collective/ring_latencies.hpp"
@@ -52,66 +53,60 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
   const bool alike = std::all_of(round.begin(), round.end(),
                                  [&](const Message& m) { return m.slice.count == round.front().slice.count; });
   is_closed_ = alike && first_ >= latency_ * (1 - kRounding);
-  is_exact_ = is_closed_ || round.size() <= kMostFollowed;
+  is_exact_ = is_closed_ || round.size() <= kMostFolded;
   is_closed_ |= !is_exact_;
   if (is_closed_) return;
 
-  // Of the links that only one message crosses, its narrowest is enough.
-  constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> number(loads.size(), kUnknown);
+  FlowSystem system;
   for (std::size_t i = 0; i < round.size(); ++i) {
-    Flow flow{latencies[i], static_cast<double>(round[i].slice.count),
-              static_cast<std::uint32_t>(links_of_flows_.size()), 0};
-    double own = std::numeric_limits<double>::infinity();
-    for (std::size_t h = ends[i]; h < ends[i + 1]; ++h) {
-      const auto link = static_cast<std::size_t>(hops[h]);
-      if (loads[link].flows == 1) {
-        own = std::min(own, bandwidth(link));
-        continue;
-      }
-      if (number[link] == kUnknown) {
-        number[link] = static_cast<std::uint32_t>(bandwidth_.size());
-        bandwidth_.push_back(bandwidth(link));
-      }
-      links_of_flows_.push_back(number[link]);
-    }
-    if (own < std::numeric_limits<double>::infinity()) {
-      links_of_flows_.push_back(static_cast<std::uint32_t>(bandwidth_.size()));
-      bandwidth_.push_back(own);
-    }
-    flow.last_link = static_cast<std::uint32_t>(links_of_flows_.size());
-    flows_.push_back(flow);
+    FlowSystem::Flow flow;
+    flow.from = round[i].from;
+    flow.to = round[i].to;
+    flow.colour[0] = round[i].slice.count;
+    system.flows.push_back(flow);
+    system.latencies.emplace_back(latencies[i]);
   }
-  std::stable_sort(flows_.begin(), flows_.end(), [](const Flow& a, const Flow& b) { return a.latency < b.latency; });
+  FoldedFlows folded = fold_flows(system, fabric);
+  std::vector<std::size_t> order(folded.flow.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return folded.quotient.flows[a].delay < folded.quotient.flows[b].delay;
+  });
+  quotient_.links = std::move(folded.quotient.links);
+  for (const std::size_t flow : order) {
+    quotient_.flows.push_back(std::move(folded.quotient.flows[flow]));
+    blocks_.push_back(round[folded.flow[flow]].slice.count);
+  }
 }
 
 /// Max-min fair rates of running flows by progressive filling.
 class RoundFlows::Sharing {
  public:
-  explicit Sharing(const RoundFlows& round) : round_(round), left_(round.bandwidth_), flows_(round.bandwidth_.size()) {}
+  explicit Sharing(const Quotient& quotient)
+      : quotient_(quotient), left_(quotient.links.size()), flows_(left_.size()) {}
 
   /// Sets rate[i], seconds to bytes, of every flow of `running`.
   void share(const std::vector<std::size_t>& running, std::vector<double>& rate) {
     std::vector<std::size_t> open = running;
     std::fill(flows_.begin(), flows_.end(), 0);
-    left_ = round_.bandwidth_;
-    for (const std::size_t f : open) for_each_link(f, [&](std::size_t link) { ++flows_[link]; });
+    for (std::size_t link = 0; link < left_.size(); ++link) left_[link] = quotient_.links[link].si();
+    for (const std::size_t f : open) for_each_link(f, [&](std::size_t link, int times) { flows_[link] += times; });
     while (!open.empty()) {
       double least = std::numeric_limits<double>::infinity();
       for (const std::size_t f : open)
-        for_each_link(f, [&](std::size_t link) { least = std::min(least, left_[link] / flows_[link]); });
+        for_each_link(f, [&](std::size_t link, int) { least = std::min(least, left_[link] / flows_[link]); });
       // All flows on the fullest links get their share of them for good.
       const auto filled = std::partition(open.begin(), open.end(), [&](std::size_t f) {
         bool full = false;
-        for_each_link(f,
-                      [&](std::size_t link) { full = full || left_[link] <= least * flows_[link] * (1 + kRounding); });
+        for_each_link(
+            f, [&](std::size_t link, int) { full = full || left_[link] <= least * flows_[link] * (1 + kRounding); });
         return !full;
       });
       for (auto f = filled; f != open.end(); ++f) {
         rate[*f] = least;
-        for_each_link(*f, [&](std::size_t link) {
-          left_[link] = std::max(0.0, left_[link] - least);
-          --flows_[link];
+        for_each_link(*f, [&](std::size_t link, int times) {
+          left_[link] = std::max(0.0, left_[link] - times * least);
+          flows_[link] -= times;
         });
       }
       open.erase(filled, open.end());
@@ -121,32 +116,33 @@ class RoundFlows::Sharing {
  private:
   template <class F>
   void for_each_link(std::size_t flow, F&& f) const {
-    for (std::uint32_t i = round_.flows_[flow].first_link; i < round_.flows_[flow].last_link; ++i)
-      f(round_.links_of_flows_[i]);
+    for (const auto& [link, times] : quotient_.flows[flow].links) f(static_cast<std::size_t>(link), times);
   }
 
-  const RoundFlows& round_;
+  const Quotient& quotient_;
   std::vector<double> left_;  ///< by link
   std::vector<int> flows_;    ///< by link: that have no rate yet
 };
 
 double RoundFlows::followed(double block) const {
-  Sharing sharing(*this);
-  std::vector<double> rest(flows_.size()), rate(flows_.size());
-  for (std::size_t f = 0; f < flows_.size(); ++f) rest[f] = flows_[f].blocks * block;
+  Sharing sharing(quotient_);
+  const std::vector<QuotientFlow>& flows = quotient_.flows;
+  std::vector<double> rest(flows.size()), rate(flows.size());
+  for (std::size_t f = 0; f < flows.size(); ++f) rest[f] = blocks_[f] * block;
   std::vector<std::size_t> running;
   std::size_t next = 0;  // to start
   double now = 0.0;
-  while (next < flows_.size() || !running.empty()) {
-    if (running.empty()) now = flows_[next].latency;
-    for (; next < flows_.size() && flows_[next].latency <= now * (1 + kRounding); ++next) running.push_back(next);
+  const auto start_of = [&](std::size_t f) { return flows[f].delay.si(); };
+  while (next < flows.size() || !running.empty()) {
+    if (running.empty()) now = start_of(next);
+    for (; next < flows.size() && start_of(next) <= now * (1 + kRounding); ++next) running.push_back(next);
     sharing.share(running, rate);
     double until = std::numeric_limits<double>::infinity();
     for (const std::size_t f : running) until = std::min(until, rest[f] / rate[f]);
-    if (next < flows_.size()) until = std::min(until, flows_[next].latency - now);
+    if (next < flows.size()) until = std::min(until, start_of(next) - now);
     now += until;
     for (const std::size_t f : running) rest[f] -= rate[f] * until;
-    std::erase_if(running, [&](std::size_t f) { return rest[f] <= kRounding * flows_[f].blocks * block; });
+    std::erase_if(running, [&](std::size_t f) { return rest[f] <= kRounding * blocks_[f] * block; });
   }
   return now;
 }

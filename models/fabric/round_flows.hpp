@@ -1,11 +1,11 @@
 // A round of a collective on a cluster's links: how long its messages take, by the sharing that the replay assumes.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "models/collective/schedule.hpp"
 #include "models/fabric/fabric.hpp"
+#include "models/fabric/flow_system.hpp"
 
 namespace stepcast {
 
@@ -17,15 +17,14 @@ namespace stepcast {
 ///
 ///     α + max over links of (bytes on it / its bandwidth):
 ///
-/// a max-min fair flow is never slower than the fair share of the most loaded link, and there none is faster. Other
-/// rounds of up to kMostFollowed messages are followed from one start or end of a message to the next, which is no
-/// closed form but as exact. Larger ones get the same formula: of equally large messages no less than they take, and no
-/// more than the latencies of two routes may differ too much.
-///
-/// Memory: of a round that is followed, about 50 bytes for each message and 4 for each link that it shares.
+/// a max-min fair flow is never slower than the fair share of the most loaded link, and there none is faster. Of other
+/// rounds of up to kMostFolded messages the quotient (flow_system.hpp), in which one flow stands for all that are alike,
+/// is followed from one start or end of a flow to the next, which is no closed form but as exact. Larger ones get the
+/// same formula: of equally large messages no less than they take, and no more than the latencies of two routes may
+/// differ too much.
 class RoundFlows {
  public:
-  static constexpr int kMostFollowed = 512;
+  static constexpr int kMostFolded = 4096;
 
   /// @param round        not empty, no message to its own sender
   /// @param goes_around  as Schedule says of it
@@ -46,23 +45,16 @@ class RoundFlows {
   [[nodiscard]] Seconds least(Bytes block) const;
 
  private:
-  struct Flow {
-    double latency = 0.0;
-    double blocks = 0.0;
-    std::uint32_t first_link = 0, last_link = 0;  ///< in links_of_flows_
-  };
-
   class Sharing;
   [[nodiscard]] double followed(double block) const;
 
-  std::vector<Flow> flows_;  ///< in order of latency
-  std::vector<std::uint32_t> links_of_flows_;
-  std::vector<double> bandwidth_;  ///< by link, of those that may slow a flow
-  double latency_ = 0.0;           ///< the longest
-  double first_ = 0.0;             ///< the shortest on the most loaded link
-  double load_ = 0.0;              ///< seconds per byte of a block on the most loaded link
-  bool is_closed_ = false;         ///< whether the formula above is taken
-  bool is_exact_ = true;           ///< and holds, where it is
+  Quotient quotient_;           ///< flows in order of latency
+  std::vector<double> blocks_;  ///< of its flows
+  double latency_ = 0.0;        ///< the longest
+  double first_ = 0.0;          ///< the shortest on the most loaded link
+  double load_ = 0.0;           ///< seconds per byte of a block on the most loaded link
+  bool is_closed_ = false;      ///< whether the formula above is taken
+  bool is_exact_ = true;        ///< and holds, where it is
 };
 
 }  // namespace stepcast

@@ -24,7 +24,7 @@ bool routes_are_priced(const Cluster& cluster, Operation operation);
 ///
 /// By the closed forms and collective_prices, or where routes are priced, round by round (fabric/round_flows.hpp),
 /// contention on every link included. The latter equals the replay on ideal transport, whatever algorithm and topology,
-/// in rounds of up to RoundFlows::kMostFollowed messages; one of more may be as much too long as its routes' latencies
+/// in rounds of up to RoundFlows::kMostFolded messages; one of more may be as much too long as its routes' latencies
 /// differ. What the hosts copy and add is the closed form's in both.
 ///
 /// Keeps what it found out about rounds; not for several threads.

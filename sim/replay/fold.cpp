@@ -14,7 +14,7 @@
 #include "models/fabric/host_specs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/shard_placement.hpp"
-#include "sim/replay/fingerprint.hpp"
+#include "models/fabric/fingerprint.hpp"
 
 namespace stepcast {
 namespace {

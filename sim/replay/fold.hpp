@@ -23,7 +23,7 @@
 
 #include "models/part/cluster.hpp"
 #include "models/strategy/step_graph.hpp"
-#include "sim/replay/flow_system.hpp"
+#include "models/fabric/flow_system.hpp"
 
 namespace stepcast {
 

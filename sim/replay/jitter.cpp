@@ -6,7 +6,7 @@
 #include <boost/random/lognormal_distribution.hpp>
 #include <boost/random/mersenne_twister.hpp>
 
-#include "sim/replay/fingerprint.hpp"
+#include "models/fabric/fingerprint.hpp"
 
 namespace stepcast {
 double jitter_factor(const Jitter& jitter, std::int64_t seed, int run, int worker, std::int64_t micro_batch) {

@@ -579,8 +579,8 @@ TEST_CASE("a round of very many messages takes as much too long as its latencies
     const RoundFlows::Duration time = RoundFlows(round, Fabric(cluster, 0)).duration(1_kB);
     return (time.latency + time.bandwidth).si();
   };
-  require_close(10e-6, time_of(RoundFlows::kMostFollowed / 2), 1e-12, "followed");
-  require_close(12e-6, time_of(RoundFlows::kMostFollowed / 2 + 1), 1e-12, "by the formula");
+  require_close(10e-6, time_of(RoundFlows::kMostFolded / 2), 1e-12, "followed");
+  require_close(12e-6, time_of(RoundFlows::kMostFolded / 2 + 1), 1e-12, "by the formula");
 }
 
 // One of the workers has 1 Gb/s, all other links 10 Gb/s; n = 1 MB.

@@ -534,9 +534,9 @@ TEST_CASE("the equations are called an estimate where they may differ from the r
   // Of each rack's 16 equal messages one leaves it, alone on its sender's link, which no link is busier than: α +
   // block·β.
   CHECK_FALSE(is_estimate(640, racks, ring));
-  // Two trees send up to two messages a worker, more than 512 in a round: too many to follow, of latencies from 5 to 60
+  // Two trees send up to two messages a worker, more than 4096 in a round: too many to follow, of latencies from 5 to 60
   // us.
-  CHECK(is_estimate(304, far_workers, trees));
+  CHECK(is_estimate(2400, far_workers, trees));
   CHECK_FALSE(is_estimate(160, far_workers, trees));
   CHECK(is_estimate(5000, racks, ring));  // routes of more than 4096 are not priced
   // Servers, of which servers_replay_test has more.

@@ -1,5 +1,5 @@
 // Colour refinement against definitions and against a slow refinement.
-#include "sim/replay/partition.hpp"
+#include "models/fabric/partition.hpp"
 
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-#include "sim/replay/flow_system.hpp"
+#include "models/fabric/flow_system.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "sim/replay/partition.hpp"
+#include "models/fabric/partition.hpp"
 
 namespace stepcast {
 namespace {

@@ -2,7 +2,7 @@
 //
 // A partition is equitable when any two nodes of one class have equally many arcs of each label to each other
 // class. Max-min fair rates are constant on the classes of the coarsest equitable partition of flows and links,
-// which is why one flow a class is enough (fold.hpp).
+// which is why one flow a class is enough (flow_system.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-#include "sim/replay/partition.hpp"
+#include "models/fabric/partition.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
 
-#include "sim/replay/fingerprint.hpp"
+#include "models/fabric/fingerprint.hpp"
 
 namespace stepcast {
 namespace {
