@@ -52,6 +52,9 @@ LinkFit entry_of(const BenchmarkFit& fit, const RangeFit& range) {
 
 bool is_ring(const BenchmarkFit& fit) { return fit.algorithm == Algorithm::ring; }
 
+/// Whether its closed form tells what is inside hosts from what is between them.
+bool knows_hosts(const BenchmarkFit& fit) { return is_ring(fit) || fit.is_of_trees(); }
+
 Fits those(const std::vector<BenchmarkFit>& fits, const std::function<bool(const Benchmark&)>& are_wanted) {
   Fits found;
   for (const BenchmarkFit& fit : fits)
@@ -80,7 +83,7 @@ void require_alike(const Fits& across) {
   const BenchmarkFit& first = *across.front();
   for (const BenchmarkFit* other : across) {
     if (other->algorithm != first.algorithm)
-      refuse(first, std::string(name_of(first.algorithm)), *other, std::string(name_of(other->algorithm)),
+      refuse(first, algorithm_text(first.algorithm), *other, algorithm_text(other->algorithm),
              "between hosts a link's latency and bandwidth are those of one algorithm");
     if (other->benchmark.ranks_per_host != first.benchmark.ranks_per_host)
       refuse(first, fmt::format("{} ranks a host", first.benchmark.ranks_per_host), *other,
@@ -108,13 +111,17 @@ LinkSources sources_of(const std::vector<BenchmarkFit>& fits) {
       refuse(*inside, hosts_of(*inside), across, hosts_of(across), why);
     };
     if (inside->benchmark.hosts == 0) refuse_both("which links it is of is not known");
-    if (!is_ring(*inside) || !is_ring(across))
+    if (!knows_hosts(*inside) || !knows_hosts(across))
       refuse_both(
-          "inner links and NICs are told apart by rings alone: measure both with NCCL_ALGO=Ring, and give --algorithm ring");
+          "inner links and NICs are told apart by rings and NCCL's trees alone: measure both with NCCL_ALGO=Ring or Tree, and give --algorithm ring or tree");
     if (across.benchmark.ranks_per_host == 0)
       refuse_both(
           "their ranks are not as many on each host, one host after the other, as a cluster's of nodes are: measure it so");
   }
+  if (across.is_of_trees() && across.benchmark.ranks_per_host != 1 && from.inside.empty())
+    throw std::invalid_argument(fmt::format(
+        "{} is of {} on several hosts, whose trees are chains inside them: add a run inside one host by another --from, or measure with NCCL_ALGO=Ring and give --algorithm ring",
+        across.benchmark.file, algorithm_text(across.algorithm)));
   return from;
 }
 
@@ -133,7 +140,19 @@ int most_ranks(const Fits& fits) {
 bool makes_nodes(const LinkSources& from) {
   if (from.collectives.empty()) return false;
   const BenchmarkFit& first = *from.collectives.front();
-  return !from.inside.empty() || (first.benchmark.is_of_machines() && is_ring(first));
+  return from.two_kinds() || (first.benchmark.is_of_machines() && is_ring(first)) ||
+         (first.benchmark.hosts == 1 && first.is_of_trees());
+}
+
+/// What auto is to choose among, since nothing else was measured.
+std::vector<Algorithm> algorithms_of(const std::vector<BenchmarkFit>& fits) {
+  std::set<Algorithm> all;
+  for (const BenchmarkFit& fit : fits) {
+    if (fit.benchmark.kind != Kind::collective) continue;
+    if (fit.algorithm == Algorithm::automatic) all.insert(std::begin(kOfNccl), std::end(kOfNccl));
+    else all.insert(fit.algorithm);
+  }
+  return {all.begin(), all.end()};
 }
 
 /// The topology, and what is said of it.
@@ -143,14 +162,20 @@ std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolF
   nodes.gpus_per_node = each > 1 ? each : most_ranks(from.inside);
   std::string text;
   if (!from.inside.empty()) {
-    nodes.inner = {rounded<BytesPerSecond>(1 / links.inner.beta.si()), rounded<Seconds>(links.inner.alpha.si())};
+    const PathPrice &inner = links.links.inside, &between = links.links.between;
+    nodes.inner = {rounded<BytesPerSecond>(1 / inner.beta.si()), rounded<Seconds>(inner.alpha.si())};
     cluster.workers = 0;
     for (const BenchmarkFit* fit : from.collectives)
       cluster.workers = std::max(cluster.workers, fit->benchmark.hosts * nodes.gpus_per_node);
-    cluster.link.latency = rounded<Seconds>(std::max(0.0, (links.path.alpha - links.inner.alpha).si()));
+    cluster.link.latency = rounded<Seconds>(std::max(0.0, (between.alpha - inner.alpha).si()));
     text = fmt::format(
         " The inner link is from {}; a message between hosts takes the latency of both links, and a ring the mean of its hops' in each round.",
         texts(from.inside));
+  } else if (from.collectives.front()->benchmark.hosts == 1) {
+    nodes.gpus_per_node = cluster.workers;
+    nodes.inner = cluster.link;
+    cluster.link.latency = {};
+    text = " Nothing was measured between hosts: what a scenario has there means nothing.";
   } else {
     nodes.inner = cluster.link;
     cluster.link.latency = {};
@@ -159,14 +184,6 @@ std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolF
   }
   cluster.topology = nodes;
   return text;
-}
-
-/// Links without protocols.
-ProtocolFit by_one_link(const JointFit& joint) {
-  const auto path = [](const Interval& alpha, const Interval& beta) {
-    return PathPrice{Seconds(alpha.value), SecondsPerByte(beta.value)};
-  };
-  return {path(joint.alpha, joint.beta), path(joint.inner_alpha, joint.inner_beta), joint.setup, {}};
 }
 
 std::string setup_text(const LinkSources& from, bool is_told) {
@@ -180,8 +197,8 @@ std::string cautions(const LinkSources& from) {
   const BenchmarkFit& first = *from.collectives.front();
   if (first.benchmark.hosts < 2) return "";
   return fmt::format(
-      " Latency and bandwidth are those of {} as it was measured, over all NICs of a host and with what its messages wait for one another: use them with that algorithm. Others, auto among them, are forecast by links that nobody measured for them.{}",
-      name_of(first.algorithm),
+      " Latency and bandwidth are those of {} as it was measured, over all NICs of a host and with what its messages wait for one another: use them with that algorithm, as auto does. Others are forecast by links that nobody measured for them.{}",
+      algorithm_text(first.algorithm),
       makes_nodes(from) || first.benchmark.ranks_per_host == 1
           ? ""
           : " Machines are not told apart with it: the workers are a star, each with a link of its own, which is no NIC.");
@@ -199,13 +216,16 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
                      : from.bandwidth.empty()  ? from.latency
                                                : from.bandwidth;
   const JointFit joint = fit_jointly(from);
-  const ProtocolFit links = fit_protocols(from, joint.tells_setup, most_protocols).value_or(by_one_link(joint));
+  const ProtocolFit links =
+      fit_protocols(from, joint, most_protocols).value_or(ProtocolFit{prices_of(joint), joint.setup, {}});
   Cluster cluster;
   cluster.name = name;
   cluster.workers = from.collectives.empty() ? 2 : most_ranks(from.collectives);
-  cluster.link = {rounded<BytesPerSecond>(1 / links.path.beta.si()), rounded<Seconds>(links.path.alpha.si())};
+  const PathPrice& link = links.links.between;
+  cluster.link = {rounded<BytesPerSecond>(1 / link.beta.si()), rounded<Seconds>(link.alpha.si())};
   cluster.collective_cost = rounded<Seconds>(links.setup);
   cluster.protocols = links.protocols;
+  cluster.algorithms = algorithms_of(fits);
   const auto [least, most] = fitted_sizes(fits);
   cluster.description = fmt::format(
       "Fitted by stepcast-calibrate link to {} to {}: latency from {}, bandwidth from {}; {}. The costs of adding and copying are not told from bandwidth and are part of it. "
@@ -219,7 +239,8 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
   if (makes_nodes(from)) cluster.description += set_nodes(cluster, from, links);
   if (!from.collectives.empty()) {
     cluster.description += cautions(from);
-    if (const BenchmarkFit& first = *from.collectives.front(); first.algorithm == Algorithm::double_binary_tree)
+    if (const BenchmarkFit& first = *from.collectives.front();
+        first.algorithm == Algorithm::double_binary_tree || first.is_of_trees())
       cluster.description +=
           fmt::format(" Its pipeline_segments are {}.", first.segments ? std::to_string(*first.segments) : "auto");
   }

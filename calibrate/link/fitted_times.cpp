@@ -13,16 +13,12 @@ namespace {
 
 using Kind = Benchmark::Kind;
 
-/// Of a message of the benchmark's: α, the mean over a ring's, and β.
-PathPrice path_of(const Cluster& cluster, const BenchmarkFit& fit) {
-  const Benchmark& benchmark = fit.benchmark;
+LinkPrices links_of(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  if (nodes == nullptr) return {cluster.link.latency, inverse(cluster.link.bandwidth)};
-  if (benchmark.kind == Kind::collective && benchmark.hosts == 1)
-    return {nodes->inner.latency, inverse(nodes->inner.bandwidth)};
-  const double leave = benchmark.kind == Kind::collective ? fit.part_that_leaves() : 1;
-  return {cluster.link.latency * leave + nodes->inner.latency,
-          inverse(std::min(cluster.link.bandwidth, nodes->inner.bandwidth))};
+  const PathPrice link{cluster.link.latency, inverse(cluster.link.bandwidth)};
+  if (nodes == nullptr) return {link, link};
+  return {{link.alpha + nodes->inner.latency, inverse(std::min(cluster.link.bandwidth, nodes->inner.bandwidth))},
+          {nodes->inner.latency, inverse(nodes->inner.bandwidth)}};
 }
 
 std::string quoted(const std::string& text) {
@@ -34,7 +30,8 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::vector<FittedTime> fitted_times(const Cluster& cluster, const BenchmarkFit& fit) {
-  const PathPrice path = path_of(cluster, fit);
+  const LinkPrices links = links_of(cluster);
+  const bool two_kinds = std::holds_alternative<Nodes>(cluster.topology);
   const bool is_collective = fit.benchmark.kind == Kind::collective;
   const double setup = is_collective ? cluster.collective_cost.si() : 0;
   const std::vector<Protocol> protocols = is_collective ? protocols_of(cluster) : std::vector<Protocol>(1);
@@ -42,9 +39,11 @@ std::vector<FittedTime> fitted_times(const Cluster& cluster, const BenchmarkFit&
   for (const Benchmark::Row& row : fit.benchmark.rows) {
     FittedTime time{row.bytes, row.seconds, INFINITY, ""};
     for (const Protocol& protocol : protocols) {
-      const PathPrice by{path.alpha * protocol.latency_factor, path.beta / protocol.bandwidth_factor};
-      const Terms terms = terms_of(fit, row.bytes, by);
-      const double seconds = setup + terms.messages * by.alpha.si() + terms.bytes * by.beta.si();
+      const auto by_it = [&](const PathPrice& path) {
+        return PathPrice{path.alpha * protocol.latency_factor, path.beta / protocol.bandwidth_factor};
+      };
+      const LinkPrices by{by_it(links.between), by_it(links.inside)};
+      const double seconds = setup + terms_of(fit, row.bytes, by, two_kinds).time(by);
       if (seconds >= time.fitted) continue;
       time.fitted = seconds;
       time.protocol = protocol.name;

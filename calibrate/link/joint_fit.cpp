@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -26,62 +27,59 @@ struct System {
   }
 };
 
-/// What α and β are made of: inside a host, and between hosts.
-struct Columns {
-  std::vector<std::pair<Column, double>> alpha;  ///< and how much of it a message has, mean over the ring's
-  Column beta;
-};
-
-void add_collective(System& system, const BenchmarkFit& fit, const Columns& columns, const PathPrice& path) {
-  const auto row_of = [&](double setup, double messages, double bytes) {
-    Row row{};
-    row[kSetup] = setup;
-    for (const auto& [alpha, part] : columns.alpha) row[alpha] = messages * part;
-    row[columns.beta] = bytes;
-    return row;
-  };
-  if (fit.is_pipelined()) {
-    for (const Benchmark::Row& measured : fit.benchmark.rows) {
-      const Terms terms = terms_of(fit, measured.bytes, path);
-      system.add(row_of(1, terms.messages, terms.bytes), measured.seconds);
-    }
-  } else {
-    system.add(row_of(1, fit.rounds, 0), fit.fit.launch);
-    system.add(row_of(0, 0, fit.factor), fit.fit.slope);
-  }
+/// A message between hosts has the latency of one inside as well, where the two are told apart.
+Row row_of(double setup, const Terms& terms, bool two_kinds) {
+  Row row{};
+  row[kSetup] = setup;
+  row[kInnerAlpha] = terms.inside.messages + (two_kinds ? terms.between.messages : 0);
+  row[kAlpha] = terms.between.messages;
+  row[kInnerBeta] = terms.inside.bytes;
+  row[kBeta] = terms.between.bytes;
+  return row;
 }
 
-/// @param path, inner  to choose segments by
-System system_of(const LinkSources& sources, const PathPrice& path, const PathPrice& inner) {
-  System system;
-  const bool two_links = !sources.inside.empty();
-  for (const BenchmarkFit* fit : sources.collectives) {
-    const Columns of_star{{{kAlpha, 1}}, kBeta}, of_nodes{{{kInnerAlpha, 1}, {kAlpha, fit->part_that_leaves()}}, kBeta};
-    add_collective(system, *fit, two_links ? of_nodes : of_star, path);
+void add_collective(System& system, const BenchmarkFit& fit, const LinkPrices& links, bool two_kinds) {
+  if (!fit.has_lines()) {
+    for (const Benchmark::Row& measured : fit.benchmark.rows)
+      system.add(row_of(1, terms_of(fit, measured.bytes, links, two_kinds), two_kinds), measured.seconds);
+    return;
   }
-  for (const BenchmarkFit* fit : sources.inside) add_collective(system, *fit, {{{kInnerAlpha, 1}}, kInnerBeta}, inner);
+  Terms messages = terms_of(fit, 1, links, two_kinds), bytes;
+  bytes.between.bytes = std::exchange(messages.between.bytes, 0);
+  bytes.inside.bytes = std::exchange(messages.inside.bytes, 0);
+  system.add(row_of(1, messages, two_kinds), fit.fit.launch);
+  system.add(row_of(0, bytes, two_kinds), fit.fit.slope);
+}
+
+/// @param links  to choose segments by
+System system_of(const LinkSources& sources, const LinkPrices& links) {
+  System system;
+  const bool two_kinds = sources.two_kinds();
+  for (const BenchmarkFit* fit : sources.collectives) add_collective(system, *fit, links, two_kinds);
+  for (const BenchmarkFit* fit : sources.inside) add_collective(system, *fit, links, two_kinds);
   for (const BenchmarkFit* fit : sources.latency) {
-    Row row{};
-    row[kAlpha] = 1;
-    row[kInnerAlpha] = two_links ? 1 : 0;
-    system.add(row, fit->fit.launch);
+    system.add(row_of(0, {{1, 0}, {}}, two_kinds), fit->fit.launch);
   }
   if (!sources.collectives.empty()) return system;
-  Row row{};
-  row[kBeta] = 1;
   for (const BenchmarkFit* fit : sources.bandwidth.empty() ? sources.latency : sources.bandwidth)
-    system.add(row, fit->fit.slope);
+    system.add(row_of(0, {{0, 1}, {}}, two_kinds), fit->fit.slope);
   return system;
 }
 
 /// Whether it has a row of α.
-bool has_latency(const BenchmarkFit* fit) { return fit->is_pipelined() || fit->fit.launch > 0; }
+bool has_latency(const BenchmarkFit* fit) { return !fit->has_lines() || fit->fit.launch > 0; }
 
 bool tells_setup(const LinkSources& sources) {
-  const auto has_unlike_rounds = [](const std::vector<const BenchmarkFit*>& fits) {
+  // NCCL's trees on hosts of as many ranks have chains of as many messages: more hosts only tell latency between them.
+  const auto rounds_of = [](const BenchmarkFit& fit) {
+    return fit.algorithm == Algorithm::nccl_tree && fit.benchmark.ranks_per_host > 1
+               ? static_cast<double>(fit.benchmark.ranks_per_host)
+               : fit.rounds;
+  };
+  const auto has_unlike_rounds = [&](const std::vector<const BenchmarkFit*>& fits) {
     std::set<double> rounds;
     for (const BenchmarkFit* fit : fits)
-      if (has_latency(fit)) rounds.insert(fit->rounds);
+      if (has_latency(fit)) rounds.insert(rounds_of(*fit));
     return rounds.size() > 1;
   };
   const auto any_latency = [](const std::vector<const BenchmarkFit*>& fits) {
@@ -100,26 +98,65 @@ LeastSquares solve(const System& system, bool with_setup) {
   return solve_relative(rows, system.targets);
 }
 
-bool is_near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
+bool are_near(const PathPrice& a, const PathPrice& b) {
+  const auto is_near = [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::abs(y); };
+  return is_near(a.alpha.si(), b.alpha.si()) && is_near(a.beta.si(), b.beta.si());
+}
+
+/// Those that least squares are tried from. With lines any will do; otherwise what is the cheapest at the start decides
+/// where it ends: inner links are taken to be ten times as wide, and the others to be anything.
+std::vector<LinkPrices> starts_for(const LinkSources& sources) {
+  const auto have_lines = [](const std::vector<const BenchmarkFit*>& fits) {
+    return std::all_of(fits.begin(), fits.end(), [](const BenchmarkFit* fit) { return fit->has_lines(); });
+  };
+  const bool any_will_do = have_lines(sources.collectives) && have_lines(sources.inside);
+  std::vector<LinkPrices> starts;
+  for (const double alpha : {1e-6, 1e-5, 1e-4})
+    for (const double beta : {1e-10, 1e-11, 1e-9})
+      if (starts.empty() || !any_will_do)
+        starts.push_back({{Seconds(alpha), SecondsPerByte(beta)}, {Seconds(1e-6), SecondsPerByte(beta / 10)}});
+  return starts;
+}
+
+LeastSquares settle(const LinkSources& sources, LinkPrices links, bool with_setup) {
+  constexpr int kMostTries = 100;
+  LeastSquares solved;
+  for (int i = 0; i < kMostTries; ++i) {
+    solved = solve(system_of(sources, links), with_setup);
+    const auto& x = solved.coefficients;
+    const LinkPrices before = links;
+    links = {{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
+             {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])}};
+    if (are_near(links.between, before.between) && are_near(links.inside, before.inside)) break;
+  }
+  return solved;
+}
+
+/// No cluster may have other links.
+bool is_sound(const LeastSquares& solved) {
+  const auto is_too_fast = [](double beta) { return beta > 0 && 1 / beta > *bandwidth_limits.max; };
+  const auto& x = solved.coefficients;
+  return x[kBeta] > 0 && !is_too_fast(x[kBeta]) && !is_too_fast(x[kInnerBeta]);
+}
 
 }  // namespace
 
+LinkPrices prices_of(const JointFit& joint) {
+  const auto path = [](const Interval& alpha, const Interval& beta) {
+    return PathPrice{Seconds(alpha.value), SecondsPerByte(beta.value)};
+  };
+  return {path(joint.alpha, joint.beta), path(joint.inner_alpha, joint.inner_beta)};
+}
+
 JointFit fit_jointly(const LinkSources& sources) {
-  constexpr int kMostTries = 100;
   const bool with_setup = tells_setup(sources);
-  // Any start will do: one message of a microsecond, 10 GB/s.
-  PathPrice path{Seconds(1e-6), SecondsPerByte(1e-10)}, inner = path;
-  LeastSquares solved;
-  for (int i = 0; i < kMostTries; ++i) {
-    solved = solve(system_of(sources, path, inner), with_setup);
-    const auto& x = solved.coefficients;
-    const PathPrice before = path, inner_before = inner;
-    path = {Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])};
-    inner = {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])};
-    if (is_near(path.alpha.si(), before.alpha.si()) && is_near(path.beta.si(), before.beta.si()) &&
-        is_near(inner.alpha.si(), inner_before.alpha.si()) && is_near(inner.beta.si(), inner_before.beta.si()))
-      break;
+  std::optional<LeastSquares> best;
+  for (const LinkPrices& start : starts_for(sources)) {
+    LeastSquares found = settle(sources, start, with_setup);
+    if (is_sound(found) && (!best || found.squares < best->squares)) best = std::move(found);
   }
+  if (!best) throw std::invalid_argument("the time does not grow with the bytes: larger sizes are needed");
+  const LeastSquares& solved = *best;
   const auto& x = solved.coefficients;
   const double t = t_quantile_975(solved.degrees_of_freedom);
   const auto interval = [&](std::initializer_list<Column> columns) {
@@ -131,10 +168,6 @@ JointFit fit_jointly(const LinkSources& sources) {
     const double half = variance > 0 ? t * std::sqrt(variance) : 0;
     return Interval{value, value - half, value + half};
   };
-  // No cluster may have such links.
-  const auto is_too_fast = [](double beta) { return beta > 0 && 1 / beta > *bandwidth_limits.max; };
-  if (!(x[kBeta] > 0) || is_too_fast(x[kBeta]) || is_too_fast(x[kInnerBeta]))
-    throw std::invalid_argument("the time does not grow with the bytes: larger sizes are needed");
   return {interval({kInnerAlpha, kAlpha}), interval({kBeta}), interval({kInnerAlpha}),
           interval({kInnerBeta}),          x[kSetup],         with_setup};
 }

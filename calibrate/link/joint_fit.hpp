@@ -12,6 +12,9 @@ struct LinkSources {
   std::vector<const BenchmarkFit*> collectives;  ///< between hosts, or all of them where nothing tells links apart
   std::vector<const BenchmarkFit*> inside;       ///< collectives inside one host, of links of its own
   std::vector<const BenchmarkFit*> latency, bandwidth;  ///< of a message
+
+  /// Whether links inside hosts are told from those between them.
+  [[nodiscard]] bool two_kinds() const { return !inside.empty(); }
 };
 
 /// α and β of a message between hosts, which passes both links, and of one inside; in s and s/B.
@@ -22,16 +25,18 @@ struct JointFit {
   bool tells_setup = false;          ///< whether S is told from latency; otherwise 0
 };
 
+/// α and β as a fit takes them.
+LinkPrices prices_of(const JointFit& joint);
+
 /// The least squares of the relative deviations, none of α, β and S below 0, of
 ///   S + rounds·α  from a collective's time of no bytes, by its smallest range; of rings between hosts and inside with the
 ///                 mean of their hops' α (models/collective/ring_latencies.hpp)
 ///   factor·β      from its time per byte, by its largest range
 ///   α             from a message's time of no bytes, by the smallest range of a latency benchmark
 ///   β             from a message's time per byte, where there are no collectives
-/// so each file counts alike. Where segments depend on the size there are no lines, and each row counts:
-///   S + messages·α + bytes·β, messages and bytes those of the segments that are the cheapest at this α and β
-/// which is Gauss and Newton's way, since the time of the cheapest segments changes with α and β as if these were
-/// fixed. S is told from latency by a latency benchmark, or by collectives of unlike rounds.
+/// so each file counts alike. Where segments, or the algorithm, depend on the size there are no lines, and each row counts:
+///   S + messages·α + bytes·β, messages and bytes those that are the cheapest at this α and β
+/// which is Gauss and Newton's way, since the time of the cheapest changes with α and β as if they were fixed. S is told from latency by a latency benchmark, or by collectives of unlike rounds.
 /// @throws std::invalid_argument where time does not grow with size
 JointFit fit_jointly(const LinkSources& sources);
 

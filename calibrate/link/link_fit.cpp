@@ -23,8 +23,8 @@ Algorithm default_algorithm(Operation operation) {
   throw std::invalid_argument(fmt::format("there is no algorithm for {}", name_of(operation)));
 }
 
-/// What knows machines runs over two kinds of links, which one benchmark does not tell apart.
-bool knows_machines(Algorithm algorithm) {
+/// What runs over two kinds of links and is no algorithm of NCCL's with one NIC.
+bool is_left_out(Algorithm algorithm) {
   return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring;
 }
 
@@ -35,34 +35,87 @@ std::string algorithms_of(Operation operation) {
   return names;
 }
 
+/// With one NIC, over which a host's ranks send what they send.
+Machines machines_of(const Benchmark& benchmark) {
+  return {benchmark.hosts == 1 ? benchmark.ranks : std::max(1, benchmark.ranks_per_host), 1};
+}
+
+/// Of the messages of a ring over several hosts, those that leave one.
+double part_that_leaves(const Benchmark& benchmark) { return static_cast<double>(benchmark.hosts) / benchmark.ranks; }
+
 void set_cost(BenchmarkFit& fit, const FitOptions& options) {
   const Benchmark& benchmark = fit.benchmark;
   if (benchmark.kind != Benchmark::Kind::collective) {
     fit.what = benchmark.kind == Benchmark::Kind::latency ? "point to point" : "point to point, message upon message";
     return;
   }
-  const Algorithm algorithm =
-      options.algorithm == Algorithm::automatic ? default_algorithm(benchmark.operation) : options.algorithm;
-  if (!carries_out(algorithm, benchmark.operation) || knows_machines(algorithm))
+  const bool is_nccls = options.as_nccl_chooses && benchmark.operation == Operation::all_reduce;
+  const Algorithm algorithm = is_nccls                                    ? Algorithm::nccl_tree
+                              : options.algorithm == Algorithm::automatic ? default_algorithm(benchmark.operation)
+                                                                          : options.algorithm;
+  if (!carries_out(algorithm, benchmark.operation) || is_left_out(algorithm))
     throw std::invalid_argument(fmt::format("--algorithm {}: allowed for {}: {}", name_of(algorithm),
                                             name_of(benchmark.operation), algorithms_of(benchmark.operation)));
   CollectiveParameters parameters;
   parameters.segments = options.segments.value_or(1);
+  if (algorithm == Algorithm::nccl_tree) parameters.group_size = machines_of(benchmark).workers;
   const Bytes n(1 << 30);
   const CostTerms terms = find_algorithm(benchmark.operation, algorithm).cost(n, benchmark.ranks, parameters);
   fit.rounds = terms.total_messages();
   fit.factor = terms.total_wire() / n;
-  fit.algorithm = algorithm;
-  if (algorithm == Algorithm::double_binary_tree) fit.segments = options.segments;
-  fit.what = fmt::format("{} by {}{}, {} ranks{}", name_of(benchmark.operation), name_of(algorithm),
-                         fit.segments ? fmt::format(" of {} segments", *fit.segments) : "", benchmark.ranks,
-                         benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "");
+  fit.algorithm = is_nccls ? Algorithm::automatic : algorithm;
+  if (algorithm == Algorithm::double_binary_tree || algorithm == Algorithm::nccl_tree) fit.segments = options.segments;
+  fit.what =
+      fmt::format("{} by {}{}, {} ranks{}", name_of(benchmark.operation), algorithm_text(fit.algorithm),
+                  fit.segments ? fmt::format(" of {} segment{}", *fit.segments, *fit.segments == 1 ? "" : "s") : "",
+                  benchmark.ranks, benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "");
 }
 
-/// The one range of a pipeline whose segments depend on the size.
-void fit_pipeline(BenchmarkFit& result, const std::set<double>& sizes) {
+/// The one range of what makes no lines, as if all links were alike.
+void fit_at_once(BenchmarkFit& result, const std::set<double>& sizes) {
   const JointFit joint = fit_jointly({{&result}, {}, {}, {}});
   result.ranges.push_back({*sizes.begin(), *sizes.rbegin(), joint.alpha, joint.beta});
+}
+
+/// What the call costs that the links make the cheapest.
+Terms chosen_terms(const BenchmarkFit& fit, double n, const LinkPrices& links, bool two_kinds) {
+  const Benchmark& benchmark = fit.benchmark;
+  const Machines machines = machines_of(benchmark);
+  const bool is_inside = two_kinds && benchmark.hosts == 1;
+  const PathPrice& outside = is_inside ? links.inside : links.between;
+  const PathPrice& inner = two_kinds ? links.inside : links.between;
+  // All that a machine's workers send far goes by its one NIC.
+  const double sharing = two_kinds && !is_inside ? machines.workers : 1;
+  const double leave = part_that_leaves(benchmark);
+  Prices prices;
+  prices.path.fill(outside);
+  prices.path[static_cast<std::size_t>(Path::inner)] = inner;
+  prices.path[static_cast<std::size_t>(Path::ring)].alpha = inner.alpha + (outside.alpha - inner.alpha) * leave;
+  prices.path[static_cast<std::size_t>(Path::far)].beta = std::max(inner.beta, outside.beta * sharing);
+  CollectiveChoice choice;
+  choice.algorithm = fit.algorithm;
+  choice.pipeline_segments.value = fit.segments;
+  const CollectiveCall call =
+      decide(benchmark.operation, choice, Bytes(n), benchmark.ranks, prices, machines, {}, {}, kOfNccl);
+  const CostTerms cost = cost_of(call, benchmark.ranks);
+  const auto of = [&](Path path) {
+    return Terms::OfLinks{cost.messages[static_cast<std::size_t>(path)],
+                          cost.wire[static_cast<std::size_t>(path)].si()};
+  };
+  const Terms::OfLinks ring = of(Path::ring), far = of(Path::far), inside = of(Path::inner);
+  Terms terms;
+  terms.between = {far.messages + ring.messages * leave, ring.bytes};
+  terms.inside = {inside.messages + ring.messages * (1 - leave), inside.bytes};
+  const double by_nic = far.bytes * cost.busiest_nic * sharing;
+  if (outside.beta * by_nic >= inner.beta * far.bytes) terms.between.bytes += by_nic;
+  else terms.inside.bytes += far.bytes;
+  const auto all_by = [&](Terms::OfLinks& one, Terms::OfLinks& other) {
+    one = {one.messages + other.messages, one.bytes + other.bytes};
+    other = {};
+  };
+  if (!two_kinds) all_by(terms.between, terms.inside);
+  if (is_inside) all_by(terms.inside, terms.between);
+  return terms;
 }
 
 }  // namespace
@@ -70,19 +123,23 @@ void fit_pipeline(BenchmarkFit& result, const std::set<double>& sizes) {
 std::vector<Algorithm> algorithms_to_fit(Operation operation) {
   std::vector<Algorithm> all;
   for (const CollectiveAlgorithm& one : collective_algorithms())
-    if (one.operation == operation && !knows_machines(one.algorithm)) all.push_back(one.algorithm);
+    if (one.operation == operation && !is_left_out(one.algorithm)) all.push_back(one.algorithm);
   return all;
 }
 
-Terms terms_of(const BenchmarkFit& fit, double n, const PathPrice& path) {
-  if (!fit.is_pipelined()) return {fit.rounds, fit.factor * n};
-  Prices prices;
-  prices.path.fill(path);
-  CollectiveChoice choice;
-  choice.algorithm = fit.algorithm;
-  const CollectiveCall call = decide(fit.benchmark.operation, choice, Bytes(n), fit.benchmark.ranks, prices, {});
-  const CostTerms terms = cost_of(call, fit.benchmark.ranks);
-  return {terms.total_messages(), terms.total_wire().si()};
+std::string algorithm_text(Algorithm algorithm) {
+  return algorithm == Algorithm::automatic
+             ? fmt::format("{} or {}", name_of(Algorithm::ring), name_of(Algorithm::nccl_tree))
+             : std::string(name_of(algorithm));
+}
+
+Terms terms_of(const BenchmarkFit& fit, double n, const LinkPrices& links, bool two_kinds) {
+  if (!fit.has_lines()) return chosen_terms(fit, n, links, two_kinds);
+  const double bytes = fit.factor * n;
+  if (!two_kinds || fit.benchmark.kind != Benchmark::Kind::collective) return {{fit.rounds, bytes}, {}};
+  if (fit.benchmark.hosts == 1) return {{}, {fit.rounds, bytes}};
+  const double leave = part_that_leaves(fit.benchmark);
+  return {{fit.rounds * leave, bytes}, {fit.rounds * (1 - leave), 0}};
 }
 
 BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options) {
@@ -95,8 +152,8 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
     timings.push_back({static_cast<std::int64_t>(row.bytes), row.bytes, 0, row.seconds});
     sizes.insert(row.bytes);
   }
-  if (result.is_pipelined()) {
-    fit_pipeline(result, sizes);
+  if (!result.has_lines()) {
+    fit_at_once(result, sizes);
     return result;
   }
   const PiecewiseOptions pieces{3, 3, false};

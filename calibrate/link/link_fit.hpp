@@ -31,27 +31,51 @@ struct RangeFit {
 struct BenchmarkFit {
   Benchmark benchmark;
   std::string what;                            ///< "all-reduce by ring, 8 ranks on 2 hosts"
-  Algorithm algorithm = Algorithm::automatic;  ///< of a collective
-  std::optional<int>
-      segments{};                ///< of the double binary tree; empty: for each size the cheapest number, as "auto" has
-  double rounds = 1;             ///< messages one after another
-  double factor = 1;             ///< bytes over the busiest link, over n
-  std::vector<RangeFit> ranges;  ///< one where segments depend on the size, which makes no lines
-  PiecewiseFit fit;              ///< to all sizes, where ranges are lines
+  Algorithm algorithm = Algorithm::automatic;  ///< of a collective; automatic: of NCCL's the quickest for each size
+  std::optional<int> segments{};  ///< of a pipelined tree; empty: for each size the cheapest number, as "auto" has
+  double rounds = 1;              ///< messages one after another
+  double factor = 1;              ///< bytes over the busiest link, over n
+  std::vector<RangeFit> ranges;   ///< one without lines
+  PiecewiseFit fit;               ///< to all sizes, where ranges are lines
   double median_error = 0, largest_error = 0;  ///< on sizes held out from another such fit; 0 with fewer than ten sizes
 
-  /// Of the messages of a ring over several hosts, those that leave one.
-  [[nodiscard]] double part_that_leaves() const { return static_cast<double>(benchmark.hosts) / benchmark.ranks; }
-
-  /// Whether rounds and factor depend on the size, and on α and β.
-  [[nodiscard]] bool is_pipelined() const { return algorithm == Algorithm::double_binary_tree && !segments; }
+  /// Whether it is of NCCL's tree, or of NCCL's choice between that and a ring, which know machines.
+  [[nodiscard]] bool is_of_trees() const {
+    return benchmark.kind == Benchmark::Kind::collective &&
+           (algorithm == Algorithm::nccl_tree || algorithm == Algorithm::automatic);
+  }
+  /// Whether time is rounds·α + factor·n·β of one kind of links, whatever the size. Otherwise rounds and factor are
+  /// those of one segment.
+  [[nodiscard]] bool has_lines() const {
+    return !is_of_trees() && !(algorithm == Algorithm::double_binary_tree && !segments);
+  }
 };
 
-/// What n bytes of a benchmark cost on such a path: T = messages·α + bytes·β, + S of a collective.
+/// α and β of a message between hosts, which passes both kinds of links, and of one inside.
+struct LinkPrices {
+  PathPrice between, inside;
+};
+
+/// What n bytes of a benchmark cost: T = messages·α + bytes·β of either kind, + S of a collective.
 struct Terms {
-  double messages = 0, bytes = 0;
+  struct OfLinks {
+    double messages = 0, bytes = 0;
+  };
+  OfLinks between, inside;
+
+  [[nodiscard]] double time(const LinkPrices& links) const {
+    return between.messages * links.between.alpha.si() + between.bytes * links.between.beta.si() +
+           inside.messages * links.inside.alpha.si() + inside.bytes * links.inside.beta.si();
+  }
 };
-Terms terms_of(const BenchmarkFit& fit, double n, const PathPrice& path);
+/// @param links      choose what depends on them: segments, and the quickest algorithm
+/// @param two_kinds  whether links inside hosts are others than those between them; otherwise all is `between`
+Terms terms_of(const BenchmarkFit& fit, double n, const LinkPrices& links, bool two_kinds);
+
+/// "ring", or what NCCL chooses from.
+std::string algorithm_text(Algorithm algorithm);
+/// Those that `automatic` stands for: the all-reduces that NCCL's own choice is between.
+inline constexpr Algorithm kOfNccl[] = {Algorithm::ring, Algorithm::nccl_tree};
 
 /// Those that a benchmark of the collective can be fitted to: all but what runs over two kinds of links, which one
 /// benchmark does not tell apart.
@@ -59,7 +83,8 @@ std::vector<Algorithm> algorithms_to_fit(Operation operation);
 
 struct FitOptions {
   Algorithm algorithm = Algorithm::automatic;  ///< automatic: ring, or what the collective has instead
-  std::optional<int> segments{};               ///< of the double binary tree; empty: "auto"
+  std::optional<int> segments{};               ///< of a pipelined tree; empty: "auto"
+  bool as_nccl_chooses = false;                ///< all-reduce: between kOfNccl, for each size; others: ring
 };
 
 /// @throws std::invalid_argument where the algorithm is not one of the collective's or time does not grow with size
@@ -69,17 +94,18 @@ BenchmarkFit fit_benchmark(const Benchmark& benchmark, const FitOptions& options
 /// stay 0, β contains them.
 ///
 /// Workers are a star of the most ranks of a collective. Where rings were measured on several hosts of several ranks
-/// they are `nodes`, whose rings have the mean of their messages' latencies. Its inner link is that of the collectives
-/// inside one host, with α less its latency for the NIC; or else, where nothing tells them apart, it has all of α, and
-/// β.
+/// they are `nodes`, whose rings have the mean of their messages' latencies, and so where NCCL's trees were, which are
+/// chains inside. Its inner link is that of the collectives inside one host, with α less its latency for the NIC; or
+/// else, where nothing tells them apart, it has all of α, and β.
 ///
 /// Where the library changes its protocol with the size, the cluster has `protocols` (protocol_fit.hpp), and the link's
 /// latency and bandwidth are the best of theirs.
 /// @param most_protocols  1: the one link stands for all sizes
 /// @pre one at least
 /// @throws std::invalid_argument where only bandwidth was measured, which tells no latency; where collectives on
-///         several hosts and others are not told apart: they are no rings, or the ranks of each host are unknown or
-///         unlike; where collectives on several hosts are of other algorithms or machines
+///         several hosts and others are not told apart: they are neither rings nor NCCL's trees, or the ranks of each
+///         host are unknown or unlike; where collectives on several hosts are of other algorithms or machines; of
+///         NCCL's trees over hosts of several ranks without a run inside one
 Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& fits,
                      int most_protocols = kMostProtocols);
 

@@ -102,8 +102,8 @@ std::string link_table(const Cluster& cluster, const std::vector<BenchmarkFit>& 
     if (collective->benchmark.is_of_machines() && std::holds_alternative<Star>(cluster.topology))
       text +=
           fmt::format("\n  machines are not told apart with {}: each rank has a link of its own here, which is no NIC",
-                      name_of(collective->algorithm));
-    text += fmt::format("\nthese are the links of {}; say so in a scenario: {}", name_of(collective->algorithm),
+                      algorithm_text(collective->algorithm));
+    text += fmt::format("\nthese are the links of {}; say so in a scenario: {}", algorithm_text(collective->algorithm),
                         scenario_text(*collective));
   }
   return text + "\n";

@@ -19,23 +19,13 @@ constexpr int kLeastRows = 3;  // that go by a protocol
 struct Sample {
   const BenchmarkFit* fit;
   double bytes, seconds;
-  bool inside;   ///< a host, of links of its own
-  double leave;  ///< of its messages, those that have the latency of a NIC as well
   double setup;  ///< how often S is in it
 };
 
 struct Links {
-  PathPrice path, inner;
+  LinkPrices prices;
   double setup = 0;
-
-  [[nodiscard]] PathPrice of(const Sample& sample) const {
-    if (sample.inside) return inner;
-    return {inner.alpha + (path.alpha - inner.alpha) * sample.leave, path.beta};
-  }
 };
-
-/// To begin with, where any will do: those of a pipeline choose its segments by them.
-const Links kAny{{Seconds(1e-6), SecondsPerByte(1e-10)}, {Seconds(1e-6), SecondsPerByte(1e-10)}};
 
 /// Over α and β: a, and 1/b.
 struct Factors {
@@ -51,30 +41,30 @@ struct Solution {
 
 std::vector<Sample> samples_of(const LinkSources& sources) {
   std::vector<Sample> samples;
-  const auto add = [&](const std::vector<const BenchmarkFit*>& fits, bool inside) {
+  const auto add = [&](const std::vector<const BenchmarkFit*>& fits) {
     for (const BenchmarkFit* fit : fits)
-      for (const Benchmark::Row& row : fit->benchmark.rows)
-        samples.push_back(
-            {fit, row.bytes, row.seconds, inside, sources.inside.empty() ? 1 : fit->part_that_leaves(), 1});
+      for (const Benchmark::Row& row : fit->benchmark.rows) samples.push_back({fit, row.bytes, row.seconds, 1});
   };
-  add(sources.collectives, false);
-  add(sources.inside, true);
+  add(sources.collectives);
+  add(sources.inside);
   // A message of no bytes, which is no collective.
   for (const BenchmarkFit* fit : sources.latency)
-    if (fit->fit.launch > 0) samples.push_back({fit, 0, fit->fit.launch, false, 1, 0});
+    if (fit->fit.launch > 0) samples.push_back({fit, 0, fit->fit.launch, 0});
   return samples;
 }
 
-/// Its messages and bytes by a protocol, whose prices choose the segments of a pipeline.
-Terms terms_by(const Sample& sample, const Links& links, const Factors& protocol) {
-  const PathPrice path = links.of(sample);
-  return terms_of(*sample.fit, sample.bytes, {path.alpha * protocol.alpha, path.beta * protocol.beta});
+LinkPrices scaled(const LinkPrices& links, const Factors& by) {
+  const auto one = [&](const PathPrice& path) { return PathPrice{path.alpha * by.alpha, path.beta * by.beta}; };
+  return {one(links.between), one(links.inside)};
 }
 
 class Fitter {
  public:
-  Fitter(const LinkSources& sources, bool with_setup)
-      : sources_(sources), with_setup_(with_setup), samples_(samples_of(sources)) {}
+  Fitter(const LinkSources& sources, const JointFit& joint)
+      : sources_(sources),
+        with_setup_(joint.tells_setup),
+        start_{prices_of(joint), joint.setup},
+        samples_(samples_of(sources)) {}
 
   [[nodiscard]] std::size_t samples() const { return samples_.size(); }
 
@@ -90,18 +80,24 @@ class Fitter {
 
   /// Of so many protocols: S, α and β of the links, two more of each other protocol.
   [[nodiscard]] double unknowns(std::size_t protocols) const {
-    const double links = (with_setup_ ? 1 : 0) + 2 + (sources_.inside.empty() ? 0 : 2);
+    const double links = (with_setup_ ? 1 : 0) + 2 + (sources_.two_kinds() ? 2 : 0);
     return links + 2 * (static_cast<double>(protocols) - 1);
   }
 
  private:
+  /// Its messages and bytes by a protocol, whose prices choose the segments of a pipeline.
+  [[nodiscard]] Terms terms_by(const Sample& sample, const Links& links, const Factors& protocol) const {
+    return terms_of(*sample.fit, sample.bytes, scaled(links.prices, protocol), sources_.two_kinds());
+  }
+
   /// The rows in order of their bytes a message, cut into as many parts, at eighths.
   [[nodiscard]] std::vector<std::vector<std::size_t>> starts(std::size_t protocols) const {
     constexpr std::size_t kParts = 8;
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
-      const Terms terms = terms_by(samples_[i], kAny, {});
-      order.emplace_back(terms.bytes / terms.messages, i);
+      const Terms terms = terms_by(samples_[i], start_, {});
+      order.emplace_back((terms.between.bytes + terms.inside.bytes) / (terms.between.messages + terms.inside.messages),
+                         i);
     }
     std::sort(order.begin(), order.end());
     std::vector<std::vector<std::size_t>> all;
@@ -125,7 +121,7 @@ class Fitter {
     Solution solution;
     solution.protocols.assign(protocols, {});
     solution.of_sample = start;
-    solution.links = kAny;
+    solution.links = start_;
     double before = solution.squares;
     for (int turn = 0; turn < kMostTurns; ++turn) {
       if (!fit_links(solution) || (protocols > 1 && !fit_factors(solution))) return {};
@@ -139,26 +135,26 @@ class Fitter {
   }
 
   [[nodiscard]] bool fit_links(Solution& solution) const {
-    const bool with_inner = !sources_.inside.empty();
+    const bool with_inner = sources_.two_kinds();
     std::vector<std::vector<double>> rows;
     std::vector<double> targets;
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const Sample& sample = samples_[i];
       const Factors& by = solution.protocols[solution.of_sample[i]];
       const Terms terms = terms_by(sample, solution.links, by);
-      const double messages = terms.messages * by.alpha;
       std::vector<double> row(kColumns);
       row[kSetup] = with_setup_ ? sample.setup : 0;
-      if (with_inner) row[kInnerAlpha] = messages;
-      if (!sample.inside) row[kAlpha] = messages * sample.leave;
-      row[sample.inside ? kInnerBeta : kBeta] = terms.bytes * by.beta;
+      if (with_inner) row[kInnerAlpha] = (terms.inside.messages + terms.between.messages) * by.alpha;
+      row[kAlpha] = terms.between.messages * by.alpha;
+      row[kInnerBeta] = terms.inside.bytes * by.beta;
+      row[kBeta] = terms.between.bytes * by.beta;
       rows.push_back(row);
       targets.push_back(sample.seconds);
     }
     try {
       const auto x = solve_relative(rows, targets).coefficients;
-      solution.links = {{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
-                        {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])},
+      solution.links = {{{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
+                         {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])}},
                         x[kSetup]};
       const auto is_sound = [](double beta) { return beta > 0 && 1 / beta <= *bandwidth_limits.max; };
       return is_sound(x[kBeta]) && (!with_inner || is_sound(x[kInnerBeta]));
@@ -176,11 +172,13 @@ class Fitter {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const std::size_t by = solution.of_sample[i];
       const Terms terms = terms_by(samples_[i], links, solution.protocols[by]);
-      const PathPrice path = links.of(samples_[i]);
+      Terms latency = terms, bandwidth = terms;
+      latency.between.bytes = latency.inside.bytes = 0;
+      bandwidth.between.messages = bandwidth.inside.messages = 0;
       std::vector<double> row(1 + 2 * protocols);
       row[0] = with_setup_ ? samples_[i].setup : 0;
-      row[1 + 2 * by] = terms.messages * path.alpha.si();
-      row[2 + 2 * by] = terms.bytes * path.beta.si();
+      row[1 + 2 * by] = latency.time(links.prices);
+      row[2 + 2 * by] = bandwidth.time(links.prices);
       rows.push_back(row);
       targets.push_back(samples_[i].seconds);
     }
@@ -198,7 +196,7 @@ class Fitter {
     }
     if (!(least.alpha > 0 && least.beta > 0)) return false;
     for (Factors& one : solution.protocols) one = {one.alpha / least.alpha, one.beta / least.beta};
-    for (PathPrice* path : {&links.path, &links.inner}) *path = {path->alpha * least.alpha, path->beta * least.beta};
+    links.prices = scaled(links.prices, least);
     return true;
   }
 
@@ -212,10 +210,8 @@ class Fitter {
       for (std::size_t p = 0; p < solution.protocols.size(); ++p) {
         const Factors& factors = solution.protocols[p];
         const Terms terms = terms_by(samples_[i], solution.links, factors);
-        const PathPrice path = solution.links.of(samples_[i]);
-        const double seconds = solution.links.setup * samples_[i].setup +
-                               terms.messages * factors.alpha * path.alpha.si() +
-                               terms.bytes * factors.beta * path.beta.si();
+        const double seconds =
+            solution.links.setup * samples_[i].setup + terms.time(scaled(solution.links.prices, factors));
         if (seconds < least) {
           least = seconds;
           by = p;
@@ -230,11 +226,12 @@ class Fitter {
 
   const LinkSources& sources_;
   bool with_setup_;
+  Links start_;  ///< one protocol's: those of a pipeline choose its segments by them
   std::vector<Sample> samples_;
 };
 
 ProtocolFit fit_of(const Solution& solution) {
-  ProtocolFit fit{solution.links.path, solution.links.inner, solution.links.setup, {}};
+  ProtocolFit fit{solution.links.prices, solution.links.setup, {}};
   std::vector<Factors> all = solution.protocols;
   std::sort(all.begin(), all.end(), [](const Factors& a, const Factors& b) { return a.alpha < b.alpha; });
   const auto brief = [](double factor) { return std::stod(fmt::format("{:.5g}", factor)); };
@@ -246,9 +243,9 @@ ProtocolFit fit_of(const Solution& solution) {
 
 }  // namespace
 
-std::optional<ProtocolFit> fit_protocols(const LinkSources& sources, bool with_setup, int most) {
+std::optional<ProtocolFit> fit_protocols(const LinkSources& sources, const JointFit& joint, int most) {
   constexpr double kNone = 1e-4;  // deviation
-  const Fitter fitter(sources, with_setup);
+  const Fitter fitter(sources, joint);
   const auto n = static_cast<double>(fitter.samples());
   std::optional<Solution> best;
   double least = std::numeric_limits<double>::infinity();

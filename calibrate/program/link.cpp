@@ -26,7 +26,9 @@ struct LinkOptions {
 };
 
 /// NCCL's names of algorithms that are called otherwise here.
-constexpr std::pair<const char*, Algorithm> kNcclNames[] = {{"tree", Algorithm::double_binary_tree}};
+constexpr std::pair<const char*, Algorithm> kNcclNames[] = {{"tree", Algorithm::nccl_tree}};
+/// Whichever of them NCCL would choose.
+constexpr const char* kNccl = "nccl";
 
 /// Or the program of nccl-tests that measures it.
 std::vector<std::string> operations() {
@@ -44,6 +46,7 @@ std::vector<std::string> algorithms() {
       if (const std::string name(name_of(one)); std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
   for (const auto& [name, algorithm] : kNcclNames) names.emplace_back(name);
+  names.emplace_back(kNccl);
   return names;
 }
 
@@ -123,7 +126,8 @@ void fit_link(const LinkOptions& options) {
   if (!options.csv.empty() && options.csv == options.output)
     throw CLI::ValidationError(fmt::format("--csv and -o are both {}: give each a path of its own", options.csv));
   FitOptions fitting;
-  if (!options.algorithm.empty()) fitting.algorithm = algorithm_named(options.algorithm);
+  if (options.algorithm == kNccl) fitting.as_nccl_chooses = true;
+  else if (!options.algorithm.empty()) fitting.algorithm = algorithm_named(options.algorithm);
   fitting.segments = options.segments;
   const std::vector<Benchmark> benchmarks = read_all(options.from, reading_of(options));
   for (const Benchmark& benchmark : benchmarks) warn(benchmark.doubts);
@@ -172,11 +176,12 @@ void add_link(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--algorithm", options->algorithm,
-          "by which the collective was carried out, or NCCL's name of it (NCCL_ALGO: Ring, Tree); by default ring")
+          "by which the collective was carried out, or NCCL's name of it (NCCL_ALGO: Ring, Tree); nccl: an all-reduce "
+          "by ring or nccl-tree, whichever is the quicker, others by ring; by default ring")
       ->transform(CLI::IsMember(algorithms(), CLI::ignore_case));
   command
       ->add_option("--segments", options->segments,
-                   "of double-binary-tree; by default the cheapest number for each size, as a scenario's "
+                   "of double-binary-tree or nccl-tree; by default the cheapest number for each size, as a scenario's "
                    "pipeline_segments auto")
       ->check(CLI::Range(1, 65536));
   command->add_option("--min-size", options->min_size, "fit collectives' buffers of this size or more: 1MiB")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -31,6 +32,10 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      "2Rα + 2Lσβ + Lσγ + S, σ = n/2s, R = floor(lg p) + s - 1, L = 2R - [p a power of two], for p = 2 L = R",
      "Sanders et al. 2009; derived in double_binary_tree.cpp", double_binary_tree::all_reduce,
      double_binary_tree::all_reduce_cost},
+    {all_reduce, Algorithm::nccl_tree,
+     "2(g-1)α' + (2D + s - 1)α + max(Nβ, Wβ') + Rγ + S, D = floor(lg ceil(p/g)); N over the busiest NIC, about (1 + D/s)·2n/k "
+     "over k NICs, W over the busiest worker's link and R added by it counted in nccl_tree.cpp",
+     "Jeaugey 2019 (NCCL 2.4); counted in nccl_tree.cpp", nccl_tree::all_reduce, nccl_tree::all_reduce_cost},
     {all_reduce, Algorithm::reduce_broadcast, "2ceil(lg p)(α + nβ) + ceil(lg p)·nγ + S", "textbook",
      binomial_tree::reduce_broadcast, binomial_tree::reduce_broadcast_cost},
     {all_reduce, Algorithm::hierarchical,
@@ -69,19 +74,34 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      pairwise::all_to_all_cost},
 };
 
+constexpr int kMostSegments = 4096;  // of what auto tries
+
 /// s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, b the seconds per byte of a round (β + h + γ/2):
 /// the continuous optimum is sqrt((D - 1 - [p = 2^D]/2)·n·b/α); one of its integer neighbours is the best.
 int best_segments(Bytes n, int p, const Prices& prices) {
   const PathPrice& far = prices.path[static_cast<int>(Path::far)];
-  constexpr int kMost = 4096;
   const double inner_levels = std::max(0.0, heap_depth(p) - 1 - (lone_deepest(p) ? 0.5 : 0.0));
   const Seconds transfer = n * (far.beta + prices.host + prices.gamma / 2.0);
   const double ideal =
-      far.alpha.si() > 0 ? std::sqrt(inner_levels * (transfer / far.alpha)) : (inner_levels > 0 ? kMost : 1);
-  const int low = static_cast<int>(std::clamp(std::floor(ideal), 1.0, static_cast<double>(kMost)));
-  const int high = std::min(low + 1, kMost);
+      far.alpha.si() > 0 ? std::sqrt(inner_levels * (transfer / far.alpha)) : (inner_levels > 0 ? kMostSegments : 1);
+  const int low = static_cast<int>(std::clamp(std::floor(ideal), 1.0, static_cast<double>(kMostSegments)));
+  const int high = std::min(low + 1, kMostSegments);
   const auto cost = [&](int s) { return price(double_binary_tree::all_reduce_cost(n, p, {1, s}), prices).total(); };
   return cost(high) < cost(low) ? high : low;
+}
+
+/// The cheapest power of two, in which NCCL cuts its buffers too.
+int best_segments(Bytes n, int p, const Prices& prices, CollectiveParameters tree) {
+  int best = 1;
+  std::optional<Seconds> least;
+  for (tree.segments = 1; tree.segments <= kMostSegments; tree.segments *= 2) {
+    const PricedCost cost = price(nccl_tree::all_reduce_cost(n, p, tree), prices);
+    if (least && cost.latency >= *least) break;  // more segments wait longer
+    if (least && cost.total() >= *least) continue;
+    best = tree.segments;
+    least = cost.total();
+  }
+  return best;
 }
 
 constexpr Algorithm kAllReducesBetween[] = {Algorithm::ring, Algorithm::halving_doubling, Algorithm::recursive_doubling,
@@ -119,10 +139,19 @@ struct Candidates {
     return choice.rings.value.value_or(machines.workers < p ? std::min(machines.nics, ring_group()) : 1);
   }
 
-  /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
+  /// Of nccl-tree: each worker is a machine where the topology has none.
+  [[nodiscard]] int tree_group() const {
+    return std::min(p, choice.group_size.value.value_or(std::max(1, machines.workers)));
+  }
+  [[nodiscard]] int tree_pairs() const {
+    return choice.rings.value.value_or(tree_group() < p ? std::min(machines.nics, tree_group()) : 1);
+  }
+
+  /// Whether it can be, and is not the plain ring over again: one group, groups of one, or one ring are.
   [[nodiscard]] bool is_worth_a_try(const CollectiveAlgorithm& entry) const {
     if (entry.algorithm == Algorithm::multi_ring)
       return rings() > 1 && rings() <= ring_group() && rings() <= kMostBlocks / p;
+    if (entry.algorithm == Algorithm::nccl_tree) return tree_pairs() <= tree_group() && tree_group() <= kMostChained;
     const int g = group_size();
     return entry.algorithm != Algorithm::hierarchical || (g > 1 && g < p && p % g == 0);
   }
@@ -132,6 +161,7 @@ struct Candidates {
     CollectiveParameters& parameters = call.parameters;
     if (entry.algorithm == Algorithm::hierarchical) return hierarchical(call);
     if (entry.algorithm == Algorithm::double_binary_tree) parameters.segments = segments(n, p);
+    if (entry.algorithm == Algorithm::nccl_tree) parameters = nccl_tree();
     if (entry.algorithm == Algorithm::multi_ring) {
       parameters.group_size = ring_group();
       parameters.rings = rings();
@@ -146,10 +176,30 @@ struct Candidates {
   }
 
  private:
+  [[nodiscard]] bool fits_a_machine(int group) const {
+    return (machines.workers <= 1 && placement != Placement::spread) || machines.workers % group == 0;
+  }
+
+  [[nodiscard]] CollectiveParameters nccl_tree() const {
+    CollectiveParameters tree;
+    tree.group_size = tree_group();
+    tree.group_fits = fits_a_machine(tree.group_size);
+    tree.rings = tree_pairs();
+    tree.nics = machines.nics;
+    if (tree.rings > tree.group_size)
+      throw std::invalid_argument(
+          fmt::format("{} pairs of trees in groups of {} participants", tree.rings, tree.group_size));
+    if (tree.group_size > kMostChained)
+      throw std::invalid_argument(fmt::format("a chain of {} participants", tree.group_size));
+    tree.segments =
+        choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(n, p, prices, tree);
+    return tree;
+  }
+
   [[nodiscard]] std::vector<CollectiveCall> hierarchical(CollectiveCall call) const {
     const int g = call.parameters.group_size = group_size();
     if (p % g != 0) throw std::invalid_argument(fmt::format("group size {} does not divide {} participants", g, p));
-    call.parameters.group_fits = (machines.workers <= 1 && placement != Placement::spread) || machines.workers % g == 0;
+    call.parameters.group_fits = fits_a_machine(g);
     std::vector<CollectiveCall> all;
     for (const Algorithm between : algorithms_between(call.algorithm->operation)) {
       if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
@@ -191,6 +241,12 @@ bool carries_out(Algorithm algorithm, Operation operation) {
   });
 }
 
+bool may_choose(std::span<const Algorithm> library, Algorithm algorithm, Operation operation) {
+  const auto carries_it_out = [operation](Algorithm one) { return carries_out(one, operation); };
+  return carries_it_out(algorithm) && (std::find(library.begin(), library.end(), algorithm) != library.end() ||
+                                       std::none_of(library.begin(), library.end(), carries_it_out));
+}
+
 CollectiveChoice fitted(CollectiveChoice choice, Operation operation) {
   const auto between = algorithms_between(operation);
   if (!carries_out(choice.algorithm, operation)) choice.algorithm = Algorithm::automatic;
@@ -224,7 +280,8 @@ CostTerms cost_of(const CollectiveCall& call, int p) {
 }
 
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
-                      const Machines& machines, const Communicators& among, const CallTime& time_of) {
+                      const Machines& machines, const Communicators& among, const CallTime& time_of,
+                      std::span<const Algorithm> library) {
   const Candidates candidates{
       choice, n, among.size(p), prices, machines_seen(among, p, machines), among, placement(among, p, machines)};
   std::vector<CollectiveCall> all;
@@ -233,7 +290,8 @@ CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes
     if (all.size() == 1) return all.front();
   } else {
     for (const CollectiveAlgorithm& entry : kAlgorithms)
-      if (entry.operation == operation && candidates.is_worth_a_try(entry))
+      if (entry.operation == operation && may_choose(library, entry.algorithm, operation) &&
+          candidates.is_worth_a_try(entry))
         for (CollectiveCall& call : candidates.of(entry)) all.push_back(call);
   }
   const CollectiveCall* best = nullptr;

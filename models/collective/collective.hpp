@@ -18,11 +18,11 @@ namespace stepcast {
 
 /// Algorithm parameters with every "auto" decided.
 struct CollectiveParameters {
-  int group_size = 1;                          ///< participants per group; hierarchical: a divisor of p
-  int segments = 1;                            ///< double-binary-tree, alone or between groups: segments of each half
-  bool group_fits = true;                      ///< hierarchical: each group lies within one machine or rack
-  int rings = 1;                               ///< multi-ring: how many, at most one for each participant of a group
-  int nics = 1;                                ///< multi-ring: of a machine
+  int group_size = 1;      ///< participants per group; hierarchical: a divisor of p
+  int segments = 1;        ///< of each tree's part: double-binary-tree, between groups too, nccl-tree
+  bool group_fits = true;  ///< hierarchical, nccl-tree: each group lies within one machine or rack
+  int rings = 1;           ///< multi-ring: how many, nccl-tree: pairs of trees; at most group_size
+  int nics = 1;            ///< multi-ring, nccl-tree: of a machine
   Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
 
   auto operator<=>(const CollectiveParameters&) const = default;
@@ -49,6 +49,9 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
 /// Blocks of a schedule, whose numbers are ints: c·p of c rings, 2s·g of groups of g with trees of s segments between
 /// them.
 inline constexpr int kMostBlocks = 1 << 30;
+
+/// Workers of a group of nccl-tree, whose chain has a round for each.
+inline constexpr int kMostChained = 1024;
 
 /// What `between_groups` can be, in order of preference where prices are equal; none of an operation that is never
 /// hierarchical.
@@ -88,11 +91,17 @@ using CallTime = std::function<Seconds(const CollectiveCall&)>;
 /// the closed forms.
 /// @param n        bytes of one communicator's buffer
 /// @param time_of  empty: the closed form
+/// @param library  algorithms that "auto" chooses among; all where it has none of the operation's
 /// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide its
 /// members, a group has
-///         fewer participants than there are rings, or a schedule would have more than kMostBlocks
+///         fewer participants than there are rings or more than kMostChained of a chain, or a schedule would have more
+///         than kMostBlocks
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
-                      const Machines& machines, const Communicators& among = {}, const CallTime& time_of = {});
+                      const Machines& machines, const Communicators& among = {}, const CallTime& time_of = {},
+                      std::span<const Algorithm> library = {});
+
+/// Whether "auto" may choose the algorithm for the operation.
+bool may_choose(std::span<const Algorithm> library, Algorithm algorithm, Operation operation);
 
 /// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:
 /// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations likewise.
@@ -135,6 +144,10 @@ namespace double_binary_tree {
 Schedule all_reduce(int p, const CollectiveParameters&);
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
 }  // namespace double_binary_tree
+namespace nccl_tree {
+Schedule all_reduce(int p, const CollectiveParameters&);
+CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&);
+}  // namespace nccl_tree
 namespace binomial_tree {
 Schedule broadcast(int p, const CollectiveParameters&);
 CostTerms broadcast_cost(Bytes n, int p, const CollectiveParameters&);

@@ -28,7 +28,7 @@ struct CostTerms {
   Bytes copied{};            ///< by the busiest worker's host: all of `wire` unless said otherwise
   Bytes reduced{};           ///< added up by the busiest participant
   Bytes sent{};              ///< by a worker, mean over workers; no part of the time
-  double busiest_nic = 1.0;  ///< of what rings send out of a machine, the part that leaves by its busiest NIC
+  double busiest_nic = 1.0;  ///< of what goes by `ring` or `far`, the part that counts for NICs and switches
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
@@ -69,18 +69,17 @@ struct PricedCost {
 };
 
 /// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S, and 0 without any message (p = 1).
-/// On the path of rings β is max(β·busiest_nic, min(β, β inside)): NICs share what leaves a machine, which is no
-/// faster for that than inside.
+/// On the paths that leave machines, of rings and far, β is max(β·busiest_nic, min(β, β inside)): NICs share what leaves
+/// a machine, or not all of it leaves one, which is no faster for that than inside.
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   PricedCost cost;
   if (terms.empty()) return cost;
-  const SecondsPerByte ring = prices.path[static_cast<int>(Path::ring)].beta,
-                       inner = prices.path[static_cast<int>(Path::inner)].beta;
+  const SecondsPerByte inner = prices.path[static_cast<int>(Path::inner)].beta;
   for (int i = 0; i < kPaths; ++i) {
-    cost.latency += prices.path[i].alpha * terms.messages[i];
-    cost.bandwidth +=
-        terms.wire[i] * (i == static_cast<int>(Path::ring) ? std::max(ring * terms.busiest_nic, std::min(ring, inner))
-                                                           : prices.path[i].beta);
+    const auto& [alpha, beta] = prices.path[i];
+    const bool leaves = i == static_cast<int>(Path::ring) || i == static_cast<int>(Path::far);
+    cost.latency += alpha * terms.messages[i];
+    cost.bandwidth += terms.wire[i] * (leaves ? std::max(beta * terms.busiest_nic, std::min(beta, inner)) : beta);
   }
   cost.bandwidth += terms.copied * prices.host;
   cost.reduction = terms.reduced * prices.gamma;

@@ -9,11 +9,9 @@
 // rank at position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The
 // others have a block for each rank, and blocks of a position are g apart.
 //
-// With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree (Jeaugey 2019) does, 2n at most
-// out and as much in, spread over all of them. The rest differs: NCCL's channels each have a chain inside the machine,
-// from and to the worker that is in the tree, in one pipeline with it, of reduction and broadcast side by side; here
-// the rounds inside come before and after, and the broadcast after the reduction. So long pipelines are as fast as
-// NCCL's over NICs, and no faster inside than in series.
+// With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree does (nccl_tree.cpp), 2n at most
+// out and as much in, spread over all of them; but the rounds inside come before and after, and the broadcast after the
+// reduction.
 #include "models/collective/collective.hpp"
 
 namespace stepcast::hierarchical {

@@ -286,8 +286,10 @@ struct LinkFit {
   static void describe(V& v, LinkFit& x) {
     v.required("source", x.source, "file and program that measured it");
     v.required("benchmark", x.benchmark, "what was timed, and the algorithm whose closed form was fitted");
-    v.optional("algorithm", x.algorithm,
-               "that algorithm: a collective that is carried out otherwise has a note; null: point to point");
+    v.optional(
+        "algorithm", x.algorithm,
+        "that algorithm: a collective that is carried out otherwise has a note; auto: the quickest of the cluster's "
+        "algorithms; null: point to point");
     v.required("from", x.from, "least size of the range", non_negative);
     v.required("to", x.to, "largest size of the range", non_negative);
     v.required("latency", x.latency, "α that fits best; below 0 where the range only continues another", any);
@@ -327,6 +329,7 @@ struct Cluster {
   std::vector<WorkerGroup> groups;
   Jitter jitter;
   std::vector<Protocol> protocols{};
+  std::vector<Algorithm> algorithms{};
   std::optional<HourlyPrices> prices{};
   std::vector<LinkFit> fits{};
 
@@ -348,6 +351,10 @@ struct Cluster {
         "protocols", x.protocols,
         "ways to send a collective's messages, each of which goes by the quickest (NCCL's LL, LL128, Simple), over "
         "the latency and bandwidth of the links, which have the best of each; none: all messages have the links'");
+    v.optional(
+        "algorithms", x.algorithms,
+        "of collectives, that its library has: auto chooses among them, of an operation for which there is one; none: "
+        "among all");
     v.optional("prices", x.prices,
                "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
     v.optional(

@@ -19,6 +19,7 @@ enum class Algorithm {
   halving_doubling,
   binary_tree,
   double_binary_tree,
+  nccl_tree,
   reduce_broadcast,
   hierarchical,
   bruck,
@@ -41,6 +42,8 @@ struct Choices<Algorithm> {
       Choice<Algorithm>{"binary-tree", Algorithm::binary_tree, "reduce up and broadcast down one binary tree"},
       Choice<Algorithm>{"double-binary-tree", Algorithm::double_binary_tree,
                         "two complementary trees, pipelined, half the data each"},
+      Choice<Algorithm>{"nccl-tree", Algorithm::nccl_tree,
+                        "NCCL's Tree: a double binary tree of machines with chains inside them, in one pipeline"},
       Choice<Algorithm>{"reduce-broadcast", Algorithm::reduce_broadcast, "binomial reduce, then binomial broadcast"},
       Choice<Algorithm>{
           "hierarchical", Algorithm::hierarchical,
@@ -76,12 +79,15 @@ struct CollectiveChoice {
   static void describe(V& v, CollectiveChoice& x) {
     v.optional("algorithm", x.algorithm, "how the collective is carried out");
     v.optional("group_size", x.group_size,
-               "hierarchical, multi-ring: workers per group; auto: the topology's machine or rack", at_least(1));
+               "hierarchical, multi-ring, nccl-tree: workers per group; auto: the topology's machine or rack",
+               at_least(1));
     v.optional("pipeline_segments", x.pipeline_segments,
-               "double-binary-tree, alone or between groups: segments of each half; auto: the cheapest number",
+               "double-binary-tree, alone or between groups, and nccl-tree: segments of each tree's part; auto: the "
+               "cheapest number, of nccl-tree the cheapest power of two",
                between(1, 65536));
     v.optional("rings", x.rings,
-               "multi-ring: how many, at most one for each worker of a group; auto: one for each NIC of a machine",
+               "multi-ring: how many, nccl-tree: pairs of trees, at most one for each worker of a group; auto: one for "
+               "each NIC of a machine",
                between(1, 65536));
     v.optional(
         "between", x.between_groups,

@@ -119,15 +119,17 @@ CollectiveCall ProtocolPrices::decide(Operation operation, const CollectiveChoic
                                       const Communicators& among) const {
   const bool by_routes = routes_are_priced(cluster_, operation);
   Seconds best(std::numeric_limits<double>::infinity());
-  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
-                          [&](const CollectiveCall& call) {
-                            // Following rounds takes long; those of a call that cannot be the best are not worth it.
-                            if (by_routes)
-                              if (const Seconds at_least = least(call); at_least >= best) return at_least;
-                            const Seconds time = (*this)(call).total();
-                            best = std::min(best, time);
-                            return time;
-                          });
+  return stepcast::decide(
+      operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
+      [&](const CollectiveCall& call) {
+        // Following rounds takes long; those of a call that cannot be the best are not worth it.
+        if (by_routes)
+          if (const Seconds at_least = least(call); at_least >= best) return at_least;
+        const Seconds time = (*this)(call).total();
+        best = std::min(best, time);
+        return time;
+      },
+      cluster_.algorithms);
 }
 
 }  // namespace stepcast

@@ -290,7 +290,9 @@ class Changes {
   }
   void exchange_of(const CollectiveBenchmark& x) {
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {
-      if (entry.operation != x.operation || entry.algorithm == x.collective.algorithm) continue;
+      if (entry.operation != x.operation || entry.algorithm == x.collective.algorithm ||
+          !may_choose(s_.cluster.algorithms, entry.algorithm, x.operation))
+        continue;
       if (entry.algorithm == Algorithm::multi_ring && machines(s_.cluster).nics == 1) continue;  // one ring, over again
       add(ChangeOf::execution, std::string(name_of(entry.algorithm)), "/strategy/collective",
           {{"algorithm", name_of(entry.algorithm)}});

@@ -1,8 +1,10 @@
 #include "models/report/point_notes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -153,7 +155,8 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
   };
   for (const LinkFit& fit : cluster.fits)
     if (fit.algorithm) {
-      fitted.insert(*fit.algorithm);
+      if (*fit.algorithm == Algorithm::automatic) fitted.insert(cluster.algorithms.begin(), cluster.algorithms.end());
+      else fitted.insert(*fit.algorithm);
       extend(from, to, fit.from, fit.to);
     }
   if (fitted.empty()) return;
@@ -180,22 +183,28 @@ void add_fitted_links(const Cluster& cluster, const StepGraph& graph, std::vecto
                     least == most ? human_text(most) : fmt::format("{} to {}", human_text(least), human_text(most))));
 }
 
-/// Notes algorithms that auto took where protocols are a library's, which may not have them.
-void add_protocols_of_library(const Scenario& scenario, const StepGraph& graph, std::vector<std::string>& notes) {
+/// Notes algorithms that a library may not have: those that auto took where it says its protocols alone, and those named
+/// that are none of its own.
+void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, std::vector<std::string>& notes) {
   const Cluster& cluster = scenario.cluster;
-  if (cluster.protocols.empty() || !cluster.fits.empty()) return;  // fitted links have a note of their own
   const CollectiveChoice* choice = collective_of(scenario.strategy);
-  if (!choice || choice->algorithm != Algorithm::automatic) return;
+  if (!choice || !cluster.fits.empty()) return;  // fitted links have a note of their own
+  const bool is_auto = choice->algorithm == Algorithm::automatic;
+  if (cluster.algorithms.empty() && (cluster.protocols.empty() || !is_auto)) return;
+  constexpr std::array kOfNccl = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
+  const std::span<const Algorithm> library =
+      cluster.algorithms.empty() ? std::span<const Algorithm>(kOfNccl) : cluster.algorithms;
   std::set<std::string_view> others;
   for (const CollectiveCall& call : calls_of(graph, cluster.workers))
-    if (const Algorithm one = call.algorithm->algorithm; one != Algorithm::ring && one != Algorithm::multi_ring)
-      others.insert(name_of(one));
+    if (!may_choose(library, call.algorithm->algorithm, call.algorithm->operation))
+      others.insert(name_of(call.algorithm->algorithm));
   if (others.empty()) return;
-  const bool has_machines = machines(cluster).workers > 1;
-  notes.push_back(fmt::format(
-      "/cluster/protocols are a library's, and auto chose {}, which it may not have; for rings, as NCCL's, set "
-      "/strategy/collective/algorithm to {}",
-      fmt::join(others, " and "), name_of(has_machines ? Algorithm::multi_ring : Algorithm::ring)));
+  const std::string names = fmt::format("{}", fmt::join(others, " and "));
+  notes.push_back(
+      is_auto ? fmt::format("/cluster/protocols are a library's, and auto chose {}, which it may not have; say what it "
+                            "has in /cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",
+                            names)
+              : fmt::format("{} is none of /cluster/algorithms, which the cluster's library has", names));
 }
 
 /// Notes kernels that a framework's code may not have: one for each norm and rotary embedding, a sweep or two for a
@@ -295,7 +304,7 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   add_tcp_effects(scenario.cluster, report.notes);
   add_free_latency(scenario, report.notes);
   add_fitted_links(scenario.cluster, own.graph, report.notes);
-  add_protocols_of_library(scenario, own.graph, report.notes);
+  add_other_algorithms(scenario, own.graph, report.notes);
   add_sampling_error(scenario, forecast, own.graph, report, report.notes);
   if (std::string note = memory_note(report); !note.empty()) report.notes.push_back(std::move(note));
   if (trains(scenario)) add_passes(point, workload, own.graph, report.notes);

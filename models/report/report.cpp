@@ -44,7 +44,7 @@ std::string scope_of(const Communicators& among) {
 bool has_segments(const CollectiveCall& call) {
   const Algorithm pipelined =
       call.algorithm->algorithm == Algorithm::hierarchical ? call.parameters.between_groups : call.algorithm->algorithm;
-  return pipelined == Algorithm::double_binary_tree;
+  return pipelined == Algorithm::double_binary_tree || pipelined == Algorithm::nccl_tree;
 }
 
 /// The call's algorithm with its parameters; "{}" stands for the number of segments.
@@ -57,6 +57,9 @@ std::string describe(const CollectiveCall& call) {
       return fmt::format("{} (groups of {}, {} between{}){}", name, parameters.group_size,
                          name_of(parameters.between_groups), has_segments(call) ? ", {}" : "", scope);
     case Algorithm::double_binary_tree: return fmt::format("{} ({{}}){}", name, scope);
+    case Algorithm::nccl_tree:
+      return fmt::format("{} ({} pair{} of trees, {{}}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s",
+                         scope);
     case Algorithm::multi_ring:
       return fmt::format("{} ({} ring{}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s", scope);
     default: return fmt::format("{}{}", name, scope);

@@ -29,6 +29,7 @@ class Checker {
     topology();
     groups();
     protocols();
+    algorithms();
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
     if (faults_.size() == before) check_compressor(s_, workload_, faults_);
     training_run();
@@ -138,6 +139,16 @@ class Checker {
       if (const std::string& name = c.protocols[i].name; name.empty() || !names.insert(name).second)
         fault(fmt::format("/cluster/protocols/{}/name", i),
               name.empty() ? "nothing" : fmt::format("\"{}\" a second time", name), "a name of each protocol's own");
+  }
+
+  void algorithms() {
+    std::set<Algorithm> known;
+    const std::vector<Algorithm>& all = s_.cluster.algorithms;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i] == Algorithm::automatic || !known.insert(all[i]).second)
+        fault(fmt::format("/cluster/algorithms/{}", i),
+              fmt::format("\"{}\"{}", name_of(all[i]), all[i] == Algorithm::automatic ? "" : " a second time"),
+              "the name of an algorithm, each once", "[] has all of them");
   }
 
   void collective(const CollectiveChoice& choice, Operation operation, const Communicators& among = {}) {

@@ -35,11 +35,12 @@ class Checker {
   void run() {
     using enum Algorithm;
     algorithm();
-    const bool has_tree = choice_.algorithm == double_binary_tree ||
+    const bool has_tree = choice_.algorithm == double_binary_tree || choice_.algorithm == nccl_tree ||
                           (choice_.algorithm == hierarchical && choice_.between_groups == double_binary_tree);
     if (!has_prices_ && has_tree && !choice_.pipeline_segments.value)
       fault("/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
     if (choice_.algorithm == multi_ring) rings();
+    if (choice_.algorithm == nccl_tree) trees();
     if (choice_.algorithm == hierarchical) groups();
     else if (choice_.algorithm == automatic && choice_.between_groups != automatic)
       between(1);  // of what it may choose
@@ -80,6 +81,17 @@ class Checker {
     else if (rings > 1 && rings > kMostBlocks / all)
       fault("/rings", fmt::format("{} with {} workers", rings, all), fmt::format("at most {}", kMostBlocks / all),
             "a ring cuts its part of the buffer into a block for each worker");
+  }
+
+  void trees() {
+    const int workers = std::min(std::max(1, group()), workers_);
+    const int pairs = choice_.rings.value.value_or(1);  // auto is as many as fit
+    if (pairs > workers)
+      fault("/rings",
+            fmt::format("{} with {} in a group", pairs, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)),
+            "at most as many pairs of trees as workers in a group, each of which is the head of one");
+    if (workers > kMostChained)
+      fault("/group_size", fmt::format("a chain of {} workers", workers), fmt::format("at most {}", kMostChained));
   }
 
   void groups() {

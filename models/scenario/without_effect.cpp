@@ -56,8 +56,9 @@ std::vector<Operation> operations(const Strategy& strategy) {
 bool may_be(const Scenario& s, Algorithm chosen, Algorithm algorithm) {
   const std::vector<Operation> all = operations(s.strategy);
   return chosen == algorithm ||
-         (chosen == Algorithm::automatic &&
-          std::any_of(all.begin(), all.end(), [&](Operation operation) { return carries_out(algorithm, operation); }));
+         (chosen == Algorithm::automatic && std::any_of(all.begin(), all.end(), [&](Operation operation) {
+            return may_choose(s.cluster.algorithms, algorithm, operation);
+          }));
 }
 
 /// The algorithm as the scenario has it: hops that decode and encode are a ring's.
@@ -78,13 +79,16 @@ std::string unless_one_of(const Scenario& s, std::initializer_list<Algorithm> al
                                          : fmt::format("the algorithm is {}", name_of(*chosen));
 }
 
-std::string group_size(const Scenario& s) { return unless_one_of(s, {Algorithm::hierarchical, Algorithm::multi_ring}); }
-std::string rings(const Scenario& s) { return unless_one_of(s, {Algorithm::multi_ring}); }
+std::string group_size(const Scenario& s) {
+  return unless_one_of(s, {Algorithm::hierarchical, Algorithm::multi_ring, Algorithm::nccl_tree});
+}
+std::string rings(const Scenario& s) { return unless_one_of(s, {Algorithm::multi_ring, Algorithm::nccl_tree}); }
 std::string between_groups(const Scenario& s) { return unless_one_of(s, {Algorithm::hierarchical}); }
 
 std::string pipeline_segments(const Scenario& s) {
   const auto chosen = algorithm_of(s);
-  if (!chosen || *chosen != Algorithm::hierarchical) return unless_one_of(s, {Algorithm::double_binary_tree});
+  if (!chosen || *chosen != Algorithm::hierarchical)
+    return unless_one_of(s, {Algorithm::double_binary_tree, Algorithm::nccl_tree});
   const std::vector<Operation> all = operations(s.strategy);
   const Algorithm between = collective_of(s.strategy)->between_groups;
   const bool may_be_tree =
@@ -291,6 +295,7 @@ constexpr std::array kFields = {
     SometimesField{"/cluster/reduction_cost", reduction_cost},
     SometimesField{"/cluster/collective_cost", of_collectives},
     SometimesField{"/cluster/protocols", of_collectives},
+    SometimesField{"/cluster/algorithms", of_collectives},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},
     SometimesField{"/cluster/jitter/cv", jitter_cv},
     SometimesField{"/cluster/prices/worker", worker_price},

@@ -1,6 +1,7 @@
 // Benchmarks of links: formats good and bad, fits of known truth, and the cluster that the scenario's reader takes.
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -281,7 +282,7 @@ TEST_CASE("a run on several hosts alone makes nodes of one kind of link, where n
   for (const Benchmark::Row& row : across.rows)
     require_close(row.seconds, forecast(cluster, row.bytes, Algorithm::ring), 1e-3, "by the equations");
   CHECK_THAT(cluster.description, ContainsSubstring("those of ring as it was measured") &&
-                                      ContainsSubstring("auto among them") &&
+                                      ContainsSubstring("with that algorithm, as auto does") &&
                                       ContainsSubstring("Add a run inside one host"));
   CHECK_THAT(link_table(cluster, fits), ContainsSubstring("nothing was measured inside a node: the figures inside, and "
                                                           "what hierarchical takes, mean nothing"));
@@ -397,6 +398,80 @@ TEST_CASE("a tree is fitted by the segments that are the cheapest for each size"
   require_close(bandwidth, both.link.bandwidth.si(), 1e-3, "bandwidth");
 }
 
+/// What NCCL's tree takes in one segment of each half on hosts of 8: 7 hops of n inside, up and down; between 2 hosts n/2
+/// each way, up and down; of 4 the same below a lone host, and n into and out of those with two below them.
+double tree_time(int hosts, double n) {
+  const double inside = 14 * (2e-6 + n / 200e9);
+  return hosts == 1   ? inside
+         : hosts == 2 ? inside + 2 * (7e-6 + n / 2 / 40e9)
+                      : inside + 2 * (7e-6 + n / 2 / 40e9) + 2 * (7e-6 + n / 40e9);
+}
+
+/// Powers of two from 1 kB to 8 GB.
+Benchmark timed_run(int hosts, const std::function<double(double)>& time) {
+  Benchmark one = nccl_run(devices_of(hosts, 8), 1e-5, 1e-11, fmt::format("{}.txt.all_reduce_perf", hosts).c_str());
+  one.rows.clear();
+  for (double n = 1024; n <= 8e9; n *= 2) one.rows.push_back({n, time(n)});
+  return one;
+}
+
+TEST_CASE("NCCL's trees tell chains inside hosts from trees between them") {
+  std::vector<BenchmarkFit> fits;
+  for (const int hosts : {2, 1, 4})
+    fits.push_back(
+        fit_benchmark(timed_run(hosts, [hosts](double n) { return tree_time(hosts, n); }), {Algorithm::nccl_tree, 1}));
+  const Cluster cluster = make_cluster("lab", fits);
+  require_lab(cluster, fits);
+  CHECK(cluster.workers == 32);
+  CHECK(cluster.collective_cost == 0_s);  // chains are alike: it would be latency inside
+  CHECK(cluster.protocols.empty());
+  CHECK(cluster.algorithms == std::vector{Algorithm::nccl_tree});
+  for (const Benchmark::Row& row : fits[2].benchmark.rows)
+    require_close(row.seconds, forecast(cluster, row.bytes, fits[2]), 1e-4, "by the scenario");
+  CHECK(scenario_text(fits[2]) == R"("collective": {"algorithm": "nccl-tree", "pipeline_segments": 1})");
+  CHECK_THROWS_WITH(make_cluster("lab", {fits[2]}),
+                    ContainsSubstring("4.txt.all_reduce_perf is of nccl-tree on several "
+                                      "hosts") &&
+                        ContainsSubstring("add a run inside one host"));
+  // Inside one host alone: a chain there, of which a star of ranks would make a tree.
+  Cluster one = make_cluster("lab", {fits[1]});
+  CHECK(std::get<Nodes>(one.topology).gpus_per_node == 8);
+  for (const Benchmark::Row& row : fits[1].benchmark.rows)
+    require_close(row.seconds, forecast(one, row.bytes, fits[1]), 1e-4, "one host by the scenario");
+}
+
+TEST_CASE("as NCCL chooses: each size by a ring or a tree, whichever is the quicker") {
+  // 20 us to begin. Rings of p = 8, 16 and 32, of whose messages one in 8 leaves a host.
+  const auto time = [](int hosts, double n) {
+    const int p = 8 * hosts;
+    const double alpha = 2e-6 + (hosts == 1 ? 0 : 5e-6 / 8), beta = hosts == 1 ? 1 / 200e9 : 1 / 40e9;
+    return 20e-6 + std::min(2.0 * (p - 1) * (alpha + n / p * beta), tree_time(hosts, n));
+  };
+  std::vector<BenchmarkFit> fits;
+  for (const int hosts : {1, 2, 4})
+    fits.push_back(fit_benchmark(timed_run(hosts, [&](double n) { return time(hosts, n); }),
+                                 {.segments = 1, .as_nccl_chooses = true}));
+  // Both are among them: 62 messages of 2.6 us and 14 of 2 and 4 of 7 us; 31/16 n and 3 n.
+  CHECK(time(4, 1024) < 20e-6 + 62 * 2.6e-6);
+  CHECK(time(4, 1 << 30) < 20e-6 + tree_time(4, 1 << 30));
+  const Cluster cluster = make_cluster("lab", fits);
+  require_lab(cluster, fits);
+  require_close(20e-6, cluster.collective_cost.si(), 1e-3, "S");
+  CHECK(cluster.protocols.empty());
+  CHECK(cluster.algorithms == std::vector{Algorithm::ring, Algorithm::nccl_tree});
+  for (const BenchmarkFit& fit : fits) {
+    Cluster part = cluster;
+    part.workers = fit.benchmark.ranks;
+    for (const Benchmark::Row& row : fit.benchmark.rows)
+      require_close(row.seconds, forecast(part, row.bytes, fit), 1e-3, fit.what);
+  }
+  CHECK(fits[1].what == "all-reduce by ring or nccl-tree of 1 segment, 16 ranks on 2 hosts");
+  CHECK(scenario_text(fits[1]) == R"("collective": {"algorithm": "auto", "pipeline_segments": 1})");
+  // Of other collectives it has rings.
+  CHECK(fit_benchmark(collective(Operation::all_gather, 8, 1e-5, 1e-11), {.as_nccl_chooses = true}).algorithm ==
+        Algorithm::ring);
+}
+
 TEST_CASE("the scenario that the program says to write forecasts what the fit does, error for error") {
   // As NCCL does, whichever of two protocols is the faster: no algorithm here has such times.
   const auto run = [](int hosts, int each) {
@@ -409,7 +484,10 @@ TEST_CASE("the scenario that the program says to write forecasts what the fit do
       for (const std::optional<int>& segments : {std::optional<int>(), std::optional<int>(1), std::optional<int>(8)}) {
         INFO(name_of(algorithm) << ", " << benchmark.ranks << " ranks, segments " << segments.value_or(0));
         const BenchmarkFit fit = fit_benchmark(benchmark, {algorithm, segments});
-        const Cluster cluster = make_cluster("lab", {fit});
+        std::vector<BenchmarkFit> fits = {fit};
+        if (fit.is_of_trees() && benchmark.is_of_machines())
+          fits.push_back(fit_benchmark(nccl_run(devices_of(1, benchmark.ranks_per_host), 2e-5, 1e-11), {}));
+        const Cluster cluster = make_cluster("lab", fits);
         const std::vector<double> errors = errors_of(cluster, fit);
         for (std::size_t i = 0; i < errors.size(); ++i) {
           const Benchmark::Row& row = benchmark.rows[i];

@@ -33,7 +33,7 @@ run 3 link --from "$data/osu_allreduce.txt" -o no.json; has err "osu_allreduce.t
 run 3 link --from "$data/osu_bw.txt"; has err "tells no latency"
 # NCCL's names, in any case; what the collective has not is refused with what it has, what nothing has by the command line.
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm Ring; has out "all-reduce by ring"
-run 0 link --from "$data/all_reduce_perf.txt" --algorithm TREE; has out "all-reduce by double-binary-tree"
+run 0 link --from "$data/all_reduce_perf.txt" --algorithm TREE; has out "all-reduce by nccl-tree"
 run 3 link --from "$data/all_reduce_perf.txt" --algorithm pairwise; has err "--algorithm pairwise: allowed for all-reduce: ring, "
 for algorithm in hierarchical multi-ring auto nvls; do run 2 link --from "$data/all_reduce_perf.txt" --algorithm $algorithm; done
 run 3 link --from "$data/all_reduce_perf.txt" --ranks 8; has err "found --ranks 8; allowed: 4, which the file says itself"
@@ -44,9 +44,9 @@ run 3 link --from "$data/all_reduce_perf.json" --from silent.txt; has err "silen
 run 0 link --from "$data/all_reduce_perf.json" --from silent.txt --collective all-gather --ranks 8; has out "all-gather by ring, 8 ranks"; has out "all-reduce by ring, 4 ranks"
 run 3 link --from "$data/all_reduce_perf.json" --from "$data/all_reduce_perf.txt" --collective all-gather; has err "which the file says itself"
 # A tree as NCCL has it pipelines; what the scenario is to say goes with the fit.
-run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree; has out '"collective": {"algorithm": "double-binary-tree"}'
+run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree; has out '"collective": {"algorithm": "nccl-tree"}'
 run 0 link --from "$data/all_reduce_perf.txt" --algorithm Tree --segments 4 -o four.json
-has out '"collective": {"algorithm": "double-binary-tree", "pipeline_segments": 4}'; has four.json "pipeline_segments are 4"
+has out '"collective": {"algorithm": "nccl-tree", "pipeline_segments": 4}'; has four.json "pipeline_segments are 4"
 run 0 link --from "$data/all_reduce_perf.txt" --min-size 16KiB --max-size 64MB; has out "one link for 16.4 kB to 16.8 MB"
 run 2 link --from "$data/all_reduce_perf.txt" --min-size 16; has err "--min-size"
 run 3 link --from "$data/all_reduce_perf.txt" --min-size 64MiB; has err "found 3 sizes; allowed: 4 or more"

@@ -1,8 +1,10 @@
 // Collectives against oracles: every schedule is carried out on symbolic data and must leave what its operation
 // promises; every closed form must equal the sum over its schedule's rounds.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,6 +42,13 @@ std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm 
     for (const int g : {1, 2, 3, 4, 5, 8, p})
       for (const int rings : {1, 2, 3, 5, 8})
         if (g <= p && rings <= g) all.push_back({.group_size = g, .rings = rings});
+  } else if (algorithm == Algorithm::nccl_tree) {
+    // The same; pipelines of fewer segments than places and of more.
+    for (const int g : {1, 2, 3, 8, p})
+      for (const int pairs : {1, 2, 8})
+        for (const int s : {1, 2, 5, 40})
+          if (g <= p && pairs <= g && (s < 40 || p <= 10))
+            all.push_back({.group_size = g, .segments = s, .rings = pairs});
   } else if (algorithm == Algorithm::double_binary_tree) {
     for (const int s : {1, 2, 5}) all.push_back({1, s});
   } else {
@@ -343,8 +352,8 @@ TEST_CASE("terms are on the path that the messages take") {
                           entering[static_cast<std::size_t>(group)] == parameters.rings;
       inner_rounds += inner;
     }
-    // Only the hierarchical algorithm knows groups: as many inner rounds as stay inside them.
-    if (entry.algorithm == Algorithm::hierarchical)
+    // Only hierarchical and nccl-tree know groups: as many inner rounds as stay inside them.
+    if (entry.algorithm == Algorithm::hierarchical || entry.algorithm == Algorithm::nccl_tree)
       REQUIRE(terms.messages[static_cast<int>(Path::inner)] == inner_rounds);
     else REQUIRE(terms.messages[static_cast<int>(Path::inner)] == 0);
     if (entry.algorithm == Algorithm::multi_ring) REQUIRE(one_each_leaves);
@@ -432,6 +441,84 @@ TEST_CASE("each NIC carries one ring out of a machine and one into it") {
         CHECK(in == out);
       }
     }
+}
+
+TEST_CASE("NCCL's tree is chains inside machines and two trees between them") {
+  // Two machines of 3, pair 0: in either, 1 -> 2 -> 0; then 3 -> 0 in one tree and 0 -> 3 in the other, and all the way
+  // back. One segment of either half.
+  const Schedule schedule = nccl_tree::all_reduce(6, {.group_size = 3});
+  CHECK(schedule.blocks == 2);
+  REQUIRE(schedule.rounds == 2 + 1 + 1 + 2);
+  const std::vector<std::vector<std::array<int, 3>>> expected = {{{1, 2, 0}, {1, 2, 1}, {4, 5, 0}, {4, 5, 1}},
+                                                                 {{2, 0, 0}, {2, 0, 1}, {5, 3, 0}, {5, 3, 1}},
+                                                                 {{3, 0, 0}, {0, 3, 1}},
+                                                                 {{0, 3, 0}, {3, 0, 1}},
+                                                                 {{0, 2, 0}, {0, 2, 1}, {3, 5, 0}, {3, 5, 1}},
+                                                                 {{2, 1, 0}, {2, 1, 1}, {5, 4, 0}, {5, 4, 1}}};
+  for (int r = 0; r < schedule.rounds; ++r) {
+    std::vector<std::array<int, 3>> found;
+    for (const Message& m : schedule.round(r)) {
+      found.push_back({m.from, m.to, m.slice.first});
+      CHECK(m.reduce == (r < 3));
+      CHECK(m.slice.count == 1);
+    }
+    CHECK(found == expected[static_cast<std::size_t>(r)]);
+  }
+  // 2·2 rounds inside of n, 2 between of n/2; a round's chain adds n, the trees n/2.
+  const double n = 8e6;
+  const CostTerms terms = nccl_tree::all_reduce_cost(Bytes(n), 6, {.group_size = 3});
+  const auto at = [](Path path) { return static_cast<std::size_t>(path); };
+  CHECK(terms.messages[at(Path::inner)] == 4);
+  CHECK(terms.messages[at(Path::far)] == 2);
+  require_close(4 * n, terms.wire[at(Path::inner)].si(), 1e-12, "inside");
+  require_close(n, terms.wire[at(Path::far)].si(), 1e-12, "between");
+  require_close(2 * n + n / 2, terms.reduced.si(), 1e-12, "added");
+  // Groups that lie in several machines pay for those throughout.
+  CHECK(nccl_tree::all_reduce_cost(Bytes(n), 6, {.group_size = 3, .group_fits = false}).messages[at(Path::far)] == 6);
+}
+
+TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread over its NICs") {
+  // 0.8 ns/B out of a machine, inside 0.01; free messages. 8 machines of 8: each of 8 NICs carries 2n/8, half of what
+  // 4 trees' 4 NICs do. Inside nobody sends more than 2n: from the tail of a chain to its head each sends n up and n
+  // down; 2n·0.3 ns/B is longer than 2n/8·0.8.
+  const auto beta = [](int pairs, int nics, SecondsPerByte inside) {
+    Prices prices;
+    prices.path.fill({0_s, 0.8_ns_per_B});
+    prices.path[static_cast<std::size_t>(Path::inner)].beta = inside;
+    // What goes far by all 8 workers shares the NICs.
+    prices.path[static_cast<std::size_t>(Path::far)].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
+    const CollectiveParameters parameters{.group_size = 8, .segments = 4096, .rings = pairs, .nics = nics};
+    return price(nccl_tree::all_reduce_cost(1_GB, 64, parameters), prices).total().si() / 2e9;
+  };
+  // Of 4096 segments 2(7 + 3) are on their way: half a percent.
+  require_close(0.8e-9 / 8, beta(8, 8, 0.01_ns_per_B), 0.006, "8 pairs on 8 NICs");
+  require_close(0.8e-9 / 4, beta(4, 4, 0.01_ns_per_B), 0.006, "4 pairs on 4 NICs");
+  require_close(0.8e-9 / 4, beta(4, 8, 0.01_ns_per_B), 0.006, "4 pairs on 8 NICs");
+  require_close(0.8e-9 / 4, beta(8, 4, 0.01_ns_per_B), 0.006, "8 pairs on 4 NICs");
+  require_close(0.8e-9, beta(1, 1, 0.01_ns_per_B), 0.006, "all by the one");
+  // Of 8 chains each worker is one's head, with 2n/8 out to other machines, and another's tail, which sends nothing down
+  // of n/8 and is where nothing comes up from: 7/8·2n + 2n/8 at most.
+  require_close(0.3e-9, beta(8, 8, 0.3_ns_per_B), 0.006, "2n inside");
+}
+
+TEST_CASE("a library's algorithms are what auto chooses among") {
+  const Prices prices = star_prices(1_us, 1_ns_per_B);
+  const std::vector<Algorithm> library = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
+  const auto chosen = [&](Operation operation, Bytes bytes, std::span<const Algorithm> among) {
+    return decide(operation, {}, bytes, 64, prices, {8, 8}, {}, {}, among).algorithm->algorithm;
+  };
+  // 64 workers, a few bytes: lg 64 = 6 messages, 2(7 + 3) of the tree, 126 of a ring.
+  CHECK(chosen(Operation::all_reduce, 8_B, {}) == Algorithm::recursive_doubling);
+  CHECK(chosen(Operation::all_reduce, 8_B, library) == Algorithm::nccl_tree);
+  CHECK(chosen(Operation::all_gather, 8_B, library) == Algorithm::ring);
+  // It has none for these.
+  CHECK(chosen(Operation::all_to_all, 8_B, library) == Algorithm::pairwise);
+  CHECK(chosen(Operation::broadcast, 8_B, library) == Algorithm::binomial_tree);
+  // A name is a name.
+  CollectiveChoice bruck;
+  bruck.algorithm = Algorithm::bruck;
+  CHECK(decide(Operation::all_gather, bruck, 1_MB, 64, prices, {}, {}, {}, library).algorithm->algorithm ==
+        Algorithm::bruck);
 }
 
 TEST_CASE("one ring of many is a ring, and a ring between groups is the ring of each share") {
@@ -673,6 +760,14 @@ TEST_CASE("auto decides for the cheapest algorithm") {
             const int group = std::min(p, choice.group_size.value.value_or(topology_group > 1 ? topology_group : p));
             const int rings = choice.rings.value.value_or(topology_group < p ? std::min(nics, group) : 1);
             if (rings <= group) require_no_better({.group_size = group, .rings = rings, .nics = nics});
+          } else if (entry.algorithm == Algorithm::nccl_tree) {
+            const int group = std::min(p, choice.group_size.value.value_or(topology_group));
+            const int pairs = choice.rings.value.value_or(group < p ? std::min(nics, group) : 1);
+            const bool fits = topology_group == 1 || topology_group % group == 0;
+            for (const int s : segments)
+              if (pairs <= group)
+                require_no_better(
+                    {.group_size = group, .segments = s, .group_fits = fits, .rings = pairs, .nics = nics});
           } else if (entry.algorithm == Algorithm::double_binary_tree) {
             for (const int s : segments) require_no_better({.segments = s});
           } else {
@@ -784,6 +879,21 @@ TEST_CASE("choices that cannot be") {
   CHECK_THROWS_AS(decided(1 << 28, {}), std::invalid_argument);  // 5·2^28 blocks
   rings.group_size.value = 3;
   CHECK_THROWS_AS(decided(16, {8, 4}), std::invalid_argument);
+  // Each worker is a machine of a tree where the topology knows none.
+  CollectiveChoice trees;
+  trees.algorithm = Algorithm::nccl_tree;
+  const auto planted = [&](int p, const Machines& machines) {
+    return decide(Operation::all_reduce, trees, 1_MB, p, prices, machines).parameters;
+  };
+  CHECK(planted(16, {8, 4}).rings == 4);
+  CHECK(planted(16, {8, 4}).group_size == 8);
+  CHECK(planted(16, {}).group_size == 1);
+  CHECK(planted(6, {8, 4}).group_size == 6);
+  CHECK(planted(6, {8, 4}).rings == 1);
+  trees.rings.value = 2;
+  CHECK_THROWS_AS(planted(16, {}), std::invalid_argument);
+  trees.group_size.value = 1025;
+  CHECK_THROWS_AS(planted(4096, {}), std::invalid_argument);  // a chain of so many
   CollectiveChoice bruck;
   bruck.algorithm = Algorithm::bruck;
   CHECK_THROWS_AS(decide(Operation::all_reduce, bruck, 1_MB, 8, prices, {1}), std::invalid_argument);

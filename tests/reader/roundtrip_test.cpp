@@ -208,6 +208,8 @@ Scenario random_scenario() {
     s.cluster.protocols.clear();
   for (std::size_t i = 0; i < s.cluster.protocols.size(); ++i)
     s.cluster.protocols[i].name = fmt::format("protocol {}", i);
+  s.cluster.algorithms.clear();
+  if (coin()) s.cluster.algorithms = {Algorithm::pairwise, Algorithm::nccl_tree};
   s.cluster.workers = 8 * integer_between(2, 1000);
   if (coin()) {
     table.batch = integer_between(1, 1000);

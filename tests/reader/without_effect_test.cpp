@@ -134,6 +134,8 @@ std::vector<Case> cases() {
       {"/cluster/collective_cost", "1ms", servers, "the strategy has no collectives", ring},
       {"/cluster/protocols", json(R"([{"name": "slow", "latency_factor": 9}])"), servers,
        "the strategy has no collectives", ring},
+      {"/cluster/algorithms", json(R"(["binary-tree"])"), servers, "the strategy has no collectives",
+       strategy(R"({"kind": "all-reduce"})")},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
       {"/cluster/jitter/cv", 0.1,
        both(both(replay, strategy(R"({"kind": "collective", "size": "1MB"})")),

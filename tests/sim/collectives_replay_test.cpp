@@ -30,6 +30,12 @@ std::vector<CollectiveChoice> choices(Operation operation, Algorithm algorithm, 
       for (const int rings : {2, 3})
         if (g <= p && rings <= g) all.push_back({algorithm, {g}, {}, {rings}});
     all.push_back({algorithm, {}, {}});
+  } else if (algorithm == Algorithm::nccl_tree) {
+    for (const int g : {1, 2, 3, 8})
+      for (const int pairs : {1, 3})
+        for (const int s : {1, 7})
+          if (g <= p && pairs <= g) all.push_back({algorithm, {g}, {s}, {pairs}});
+    all.push_back({algorithm, {}, {}});
   } else if (algorithm == Algorithm::double_binary_tree) {
     for (const int s : {1, 2, 7}) all.push_back({algorithm, {}, {s}});
     all.push_back({algorithm, {}, {}});
@@ -167,6 +173,37 @@ TEST_CASE("several rings use all NICs") {
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
+TEST_CASE("NCCL's tree uses all NICs, and a message up and one down at once") {
+  // 2 nodes of 4, 2 NICs, 2 pairs of trees: blocks of n/4s. A machine is a root in one tree of each pair, and below the
+  // other's. Each round between has up to a block up in one tree and one down in the other over each NIC, either way:
+  // with s segments 2 + s - 1 rounds of 28 us, of which the first and the last have one message each way, others two.
+  // Before and after 2·3 rounds of 3 us inside, while the chains are filled or empty: 2 to 4 blocks at 100 GB/s and, in
+  // the rounds between, no more than the NICs take.
+  const Bytes n = 80_MB;
+  Cluster cluster = star(8);
+  cluster.reduction_cost = cluster.host_cost = {};
+  cluster.collective_cost = {};
+  cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
+  std::vector<Case> cases;
+  for (const int s : {1, 4}) {
+    cases.push_back(
+        {fmt::format("{} segments", s), collective_of(cluster, Operation::all_reduce, Algorithm::nccl_tree, n)});
+    std::get<CollectiveBenchmark>(cases.back().scenario.strategy).collective.pipeline_segments = {s};
+  }
+  const auto answers = evaluate_both(cases);
+  // One segment: 20 MB a message; a place after another. Both trees of a pair pass the same edge of its chain, the two
+  // pairs' edges are of other workers, so 40 MB inside.
+  require_close(6.0 * (3_us + 40_MB / 100_GBps) + 2.0 * (28_us + 20_MB / 10_Gbps), answers[0].replay.step, 1e-9,
+                "s = 1");
+  // Four: 5 MB. Inside alone: rounds 0, 1, 2 of 1, 2 and 3 places. Worker 0 is pair 0's head and has the tail of pair
+  // 1's chain 2 -> 3 -> 0 -> 1 ahead of it; nobody is at more than one edge of either chain on either side, so that a
+  // round has 10 MB from or to a worker until both chains are at it, from the second round on: 20 MB.
+  const Seconds inside = 2.0 * (9_us + (10_MB + 20_MB + 20_MB) / 100_GBps);
+  require_close(inside + 5.0 * 28_us + (5_MB + 10_MB + 10_MB + 10_MB + 5_MB) / 10_Gbps, answers[1].replay.step, 1e-9,
+                "s = 4");
+  for (const Comparison& answer : answers) require_same(answer, 1e-9);
+}
+
 TEST_CASE("replay of a collective equals its price by routes, on every topology") {
   // The equations walk the same routes and share links by the same max-min fairness.
   std::vector<Case> cases;
@@ -188,7 +225,7 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
             choice.between_groups = between;
             add(fmt::format(", {} between", name_of(between)));
           }
-        } else if (entry.algorithm == Algorithm::multi_ring) {
+        } else if (entry.algorithm == Algorithm::multi_ring || entry.algorithm == Algorithm::nccl_tree) {
           add("");
           choice.group_size = {4};
           choice.rings = {3};
@@ -207,7 +244,7 @@ TEST_CASE("by whichever protocol, replay of a collective equals its price") {
   Clusters clusters = clusters_of_all_topologies();
   clusters.emplace_back("star", star(6));
   for (auto& [name, cluster] : clusters)
-    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::halving_doubling, Algorithm::double_binary_tree})
+    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::halving_doubling, Algorithm::nccl_tree})
       for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
         cluster.protocols = {{"quick", 1, 0.25}, {"wide", 3, 1}};
         cases.push_back({fmt::format("{}: {} {} B", name, name_of(algorithm), size.si()),

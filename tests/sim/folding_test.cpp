@@ -187,11 +187,12 @@ TEST_CASE("every collective folds exactly") {
           choice.between_groups =
               between[static_cast<std::size_t>(integer_between(0, static_cast<int>(between.size()) - 1))];
         }
-        if (entry.algorithm == Algorithm::multi_ring && coin()) {
+        if ((entry.algorithm == Algorithm::multi_ring || entry.algorithm == Algorithm::nccl_tree) && coin()) {
           choice.group_size.value = integer_between(1, cluster.workers);
           choice.rings.value = integer_between(1, std::min(8, *choice.group_size.value));
         }
-        if (entry.algorithm == Algorithm::double_binary_tree || choice.between_groups == Algorithm::double_binary_tree)
+        if (entry.algorithm == Algorithm::nccl_tree || entry.algorithm == Algorithm::double_binary_tree ||
+            choice.between_groups == Algorithm::double_binary_tree)
           choice.pipeline_segments.value = integer_between(1, 12);
         require_folds_exactly(scenario);
       },

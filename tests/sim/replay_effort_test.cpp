@@ -60,6 +60,8 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
   // Two trees, up and down, each of 5 segments over each of 12 edges.
   require_close(4 * 2 * 2 * 5 * 12, messages_of(13, {Algorithm::double_binary_tree, {}, {5}}), 1e-12,
                 "double binary tree");
+  // The same of each of 3 pairs.
+  require_close(4 * 3 * 2 * 2 * 5 * 12, messages_of(13, {Algorithm::nccl_tree, {4}, {5}, {3}}), 1e-12, "NCCL's tree");
   // 13 = 8 + 5: 5 fold in, 8 exchange in 3 rounds each way, 5 fold out.
   require_close(4 * (5 + 2 * 3 * 8 + 5), messages_of(13, {Algorithm::halving_doubling, {}, {}}), 1e-12,
                 "halving and doubling");
