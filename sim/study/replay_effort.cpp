@@ -60,6 +60,25 @@ class MessageCounts {
   std::map<CallKey, double> known_;
 };
 
+/// What folding NCCL's trees comes to, once for calls that are alike.
+ReplayEffort folding_effort(const StepGraph& graph, int workers) {
+  std::map<CallKey, double> messages;
+  for (const Task& task : graph.tasks) {
+    const auto* collective = std::get_if<CollectiveWork>(&task.work);
+    if (!collective || collective->call.algorithm->algorithm != Algorithm::nccl_tree) continue;
+    const CollectiveCall& call = collective->call;
+    const int p = call.among.size(workers), segments = call.parameters.segments;
+    const int places = call.algorithm->schedule(p, call.parameters).rounds - segments + 1;
+    // Each segment passes p - 1 edges of two trees of each pair both ways; a pipeline longer than its places stays full.
+    messages[key_of(call)] =
+        4.0 * call.parameters.rings * (p - 1) * call.among.count(workers) * std::min(segments, places);
+  }
+  ReplayEffort effort;
+  for (const auto& [key, count] : messages) effort.messages += count;
+  effort.seconds = effort.messages * 0.7e-6 * (1 + workers / 8192.0);
+  return effort;
+}
+
 /// Steps of the mean asynchronous worker while the slowest does one: somewhere between one, where servers or links keep
 /// all waiting, and those that it computes in the time.
 double steps_of_slowest(const Cluster& cluster, const StepGraph& graph) {
@@ -87,8 +106,8 @@ ReplayEffort replay_effort(const Scenario& scenario) {
   const FidelityDecision fidelity = decide_fidelity(scenario, graph);
   const double p = scenario.cluster.workers, direct = direct_messages(scenario, graph);
   const bool torus = std::holds_alternative<Torus>(scenario.cluster.topology);
-  // What is folded takes no time worth a word, unless most of a torus's messages are left.
-  if (fidelity.folds && !(torus && graph.shards > 0)) return {};
+  // What is folded takes no time worth a word, unless most of its messages are left.
+  if (fidelity.folds && !(torus && graph.shards > 0)) return folding_effort(graph, scenario.cluster.workers);
   const double flows = fidelity.fold ? static_cast<double>(fidelity.fold->direct_flows.size()) / 2 : direct;
   double in_rounds = 0, with_shards = 0;
   MessageCounts messages(scenario.cluster.workers);

@@ -79,6 +79,19 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
   require_close(64, replay_effort(scenario).messages, 1e-12, "gossip");
   scenario.evaluation.fidelity = Fidelity::automatic;
   CHECK(replay_effort(scenario).messages == 0);
+
+  // Folding by one pair of trees: 12 edges, two trees, both ways, 5 segments; of 100 segments as many as there are
+  // places, 2·3.
+  const auto folding = [](int segments) {
+    AllReduceStrategy strategy;
+    strategy.collective = {Algorithm::nccl_tree, {1}, {segments}, {1}};
+    Scenario folded = replayed(13, strategy);
+    folded.evaluation.fidelity = Fidelity::automatic;
+    return replay_effort(folded);
+  };
+  require_close(12 * 2 * 2 * 5, folding(5).messages, 1e-12, "5 segments");
+  require_close(12 * 2 * 2 * 6, folding(100).messages, 1e-12, "100 segments");
+  require_close(288 * 0.7e-6 * (1 + 13 / 8192.0), folding(100).seconds, 1e-12, "seconds");
 }
 
 TEST_CASE("the cost of servers' messages rises with those beside them") {
