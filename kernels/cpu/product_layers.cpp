@@ -120,10 +120,10 @@ void add_product_layers(std::vector<Kernel>& list) {
   }
 }
 
-std::vector<Kernel> cudnn_layer_kernels() {
+std::vector<Kernel> convolution_kernels(ConvolutionPath path) {
   std::vector<Kernel> list;
   for (const Precision precision : kPrecisions)
-    for (const Conv2dShape& shape : conv2d_shapes()) add(list, conv2d_layer(shape, precision, true));
+    for (const Conv2dShape& shape : conv2d_shapes()) add(list, conv2d_layer(shape, precision, path));
   return list;
 }
 

@@ -46,7 +46,8 @@ struct Task {
 
 std::vector<Task> list_tasks(std::int64_t largest) {
   if (largest < 1)
-    return has_cudnn() ? std::vector<Task>{{cudnn_layer_kernels().front(), {1}, {Input::normal}}} : std::vector<Task>{};
+    return has_cudnn() ? std::vector<Task>{{convolution_kernels(ConvolutionPath::cudnn).front(), {1}, {Input::normal}}}
+                       : std::vector<Task>{};
   std::vector<Task> tasks;
   const auto add = [&](const Kernel& kernel, const auto& sizes, const auto& inputs) {
     tasks.push_back({kernel, {}, {std::begin(inputs), std::end(inputs)}});
@@ -59,8 +60,9 @@ std::vector<Task> list_tasks(std::int64_t largest) {
     else add(kernel, kBatches, kInputs);
   }
   for (const Kernel& kernel : product_layer_kernels()) add(kernel, kBatches, kNumbers);
+  for (const Kernel& kernel : convolution_kernels(ConvolutionPath::implicit)) add(kernel, kBatches, kNumbers);
   if (has_cudnn())
-    for (const Kernel& kernel : cudnn_layer_kernels()) add(kernel, kBatches, kNumbers);
+    for (const Kernel& kernel : convolution_kernels(ConvolutionPath::cudnn)) add(kernel, kBatches, kNumbers);
   if (largest < 1 << 17) return tasks;
   // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
