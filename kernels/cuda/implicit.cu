@@ -17,20 +17,31 @@ constexpr std::int64_t kWarpsOfProcessor = 8;  ///< that sums are cut into parts
 constexpr std::int64_t kLeastTilesOfPart = 8;  ///< of the depth
 constexpr std::int64_t kMostIndex = (std::int64_t{1} << 31) - 1, kMostOfGrid = 65535;
 
-/// A row or column that is outside, whatever is added to it.
-constexpr int kOutside = -(1 << 30);
+/// Kernels of up to so many rows and columns: a tap is two bits of a word.
+constexpr int kMostTaps = 15;
+/// The bit of what is never inside.
+constexpr std::uint32_t kNever = 1U << 31;
 
 Divisor divisor(std::int64_t x) { return Divisor(static_cast<std::uint32_t>(std::max<std::int64_t>(x, 1))); }
 
-/// What is added to a pixel's place to find one of its taps: elements, rows, columns.
-struct alignas(16) Tap {
-  int elements, row, column, unused;
+/// A tap, from the place of its window: elements, and its row's and column's bits.
+struct Tap {
+  int elements;
+  std::uint32_t bits;
 };
-/// Where an output pixel's window is: the place of its first tap, which may be outside.
+/// Where a window's first tap is, which may be outside, and the bits of those of its rows and columns that are.
+template <class T>
 struct Pixel {
-  std::int64_t at;
-  int row, column;
+  const T* at;
+  std::uint32_t outside;
 };
+
+/// Bits of taps first, first + step, ... that are not among 0 to size - 1.
+__device__ inline std::uint32_t outside_of(int first, int size, int step) {
+  const int from = step > 0 ? -first : first - size + 1, to = step > 0 ? size - first : first + 1;
+  const int low = from < 0 ? 0 : from > kMostTaps ? kMostTaps : from, high = to < low ? low : to > kMostTaps ? kMostTaps : to;
+  return ((1U << kMostTaps) - 1) & ~((1U << high) - (1U << low));
+}
 
 /// The columns of images: at(pixel, tap) is the element of the image that the tap of that pixel's window meets.
 template <class T>
@@ -44,23 +55,22 @@ struct Columns {
 
   /// Of row k of the columns: channel, and tap by tap.
   __device__ Tap tap(std::uint32_t k, std::uint32_t end) const {
-    if (k >= end) return {0, kOutside, kOutside, 0};
+    if (k >= end) return {0, kNever};
     std::uint32_t channel = k, row = taps.split(channel);
-    const int j = step * static_cast<int>(tap_columns.split(row)), i = step * static_cast<int>(row);
-    return {static_cast<int>(channel) * plane + i * width + j, i, j, 0};
+    const std::uint32_t column = tap_columns.split(row);
+    return {static_cast<int>(channel) * plane + step * (static_cast<int>(row) * width + static_cast<int>(column)),
+            1U << row | 1U << (kMostTaps + column)};
   }
-  __device__ Pixel pixel(std::uint32_t n, std::uint32_t end) const {
-    if (n >= end) return {0, kOutside, kOutside};
+  __device__ Pixel<T> pixel(std::uint32_t n, std::uint32_t end) const {
+    if (n >= end) return {images, ~0U};
     std::uint32_t of_image = n, row = pixels.split(of_image);
-    const int column = static_cast<int>(pixel_columns.split(row)) * stride + left,
-              first = static_cast<int>(row) * stride + top;
-    return {of_image * image + static_cast<std::int64_t>(first) * width + column, first, column};
+    const int left_tap = static_cast<int>(pixel_columns.split(row)) * stride + left,
+              top_tap = static_cast<int>(row) * stride + top;
+    return {images + of_image * image + (static_cast<std::int64_t>(top_tap) * width + left_tap),
+            kNever | outside_of(top_tap, height, step) | outside_of(left_tap, width, step) << kMostTaps};
   }
-  __device__ T at(const Pixel& pixel, const Tap& tap) const {
-    const auto row = static_cast<unsigned>(pixel.row + tap.row),
-               column = static_cast<unsigned>(pixel.column + tap.column);
-    if (row >= static_cast<unsigned>(height) || column >= static_cast<unsigned>(width)) return T{};
-    return images[pixel.at + tap.elements];
+  __device__ static T at(const Pixel<T>& pixel, const Tap& tap) {
+    return (pixel.outside & tap.bits) == 0 ? __ldg(pixel.at + tap.elements) : T{};
   }
 };
 
@@ -75,11 +85,11 @@ struct Places {
   }
 };
 
-/// A matrix whose rows are evenly apart: weights, or dy with its pixels as the depth.
+/// A matrix whose rows are evenly apart, as weights are, and dy with its pixels as the depth.
 template <class T>
 struct Rows {
   const T* data;
-  std::int64_t pitch;
+  std::uint32_t pitch;
   Places depth;
 };
 
@@ -100,9 +110,16 @@ struct Problem {
   Rows<T> a;
   Columns<T> b;
   Sums<T> c;
-  std::uint32_t rows, columns, depth;
-  std::uint32_t depth_of_part;             ///< whole tiles
   std::int64_t a_group, b_group, c_group;  ///< elements from group to group
+  std::uint32_t rows = 0, columns = 0, depth = 0;
+  std::uint32_t depth_of_part = 0;  ///< whole tiles
+};
+
+/// Of a step of the depth: where A's column begins, null beyond the end, and B's tap or pixel.
+template <class T, class OfB>
+struct alignas(16) Step {
+  const T* a;
+  OfB b;
 };
 
 /// Numbers that go to shared memory as one word.
@@ -112,130 +129,114 @@ struct alignas(4) Word {
   T v[kCount];
 };
 
-/// What a thread fetches of each tile of A: a word of the depth in every kApart-th row.
+/// Of kOfRows rows that are contiguous along the depth a thread fetches a word in every kApart-th.
 template <class T, class Shape, int kOfRows>
 struct DepthWords {
   static constexpr int kAcross = 16, kApart = Shape::kThreads / kAcross, kCount = kOfRows / kApart;
+  Word<T> words[kCount];
+
   __device__ static int place() { return static_cast<int>(threadIdx.x) % kAcross * Word<T>::kCount; }
   __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / kAcross + kApart * i; }
+  __device__ void put(T* to, int pitch) const {
+    for (int i = 0; i < kCount; ++i) *reinterpret_cast<Word<T>*>(to + row(i) * pitch + place()) = words[i];
+  }
 };
 
-template <Precision kPrecision, class Shape>
-struct FetchedRows {
-  using T = Stored<kPrecision>;
-  using At = DepthWords<T, Shape, Shape::kRows>;
-  Word<T> words[At::kCount];
+/// A thread's part of A's tiles. Rows beyond the last are the last one, whose sums then are not stored.
+template <class T, class Shape>
+struct FetchedRows : DepthWords<T, Shape, Shape::kRows> {
+  std::uint32_t from[FetchedRows::kCount];
 
-  __device__ void fetch(const Rows<T>& rows, std::int64_t group, std::uint32_t first_row, std::uint32_t end_row,
-                        std::uint32_t depth, std::uint32_t end) {
-    for (int k = 0; k < Word<T>::kCount; ++k) {
-      const std::uint32_t at = depth + static_cast<std::uint32_t>(At::place() + k);
-      const T* from = rows.data + group + (at < end ? rows.depth.at(at) : 0);
-      for (int i = 0; i < At::kCount; ++i) {
-        const std::uint32_t row = first_row + static_cast<std::uint32_t>(At::row(i));
-        words[i].v[k] = at < end && row < end_row ? as_operand<kPrecision>(from[row * rows.pitch]) : T{};
-      }
+  __device__ void begin(std::uint32_t first, const Problem<T>& problem) {
+    for (int i = 0; i < FetchedRows::kCount; ++i) {
+      const std::uint32_t row = first + static_cast<std::uint32_t>(FetchedRows::row(i));
+      from[i] = (row < problem.rows ? row : problem.rows - 1) * problem.a.pitch;
     }
   }
-  __device__ void put(T* a, int pitch) const {
-    for (int i = 0; i < At::kCount; ++i) *reinterpret_cast<Word<T>*>(a + At::row(i) * pitch + At::place()) = words[i];
+  template <class Steps>
+  __device__ void fetch(const Steps* steps) {
+    for (int k = 0; k < Word<T>::kCount; ++k) {
+      const T* const column = steps[FetchedRows::place() + k].a;
+      for (int i = 0; i < FetchedRows::kCount; ++i)
+        this->words[i].v[k] = column == nullptr ? T{} : __ldg(column + from[i]);
+    }
   }
 };
 
-/// A thread's pixels of a tile that many columns wide: a warp has all of a row, word by word.
-template <class T, int kColumns>
-struct OwnPixels {
-  static constexpr int kCount = Word<T>::kCount, kTimes = kColumns / kCount / 32;
-  Pixel pixels[kTimes][kCount];
+/// B = columns: the steps are taps, and a thread has its pixels for good, those of a warp side by side.
+template <class T, class Shape>
+struct FetchedTaps {
+  static constexpr bool kByColumn = false;
+  static constexpr int kCount = Word<T>::kCount, kTimes = Shape::kColumns / kCount / 32, kApart = Shape::kThreads / 32,
+                       kRows = kTileDepth<T> / kApart;
+  struct Kept {};  ///< in shared memory, for all tiles
+  using OfStep = Tap;
+  Pixel<T> pixels[kTimes][kCount];
+  Word<T> words[kRows][kTimes];
 
   __device__ static int place(int time) { return (static_cast<int>(threadIdx.x) % 32 + 32 * time) * kCount; }
-  __device__ void find(const Columns<T>& columns, std::uint32_t first, std::uint32_t end) {
+  __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / 32 + kApart * i; }
+  __device__ static Tap step(const Columns<T>& columns, std::uint32_t depth, std::uint32_t end) {
+    return columns.tap(depth, end);
+  }
+  __device__ void begin(Kept&, const Columns<T>& columns, std::uint32_t first, std::uint32_t end) {
     for (int time = 0; time < kTimes; ++time)
       for (int k = 0; k < kCount; ++k)
         pixels[time][k] = columns.pixel(first + static_cast<std::uint32_t>(place(time) + k), end);
   }
-};
-
-/// B = columns: the depth is taps, which all threads share, and a thread has its pixels for good.
-template <Precision kPrecision, class Shape>
-class FetchedTaps {
-  using T = Stored<kPrecision>;
-  using Own = OwnPixels<T, Shape::kColumns>;
-  static constexpr int kDepth = kTileDepth<T>, kApart = Shape::kThreads / 32, kRows = kDepth / kApart;
-  Own own_;
-  Word<T> words_[kRows][Own::kTimes];
-
-  __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / 32 + kApart * i; }
-
- public:
-  static constexpr bool kByColumn = false;
-  static constexpr int kTaps = 2 * kDepth;  ///< of two tiles
-
-  __device__ void begin(const Columns<T>& columns, std::uint32_t first, std::uint32_t end) {
-    own_.find(columns, first, end);
-  }
-  /// Of a tile, before a barrier and its fetch.
-  __device__ static void write_taps(const Columns<T>& columns, Tap* taps, std::uint32_t, std::uint32_t,
-                                    std::uint32_t depth, std::uint32_t end, int tile) {
-    if (threadIdx.x < kDepth)
-      taps[tile % 2 * kDepth + static_cast<int>(threadIdx.x)] = columns.tap(depth + threadIdx.x, end);
-  }
-  __device__ void fetch(const Columns<T>& columns, const Tap* taps, std::uint32_t, std::uint32_t, int tile) {
+  __device__ void fetch(const Kept&, const Step<T, Tap>* steps) {
     for (int i = 0; i < kRows; ++i) {
-      const Tap tap = taps[tile % 2 * kDepth + row(i)];
-      for (int time = 0; time < Own::kTimes; ++time)
-        for (int k = 0; k < Own::kCount; ++k)
-          words_[i][time].v[k] = as_operand<kPrecision>(columns.at(own_.pixels[time][k], tap));
+      const Tap tap = steps[row(i)].b;
+      for (int time = 0; time < kTimes; ++time)
+        for (int k = 0; k < kCount; ++k) words[i][time].v[k] = Columns<T>::at(pixels[time][k], tap);
     }
   }
   __device__ void put(T* b, int pitch) const {
     for (int i = 0; i < kRows; ++i)
-      for (int time = 0; time < Own::kTimes; ++time)
-        *reinterpret_cast<Word<T>*>(b + row(i) * pitch + Own::place(time)) = words_[i][time];
+      for (int time = 0; time < kTimes; ++time)
+        *reinterpret_cast<Word<T>*>(b + row(i) * pitch + place(time)) = words[i][time];
   }
 };
 
-/// B = columnsᵀ: the depth is pixels, and a thread meets the same taps in every tile.
-template <Precision kPrecision, class Shape>
-class FetchedPixels {
-  using T = Stored<kPrecision>;
-  using At = DepthWords<T, Shape, Shape::kColumns>;
-  Word<T> words_[At::kCount];
-
- public:
+/// B = columnsᵀ: the steps are pixels, and the same taps are met in every tile.
+template <class T, class Shape>
+struct FetchedPixels : DepthWords<T, Shape, Shape::kColumns> {
   static constexpr bool kByColumn = true;
-  static constexpr int kTaps = Shape::kColumns;
+  struct Kept {
+    Tap taps[Shape::kColumns];
+  };
+  using OfStep = Pixel<T>;
 
-  __device__ void begin(const Columns<T>&, std::uint32_t, std::uint32_t) {}
-  __device__ static void write_taps(const Columns<T>& columns, Tap* taps, std::uint32_t first, std::uint32_t end,
-                                    std::uint32_t, std::uint32_t, int tile) {
-    if (tile > 0) return;
-    for (int i = static_cast<int>(threadIdx.x); i < kTaps; i += Shape::kThreads)
-      taps[i] = columns.tap(first + static_cast<std::uint32_t>(i), end);
+  __device__ static Pixel<T> step(const Columns<T>& columns, std::uint32_t depth, std::uint32_t end) {
+    return columns.pixel(depth, end);
   }
-  __device__ void fetch(const Columns<T>& columns, const Tap* taps, std::uint32_t depth, std::uint32_t end, int) {
+  __device__ void begin(Kept& kept, const Columns<T>& columns, std::uint32_t first, std::uint32_t end) {
+    for (int i = static_cast<int>(threadIdx.x); i < Shape::kColumns; i += Shape::kThreads)
+      kept.taps[i] = columns.tap(first + static_cast<std::uint32_t>(i), end);
+  }
+  __device__ void fetch(const Kept& kept, const Step<T, Pixel<T>>* steps) {
     for (int k = 0; k < Word<T>::kCount; ++k) {
-      const Pixel pixel = columns.pixel(depth + static_cast<std::uint32_t>(At::place() + k), end);
-      for (int i = 0; i < At::kCount; ++i) words_[i].v[k] = as_operand<kPrecision>(columns.at(pixel, taps[At::row(i)]));
+      const Pixel<T> pixel = steps[FetchedPixels::place() + k].b;
+      for (int i = 0; i < FetchedPixels::kCount; ++i)
+        this->words[i].v[k] = Columns<T>::at(pixel, kept.taps[FetchedPixels::row(i)]);
     }
-  }
-  __device__ void put(T* b, int pitch) const {
-    for (int i = 0; i < At::kCount; ++i) *reinterpret_cast<Word<T>*>(b + At::row(i) * pitch + At::place()) = words_[i];
   }
 };
 
 __device__ inline std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
 /// Block x has a tile of C, tiles of the same columns next to each other since they gather the same; y is the group, z
-/// the part of the depth. Tiles go from memory to registers while the one before is multiplied.
-template <Precision kPrecision, class Shape, template <Precision, class> class Fetched>
+/// the part of the depth. Tiles go from memory to registers while the one before is multiplied, and then to shared
+/// memory; what their steps are is found out by a thread for each, another tile ahead.
+template <Precision kPrecision, class Shape, template <class, class> class Fetched>
 __global__ void __launch_bounds__(Shape::kThreads) multiply_tiles(Problem<Stored<kPrecision>> problem) {
   using T = Stored<kPrecision>;
-  using B = Fetched<kPrecision, Shape>;
+  using B = Fetched<T, Shape>;
   using Layout = TileMemory<T, Shape, B::kByColumn>;
-  __shared__ typename Layout::Memory memory;
-  __shared__ Tap taps[B::kTaps];
   constexpr std::uint32_t kDepth = Layout::kDepth;
+  __shared__ typename Layout::Memory memory;
+  __shared__ Step<T, typename B::OfStep> steps[2][kDepth];
+  __shared__ typename B::Kept kept;
 
   const std::uint32_t row_tiles = (problem.rows + Shape::kRows - 1) / Shape::kRows,
                       first_row = blockIdx.x % row_tiles * Shape::kRows,
@@ -243,21 +244,23 @@ __global__ void __launch_bounds__(Shape::kThreads) multiply_tiles(Problem<Stored
                       begin = smaller(blockIdx.z * problem.depth_of_part, problem.depth),
                       end = smaller(begin + problem.depth_of_part, problem.depth);
   const int tiles = static_cast<int>((end - begin + kDepth - 1) / kDepth);
+  const T* const a_data = problem.a.data + blockIdx.y * problem.a_group;
   Columns<T> columns = problem.b;
   columns.images += blockIdx.y * problem.b_group;
-  const std::int64_t a_group = blockIdx.y * problem.a_group;
 
-  FetchedRows<kPrecision, Shape> a;
+  FetchedRows<T, Shape> a;
   B b;
-  b.begin(columns, first_column, problem.columns);
-  const auto write_taps = [&](int tile) {
-    B::write_taps(columns, taps, first_column, problem.columns, begin + kDepth * static_cast<std::uint32_t>(tile), end,
-                  tile);
+  a.begin(first_row, problem);
+  b.begin(kept, columns, first_column, problem.columns);
+  const auto find_steps = [&](int tile) {
+    const std::uint32_t depth = begin + kDepth * static_cast<std::uint32_t>(tile) + threadIdx.x;
+    if (threadIdx.x < kDepth)
+      steps[tile % 2][threadIdx.x] = {depth < end ? a_data + problem.a.depth.at(depth) : nullptr,
+                                      B::step(columns, depth, end)};
   };
   const auto fetch = [&](int tile) {
-    const std::uint32_t depth = begin + kDepth * static_cast<std::uint32_t>(tile);
-    a.fetch(problem.a, a_group, first_row, problem.rows, depth, end);
-    b.fetch(columns, taps, depth, end, tile);
+    a.fetch(steps[tile % 2]);
+    b.fetch(kept, steps[tile % 2]);
   };
   const auto put = [&](int tile) {
     a.put(memory.operands[tile % 2].a, Layout::kDepthPitch);
@@ -267,18 +270,18 @@ __global__ void __launch_bounds__(Shape::kThreads) multiply_tiles(Problem<Stored
   TileSums<kPrecision, Shape, B::kByColumn> sums;
   sums.clear();
   if (tiles > 0) {
-    write_taps(0);
+    find_steps(0);
     __syncthreads();
     fetch(0);
     put(0);
-    write_taps(1);
+    find_steps(1);
     __syncthreads();
   }
   for (int tile = 0; tile < tiles; ++tile) {
     if (tile + 1 < tiles) fetch(tile + 1);
     sums.add(memory.operands[tile % 2]);
     if (tile + 1 < tiles) put(tile + 1);
-    write_taps(tile + 2);  // where this tile's were, which all have fetched
+    find_steps(tile + 2);  // where this tile's were, which all have fetched
     __syncthreads();
   }
 
@@ -287,7 +290,7 @@ __global__ void __launch_bounds__(Shape::kThreads) multiply_tiles(Problem<Stored
   const std::uint32_t column = threadIdx.x % Shape::kColumns;
   if (first_column + column >= problem.columns) return;
   const Sums<T>& c = problem.c;
-  std::int64_t to = c.first + blockIdx.y * problem.c_group + c.columns.at(first_column + column);
+  const std::int64_t to = c.first + blockIdx.y * problem.c_group + c.columns.at(first_column + column);
   float* const part = c.parts == nullptr ? nullptr : c.parts + blockIdx.z * c.elements;
   for (std::uint32_t row = threadIdx.x / Shape::kColumns; row < Shape::kRows && first_row + row < problem.rows;
        row += Shape::kThreads / Shape::kColumns) {
@@ -364,7 +367,7 @@ void require_index(std::int64_t count, const char* of_what) {
                             "; allowed: 2^31 - 1, as their indices have 32 bits");
 }
 
-template <Precision kPrecision, template <Precision, class> class Fetched>
+template <Precision kPrecision, template <class, class> class Fetched>
 void multiply(const DeviceCall& call, const Extent& extent, std::int64_t parts, Problem<Stored<kPrecision>> problem) {
   if (extent.rows * extent.columns * extent.groups == 0) return;
   require_index(extent.columns, "columns of its product");
@@ -461,7 +464,7 @@ void ImplicitConvolution<kPrecision>::forward(const DeviceCall& call, const Conv
   require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
   const Extent extent = forward_extent(s, call.n);
   const std::int64_t parts = extent.parts(kTileDepth<T>), pixels = output_pixels(s), k = taps(s);
-  const Problem<T> problem{{static_cast<const T*>(w), k, in_a_row(k)},
+  const Problem<T> problem{{static_cast<const T*>(w), static_cast<std::uint32_t>(k), in_a_row(k)},
                            input_columns<T>(s, x),
                            {static_cast<T*>(y),
                             nullptr,
@@ -470,10 +473,6 @@ void ImplicitConvolution<kPrecision>::forward(const DeviceCall& call, const Conv
                             pixels,
                             {divisor(pixels), divisor(pixels), output_elements(s), 0, 1},
                             accumulate},
-                           0,
-                           0,
-                           0,
-                           0,
                            extent.rows * k,
                            s.in / s.groups * s.height * s.width,
                            extent.rows * pixels};
@@ -507,16 +506,12 @@ void ImplicitConvolution<kPrecision>::data_gradient(const DeviceCall& call, cons
       multiply<kPrecision, FetchedTaps>(
           call, {in, call.n * down.count * across.count, out * taps, s.groups}, parts,
           {{static_cast<const T*>(w) + down.first_tap * s.kernel_width + across.first_tap,
-            kernel,
+            static_cast<std::uint32_t>(kernel),
             {divisor(taps), divisor(across.taps), in * kernel, s.stride * s.kernel_width, s.stride}},
            {static_cast<const T*>(dy), output_elements(s), static_cast<int>(pixels), static_cast<int>(output_height(s)),
             static_cast<int>(output_width(s)), 1, static_cast<int>(down.source), static_cast<int>(across.source), -1,
             divisor(down.count * across.count), divisor(across.count), divisor(taps), divisor(across.taps)},
            c,
-           0,
-           0,
-           0,
-           0,
            out * in * kernel,
            out * pixels,
            in * s.height * s.width});
@@ -531,17 +526,14 @@ void ImplicitConvolution<kPrecision>::weight_gradient(const DeviceCall& call, co
   require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
   const Extent extent = weight_extent(s, call.n);
   const std::int64_t parts = extent.parts(kTileDepth<T>), pixels = output_pixels(s), k = taps(s);
-  const Problem<T> problem{
-      {static_cast<const T*>(dy), pixels, {divisor(pixels), divisor(pixels), output_elements(s), 0, 1}},
-      input_columns<T>(s, x),
-      {static_cast<T*>(dw), nullptr, weight_elements(s), 0, k, in_a_row(k), false},
-      0,
-      0,
-      0,
-      0,
-      extent.rows * pixels,
-      s.in / s.groups * s.height * s.width,
-      extent.rows * k};
+  const Problem<T> problem{{static_cast<const T*>(dy),
+                            static_cast<std::uint32_t>(pixels),
+                            {divisor(pixels), divisor(pixels), output_elements(s), 0, 1}},
+                           input_columns<T>(s, x),
+                           {static_cast<T*>(dw), nullptr, weight_elements(s), 0, k, in_a_row(k), false},
+                           extent.rows * pixels,
+                           s.in / s.groups * s.height * s.width,
+                           extent.rows * k};
   multiply<kPrecision, FetchedPixels>(call, extent, parts, problem);
   add_up(call, parts, problem.c);
 }

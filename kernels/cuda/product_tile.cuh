@@ -1,14 +1,13 @@
 // A block's tile of a matrix product, from shared memory: C (kRows x kColumns) += A (kRows x kDepth) · B (kDepth x
-// kColumns). By tensor cores in tf32 and bf16 (nvcuda::wmma, compute capability 8.0 and later), else by fused
-// multiply-adds; sums are fp32. A warp has a part of 32 x 32.
+// kColumns). By tensor cores in tf32 (operands cut to its 10 bits) and bf16 from compute capability 8.0 on, else by fused
+// multiply-adds; sums are fp32. On tensor cores a warp has a part of 32 x 32.
 //
 // In shared memory A lies row by row, B row by row or column by column (kBByColumn), as whoever fetches it reads. What
 // is contiguous along the depth is kDepth = 64 bytes in rows of 80, so that tensor cores' loads meet no bank twice.
 #pragma once
 
-#include <mma.h>
-
 #include "kernels/cuda/stored.cuh"
+#include "kernels/cuda/tensor_cores.cuh"
 
 namespace stepcast::kernels {
 
@@ -43,13 +42,6 @@ struct TileMemory {
     float sums[Shape::kRows * kSumPitch];
   };
 };
-
-/// What a rounding to the operands' type leaves of a number that is stored as T.
-template <Precision kPrecision, class T>
-__device__ T as_operand(T x) {
-  if constexpr (kPrecision == Precision::tf32 && kByTensorCores<kPrecision>) return nvcuda::wmma::__float_to_tf32(x);
-  else return x;
-}
 
 /// The sums of C that a thread has.
 template <Precision kPrecision, class Shape, bool kBByColumn, bool kTensorCores = kByTensorCores<kPrecision>>
@@ -102,44 +94,65 @@ template <Precision kPrecision, class Shape, bool kBByColumn>
 class TileSums<kPrecision, Shape, kBByColumn, true> {
   using T = Stored<kPrecision>;
   using Layout = TileMemory<T, Shape, kBByColumn>;
-  using Element = std::conditional_t<kPrecision == Precision::tf32, nvcuda::wmma::precision::tf32, T>;
-  static constexpr int kStep = kPrecision == Precision::tf32 ? 8 : 16;
-  template <class Use, class E, class... Major>
-  using Fragment = nvcuda::wmma::fragment<Use, 16, 16, kStep, E, Major...>;
+  using Words = std::uint32_t[4];
+  /// Of the depth, what one product takes: 32 bytes.
+  static constexpr int kStep = Layout::kDepth / 2;
 
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
   __device__ static int first_row() { return static_cast<int>(threadIdx.x) / 32 % (Shape::kRows / 32) * 32; }
   __device__ static int first_column() { return static_cast<int>(threadIdx.x) / 32 / (Shape::kRows / 32) * 32; }
+
+  /// 16 rows: rows 0 and 8 of the step's first half, then of its second.
+  __device__ static void load_a(Words& words, const T* a, int row, int depth) {
+    load_matrices(words, a + (row + lane() % 16) * Layout::kDepthPitch + depth + lane() / 16 * (kStep / 2));
+  }
+  /// 16 columns: both halves of the step of columns 0 to 7, then of columns 8 to 15.
+  __device__ static void load_b(Words& words, const T* b, int column, int depth) {
+    if constexpr (kBByColumn) {
+      load_matrices(words, b + (column + lane() / 16 * 8 + lane() % 8) * Layout::kBPitch + depth +
+                               lane() / 8 % 2 * (kStep / 2));
+    } else if constexpr (kPrecision == Precision::bf16) {
+      load_transposed(words, b + (depth + lane() % 16) * Layout::kBPitch + column + lane() / 16 * 8);
+    } else {
+      const T* from = b + (depth + lane() % 4) * Layout::kBPitch + column + lane() / 4;
+      for (int i = 0; i < 4; ++i) words[i] = bits_of(from[i % 2 * 4 * Layout::kBPitch + i / 2 * 8]);
+    }
+  }
+  __device__ static void multiply(float (&sums)[4], const Words& a, const std::uint32_t (&b)[2]) {
+    if constexpr (kPrecision == Precision::bf16) multiply_bf16(sums, a, b);
+    else multiply_tf32(sums, a, b);
+  }
 
  public:
   __device__ void clear() {
     for (auto& line : sums_)
-      for (auto& sum : line) nvcuda::wmma::fill_fragment(sum, 0.0F);
+      for (auto& tile : line)
+        for (float& sum : tile) sum = 0;
   }
   __device__ void add(const typename Layout::Operands& operands) {
-    using Major = std::conditional_t<kBByColumn, nvcuda::wmma::col_major, nvcuda::wmma::row_major>;
     for (int depth = 0; depth < Layout::kDepth; depth += kStep) {
-      Fragment<nvcuda::wmma::matrix_a, Element, nvcuda::wmma::row_major> a[2];
-      Fragment<nvcuda::wmma::matrix_b, Element, Major> b[2];
+      Words a[2], b[2];
       for (int i = 0; i < 2; ++i) {
-        const int row = first_row() + 16 * i, column = first_column() + 16 * i;
-        nvcuda::wmma::load_matrix_sync(a[i], operands.a + row * Layout::kDepthPitch + depth, Layout::kDepthPitch);
-        nvcuda::wmma::load_matrix_sync(
-            b[i], operands.b + (kBByColumn ? column * Layout::kBPitch + depth : depth * Layout::kBPitch + column),
-            Layout::kBPitch);
+        load_a(a[i], operands.a, first_row() + 16 * i, depth);
+        load_b(b[i], operands.b, first_column() + 16 * i, depth);
       }
       for (int i = 0; i < 2; ++i)
-        for (int j = 0; j < 2; ++j) nvcuda::wmma::mma_sync(sums_[i][j], a[i], b[j], sums_[i][j]);
+        for (int j = 0; j < 4; ++j) {
+          const std::uint32_t column[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
+          multiply(sums_[i][j], a[i], column);
+        }
     }
   }
   __device__ void store(float* to) const {
     for (int i = 0; i < 2; ++i)
-      for (int j = 0; j < 2; ++j)
-        nvcuda::wmma::store_matrix_sync(to + (first_row() + 16 * i) * Layout::kSumPitch + first_column() + 16 * j,
-                                        sums_[i][j], Layout::kSumPitch, nvcuda::wmma::mem_row_major);
+      for (int j = 0; j < 4; ++j)
+        for (int k = 0; k < 4; ++k)
+          to[(first_row() + 16 * i + k / 2 * 8 + lane() / 4) * Layout::kSumPitch + first_column() + 8 * j +
+             lane() % 4 * 2 + k % 2] = sums_[i][j][k];
   }
 
  private:
-  Fragment<nvcuda::wmma::accumulator, float> sums_[2][2];
+  float sums_[2][4][4];  ///< tiles of 16 x 8
 };
 
 }  // namespace stepcast::kernels

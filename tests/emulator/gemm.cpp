@@ -6,9 +6,11 @@
 
 #include "kernels/code/bfloat.hpp"
 #include "tests/emulator/runtime.hpp"
-#include "tests/emulator/tf32.hpp"
 
 namespace {
+
+using stepcast::kernels::bits_of;
+using stepcast::kernels::float_of;
 
 constexpr int kBlock = 256;  ///< rows and products at once
 
@@ -23,7 +25,12 @@ struct Matrix {
     const std::int64_t i = transposed ? column + std::int64_t{row} * pitch : row + std::int64_t{column} * pitch;
     if (type == CUDA_R_16BF) return stepcast::kernels::float_of_bfloat(static_cast<const std::uint16_t*>(data)[i]);
     const float value = static_cast<const float*>(data)[i];
-    return tf32 ? stepcast::emulator::rounded_to_tf32(value) : value;
+    return tf32 ? rounded(value) : value;
+  }
+  /// To 10 bits of mantissa, to the nearest and from ties away from zero; of NaN and infinities nothing changes.
+  static float rounded(float x) {
+    const std::uint32_t bits = bits_of(x);
+    return (bits & 0x7f800000U) == 0x7f800000U ? x : float_of((bits + 0x1000U) & 0xffffe000U);
   }
 };
 
