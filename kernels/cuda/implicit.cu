@@ -6,6 +6,7 @@
 #include "kernels/code/divisor.hpp"
 #include "kernels/cuda/columns.hpp"
 #include "kernels/cuda/conv2d.cuh"
+#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/error.hpp"
 #include "kernels/cuda/product_tile.cuh"
 
@@ -142,16 +143,20 @@ struct DepthWords {
   }
 };
 
-/// A thread's part of A's tiles. Rows beyond the last are the last one, whose sums then are not stored.
+/// Where a row of A begins; of one beyond the last the last one, since its sums are not stored.
+template <class T>
+__device__ std::uint32_t start_of_row(const Problem<T>& problem, std::uint32_t row) {
+  return (row < problem.rows ? row : problem.rows - 1) * problem.a.pitch;
+}
+
+/// A thread's part of A's tiles.
 template <class T, class Shape>
 struct FetchedRows : DepthWords<T, Shape, Shape::kRows> {
   std::uint32_t from[FetchedRows::kCount];
 
   __device__ void begin(std::uint32_t first, const Problem<T>& problem) {
-    for (int i = 0; i < FetchedRows::kCount; ++i) {
-      const std::uint32_t row = first + static_cast<std::uint32_t>(FetchedRows::row(i));
-      from[i] = (row < problem.rows ? row : problem.rows - 1) * problem.a.pitch;
-    }
+    for (int i = 0; i < FetchedRows::kCount; ++i)
+      from[i] = start_of_row(problem, first + static_cast<std::uint32_t>(FetchedRows::row(i)));
   }
   template <class Steps>
   __device__ void fetch(const Steps* steps) {
@@ -163,38 +168,74 @@ struct FetchedRows : DepthWords<T, Shape, Shape::kRows> {
   }
 };
 
-/// B = columns: the steps are taps, and a thread has its pixels for good, those of a warp side by side.
+/// The same where the depth is contiguous in memory too, in whole and aligned 16 bytes.
+template <class T, class Shape>
+struct FetchedChunks {
+  static constexpr int kAcross = static_cast<int>(kTileDepth<T> * sizeof(T) / sizeof(uint4)),
+                       kApart = Shape::kThreads / kAcross, kCount = Shape::kRows / kApart;
+  uint4 chunks[kCount];
+  std::uint32_t from[kCount];
+
+  __device__ static int place() { return static_cast<int>(threadIdx.x) % kAcross * kWide<T>; }
+  __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / kAcross + kApart * i; }
+  __device__ void begin(std::uint32_t first, const Problem<T>& problem) {
+    for (int i = 0; i < kCount; ++i) from[i] = start_of_row(problem, first + static_cast<std::uint32_t>(row(i)));
+  }
+  template <class Steps>
+  __device__ void fetch(const Steps* steps) {
+    const T* const column = steps[place()].a;
+    for (int i = 0; i < kCount; ++i)
+      chunks[i] = column == nullptr ? uint4{} : __ldg(reinterpret_cast<const uint4*>(column + from[i]));
+  }
+  __device__ void put(T* a, int pitch) const {
+    for (int i = 0; i < kCount; ++i) *reinterpret_cast<uint4*>(a + row(i) * pitch + place()) = chunks[i];
+  }
+};
+
+/// The thread's pixels of a tile, word by word, those of a warp side by side.
+template <class T, int kTimes>
+struct OwnPixels {
+  static constexpr int kCount = Word<T>::kCount;
+  Pixel<T> pixels[kTimes][kCount];
+
+  __device__ static int place(int time) { return (static_cast<int>(threadIdx.x) % 32 + 32 * time) * kCount; }
+  __device__ void find(const Columns<T>& columns, std::uint32_t first, std::uint32_t end) {
+    for (int time = 0; time < kTimes; ++time)
+      for (int k = 0; k < kCount; ++k)
+        pixels[time][k] = columns.pixel(first + static_cast<std::uint32_t>(place(time) + k), end);
+  }
+};
+
+/// B = columns: the steps are taps, and a thread has its pixels for good.
 template <class T, class Shape>
 struct FetchedTaps {
   static constexpr bool kByColumn = false;
-  static constexpr int kCount = Word<T>::kCount, kTimes = Shape::kColumns / kCount / 32, kApart = Shape::kThreads / 32,
+  static constexpr int kTimes = Shape::kColumns / Word<T>::kCount / 32, kApart = Shape::kThreads / 32,
                        kRows = kTileDepth<T> / kApart;
+  using Own = OwnPixels<T, kTimes>;
   struct Kept {};  ///< in shared memory, for all tiles
   using OfStep = Tap;
-  Pixel<T> pixels[kTimes][kCount];
+  Own own;
   Word<T> words[kRows][kTimes];
 
-  __device__ static int place(int time) { return (static_cast<int>(threadIdx.x) % 32 + 32 * time) * kCount; }
   __device__ static int row(int i) { return static_cast<int>(threadIdx.x) / 32 + kApart * i; }
   __device__ static Tap step(const Columns<T>& columns, std::uint32_t depth, std::uint32_t end) {
     return columns.tap(depth, end);
   }
   __device__ void begin(Kept&, const Columns<T>& columns, std::uint32_t first, std::uint32_t end) {
-    for (int time = 0; time < kTimes; ++time)
-      for (int k = 0; k < kCount; ++k)
-        pixels[time][k] = columns.pixel(first + static_cast<std::uint32_t>(place(time) + k), end);
+    own.find(columns, first, end);
   }
   __device__ void fetch(const Kept&, const Step<T, Tap>* steps) {
     for (int i = 0; i < kRows; ++i) {
       const Tap tap = steps[row(i)].b;
       for (int time = 0; time < kTimes; ++time)
-        for (int k = 0; k < kCount; ++k) words[i][time].v[k] = Columns<T>::at(pixels[time][k], tap);
+        for (int k = 0; k < Own::kCount; ++k) words[i][time].v[k] = Columns<T>::at(own.pixels[time][k], tap);
     }
   }
   __device__ void put(T* b, int pitch) const {
     for (int i = 0; i < kRows; ++i)
       for (int time = 0; time < kTimes; ++time)
-        *reinterpret_cast<Word<T>*>(b + row(i) * pitch + place(time)) = words[i][time];
+        *reinterpret_cast<Word<T>*>(b + row(i) * pitch + Own::place(time)) = words[i][time];
   }
 };
 
@@ -228,10 +269,11 @@ __device__ inline std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { retu
 /// Block x has a tile of C, tiles of the same columns next to each other since they gather the same; y is the group, z
 /// the part of the depth. Tiles go from memory to registers while the one before is multiplied, and then to shared
 /// memory; what their steps are is found out by a thread for each, another tile ahead.
-template <Precision kPrecision, class Shape, template <class, class> class Fetched>
+template <Precision kPrecision, class Shape, template <class, class> class FetchedA,
+          template <class, class> class FetchedB>
 __global__ void __launch_bounds__(Shape::kThreads) multiply_tiles(Problem<Stored<kPrecision>> problem) {
   using T = Stored<kPrecision>;
-  using B = Fetched<T, Shape>;
+  using B = FetchedB<T, Shape>;
   using Layout = TileMemory<T, Shape, B::kByColumn>;
   constexpr std::uint32_t kDepth = Layout::kDepth;
   __shared__ typename Layout::Memory memory;
@@ -248,7 +290,7 @@ __global__ void __launch_bounds__(Shape::kThreads) multiply_tiles(Problem<Stored
   Columns<T> columns = problem.b;
   columns.images += blockIdx.y * problem.b_group;
 
-  FetchedRows<T, Shape> a;
+  FetchedA<T, Shape> a;
   B b;
   a.begin(first_row, problem);
   b.begin(kept, columns, first_column, problem.columns);
@@ -367,8 +409,10 @@ void require_index(std::int64_t count, const char* of_what) {
                             "; allowed: 2^31 - 1, as their indices have 32 bits");
 }
 
-template <Precision kPrecision, template <class, class> class Fetched>
-void multiply(const DeviceCall& call, const Extent& extent, std::int64_t parts, Problem<Stored<kPrecision>> problem) {
+/// @param run  of A's elements along the depth that are contiguous, the depth being whole runs
+template <Precision kPrecision, template <class, class> class FetchedB>
+void multiply(const DeviceCall& call, const Extent& extent, std::int64_t parts, std::int64_t run,
+              Problem<Stored<kPrecision>> problem) {
   if (extent.rows * extent.columns * extent.groups == 0) return;
   require_index(extent.columns, "columns of its product");
   require_index(extent.depth, "terms in a sum");
@@ -384,7 +428,12 @@ void multiply(const DeviceCall& call, const Extent& extent, std::int64_t parts, 
     const dim3 grid(
         static_cast<unsigned>(ceil_div(extent.rows, shape.kRows) * ceil_div(extent.columns, shape.kColumns)),
         static_cast<unsigned>(extent.groups), static_cast<unsigned>(parts));
-    multiply_tiles<kPrecision, decltype(shape), Fetched><<<grid, shape.kThreads, 0, call.stream>>>(problem);
+    if (run % kWide<Stored<kPrecision>> == 0)
+      multiply_tiles<kPrecision, decltype(shape), FetchedChunks, FetchedB>
+          <<<grid, shape.kThreads, 0, call.stream>>>(problem);
+    else
+      multiply_tiles<kPrecision, decltype(shape), FetchedRows, FetchedB>
+          <<<grid, shape.kThreads, 0, call.stream>>>(problem);
   });
 }
 
@@ -476,7 +525,7 @@ void ImplicitConvolution<kPrecision>::forward(const DeviceCall& call, const Conv
                            extent.rows * k,
                            s.in / s.groups * s.height * s.width,
                            extent.rows * pixels};
-  multiply<kPrecision, FetchedTaps>(call, extent, parts, problem);
+  multiply<kPrecision, FetchedTaps>(call, extent, parts, k, problem);
   add_up(call, parts, problem.c);
 }
 
@@ -504,7 +553,7 @@ void ImplicitConvolution<kPrecision>::data_gradient(const DeviceCall& call, cons
       c.columns = {divisor(down.count * across.count), divisor(across.count), input_elements(s), s.stride * s.width,
                    s.stride};
       multiply<kPrecision, FetchedTaps>(
-          call, {in, call.n * down.count * across.count, out * taps, s.groups}, parts,
+          call, {in, call.n * down.count * across.count, out * taps, s.groups}, parts, 1,
           {{static_cast<const T*>(w) + down.first_tap * s.kernel_width + across.first_tap,
             static_cast<std::uint32_t>(kernel),
             {divisor(taps), divisor(across.taps), in * kernel, s.stride * s.kernel_width, s.stride}},
@@ -534,7 +583,7 @@ void ImplicitConvolution<kPrecision>::weight_gradient(const DeviceCall& call, co
                            extent.rows * pixels,
                            s.in / s.groups * s.height * s.width,
                            extent.rows * k};
-  multiply<kPrecision, FetchedPixels>(call, extent, parts, problem);
+  multiply<kPrecision, FetchedPixels>(call, extent, parts, pixels, problem);
   add_up(call, parts, problem.c);
 }
 
