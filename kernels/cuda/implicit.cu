@@ -14,7 +14,8 @@ namespace stepcast::kernels {
 namespace {
 
 // To be tuned on a device.
-constexpr std::int64_t kWarpsOfProcessor = 8;  ///< that sums are cut into parts for
+/// Blocks of a multiprocessor, of small warps and of large ones, which sums are cut into parts for.
+constexpr std::int64_t kBlocksOfProcessor = 3, kLargeBlocksOfProcessor = 2;
 constexpr std::int64_t kLeastTilesOfPart = 8;  ///< of the depth
 constexpr std::int64_t kMostIndex = (std::int64_t{1} << 31) - 1, kMostOfGrid = 65535;
 
@@ -40,7 +41,12 @@ struct Pixel {
 /// Bits of taps first, first + step, ... that are not among 0 to size - 1.
 __device__ inline std::uint32_t outside_of(int first, int size, int step) {
   const int from = step > 0 ? -first : first - size + 1, to = step > 0 ? size - first : first + 1;
-  const int low = from < 0 ? 0 : from > kMostTaps ? kMostTaps : from, high = to < low ? low : to > kMostTaps ? kMostTaps : to;
+  const int low = from < 0           ? 0
+                  : from > kMostTaps ? kMostTaps
+                                     : from,
+            high = to < low         ? low
+                   : to > kMostTaps ? kMostTaps
+                                    : to;
   return ((1U << kMostTaps) - 1) & ~((1U << high) - (1U << low));
 }
 
@@ -343,9 +349,7 @@ __global__ void __launch_bounds__(Shape::kThreads) multiply_tiles(Problem<Stored
   }
 }
 
-constexpr int kPartsAcross = 32, kPartsDown = kThreads / kPartsAcross;
-
-/// The parts of 32 elements at a time; each thread has every kDown-th part of an element.
+/// Each thread has every kDown-th part of an element.
 template <class T, int kDown>
 __global__ void add_parts(const float* parts, std::int64_t count, std::int64_t elements, T* to, bool accumulate) {
   constexpr int kAcross = kThreads / kDown;
@@ -380,21 +384,20 @@ int processors() {
 /// launch(shape) of the tile for so many rows: of those that have room for all of them the one of fewest.
 template <class Visit>
 auto with_shape(std::int64_t rows, const Visit& visit) {
-  if (rows <= 32) return visit(TileShape<32, 128>{});
-  if (rows <= 64) return visit(TileShape<64, 64>{});
-  return visit(TileShape<128, 64>{});
+  if (rows <= 32) return visit(TileShape<32, 128, 32>{});
+  if (rows <= 64) return visit(TileShape<64, 64, 32>{});
+  return visit(TileShape<128, 64, 64>{});
 }
 
 struct Extent {
   std::int64_t rows, columns, depth, groups;
-  /// Of tiles with that depth.
+  /// Of tiles with that depth: as many as fill the device at once, so that no few blocks are left for the end.
   [[nodiscard]] std::int64_t parts(int tile_depth) const {
     return with_shape(rows, [&](auto shape) {
-      const std::int64_t warps =
-          ceil_div(rows, shape.kRows) * ceil_div(columns, shape.kColumns) * groups * (shape.kThreads / 32);
-      const std::int64_t wanted = ceil_div(kWarpsOfProcessor * processors(), std::max<std::int64_t>(warps, 1)),
+      const std::int64_t tiles = ceil_div(rows, shape.kRows) * ceil_div(columns, shape.kColumns) * groups,
+                         room = processors() * (shape.kWarpRows > 32 ? kLargeBlocksOfProcessor : kBlocksOfProcessor),
                          most = depth / (tile_depth * kLeastTilesOfPart);
-      return std::max<std::int64_t>(1, std::min({wanted, most, kMostOfGrid}));
+      return std::max<std::int64_t>(1, std::min({room / std::max<std::int64_t>(tiles, 1), most, kMostOfGrid}));
     });
   }
 };
@@ -440,12 +443,13 @@ void multiply(const DeviceCall& call, const Extent& extent, std::int64_t parts, 
 template <class T>
 void add_up(const DeviceCall& call, std::int64_t parts, const Sums<T>& c) {
   if (parts <= 1) return;
+  constexpr int kDown = 8;  // where there are few elements
   const float* from = call.scratch_at<float>();
-  if (parts < kPartsDown)
+  if (c.elements > kDown * kThreads * processors())
     add_parts<T, 1><<<blocks_for(c.elements), kThreads, 0, call.stream>>>(from, parts, c.elements, c.to, c.accumulate);
   else
-    add_parts<T, kPartsDown><<<blocks_for(c.elements * kPartsDown), kThreads, 0, call.stream>>>(from, parts, c.elements,
-                                                                                                c.to, c.accumulate);
+    add_parts<T, kDown>
+        <<<blocks_for(kDown * c.elements), kThreads, 0, call.stream>>>(from, parts, c.elements, c.to, c.accumulate);
 }
 
 // The three products -----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // A block's tile of a matrix product, from shared memory: C (kRows x kColumns) += A (kRows x kDepth) · B (kDepth x
 // kColumns). By tensor cores in tf32 (operands cut to its 10 bits) and bf16 from compute capability 8.0 on, else by fused
-// multiply-adds; sums are fp32. On tensor cores a warp has a part of 32 x 32.
+// multiply-adds; sums are fp32.
 //
 // In shared memory A lies row by row, B row by row or column by column (kBByColumn), as whoever fetches it reads. What
 // is contiguous along the depth is kDepth = 64 bytes in rows of 80, so that tensor cores' loads meet no bank twice.
@@ -22,10 +22,11 @@ inline constexpr bool kByTensorCores = kPrecision != Precision::fp32;
 template <class T>
 inline constexpr int kTileDepth = static_cast<int>(64 / sizeof(T));
 
-/// Of a block's tile of C.
-template <int kRows_, int kColumns_>
+/// Of a block's tile of C, of which a warp has kWarpRows x 32 on tensor cores.
+template <int kRows_, int kColumns_, int kWarpRows_>
 struct TileShape {
-  static constexpr int kRows = kRows_, kColumns = kColumns_, kThreads = kRows * kColumns / 32;
+  static constexpr int kRows = kRows_, kColumns = kColumns_, kWarpRows = kWarpRows_,
+                       kThreads = kRows * kColumns / kWarpRows;
 };
 
 template <class T, class Shape, bool kBByColumn>
@@ -99,8 +100,9 @@ class TileSums<kPrecision, Shape, kBByColumn, true> {
   static constexpr int kStep = Layout::kDepth / 2;
 
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  __device__ static int first_row() { return static_cast<int>(threadIdx.x) / 32 % (Shape::kRows / 32) * 32; }
-  __device__ static int first_column() { return static_cast<int>(threadIdx.x) / 32 / (Shape::kRows / 32) * 32; }
+  static constexpr int kM = Shape::kWarpRows / 16, kN = 2, kWarpsDown = Shape::kRows / Shape::kWarpRows;
+  __device__ static int first_row() { return static_cast<int>(threadIdx.x) / 32 % kWarpsDown * Shape::kWarpRows; }
+  __device__ static int first_column() { return static_cast<int>(threadIdx.x) / 32 / kWarpsDown * 32; }
 
   /// 16 rows: rows 0 and 8 of the step's first half, then of its second.
   __device__ static void load_a(Words& words, const T* a, int row, int depth) {
@@ -109,8 +111,8 @@ class TileSums<kPrecision, Shape, kBByColumn, true> {
   /// 16 columns: both halves of the step of columns 0 to 7, then of columns 8 to 15.
   __device__ static void load_b(Words& words, const T* b, int column, int depth) {
     if constexpr (kBByColumn) {
-      load_matrices(words, b + (column + lane() / 16 * 8 + lane() % 8) * Layout::kBPitch + depth +
-                               lane() / 8 % 2 * (kStep / 2));
+      load_matrices(
+          words, b + (column + lane() / 16 * 8 + lane() % 8) * Layout::kBPitch + depth + lane() / 8 % 2 * (kStep / 2));
     } else if constexpr (kPrecision == Precision::bf16) {
       load_transposed(words, b + (depth + lane() % 16) * Layout::kBPitch + column + lane() / 16 * 8);
     } else {
@@ -131,28 +133,26 @@ class TileSums<kPrecision, Shape, kBByColumn, true> {
   }
   __device__ void add(const typename Layout::Operands& operands) {
     for (int depth = 0; depth < Layout::kDepth; depth += kStep) {
-      Words a[2], b[2];
-      for (int i = 0; i < 2; ++i) {
-        load_a(a[i], operands.a, first_row() + 16 * i, depth);
-        load_b(b[i], operands.b, first_column() + 16 * i, depth);
-      }
-      for (int i = 0; i < 2; ++i)
-        for (int j = 0; j < 4; ++j) {
+      Words a[kM], b[kN];
+      for (int i = 0; i < kM; ++i) load_a(a[i], operands.a, first_row() + 16 * i, depth);
+      for (int j = 0; j < kN; ++j) load_b(b[j], operands.b, first_column() + 16 * j, depth);
+      for (int i = 0; i < kM; ++i)
+        for (int j = 0; j < 2 * kN; ++j) {
           const std::uint32_t column[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
           multiply(sums_[i][j], a[i], column);
         }
     }
   }
   __device__ void store(float* to) const {
-    for (int i = 0; i < 2; ++i)
-      for (int j = 0; j < 4; ++j)
+    for (int i = 0; i < kM; ++i)
+      for (int j = 0; j < 2 * kN; ++j)
         for (int k = 0; k < 4; ++k)
           to[(first_row() + 16 * i + k / 2 * 8 + lane() / 4) * Layout::kSumPitch + first_column() + 8 * j +
              lane() % 4 * 2 + k % 2] = sums_[i][j][k];
   }
 
  private:
-  float sums_[2][4][4];  ///< tiles of 16 x 8
+  float sums_[kM][2 * kN][4];  ///< tiles of 16 x 8
 };
 
 }  // namespace stepcast::kernels
