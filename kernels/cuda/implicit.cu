@@ -501,10 +501,12 @@ Columns<T> input_columns(const Conv2dShape& s, const void* x) {
           divisor(s.kernel_width)};
 }
 
-/// Whether cuBLAS multiplies the images themselves.
+bool is_large(const Conv2dShape& s) { return s.kernel_height > kMostTaps || s.kernel_width > kMostTaps; }
+
+/// Forward and data gradient: also where cuBLAS multiplies the images themselves.
 template <class T>
-bool is_plain_product(const Conv2dShape& s) {
-  return is_pointwise(s) && output_pixels(s) * static_cast<std::int64_t>(sizeof(T)) % 16 == 0;
+bool is_by_columns(const Conv2dShape& s) {
+  return is_large(s) || (is_pointwise(s) && output_pixels(s) * static_cast<std::int64_t>(sizeof(T)) % 16 == 0);
 }
 
 }  // namespace
@@ -513,7 +515,7 @@ template <Precision kPrecision>
 void ImplicitConvolution<kPrecision>::forward(const DeviceCall& call, const Conv2dShape& s, const void* x,
                                               const void* w, void* y, bool accumulate) {
   using T = Stored<kPrecision>;
-  if (is_plain_product<T>(s)) return ColumnsConvolution<kPrecision>::forward(call, s, x, w, y, accumulate);
+  if (is_by_columns<T>(s)) return ColumnsConvolution<kPrecision>::forward(call, s, x, w, y, accumulate);
   require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
   const Extent extent = forward_extent(s, call.n);
   const std::int64_t parts = extent.parts(kTileDepth<T>), pixels = output_pixels(s), k = taps(s);
@@ -537,7 +539,7 @@ template <Precision kPrecision>
 void ImplicitConvolution<kPrecision>::data_gradient(const DeviceCall& call, const Conv2dShape& s, const void* dy,
                                                     const void* w, void* dx, bool accumulate) {
   using T = Stored<kPrecision>;
-  if (is_plain_product<T>(s)) return ColumnsConvolution<kPrecision>::data_gradient(call, s, dy, w, dx, accumulate);
+  if (is_by_columns<T>(s)) return ColumnsConvolution<kPrecision>::data_gradient(call, s, dy, w, dx, accumulate);
   require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
   const std::int64_t parts = data_extent(s, call.n).parts(kTileDepth<T>), in = s.in / s.groups, out = s.out / s.groups,
                      kernel = s.kernel_height * s.kernel_width, pixels = output_pixels(s);
@@ -576,6 +578,7 @@ template <Precision kPrecision>
 void ImplicitConvolution<kPrecision>::weight_gradient(const DeviceCall& call, const Conv2dShape& s, const void* x,
                                                       const void* dy, void* dw) {
   using T = Stored<kPrecision>;
+  if (is_large(s)) return ColumnsConvolution<kPrecision>::weight_gradient(call, s, x, dy, dw);
   require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
   const Extent extent = weight_extent(s, call.n);
   const std::int64_t parts = extent.parts(kTileDepth<T>), pixels = output_pixels(s), k = taps(s);
@@ -594,20 +597,21 @@ void ImplicitConvolution<kPrecision>::weight_gradient(const DeviceCall& call, co
 template <Precision kPrecision>
 std::size_t ImplicitConvolution<kPrecision>::forward_scratch(const DeviceCall& call, const Conv2dShape& s) {
   using T = Stored<kPrecision>;
-  if (is_plain_product<T>(s)) return ColumnsConvolution<kPrecision>::forward_scratch(call, s);
+  if (is_by_columns<T>(s)) return ColumnsConvolution<kPrecision>::forward_scratch(call, s);
   return part_bytes(forward_extent(s, call.n).parts(kTileDepth<T>), call.n * output_elements(s));
 }
 
 template <Precision kPrecision>
 std::size_t ImplicitConvolution<kPrecision>::data_scratch(const DeviceCall& call, const Conv2dShape& s) {
   using T = Stored<kPrecision>;
-  if (is_plain_product<T>(s)) return ColumnsConvolution<kPrecision>::data_scratch(call, s);
+  if (is_by_columns<T>(s)) return ColumnsConvolution<kPrecision>::data_scratch(call, s);
   return part_bytes(data_extent(s, call.n).parts(kTileDepth<T>), call.n * input_elements(s));
 }
 
 template <Precision kPrecision>
 std::size_t ImplicitConvolution<kPrecision>::weight_scratch(const DeviceCall& call, const Conv2dShape& s) {
   using T = Stored<kPrecision>;
+  if (is_large(s)) return ColumnsConvolution<kPrecision>::weight_scratch(call, s);
   return part_bytes(weight_extent(s, call.n).parts(kTileDepth<T>), weight_elements(s));
 }
 

@@ -82,6 +82,23 @@ TEST_CASE("implicit convolutions at the tiles' borders") {
             3, Input::normal, static_cast<std::uint64_t>(side));
 }
 
+// Windows as large as bits for their taps, and by columns beyond: 15 and 16 rows.
+TEST_CASE("implicit convolutions of large kernels") {
+  for (const std::int64_t kernel : {15, 16})
+    check({.in = 3,
+           .out = 5,
+           .kernel_height = kernel,
+           .kernel_width = 31 - kernel,
+           .stride = 2,
+           .padding_height = 7,
+           .padding_width = 3,
+           .groups = 1,
+           .height = 20,
+           .width = 18,
+           .rank = 2},
+          2, Input::normal, static_cast<std::uint64_t>(kernel));
+}
+
 // As the last stage of ResNet-50 at a quarter of its rank: few tiles, long sums.
 TEST_CASE("implicit convolutions whose sums are cut into parts") {
   check({.in = 96,

@@ -16,7 +16,8 @@ constexpr std::uint32_t kWarp = 0xffffffffU;
 /// read(rows) once all lanes have named theirs; nobody goes on, and writes there, before all have read.
 template <class Read>
 void with_rows(const void* row, emulator::Place where, const Read& read) {
-  if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) emulator::fail("a row of a matrix that is not aligned to 16 bytes");
+  if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
+    emulator::fail("a row of a matrix that is not aligned to 16 bytes");
   read(emulator::meet_lanes(kWarp, reinterpret_cast<std::uintptr_t>(row), where));
   emulator::meet_lanes(kWarp, 0, where);
 }
@@ -50,8 +51,7 @@ void multiply(float (&sums)[4], const std::uint32_t (&a)[4], const std::uint32_t
 
 }  // namespace emulated_cores
 
-inline void load_matrices(std::uint32_t (&words)[4], const void* row,
-                          emulator::Place where = emulator::Place::here()) {
+inline void load_matrices(std::uint32_t (&words)[4], const void* row, emulator::Place where = emulator::Place::here()) {
   const unsigned group = emulator::lane() / 4, thread = emulator::lane() % 4;
   emulated_cores::with_rows(row, where, [&](const emulator::Lanes& rows) {
     for (unsigned matrix = 0; matrix < 4; ++matrix)
