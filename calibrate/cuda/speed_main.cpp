@@ -145,26 +145,14 @@ std::vector<Part> conv2d_parts(const kernels::Conv2dShape& shape, Precision prec
   return parts;
 }
 
-/// BERT-base's feed-forward layer and three of ResNet-50's convolutions, at a quarter of their rank.
+/// BERT-base's feed-forward layer and three of ResNet-50's convolutions, at a quarter of their ranks.
 std::vector<Part> factorized_parts(Precision precision) {
   constexpr std::int64_t batch = 32;
   std::vector<Part> all =
       linear_parts(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch,
                    batch * 128, 768, 192, 3072);
-  for (const auto& [channels, side] : {std::pair<std::int64_t, std::int64_t>{128, 28}, {256, 14}, {512, 7}})
-    for (Part& part : conv2d_parts({.in = channels,
-                      .out = channels,
-                      .kernel_height = 3,
-                      .kernel_width = 3,
-                      .stride = 1,
-                      .padding_height = 1,
-                      .padding_width = 1,
-                      .groups = 1,
-                      .height = side,
-                      .width = side,
-                      .rank = channels / 4},
-                                   precision, batch))
-      all.push_back(std::move(part));
+  for (const kernels::Conv2dShape& shape : kernels::timed_convolutions())
+    for (Part& part : conv2d_parts(shape, precision, batch)) all.push_back(std::move(part));
   return all;
 }
 

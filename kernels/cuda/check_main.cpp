@@ -2,7 +2,8 @@
 // on a bare GPU node.
 //
 //     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small shapes,
-//                                                and from 2^17 on a convolution so large that it is done in parts;
+//                                                from 2^17 on a convolution so large that it is done in parts, from
+//                                                2^20 on those whose speed is measured, our own;
 //                                                of 0: only whether all libraries start, and cuDNN convolves
 #include <algorithm>
 #include <array>
@@ -79,6 +80,12 @@ std::vector<Task> list_tasks(std::int64_t largest) {
                                             precision);
     for (const Kernel* part : large.parts()) add(*part, std::array<std::int64_t, 1>{8}, std::array{Input::normal});
   }
+  if (largest < 1 << 20) return tasks;
+  for (const Conv2dShape& shape : timed_convolutions())
+    for (const Precision precision : kPrecisions) {
+      const LayerKernels layer = conv2d_layer(shape, precision, ConvolutionPath::implicit);
+      for (const Kernel* part : layer.parts()) add(*part, std::array<std::int64_t, 1>{32}, std::array{Input::normal});
+    }
   return tasks;
 }
 
