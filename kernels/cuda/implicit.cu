@@ -385,7 +385,7 @@ int processors() {
 template <class Visit>
 auto with_shape(std::int64_t rows, const Visit& visit) {
   if (rows <= 32) return visit(TileShape<32, 128, 32>{});
-  if (rows <= 64) return visit(TileShape<64, 64, 32>{});
+  if (rows <= 64) return visit(TileShape<64, 128, 64>{});
   return visit(TileShape<128, 64, 64>{});
 }
 
@@ -410,6 +410,11 @@ void require_index(std::int64_t count, const char* of_what) {
   if (count > kMostIndex)
     throw std::length_error("a convolution of " + std::to_string(count) + " " + of_what +
                             "; allowed: 2^31 - 1, as their indices have 32 bits");
+}
+
+void require_indices(const Conv2dShape& s) {
+  require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
+  require_index(weight_elements(s), "weights");
 }
 
 /// @param run  of A's elements along the depth that are contiguous, the depth being whole runs
@@ -516,7 +521,7 @@ void ImplicitConvolution<kPrecision>::forward(const DeviceCall& call, const Conv
                                               const void* w, void* y, bool accumulate) {
   using T = Stored<kPrecision>;
   if (is_by_columns<T>(s)) return ColumnsConvolution<kPrecision>::forward(call, s, x, w, y, accumulate);
-  require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
+  require_indices(s);
   const Extent extent = forward_extent(s, call.n);
   const std::int64_t parts = extent.parts(kTileDepth<T>), pixels = output_pixels(s), k = taps(s);
   const Problem<T> problem{{static_cast<const T*>(w), static_cast<std::uint32_t>(k), in_a_row(k)},
@@ -540,7 +545,7 @@ void ImplicitConvolution<kPrecision>::data_gradient(const DeviceCall& call, cons
                                                     const void* w, void* dx, bool accumulate) {
   using T = Stored<kPrecision>;
   if (is_by_columns<T>(s)) return ColumnsConvolution<kPrecision>::data_gradient(call, s, dy, w, dx, accumulate);
-  require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
+  require_indices(s);
   const std::int64_t parts = data_extent(s, call.n).parts(kTileDepth<T>), in = s.in / s.groups, out = s.out / s.groups,
                      kernel = s.kernel_height * s.kernel_width, pixels = output_pixels(s);
   Sums<T> c{static_cast<T*>(dx),
@@ -579,7 +584,7 @@ void ImplicitConvolution<kPrecision>::weight_gradient(const DeviceCall& call, co
                                                       const void* dy, void* dw) {
   using T = Stored<kPrecision>;
   if (is_large(s)) return ColumnsConvolution<kPrecision>::weight_gradient(call, s, x, dy, dw);
-  require_index(std::max(input_elements(s), output_elements(s)), "elements for an image");
+  require_indices(s);
   const Extent extent = weight_extent(s, call.n);
   const std::int64_t parts = extent.parts(kTileDepth<T>), pixels = output_pixels(s), k = taps(s);
   const Problem<T> problem{{static_cast<const T*>(dy),

@@ -50,7 +50,7 @@ TEST_CASE("implicit convolutions are the reference's") {
       60);
 }
 
-// Tiles are 32 x 128, 64 x 64 and 128 x 64; sums are cut into parts of at least 8 tiles of 16 or 32. What is a
+// Tiles are 32 x 128, 64 x 128 and 128 x 64; sums are cut into parts of at least 8 tiles of 16 or 32. What is a
 // tile's size exactly, one more and one less; pixels that fill 16 bytes or do not, so that 1 x 1 kernels go either way.
 TEST_CASE("implicit convolutions at the tiles' borders") {
   for (const std::int64_t out : {16, 31, 32, 33, 64, 65, 128, 129})
