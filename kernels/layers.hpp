@@ -122,10 +122,11 @@ Kernel adam_update(Precision precision);
 std::vector<Kernel> product_layer_kernels();
 std::vector<Kernel> block_layer_kernels();
 std::vector<Kernel> layer_kernels();
-/// Convolutions by another path than im2col, on the shapes of layer_kernels() and larger ones; cuDNN's run where has_cudnn()
-/// (kernels/cuda/cudnn.hpp).
+/// Convolutions by another path than im2col, on the shapes of layer_kernels() and larger ones; cuDNN's run where
+/// has_cudnn() (kernels/cuda/cudnn.hpp).
 std::vector<Kernel> convolution_kernels(ConvolutionPath path);
-/// Three of ResNet-50's convolutions at a quarter of their rank, whose speed is measured (calibrate/cuda/speed_main.cpp).
+/// Three of ResNet-50's convolutions at a quarter of their rank, whose speed is measured
+/// (calibrate/cuda/speed_main.cpp).
 std::vector<Conv2dShape> timed_convolutions();
 
 }  // namespace stepcast::kernels

@@ -1,8 +1,8 @@
 // Every CUDA kernel against its CPU reference, on fresh random input. Needs no test framework, so that it also builds
 // on a bare GPU node.
 //
-//     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small shapes,
-//                                                from 2^17 on a convolution so large that it is done in parts, from
+//     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small
+//                                                shapes, from 2^17 on a convolution so large that it is done in parts, from
 //                                                2^20 on those whose speed is measured, our own;
 //                                                of 0: only whether all libraries start, and cuDNN convolves
 #include <algorithm>

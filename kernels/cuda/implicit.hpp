@@ -3,8 +3,8 @@
 //
 //   y = W · columns(x)                  out x (images·pixels), sums over in·kh·kw taps
 //   dx = Wᵀ · columns(dy)               in x (images·pixels), sums over out·kh·kw: the columns of a pixel are those
-//                                       output pixels that it went into. With a stride of s the pixels of each of the s²
-//                                       remainders of row and column have taps of their own, a launch each
+//                                       output pixels that it went into. With a stride of s the pixels of each of
+//                                       the s² remainders of row and column have taps of their own, a launch each
 //   dW = dy · columns(x)ᵀ               out x in·kh·kw, sums over images·pixels
 //
 // Images stay batch x channels x height x width, so neighbours in a column's row are neighbours in memory. Where a
@@ -13,10 +13,10 @@
 // where an image's pixels are whole 16 bytes, as its fast kernels need them. Kernels of more than 15 taps a side are
 // im2col's.
 //
-// Bytes moved at the least, for E of an element: E·(images·in·height·width + out·in·kh·kw + images·out·pixels); im2col
-// writes E·images·in·kh·kw·pixels more, and reads them. Each element of a column is gathered once for every 128 rows of the
-// product (32 or 64, where it has no more), from L1 or L2 but for the first of kh·kw times. Operations are im2col's, but
-// that tiles of 32 x 128, 64 x 128 or 128 x 64 are multiplied whole.
+// Bytes moved at the least, for E of an element: E·(images·in·height·width + out·in·kh·kw + images·out·pixels);
+// im2col writes E·images·in·kh·kw·pixels more, and reads them. Each element of a column is gathered once for every 128
+// rows of the product (32 or 64, where it has no more), from L1 or L2 but for the first of kh·kw times. Operations are
+// im2col's, but that tiles of 32 x 128, 64 x 128 or 128 x 64 are multiplied whole.
 //
 // Expected, not measured, of 32 images of 128 channels of 28 x 28 and a rank of 32 in tf32: the product on columns that
 // are there reads 25088·1152·4 bytes, 116 MB, 35 us at 3.35 TB/s. Gathering instead, a warp needs about 250

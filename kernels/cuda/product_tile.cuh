@@ -1,6 +1,6 @@
 // A block's tile of a matrix product, from shared memory: C (kRows x kColumns) += A (kRows x kDepth) · B (kDepth x
-// kColumns). By tensor cores in tf32 (operands cut to its 10 bits) and bf16 from compute capability 8.0 on, else by fused
-// multiply-adds; sums are fp32.
+// kColumns). By tensor cores in tf32 (operands cut to its 10 bits) and bf16 from compute capability 8.0 on, else by
+// fused multiply-adds; sums are fp32.
 //
 // In shared memory A lies row by row, B row by row or column by column (kBByColumn), as whoever fetches it reads. What
 // is contiguous along the depth is kDepth = 64 bytes in rows of 80, so that tensor cores' loads meet no bank twice.

@@ -1,6 +1,6 @@
 // Tensor cores' instructions, which a whole warp issues (PTX ISA, ldmatrix and mma; compute capability 8.0 and later).
-// nvcuda::wmma has the same products, but loads its operands word by word through generic addresses: four times the
-// instructions. tests/emulator/include/ has these functions for the host.
+// nvcuda::wmma has the same products, but nvcc 13.0 loads their operands word by word through generic addresses, 32
+// loads where 8 to 20 do. tests/emulator/include/ has these functions for the host.
 //
 // Lane l is in group g = l / 4 as thread t = l % 4.
 #pragma once
