@@ -32,7 +32,7 @@ struct ToKernels {
   LayerKernels operator()(const Conv2d& x) const {
     return kernels::conv2d_layer({x.in, x.out, x.kernel[0], x.kernel[1], x.stride, x.padding[0], x.padding[1], x.groups,
                                   x.input[0], x.input[1], 0, x.bias},
-                                 precision, path == ConvolutionPath::cudnn);
+                                 precision, path);
   }
   LayerKernels operator()(const ConvTranspose2d& x) const {
     return kernels::conv_transpose2d_layer(
@@ -88,7 +88,14 @@ struct ToKernels {
 
 }  // namespace
 
-const char* name_of(ConvolutionPath path) { return path == ConvolutionPath::cudnn ? "cuDNN" : "im2col and cuBLAS"; }
+const char* name_of(ConvolutionPath path) {
+  switch (path) {
+    case ConvolutionPath::im2col: return "im2col and cuBLAS";
+    case ConvolutionPath::implicit: return "implicit GEMM";
+    case ConvolutionPath::cudnn: break;
+  }
+  return "cuDNN";
+}
 
 LayerKernels kernels_of(const LayerShape& shape, Precision precision, ConvolutionPath path) {
   return std::visit(ToKernels{precision, path}, shape);

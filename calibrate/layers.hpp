@@ -9,8 +9,9 @@
 
 namespace stepcast::calibrate {
 
-/// Which library convolutions are by; all else is ours and cuBLAS's.
-enum class ConvolutionPath { im2col, cudnn };
+/// By what convolutions are; all else is ours and cuBLAS's.
+using kernels::ConvolutionPath;
+/// As a profile says it.
 const char* name_of(ConvolutionPath path);
 
 /// The kernels of a layer.

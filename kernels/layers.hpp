@@ -3,8 +3,8 @@
 //
 // Tensors are dense and row-major: images as batch x channels x height x width, vectors as (batch·rows) x width,
 // weights as out x in (x height x width). Parameters and their gradients are of the layer's type, sums are taken in
-// fp32. Kernel::pass names layer and part ("conv2d-forward"), Kernel::method the precision, and the library where it is
-// not ours ("fp32", "cudnn-bf16").
+// fp32. Kernel::pass names layer and part ("conv2d-forward"), Kernel::method the precision, of convolutions
+// behind their path ("fp32", "cudnn-bf16").
 #pragma once
 
 #include <optional>
@@ -18,6 +18,14 @@ namespace stepcast::kernels {
 enum class Precision { fp32, tf32, bf16 };
 inline constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16};
 const char* name_of(Precision precision);
+
+/// By what convolutions are multiplied: columns in memory and cuBLAS; columns that are gathered as they are multiplied
+/// (kernels/cuda/implicit.hpp), where only what is a plain product is cuBLAS's; cuDNN.
+enum class ConvolutionPath { im2col, implicit, cudnn };
+inline constexpr ConvolutionPath kConvolutionPaths[] = {ConvolutionPath::im2col, ConvolutionPath::implicit,
+                                                        ConvolutionPath::cudnn};
+/// In front of a method's precision: "", "implicit-", "cudnn-".
+const char* prefix_of(ConvolutionPath path);
 
 /// A part that a layer has not is empty: no gradient of the parameters where there are none.
 struct LayerKernels {
@@ -82,10 +90,11 @@ struct SoftmaxLossShape {
 };
 
 // Products (one file a kind in kernels/cpu/ and kernels/cuda/, which say what each computes and keeps; buffers in
-// kernels/products.hpp). `cudnn`: by cuDNN instead of im2col.
+// kernels/products.hpp).
 // @throws std::invalid_argument for a transposed convolution that no padding makes stride times as large
 LayerKernels linear_layer(const LinearShape& shape, Precision precision);
-LayerKernels conv2d_layer(const Conv2dShape& shape, Precision precision, bool cudnn = false);
+LayerKernels conv2d_layer(const Conv2dShape& shape, Precision precision,
+                          ConvolutionPath path = ConvolutionPath::im2col);
 LayerKernels conv_transpose2d_layer(const ConvTranspose2dShape& shape, Precision precision);
 LayerKernels lstm_layer(const LstmShape& shape, Precision precision);
 LayerKernels attention_layer(const AttentionShape& shape, Precision precision);
@@ -113,7 +122,11 @@ Kernel adam_update(Precision precision);
 std::vector<Kernel> product_layer_kernels();
 std::vector<Kernel> block_layer_kernels();
 std::vector<Kernel> layer_kernels();
-/// Convolutions by cuDNN, on the shapes of layer_kernels(); they run where has_cudnn() (kernels/cuda/cudnn.hpp).
-std::vector<Kernel> cudnn_layer_kernels();
+/// Convolutions by another path than im2col, on the shapes of layer_kernels() and larger ones; cuDNN's run where
+/// has_cudnn() (kernels/cuda/cudnn.hpp).
+std::vector<Kernel> convolution_kernels(ConvolutionPath path);
+/// Three of ResNet-50's convolutions at a quarter of their rank, whose speed is measured
+/// (calibrate/cuda/speed_main.cpp).
+std::vector<Conv2dShape> timed_convolutions();
 
 }  // namespace stepcast::kernels

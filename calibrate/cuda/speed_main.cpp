@@ -2,7 +2,8 @@
 //
 //     streaming kernels    least bytes to move over their time, over the rate of a copy on the device    at least 80 %
 //     top-k's selection    its time over that of reading the tensor once at the copy's rate              at most 3
-//     factorized layers    time of the two products that they need, by cuBLAS alone, over theirs         at least 90 %
+//     factorized layers    time of the two products that they need, by cuBLAS alone, over theirs;        at least 90 %
+//                          convolutions by each path: im2col, implicit, cuDNN where it is built
 //
 //     stepcast_kernel_speed [ELEMENTS]     of the compressors' tensors, by default 2^26
 //
@@ -22,6 +23,7 @@
 #include "kernels/cuda/fill.hpp"
 #include "kernels/cuda/gemm.hpp"
 #include "kernels/layers.hpp"
+#include "kernels/products.hpp"
 
 namespace {
 
@@ -112,10 +114,10 @@ struct ProductSize {
   bool a_transposed, b_transposed;
 };
 
-/// A part of a factorized layer and the products that it needs, laid out as its own are; of a convolution, those on
-/// columns already made, of all images at once.
+/// A part of a factorized layer, of a convolution by each path, and the products that it needs, laid out as its own
+/// are; of a convolution, those on columns already made, of all images at once.
 struct Part {
-  kernels::Kernel kernel;
+  std::vector<kernels::Kernel> kernels;
   std::int64_t batch;
   std::array<ProductSize, 2> products;
 };
@@ -123,42 +125,34 @@ struct Part {
 /// Rows are samples: Y = X·Uᵀ·Vᵀ.
 std::vector<Part> linear_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t rows,
                                std::int64_t in, std::int64_t rank, std::int64_t out) {
-  return {{*layer.forward, batch, {{{rows, rank, in, false, true}, {rows, out, rank, false, true}}}},
-          {*layer.data_gradient, batch, {{{rows, rank, out, false, false}, {rows, in, rank, false, false}}}},
-          {*layer.weight_gradient, batch, {{{rank, in, rows, true, false}, {out, rank, rows, true, false}}}}};
+  return {{{*layer.forward}, batch, {{{rows, rank, in, false, true}, {rows, out, rank, false, true}}}},
+          {{*layer.data_gradient}, batch, {{{rows, rank, out, false, false}, {rows, in, rank, false, false}}}},
+          {{*layer.weight_gradient}, batch, {{{rank, in, rows, true, false}, {out, rank, rows, true, false}}}}};
 }
 
 /// Columns are pixels: Y = V·U·X.
-std::vector<Part> conv2d_parts(const kernels::LayerKernels& layer, std::int64_t batch, std::int64_t pixels,
-                               std::int64_t taps, std::int64_t rank, std::int64_t out) {
-  return {{*layer.forward, batch, {{{rank, pixels, taps, false, false}, {out, pixels, rank, false, false}}}},
-          {*layer.data_gradient, batch, {{{rank, pixels, out, true, false}, {taps, pixels, rank, true, false}}}},
-          {*layer.weight_gradient, batch, {{{rank, taps, pixels, false, true}, {out, rank, pixels, false, true}}}}};
+std::vector<Part> conv2d_parts(const kernels::Conv2dShape& shape, Precision precision, std::int64_t batch) {
+  const std::int64_t pixels = batch * kernels::output_pixels(shape), taps = kernels::taps(shape), rank = shape.rank,
+                     out = shape.out;
+  std::vector<Part> parts = {{{}, batch, {{{rank, pixels, taps, false, false}, {out, pixels, rank, false, false}}}},
+                             {{}, batch, {{{rank, pixels, out, true, false}, {taps, pixels, rank, true, false}}}},
+                             {{}, batch, {{{rank, taps, pixels, false, true}, {out, rank, pixels, false, true}}}}};
+  for (const kernels::ConvolutionPath path : kernels::kConvolutionPaths) {
+    if (path == kernels::ConvolutionPath::cudnn && !has_cudnn()) continue;
+    const kernels::LayerKernels layer = kernels::conv2d_layer(shape, precision, path);
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i].kernels.push_back(*layer.parts()[i]);
+  }
+  return parts;
 }
 
-/// BERT-base's feed-forward layer and three of ResNet-50's convolutions, at a quarter of their rank.
-std::vector<Part> factorized_parts(Precision precision, bool cudnn) {
-  std::vector<Part> all;
-  const auto append = [&](std::vector<Part> parts) { all.insert(all.end(), parts.begin(), parts.end()); };
+/// BERT-base's feed-forward layer and three of ResNet-50's convolutions, at a quarter of their ranks.
+std::vector<Part> factorized_parts(Precision precision) {
   constexpr std::int64_t batch = 32;
-  if (!cudnn)
-    append(linear_parts(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch,
-                        batch * 128, 768, 192, 3072));
-  for (const auto& [channels, side] : {std::pair<std::int64_t, std::int64_t>{128, 28}, {256, 14}, {512, 7}}) {
-    const kernels::Conv2dShape shape{.in = channels,
-                                     .out = channels,
-                                     .kernel_height = 3,
-                                     .kernel_width = 3,
-                                     .stride = 1,
-                                     .padding_height = 1,
-                                     .padding_width = 1,
-                                     .groups = 1,
-                                     .height = side,
-                                     .width = side,
-                                     .rank = channels / 4};
-    append(conv2d_parts(kernels::conv2d_layer(shape, precision, cudnn), batch, batch * side * side, 9 * channels,
-                        channels / 4, channels));
-  }
+  std::vector<Part> all =
+      linear_parts(kernels::linear_layer({.in = 768, .out = 3072, .rows = 128, .rank = 192}, precision), batch,
+                   batch * 128, 768, 192, 3072);
+  for (const kernels::Conv2dShape& shape : kernels::timed_convolutions())
+    for (Part& part : conv2d_parts(shape, precision, batch)) all.push_back(std::move(part));
   return all;
 }
 
@@ -195,21 +189,23 @@ double seconds_of_products(const std::shared_ptr<DeviceTimer>& timer, Precision 
 
 void measure_factorized(Table& table) {
   const auto timer = std::make_shared<DeviceTimer>();
+  const auto measure = [&](const kernels::Kernel& kernel, std::int64_t batch, double products) {
+    const auto device = std::make_shared<kernels::DeviceWorkspace>(kernels::find_launch(kernel.name()), kernel, batch,
+                                                                   kSeed, timer->context());
+    DeviceWork work(timer, [device] { device->run(); });
+    const double seconds = seconds_of(work), ratio = products / seconds;
+    table.add(kernel.described(), seconds, kernel.bytes(batch),
+              fmt::format("products {:.1f} us, {:.1f} % of it (at least {:.0f})", 1e6 * products, 100 * ratio,
+                          100 * kProductsAim),
+              ratio >= kProductsAim);
+  };
   for (const Precision precision : kernels::kPrecisions)
-    for (const bool cudnn : {false, true}) {
-      if (cudnn && !has_cudnn()) continue;
-      for (const Part& part : factorized_parts(precision, cudnn))
-        or_left_out(part.kernel.described(), [&] {
-          const auto device = std::make_shared<kernels::DeviceWorkspace>(
-              kernels::find_launch(part.kernel.name()), part.kernel, part.batch, kSeed, timer->context());
-          DeviceWork work(timer, [device] { device->run(); });
-          const double seconds = seconds_of(work),
-                       ratio = seconds_of_products(timer, precision, part.products) / seconds;
-          table.add(part.kernel.described(), seconds, part.kernel.bytes(part.batch),
-                    fmt::format("products {:.1f} % of it (at least {:.0f})", 100 * ratio, 100 * kProductsAim),
-                    ratio >= kProductsAim);
-        });
-    }
+    for (const Part& part : factorized_parts(precision))
+      or_left_out(part.kernels.front().described(), [&] {
+        const double products = seconds_of_products(timer, precision, part.products);
+        for (const kernels::Kernel& kernel : part.kernels)
+          or_left_out(kernel.described(), [&] { measure(kernel, part.batch, products); });
+      });
 }
 
 void measure_all(std::int64_t elements) {

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -41,7 +42,7 @@ struct DeviceOptions {
   std::string variant;                   ///< of workloads without one of their own
   std::vector<int> batches;              ///< none: the table's
   std::vector<std::string> dtypes;       ///< none: the table's
-  std::string convolutions;              ///< "cudnn" or "im2col"; none: cuDNN where it was built
+  std::string convolutions;              ///< of kPathOptions; none: cuDNN where it was built
   std::vector<std::string> torch_steps;  ///< what calibrate/torch_step.py wrote
   std::string tables;                    ///< folder for the layer tables; none: they are not written
 
@@ -97,12 +98,16 @@ Json header_of(const Device& device, const DeviceOptions& options) {
             {"seed", sizes.seed}}}};
 }
 
+/// What --convolutions takes.
+const std::map<std::string, ConvolutionPath> kPathOptions = {
+    {"cudnn", ConvolutionPath::cudnn}, {"implicit", ConvolutionPath::implicit}, {"im2col", ConvolutionPath::im2col}};
+
 ConvolutionPath path_of(const DeviceOptions& options) {
   if (options.convolutions.empty()) return has_cudnn() ? ConvolutionPath::cudnn : ConvolutionPath::im2col;
-  if (options.convolutions == "im2col") return ConvolutionPath::im2col;
-  if (!has_cudnn() && !options.fit_only)
-    throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col");
-  return ConvolutionPath::cudnn;
+  const ConvolutionPath path = kPathOptions.at(options.convolutions);
+  if (path == ConvolutionPath::cudnn && !has_cudnn() && !options.fit_only)
+    throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col, implicit");
+  return path;
 }
 
 /// Of --fit-only: convolutions by whom the samples have them, whatever this program was built with.
@@ -113,10 +118,14 @@ DeviceOptions as_measured(DeviceOptions options) {
     throw CalibrationError(fmt::format("--fit-only: there are no samples at {}; without the option they are taken",
                                        options.samples().string()));
   if (!options.convolutions.empty()) return options;
-  const bool by_cudnn = std::any_of(samples->records.begin(), samples->records.end(), [](const Record& record) {
-    return record.name.find("/cudnn-") != std::string::npos;
-  });
-  options.convolutions = by_cudnn ? "cudnn" : "im2col";
+  const auto has_path = [&](const auto& option) {
+    const std::string prefix = kernels::prefix_of(option.second);
+    return !prefix.empty() && std::any_of(samples->records.begin(), samples->records.end(), [&](const Record& record) {
+      return record.name.find("/" + prefix) != std::string::npos;
+    });
+  };
+  const auto found = std::find_if(kPathOptions.begin(), kPathOptions.end(), has_path);
+  options.convolutions = found == kPathOptions.end() ? "im2col" : found->first;
   return options;
 }
 
@@ -366,7 +375,7 @@ void add_device(CLI::App& app, int& exit_code) {
   command->add_option("--dtype", options->dtypes, "type of the operands, instead of the table's; repeat it for several")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16"}));
   command->add_option("--convolutions", options->convolutions, "by whom; cuDNN by default where it was built")
-      ->check(CLI::IsMember({"cudnn", "im2col"}));
+      ->check(CLI::IsMember(kPathOptions));
   command
       ->add_option(
           "--torch-step", options->torch_steps,

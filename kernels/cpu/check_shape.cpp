@@ -17,11 +17,16 @@ Kernel same_part(const LayerKernels& layer, const Kernel& kernel) {
   return kernel;
 }
 
-Precision precision_of(const Kernel& kernel) {
+/// A layer's method: its precision and, of convolutions, the path.
+struct Method {
+  Precision precision = Precision::fp32;
+  ConvolutionPath path = ConvolutionPath::im2col;
+};
+Method method_of(const Kernel& kernel) {
   for (const Precision precision : kPrecisions)
-    if (kernel.method == name_of(precision) || kernel.method == std::string("cudnn-") + name_of(precision))
-      return precision;
-  return Precision::fp32;
+    for (const ConvolutionPath path : kConvolutionPaths)
+      if (kernel.method == prefix_of(path) + std::string(name_of(precision))) return {precision, path};
+  return {};
 }
 
 /// `share` of `count`, and not below `least`.
@@ -32,7 +37,7 @@ std::int64_t part_of(std::int64_t count, double share, std::int64_t least = 1) {
 /// The same kernel of a layer with a share of its rows, steps, queries or lines; itself where it has none.
 Kernel shortened(const Kernel& kernel, double share) {
   const std::int64_t* p = kernel.parameters.data();
-  const Precision precision = precision_of(kernel);
+  const auto [precision, path] = method_of(kernel);
   if (kernel.pass.starts_with("linear-")) {
     LinearShape s = linear_shape(p);
     s.rows = part_of(s.rows, share);
@@ -51,7 +56,7 @@ Kernel shortened(const Kernel& kernel, double share) {
   if (kernel.pass.starts_with("conv2d-")) {
     Conv2dShape s = conv2d_shape(p);
     s.height = part_of(s.height, share, s.kernel_height);
-    return same_part(conv2d_layer(s, precision, kernel.method.starts_with("cudnn-")), kernel);
+    return same_part(conv2d_layer(s, precision, path), kernel);
   }
   if (kernel.pass.starts_with("conv-transpose2d-")) {
     ConvTranspose2dShape s = conv_transpose2d_shape(p);

@@ -217,7 +217,7 @@ LayerKernels image_layer(const std::string& layer, const std::string& method,
 
 }  // namespace
 
-LayerKernels conv2d_layer(const Conv2dShape& s, Precision p, bool cudnn) {
+LayerKernels conv2d_layer(const Conv2dShape& s, Precision p, ConvolutionPath path) {
   const Conv2dShape first = first_convolution(s), second = second_convolution(s);
   const bool factorized = s.rank > 0;
   const std::int64_t back = first.out / s.groups * s.kernel_height * s.kernel_width;  // products for an element of dx
@@ -233,8 +233,8 @@ LayerKernels conv2d_layer(const Conv2dShape& s, Precision p, bool cudnn) {
                          .gradient_terms = back + (factorized ? s.out : 0),
                          .inner_gradient_terms = factorized ? s.out : 0,
                          .pixels = output_pixels(s),
-                         .transforms = cudnn};
-  return image_layer("conv2d", (cudnn ? "cudnn-" : "") + std::string(name_of(p)), parameters_of(s), image,
+                         .transforms = path == ConvolutionPath::cudnn};
+  return image_layer("conv2d", prefix_of(path) + std::string(name_of(p)), parameters_of(s), image,
                      flops_of(first) + (factorized ? flops_of(second) : 0), real(s.bias ? output_elements(s) : 0),
                      forward, data_gradient, weight_gradient);
 }

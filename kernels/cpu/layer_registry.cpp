@@ -12,6 +12,15 @@ const char* name_of(Precision precision) {
   return "bf16";
 }
 
+const char* prefix_of(ConvolutionPath path) {
+  switch (path) {
+    case ConvolutionPath::im2col: return "";
+    case ConvolutionPath::implicit: return "implicit-";
+    case ConvolutionPath::cudnn: break;
+  }
+  return "cudnn-";
+}
+
 std::vector<const Kernel*> LayerKernels::parts() const {
   std::vector<const Kernel*> all;
   for (const std::optional<Kernel>* part : {&forward, &data_gradient, &weight_gradient})

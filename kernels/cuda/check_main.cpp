@@ -1,8 +1,9 @@
 // Every CUDA kernel against its CPU reference, on fresh random input. Needs no test framework, so that it also builds
 // on a bare GPU node.
 //
-//     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small shapes,
-//                                                and from 2^17 on a convolution so large that it is done in parts;
+//     stepcast_kernel_check [LARGEST] [SEED]     vectors of up to LARGEST elements (default 2^20), layers of small
+//                                                shapes, from 2^17 on a convolution so large that it is done in parts, from
+//                                                2^20 on those whose speed is measured, our own;
 //                                                of 0: only whether all libraries start, and cuDNN convolves
 #include <algorithm>
 #include <array>
@@ -46,7 +47,8 @@ struct Task {
 
 std::vector<Task> list_tasks(std::int64_t largest) {
   if (largest < 1)
-    return has_cudnn() ? std::vector<Task>{{cudnn_layer_kernels().front(), {1}, {Input::normal}}} : std::vector<Task>{};
+    return has_cudnn() ? std::vector<Task>{{convolution_kernels(ConvolutionPath::cudnn).front(), {1}, {Input::normal}}}
+                       : std::vector<Task>{};
   std::vector<Task> tasks;
   const auto add = [&](const Kernel& kernel, const auto& sizes, const auto& inputs) {
     tasks.push_back({kernel, {}, {std::begin(inputs), std::end(inputs)}});
@@ -59,8 +61,9 @@ std::vector<Task> list_tasks(std::int64_t largest) {
     else add(kernel, kBatches, kInputs);
   }
   for (const Kernel& kernel : product_layer_kernels()) add(kernel, kBatches, kNumbers);
+  for (const Kernel& kernel : convolution_kernels(ConvolutionPath::implicit)) add(kernel, kBatches, kNumbers);
   if (has_cudnn())
-    for (const Kernel& kernel : cudnn_layer_kernels()) add(kernel, kBatches, kNumbers);
+    for (const Kernel& kernel : convolution_kernels(ConvolutionPath::cudnn)) add(kernel, kBatches, kNumbers);
   if (largest < 1 << 17) return tasks;
   // So large that its columns are made in parts, three in fp32 and two in bf16, the last one smaller.
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
@@ -77,6 +80,12 @@ std::vector<Task> list_tasks(std::int64_t largest) {
                                             precision);
     for (const Kernel* part : large.parts()) add(*part, std::array<std::int64_t, 1>{8}, std::array{Input::normal});
   }
+  if (largest < 1 << 20) return tasks;
+  for (const Conv2dShape& shape : timed_convolutions())
+    for (const Precision precision : kPrecisions) {
+      const LayerKernels layer = conv2d_layer(shape, precision, ConvolutionPath::implicit);
+      for (const Kernel* part : layer.parts()) add(*part, std::array<std::int64_t, 1>{32}, std::array{Input::normal});
+    }
   return tasks;
 }
 

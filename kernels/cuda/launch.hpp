@@ -70,9 +70,10 @@ void add_update_launches(std::vector<Launch>& list);
 
 void add_linear_launches(std::vector<Launch>& list);
 void add_conv2d_launches(std::vector<Launch>& list);
+void add_implicit_launches(std::vector<Launch>& list);
 void add_lstm_launches(std::vector<Launch>& list);
 void add_attention_launches(std::vector<Launch>& list);
-/// The four above, and cuDNN's where it is built.
+/// The five above, and cuDNN's where it is built.
 void add_product_launches(std::vector<Launch>& list);
 
 inline std::size_t no_scratch(const DeviceCall&) { return 0; }

@@ -93,6 +93,10 @@ T atomicMin(T* to, std::type_identity_t<T> value) {
   return before;
 }
 
+template <class T>
+T __ldg(const T* from) {
+  return *from;
+}
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 // A macro, since glibc has a function of that name from 2.41 on.

@@ -10,6 +10,7 @@
 #include <cub/block/block_scan.cuh>
 #include <cublas_v2.h>
 
+#include "tests/emulator/include/kernels/cuda/tensor_cores.cuh"
 #include "tests/emulator/runtime.hpp"
 #include "tests/emulator/sanitizer.hpp"
 #include "tests/support/catch.hpp"
@@ -151,6 +152,53 @@ __global__ void scan_and_reduce(int* before, int* all, int* largest) {
   const int most =
       cub::BlockReduce<int, kThreads>(reduce).Reduce(i * 37 % 101, [](int a, int b) { return a > b ? a : b; });
   if (i == 0) *largest = most;
+}
+
+/// C (16 x 8) += A (16 x 8) · B (8 x 8), B column by column.
+__global__ void multiply_by_tf32(const float* a, const float* b, float* c) {
+  using namespace stepcast::kernels;
+  __shared__ float rows[16 * 8];
+  __shared__ float columns[16 * 8];
+  const int lane = static_cast<int>(threadIdx.x), group = lane / 4, thread = lane % 4;
+  for (int i = lane; i < 128; i += 32) {
+    rows[i] = a[i];
+    columns[i] = i < 64 ? b[i] : 0;
+  }
+  __syncthreads();
+  std::uint32_t of_a[4], of_b[4];
+  load_matrices(of_a, rows + lane % 16 * 8 + lane / 16 * 4);
+  load_matrices(of_b, columns + (lane / 16 * 8 + lane % 8) * 8 + lane / 8 % 2 * 4);
+  float sums[4] = {1, 1, 1, 1};
+  const std::uint32_t first[2] = {of_b[0], of_b[1]};
+  multiply_tf32(sums, of_a, first);
+  for (int i = 0; i < 4; ++i) c[(group + i / 2 * 8) * 8 + 2 * thread + i % 2] = sums[i];
+}
+
+/// C (16 x 8) += A (16 x 16) · B (16 x 8), B row by row.
+__global__ void multiply_by_bf16(const std::uint16_t* a, const std::uint16_t* b, float* c) {
+  using namespace stepcast::kernels;
+  __shared__ std::uint16_t rows[16 * 16];
+  __shared__ std::uint16_t columns[16 * 16];
+  const int lane = static_cast<int>(threadIdx.x), group = lane / 4, thread = lane % 4;
+  for (int i = lane; i < 256; i += 32) {
+    rows[i] = a[i];
+    columns[i] = i % 16 < 8 ? b[i / 16 * 8 + i % 16] : std::uint16_t{0};
+  }
+  __syncthreads();
+  std::uint32_t of_a[4], of_b[4];
+  load_matrices(of_a, rows + lane % 16 * 16 + lane / 16 * 8);
+  load_transposed(of_b, columns + lane % 16 * 16 + lane / 16 * 8);
+  float sums[4] = {1, 1, 1, 1};
+  const std::uint32_t first[2] = {of_b[0], of_b[1]};
+  multiply_bf16(sums, of_a, first);
+  for (int i = 0; i < 4; ++i) c[(group + i / 2 * 8) * 8 + 2 * thread + i % 2] = sums[i];
+}
+
+__global__ void load_unaligned(std::uint32_t* out) {
+  __shared__ std::uint32_t words[40];
+  std::uint32_t loaded[4];
+  stepcast::kernels::load_matrices(loaded, words + 1);
+  out[threadIdx.x] = loaded[0];
 }
 
 __global__ void keep_index(uint3* threads, uint3* blocks) {
@@ -299,6 +347,44 @@ TEST_CASE("blocks scan and reduce") {
     CHECK(all.read()[i] == 256 * 255 / 2);
   }
   CHECK(largest.read()[0] == 100);  // 37 and 101 are coprime: 101 threads in a row have all remainders
+}
+
+// Small whole numbers, exact in 8 bits, all unlike in rows and columns; 1 is what the sums begin with.
+TEST_CASE("tensor cores multiply") {
+  const auto entry_of_a = [](int row, int k) { return (3 * row + 5 * k) % 17 - 8; };
+  const auto entry_of_b = [](int k, int column) { return (7 * k + 2 * column) % 13 - 6; };
+  const auto expected = [&](int row, int column, int depth) {
+    int sum = 1;
+    for (int k = 0; k < depth; ++k) sum += entry_of_a(row, k) * entry_of_b(k, column);
+    return static_cast<float>(sum);
+  };
+  for (const Order order : kOrders) {
+    set_order(order);
+    const Numbers<float> a(128), b(64), c(128);
+    for (int i = 0; i < 128; ++i) a[i] = static_cast<float>(entry_of_a(i / 8, i % 8));
+    for (int i = 0; i < 64; ++i) b[i] = static_cast<float>(entry_of_b(i % 8, i / 8));
+    multiply_by_tf32<<<1, 32>>>(a, b, c);
+    CHECK(told().empty());
+    for (int i = 0; i < 128; ++i) CHECK(c[i] == expected(i / 8, i % 8, 8));
+    // Of 1 + 2^-10 + 2^-11 the last bit is cut off.
+    for (int i = 0; i < 128; ++i) a[i] = i % 8 == 0 ? 1 + 0x1.8p-10F : 0;
+    for (int i = 0; i < 64; ++i) b[i] = 1;
+    multiply_by_tf32<<<1, 32>>>(a, b, c);
+    for (int i = 0; i < 128; ++i) CHECK(c[i] == 2 + 0x1p-10F);
+
+    const Numbers<std::uint16_t> narrow_a(256), narrow_b(128);
+    for (int i = 0; i < 256; ++i)
+      narrow_a[i] = stepcast::kernels::bfloat_bits(static_cast<float>(entry_of_a(i / 16, i % 16)));
+    for (int i = 0; i < 128; ++i)
+      narrow_b[i] = stepcast::kernels::bfloat_bits(static_cast<float>(entry_of_b(i / 8, i % 8)));
+    multiply_by_bf16<<<1, 32>>>(narrow_a, narrow_b, c);
+    CHECK(told().empty());
+    for (int i = 0; i < 128; ++i) CHECK(c[i] == expected(i / 8, i % 8, 16));
+  }
+  set_order(Order::first_to_last);
+  const Numbers<std::uint32_t> out(32);
+  load_unaligned<<<1, 32>>>(out);
+  CHECK_THAT(told(), ContainsSubstring("not aligned to 16 bytes"));
 }
 
 TEST_CASE("launches have a device's limits and indices") {
