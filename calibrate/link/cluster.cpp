@@ -149,8 +149,12 @@ std::vector<Algorithm> algorithms_of(const std::vector<BenchmarkFit>& fits) {
   std::set<Algorithm> all;
   for (const BenchmarkFit& fit : fits) {
     if (fit.benchmark.kind != Kind::collective) continue;
-    if (fit.algorithm == Algorithm::automatic) all.insert(std::begin(kOfNccl), std::end(kOfNccl));
-    else all.insert(fit.algorithm);
+    if (fit.algorithm != Algorithm::automatic) {
+      all.insert(fit.algorithm);
+      continue;
+    }
+    for (const Algorithm one : kOfNccl)
+      if (one != Algorithm::multi_ring || fit.nics > 1) all.insert(one);
   }
   return {all.begin(), all.end()};
 }
@@ -159,6 +163,7 @@ std::vector<Algorithm> algorithms_of(const std::vector<BenchmarkFit>& fits) {
 std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolFit& links) {
   const int each = from.collectives.front()->benchmark.ranks_per_host;
   Nodes nodes;
+  nodes.nics = from.collectives.front()->nics;
   nodes.gpus_per_node = each > 1 ? each : most_ranks(from.inside);
   std::string text;
   if (!from.inside.empty()) {
@@ -197,8 +202,8 @@ std::string cautions(const LinkSources& from) {
   const BenchmarkFit& first = *from.collectives.front();
   if (first.benchmark.hosts < 2) return "";
   return fmt::format(
-      " Latency and bandwidth are those of {} as it was measured, over all NICs of a host and with what its messages wait for one another: use them with that algorithm, as auto does. Others are forecast by links that nobody measured for them.{}",
-      algorithm_text(first.algorithm),
+      " Latency and bandwidth are those of {} as it was measured, over {} and with what its messages wait for one another: use them with that algorithm, as auto does. Others are forecast by links that nobody measured for them.{}",
+      algorithm_text(first.algorithm), first.nics > 1 ? "one NIC of a host" : "all NICs of a host as one",
       makes_nodes(from) || first.benchmark.ranks_per_host == 1
           ? ""
           : " Machines are not told apart with it: the workers are a star, each with a link of its own, which is no NIC.");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -98,11 +99,6 @@ LeastSquares solve(const System& system, bool with_setup) {
   return solve_relative(rows, system.targets);
 }
 
-bool are_near(const PathPrice& a, const PathPrice& b) {
-  const auto is_near = [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::abs(y); };
-  return is_near(a.alpha.si(), b.alpha.si()) && is_near(a.beta.si(), b.beta.si());
-}
-
 /// Those that least squares are tried from. With lines any will do; otherwise what is the cheapest at the start decides
 /// where it ends: inner links are taken to be ten times as wide, and the others to be anything.
 std::vector<LinkPrices> starts_for(const LinkSources& sources) {
@@ -118,18 +114,43 @@ std::vector<LinkPrices> starts_for(const LinkSources& sources) {
   return starts;
 }
 
-LeastSquares settle(const LinkSources& sources, LinkPrices links, bool with_setup) {
+LinkPrices links_of(const std::vector<double>& x) {
+  return {{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
+          {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])}};
+}
+
+/// Of the relative deviations, with what is the cheapest at these coefficients.
+double squares_of(const LinkSources& sources, const std::vector<double>& x) {
+  const System system = system_of(sources, links_of(x));
+  double squares = 0;
+  for (std::size_t i = 0; i < system.rows.size(); ++i)
+    squares += std::pow(std::inner_product(x.begin(), x.end(), system.rows[i].begin(), 0.0) / system.targets[i] - 1, 2);
+  return squares;
+}
+
+/// Solves for what is the cheapest, until that stays the same; where the solution is worse for what is then the
+/// cheapest, goes a part of the way.
+LeastSquares settle(const LinkSources& sources, const LinkPrices& start, bool with_setup) {
   constexpr int kMostTries = 100;
-  LeastSquares solved;
+  constexpr double kShortest = 1e-6, kSettled = 1e-12;
+  LeastSquares best = solve(system_of(sources, start), with_setup);
+  best.squares = squares_of(sources, best.coefficients);
   for (int i = 0; i < kMostTries; ++i) {
-    solved = solve(system_of(sources, links), with_setup);
-    const auto& x = solved.coefficients;
-    const LinkPrices before = links;
-    links = {{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
-             {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])}};
-    if (are_near(links.between, before.between) && are_near(links.inside, before.inside)) break;
+    LeastSquares next = solve(system_of(sources, links_of(best.coefficients)), with_setup);
+    const std::vector<double> target = next.coefficients;
+    double part = 1;
+    for (; part > kShortest; part /= 2) {
+      for (std::size_t k = 0; k < target.size(); ++k)
+        next.coefficients[k] = best.coefficients[k] + part * (target[k] - best.coefficients[k]);
+      next.squares = squares_of(sources, next.coefficients);
+      if (next.squares < best.squares) break;
+    }
+    if (part <= kShortest) break;
+    const bool is_settled = next.squares > best.squares * (1 - kSettled);
+    best = std::move(next);
+    if (is_settled) break;
   }
-  return solved;
+  return best;
 }
 
 /// No cluster may have other links.

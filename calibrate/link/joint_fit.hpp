@@ -34,9 +34,11 @@ LinkPrices prices_of(const JointFit& joint);
 ///   factor·β      from its time per byte, by its largest range
 ///   α             from a message's time of no bytes, by the smallest range of a latency benchmark
 ///   β             from a message's time per byte, where there are no collectives
-/// so each file counts alike. Where segments, or the algorithm, depend on the size there are no lines, and each row counts:
+/// so each file counts alike. Where segments, or the algorithm, depend on the size there are no lines, and each row
+/// counts:
 ///   S + messages·α + bytes·β, messages and bytes those that are the cheapest at this α and β
-/// which is Gauss and Newton's way, since the time of the cheapest changes with α and β as if they were fixed. S is told from latency by a latency benchmark, or by collectives of unlike rounds.
+/// which is Gauss and Newton's way, since the time of the cheapest changes with α and β as if they were fixed; from
+/// several starts. S is told from latency by a latency benchmark, or by collectives of unlike rounds.
 /// @throws std::invalid_argument where time does not grow with size
 JointFit fit_jointly(const LinkSources& sources);
 

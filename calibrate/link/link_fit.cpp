@@ -35,9 +35,8 @@ std::string algorithms_of(Operation operation) {
   return names;
 }
 
-/// With one NIC, over which a host's ranks send what they send.
-Machines machines_of(const Benchmark& benchmark) {
-  return {benchmark.hosts == 1 ? benchmark.ranks : std::max(1, benchmark.ranks_per_host), 1};
+Machines machines_of(const Benchmark& benchmark, int nics) {
+  return {benchmark.hosts == 1 ? benchmark.ranks : std::max(1, benchmark.ranks_per_host), nics};
 }
 
 /// Of the messages of a ring over several hosts, those that leave one.
@@ -58,17 +57,23 @@ void set_cost(BenchmarkFit& fit, const FitOptions& options) {
                                             name_of(benchmark.operation), algorithms_of(benchmark.operation)));
   CollectiveParameters parameters;
   parameters.segments = options.segments.value_or(1);
-  if (algorithm == Algorithm::nccl_tree) parameters.group_size = machines_of(benchmark).workers;
+  if (algorithm == Algorithm::nccl_tree) parameters.group_size = machines_of(benchmark, 1).workers;
   const Bytes n(1 << 30);
   const CostTerms terms = find_algorithm(benchmark.operation, algorithm).cost(n, benchmark.ranks, parameters);
   fit.rounds = terms.total_messages();
   fit.factor = terms.total_wire() / n;
   fit.algorithm = is_nccls ? Algorithm::automatic : algorithm;
   if (algorithm == Algorithm::double_binary_tree || algorithm == Algorithm::nccl_tree) fit.segments = options.segments;
+  if (fit.is_of_trees()) fit.nics = options.nics;
+  if (benchmark.hosts > 1 && fit.nics > std::max(1, benchmark.ranks_per_host))
+    throw std::invalid_argument(fmt::format("{} has {} ranks a host, which have {} NICs at most, not {}",
+                                            benchmark.file, benchmark.ranks_per_host,
+                                            std::max(1, benchmark.ranks_per_host), fit.nics));
   fit.what =
-      fmt::format("{} by {}{}, {} ranks{}", name_of(benchmark.operation), algorithm_text(fit.algorithm),
+      fmt::format("{} by {}{}, {} ranks{}{}", name_of(benchmark.operation), algorithm_text(fit.algorithm),
                   fit.segments ? fmt::format(" of {} segment{}", *fit.segments, *fit.segments == 1 ? "" : "s") : "",
-                  benchmark.ranks, benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "");
+                  benchmark.ranks, benchmark.hosts > 1 ? fmt::format(" on {} hosts", benchmark.hosts) : "",
+                  benchmark.hosts > 1 && fit.nics > 1 ? fmt::format(" of {} NICs", fit.nics) : "");
 }
 
 /// The one range of what makes no lines, as if all links were alike.
@@ -80,17 +85,18 @@ void fit_at_once(BenchmarkFit& result, const std::set<double>& sizes) {
 /// What the call costs that the links make the cheapest.
 Terms chosen_terms(const BenchmarkFit& fit, double n, const LinkPrices& links, bool two_kinds) {
   const Benchmark& benchmark = fit.benchmark;
-  const Machines machines = machines_of(benchmark);
+  const Machines machines = machines_of(benchmark, fit.nics);
   const bool is_inside = two_kinds && benchmark.hosts == 1;
   const PathPrice& outside = is_inside ? links.inside : links.between;
   const PathPrice& inner = two_kinds ? links.inside : links.between;
-  // All that a machine's workers send far goes by its one NIC.
-  const double sharing = two_kinds && !is_inside ? machines.workers : 1;
+  // What a machine's workers send far shares its NICs.
+  const double sharing = two_kinds && !is_inside ? (machines.workers - 1) / machines.nics + 1 : 1;
   const double leave = part_that_leaves(benchmark);
   Prices prices;
   prices.path.fill(outside);
   prices.path[static_cast<std::size_t>(Path::inner)] = inner;
-  prices.path[static_cast<std::size_t>(Path::ring)].alpha = inner.alpha + (outside.alpha - inner.alpha) * leave;
+  prices.path[static_cast<std::size_t>(Path::ring)] = {inner.alpha + (outside.alpha - inner.alpha) * leave,
+                                                       std::max(inner.beta, outside.beta)};
   prices.path[static_cast<std::size_t>(Path::far)].beta = std::max(inner.beta, outside.beta * sharing);
   CollectiveChoice choice;
   choice.algorithm = fit.algorithm;
@@ -104,11 +110,15 @@ Terms chosen_terms(const BenchmarkFit& fit, double n, const LinkPrices& links, b
   };
   const Terms::OfLinks ring = of(Path::ring), far = of(Path::far), inside = of(Path::inner);
   Terms terms;
-  terms.between = {far.messages + ring.messages * leave, ring.bytes};
+  terms.between.messages = far.messages + ring.messages * leave;
   terms.inside = {inside.messages + ring.messages * (1 - leave), inside.bytes};
-  const double by_nic = far.bytes * cost.busiest_nic * sharing;
-  if (outside.beta * by_nic >= inner.beta * far.bytes) terms.between.bytes += by_nic;
-  else terms.inside.bytes += far.bytes;
+  // Over the busiest NIC, or, where that takes longer, over a worker's link inside.
+  const auto add = [&](double bytes, double by_nic) {
+    if (outside.beta * by_nic >= inner.beta * bytes) terms.between.bytes += by_nic;
+    else terms.inside.bytes += bytes;
+  };
+  add(far.bytes, far.bytes * cost.busiest_nic * sharing);
+  add(ring.bytes, ring.bytes * cost.busiest_nic);
   const auto all_by = [&](Terms::OfLinks& one, Terms::OfLinks& other) {
     one = {one.messages + other.messages, one.bytes + other.bytes};
     other = {};

@@ -33,6 +33,7 @@ struct BenchmarkFit {
   std::string what;                            ///< "all-reduce by ring, 8 ranks on 2 hosts"
   Algorithm algorithm = Algorithm::automatic;  ///< of a collective; automatic: of NCCL's the quickest for each size
   std::optional<int> segments{};  ///< of a pipelined tree; empty: for each size the cheapest number, as "auto" has
+  int nics = 1;                   ///< of a host, of NCCL's trees or choice; 1: all of them as one
   double rounds = 1;              ///< messages one after another
   double factor = 1;              ///< bytes over the busiest link, over n
   std::vector<RangeFit> ranges;   ///< one without lines
@@ -75,7 +76,7 @@ Terms terms_of(const BenchmarkFit& fit, double n, const LinkPrices& links, bool 
 /// "ring", or what NCCL chooses from.
 std::string algorithm_text(Algorithm algorithm);
 /// Those that `automatic` stands for: the all-reduces that NCCL's own choice is between.
-inline constexpr Algorithm kOfNccl[] = {Algorithm::ring, Algorithm::nccl_tree};
+inline constexpr Algorithm kOfNccl[] = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
 
 /// Those that a benchmark of the collective can be fitted to: all but what runs over two kinds of links, which one
 /// benchmark does not tell apart.
@@ -85,6 +86,7 @@ struct FitOptions {
   Algorithm algorithm = Algorithm::automatic;  ///< automatic: ring, or what the collective has instead
   std::optional<int> segments{};               ///< of a pipelined tree; empty: "auto"
   bool as_nccl_chooses = false;                ///< all-reduce: between kOfNccl, for each size; others: ring
+  int nics = 1;                                ///< of a host, of NCCL's trees or choice; 1: all of them as one
 };
 
 /// @throws std::invalid_argument where the algorithm is not one of the collective's or time does not grow with size

@@ -123,15 +123,18 @@ class Fitter {
     solution.of_sample = start;
     solution.links = start_;
     double before = solution.squares;
+    Solution best;
     for (int turn = 0; turn < kMostTurns; ++turn) {
-      if (!fit_links(solution) || (protocols > 1 && !fit_factors(solution))) return {};
+      if (!fit_links(solution) || (protocols > 1 && !fit_factors(solution))) break;
       const bool stays = choose(solution);
+      if (solution.squares < best.squares) best = solution;
       if (stays && before - solution.squares <= kSettled * before) break;
       before = solution.squares;
     }
+    if (!std::isfinite(best.squares)) return {};
     std::vector<int> rows(protocols);
-    for (const std::size_t protocol : solution.of_sample) ++rows[protocol];
-    return *std::min_element(rows.begin(), rows.end()) >= kLeastRows ? solution : Solution{};
+    for (const std::size_t protocol : best.of_sample) ++rows[protocol];
+    return *std::min_element(rows.begin(), rows.end()) >= kLeastRows ? best : Solution{};
   }
 
   [[nodiscard]] bool fit_links(Solution& solution) const {

@@ -20,7 +20,7 @@ namespace {
 struct LinkOptions {
   std::vector<std::string> from;
   std::string output, csv, name, collective, algorithm, min_size, max_size;
-  int ranks = 0, most_protocols = kMostProtocols;
+  int ranks = 0, nics = 1, most_protocols = kMostProtocols;
   std::optional<int> segments;
   bool in_place = false;
 };
@@ -129,6 +129,12 @@ void fit_link(const LinkOptions& options) {
   if (options.algorithm == kNccl) fitting.as_nccl_chooses = true;
   else if (!options.algorithm.empty()) fitting.algorithm = algorithm_named(options.algorithm);
   fitting.segments = options.segments;
+  fitting.nics = options.nics;
+  if (options.nics > 1 && !fitting.as_nccl_chooses && fitting.algorithm != Algorithm::nccl_tree)
+    throw CLI::ValidationError(fmt::format(
+        "--nics {}: of a host's NICs, only NCCL's trees and its choice are told apart: add --algorithm nccl or tree; "
+        "else they are as one",
+        options.nics));
   const std::vector<Benchmark> benchmarks = read_all(options.from, reading_of(options));
   for (const Benchmark& benchmark : benchmarks) warn(benchmark.doubts);
   if ((!options.min_size.empty() || !options.max_size.empty()) &&
@@ -184,6 +190,11 @@ void add_link(CLI::App& app, int& exit_code) {
                    "of double-binary-tree or nccl-tree; by default the cheapest number for each size, as a scenario's "
                    "pipeline_segments auto")
       ->check(CLI::Range(1, 65536));
+  command
+      ->add_option("--nics", options->nics,
+                   "of a host, each with a ring or a pair of trees: --algorithm nccl or tree; by default all as one")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
   command->add_option("--min-size", options->min_size, "fit collectives' buffers of this size or more: 1MiB")
       ->check(is_size)
       ->type_name("SIZE");

@@ -33,8 +33,9 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      "Sanders et al. 2009; derived in double_binary_tree.cpp", double_binary_tree::all_reduce,
      double_binary_tree::all_reduce_cost},
     {all_reduce, Algorithm::nccl_tree,
-     "2(g-1)α' + (2D + s - 1)α + max(Nβ, Wβ') + Rγ + S, D = floor(lg ceil(p/g)); N over the busiest NIC, about (1 + D/s)·2n/k "
-     "over k NICs, W over the busiest worker's link and R added by it counted in nccl_tree.cpp",
+     "2(g-1)α' + (2D + s - 1)α + Wβ' + max(Nβ, Mβ') + Rγ + S, D = floor(lg ceil(p/g)), p ≤ g: (2(g-1) + s - 1)α' + Wβ' + Rγ + S; "
+     "over the busiest worker's link W in rounds inside machines alone and M in others, added by it R, over the busiest NIC N, of a "
+     "long pipeline 2n/k of k NICs, of two machines n/k: counted in nccl_tree.cpp",
      "Jeaugey 2019 (NCCL 2.4); counted in nccl_tree.cpp", nccl_tree::all_reduce, nccl_tree::all_reduce_cost},
     {all_reduce, Algorithm::reduce_broadcast, "2ceil(lg p)(α + nβ) + ceil(lg p)·nγ + S", "textbook",
      binomial_tree::reduce_broadcast, binomial_tree::reduce_broadcast_cost},
@@ -94,7 +95,9 @@ int best_segments(Bytes n, int p, const Prices& prices) {
 int best_segments(Bytes n, int p, const Prices& prices, CollectiveParameters tree) {
   int best = 1;
   std::optional<Seconds> least;
-  for (tree.segments = 1; tree.segments <= kMostSegments; tree.segments *= 2) {
+  const double bytes = n.si() / (2.0 * tree.rings);  // of one tree, of which no block is less than a byte
+  for (tree.segments = 1; tree.segments <= kMostSegments && (tree.segments == 1 || tree.segments <= bytes);
+       tree.segments *= 2) {
     const PricedCost cost = price(nccl_tree::all_reduce_cost(n, p, tree), prices);
     if (least && cost.latency >= *least) break;  // more segments wait longer
     if (least && cost.total() >= *least) continue;
@@ -143,17 +146,38 @@ struct Candidates {
   [[nodiscard]] int tree_group() const {
     return std::min(p, choice.group_size.value.value_or(std::max(1, machines.workers)));
   }
+  /// Inside one machine all chains are alike to its links, and one is what NCCL's estimates are of.
   [[nodiscard]] int tree_pairs() const {
     return choice.rings.value.value_or(tree_group() < p ? std::min(machines.nics, tree_group()) : 1);
   }
 
-  /// Whether it can be, and is not the plain ring over again: one group, groups of one, or one ring are.
-  [[nodiscard]] bool is_worth_a_try(const CollectiveAlgorithm& entry) const {
-    if (entry.algorithm == Algorithm::multi_ring)
-      return rings() > 1 && rings() <= ring_group() && rings() <= kMostBlocks / p;
-    if (entry.algorithm == Algorithm::nccl_tree) return tree_pairs() <= tree_group() && tree_group() <= kMostChained;
-    const int g = group_size();
-    return entry.algorithm != Algorithm::hierarchical || (g > 1 && g < p && p % g == 0);
+  [[nodiscard]] bool can_be(const CollectiveAlgorithm& entry) const {
+    switch (entry.algorithm) {
+      case Algorithm::multi_ring: return rings() <= ring_group() && (rings() == 1 || rings() <= kMostBlocks / p);
+      case Algorithm::nccl_tree: return tree_pairs() <= tree_group() && tree_group() <= kMostChained;
+      case Algorithm::hierarchical: return p % group_size() == 0;
+      default: return true;
+    }
+  }
+  /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
+  [[nodiscard]] bool is_of_its_own(const CollectiveAlgorithm& entry) const {
+    if (entry.algorithm == Algorithm::multi_ring) return rings() > 1;
+    return entry.algorithm != Algorithm::hierarchical || (group_size() > 1 && group_size() < p);
+  }
+
+  /// What "auto" is to choose from: of the library, where it has one that can be, of all otherwise.
+  [[nodiscard]] std::vector<CollectiveCall> all_of(Operation operation, std::span<const Algorithm> library) const {
+    std::vector<CollectiveCall> all;
+    const auto add = [&](std::span<const Algorithm> among, bool copies) {
+      for (const CollectiveAlgorithm& entry : kAlgorithms)
+        if (entry.operation == operation && may_choose(among, entry.algorithm, operation) && can_be(entry) &&
+            (copies || is_of_its_own(entry)))
+          for (CollectiveCall& call : of(entry)) all.push_back(call);
+    };
+    add(library, false);
+    if (all.empty()) add(library, true);
+    if (all.empty()) add({}, false);
+    return all;
   }
 
   [[nodiscard]] std::vector<CollectiveCall> of(const CollectiveAlgorithm& entry) const {
@@ -289,10 +313,7 @@ CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes
     all = candidates.of(find_algorithm(operation, choice.algorithm));
     if (all.size() == 1) return all.front();
   } else {
-    for (const CollectiveAlgorithm& entry : kAlgorithms)
-      if (entry.operation == operation && may_choose(library, entry.algorithm, operation) &&
-          candidates.is_worth_a_try(entry))
-        for (CollectiveCall& call : candidates.of(entry)) all.push_back(call);
+    all = candidates.all_of(operation, library);
   }
   const CollectiveCall* best = nullptr;
   Seconds best_time{};

@@ -53,10 +53,13 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
   const bool alike = std::all_of(round.begin(), round.end(),
                                  [&](const Message& m) { return m.slice.count == round.front().slice.count; });
   is_closed_ = alike && first_ >= latency_ * (1 - kRounding);
-  is_exact_ = is_closed_ || round.size() <= kMostFolded;
-  is_closed_ |= !is_exact_;
   if (is_closed_) return;
+  is_closed_ = round.size() > kMostFolded || !fold(round, latencies, fabric);
+  is_exact_ = !is_closed_;
+}
 
+/// Whether its quotient is small enough to be followed.
+bool RoundFlows::fold(const Round& round, const std::vector<double>& latencies, const Fabric& fabric) {
   FlowSystem system;
   for (std::size_t i = 0; i < round.size(); ++i) {
     FlowSystem::Flow flow;
@@ -67,6 +70,7 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
     system.latencies.emplace_back(latencies[i]);
   }
   FoldedFlows folded = fold_flows(system, fabric);
+  if (folded.flow.size() > kMostFollowed) return false;
   std::vector<std::size_t> order(folded.flow.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -77,6 +81,7 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
     quotient_.flows.push_back(std::move(folded.quotient.flows[flow]));
     blocks_.push_back(round[folded.flow[flow]].slice.count);
   }
+  return true;
 }
 
 /// Max-min fair rates of running flows by progressive filling.

@@ -19,12 +19,12 @@ namespace stepcast {
 ///
 /// a max-min fair flow is never slower than the fair share of the most loaded link, and there none is faster. Of other
 /// rounds of up to kMostFolded messages the quotient (flow_system.hpp), in which one flow stands for all that are alike,
-/// is followed from one start or end of a flow to the next, which is no closed form but as exact. Larger ones get the
-/// same formula: of equally large messages no less than they take, and no more than the latencies of two routes may
+/// is followed from one start or end of a flow to the next, if it has kMostFollowed flows or less, which is no closed
+/// form but as exact. Larger ones get the same formula: of equally large messages no less than they take, and no more than the latencies of two routes may
 /// differ too much.
 class RoundFlows {
  public:
-  static constexpr int kMostFolded = 4096;
+  static constexpr int kMostFolded = 4096, kMostFollowed = 512;
 
   /// @param round        not empty, no message to its own sender
   /// @param goes_around  as Schedule says of it
@@ -45,6 +45,8 @@ class RoundFlows {
   [[nodiscard]] Seconds least(Bytes block) const;
 
  private:
+  bool fold(const Round& round, const std::vector<double>& latencies, const Fabric& fabric);
+
   class Sharing;
   [[nodiscard]] double followed(double block) const;
 

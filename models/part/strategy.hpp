@@ -87,7 +87,7 @@ struct CollectiveChoice {
                between(1, 65536));
     v.optional("rings", x.rings,
                "multi-ring: how many, nccl-tree: pairs of trees, at most one for each worker of a group; auto: one for "
-               "each NIC of a machine",
+               "each NIC of a machine, and one inside a single one",
                between(1, 65536));
     v.optional(
         "between", x.between_groups,

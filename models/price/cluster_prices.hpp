@@ -31,7 +31,7 @@ class ClusterPrices {
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return protocol(call)(call); }
 
   /// Whether that price is the replay's, to rounding.
-  /// @pre routes_are_priced(cluster, call.algorithm->operation)
+  /// @pre routes_are_priced(cluster, call)
   [[nodiscard]] bool is_exact(const CollectiveCall& call) const { return protocol(call).is_exact(call); }
 
   /// What a push to shards, shard_bytes[j] each, or a pull from them amounts to, and what it costs.

@@ -36,8 +36,10 @@ Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
 ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol)
     : cluster_(as_found_by(protocol, cluster)), paths_(collective_prices(cluster_)) {}
 
-bool routes_are_priced(const Cluster& cluster, Operation operation) {
-  const int most = operation == Operation::all_to_all ? 512 : 4096;
+bool routes_are_priced(const Cluster& cluster, const CollectiveCall& call) {
+  const int most = call.algorithm->operation == Operation::all_to_all  ? 512
+                   : call.algorithm->algorithm == Algorithm::nccl_tree ? std::min(4096, 8192 / call.parameters.rings)
+                                                                       : 4096;
   return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology) && cluster.workers <= most;
 }
 
@@ -81,7 +83,7 @@ const ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCa
 PricedCost ProtocolPrices::operator()(const CollectiveCall& call) const {
   const CostTerms terms = cost_of(call, cluster_.workers);
   PricedCost cost = price(terms, paths_);
-  if (terms.empty() || !routes_are_priced(cluster_, call.algorithm->operation)) return cost;
+  if (terms.empty() || !routes_are_priced(cluster_, call)) return cost;
   const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
   if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
   const PricedRounds& all = rounds_of(call);
@@ -117,13 +119,12 @@ Seconds ProtocolPrices::least(const CollectiveCall& call) const {
 
 CollectiveCall ProtocolPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among) const {
-  const bool by_routes = routes_are_priced(cluster_, operation);
   Seconds best(std::numeric_limits<double>::infinity());
   return stepcast::decide(
       operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
       [&](const CollectiveCall& call) {
         // Following rounds takes long; those of a call that cannot be the best are not worth it.
-        if (by_routes)
+        if (routes_are_priced(cluster_, call))
           if (const Seconds at_least = least(call); at_least >= best) return at_least;
         const Seconds time = (*this)(call).total();
         best = std::min(best, time);

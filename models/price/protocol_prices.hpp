@@ -15,10 +15,11 @@
 
 namespace stepcast {
 
-/// Whether collectives of that operation are priced by the routes of their messages, round by round, instead of
-/// collective_prices: wherever that one is an estimate for the shape of the cluster, up to 4096 workers, and 512 for
-/// all-to-all, whose p - 1 rounds are all unlike. A platform file's routes are SimGrid's alone.
-bool routes_are_priced(const Cluster& cluster, Operation operation);
+/// Whether a collective is priced by the routes of its messages, round by round, instead of collective_prices: wherever
+/// that one is an estimate for the shape of the cluster, up to 4096 workers, and 512 for all-to-all, whose p - 1 rounds
+/// are all unlike; of nccl-tree, with 4p messages in a round for each pair of trees, up to 8192 workers times pairs. A
+/// platform file's routes are SimGrid's alone.
+bool routes_are_priced(const Cluster& cluster, const CollectiveCall& call);
 
 /// Prices of collectives by one protocol, among all workers of a cluster or in communicators of theirs.
 ///
@@ -37,7 +38,7 @@ class ProtocolPrices {
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const;
 
   /// Whether that price is the replay's, to rounding.
-  /// @pre routes_are_priced(cluster, call.algorithm->operation)
+  /// @pre routes_are_priced(cluster, call)
   [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
 
   /// Decides "auto": the algorithm of the lowest price, its segments by the closed form. The call's protocol is left

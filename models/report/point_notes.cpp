@@ -200,6 +200,10 @@ void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, std:
       others.insert(name_of(call.algorithm->algorithm));
   if (others.empty()) return;
   const std::string names = fmt::format("{}", fmt::join(others, " and "));
+  if (is_auto && !cluster.algorithms.empty()) {
+    notes.push_back(fmt::format("none of /cluster/algorithms can be here, and auto chose {}", names));
+    return;
+  }
   notes.push_back(
       is_auto ? fmt::format("/cluster/protocols are a library's, and auto chose {}, which it may not have; say what it "
                             "has in /cluster/algorithms, for NCCL [\"ring\", \"multi-ring\", \"nccl-tree\"]",

@@ -128,8 +128,7 @@ std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const
   for (const Task& task : graph.tasks) {
     const auto* collective = std::get_if<CollectiveWork>(&task.work);
     if (!collective) continue;
-    if (routes_are_priced(cluster, collective->call.algorithm->operation))
-      by_rounds |= !prices.is_exact(collective->call);
+    if (routes_are_priced(cluster, collective->call)) by_rounds |= !prices.is_exact(collective->call);
     else by_paths = true;
   }
   if (by_paths)

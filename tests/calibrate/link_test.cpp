@@ -440,6 +440,49 @@ TEST_CASE("NCCL's trees tell chains inside hosts from trees between them") {
     require_close(row.seconds, forecast(one, row.bytes, fits[1]), 1e-4, "one host by the scenario");
 }
 
+TEST_CASE("trees in segments over several NICs give the links back that forecast them") {
+  // By the equations of scenarios, which follow routes: 0.5 us inside hosts of 8, 1 us more between them.
+  // With one segment or many, and with NICs that are the bound or not.
+  struct Case {
+    int nics;
+    double inside, bandwidth;
+    bool as_nccl_chooses;
+    double error;
+  };
+  // Where what is inside is the bound, or nearly so, closed forms and routes differ in what runs beside.
+  for (const Case& one :
+       {Case{1, 150e9, 200e9, false, 0.1}, Case{8, 150e9, 25e9, false, 0.1}, Case{1, 150e9, 25e9, false, 0.02},
+        Case{8, 400e9, 25e9, false, 0.02}, Case{8, 400e9, 25e9, true, 0.02}, Case{4, 150e9, 12e9, true, 0.02}}) {
+    INFO(fmt::format("{} B/s inside, {} NICs of {} B/s{}", one.inside, one.nics, one.bandwidth,
+                     one.as_nccl_chooses ? ", as NCCL chooses" : ""));
+    Cluster lab;
+    lab.link = {BytesPerSecond(one.bandwidth), 1_us};
+    lab.topology = Nodes{8, Link{BytesPerSecond(one.inside), Seconds(0.5e-6)}, one.nics};
+    lab.algorithms = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
+    const Algorithm algorithm = one.as_nccl_chooses ? Algorithm::automatic : Algorithm::nccl_tree;
+    std::vector<BenchmarkFit> fits;
+    for (const int hosts : {1, 2, 4}) {
+      lab.workers = 8 * hosts;
+      const Benchmark run = timed_run(hosts, [&](double n) { return forecast(lab, n, algorithm); });
+      fits.push_back(
+          fit_benchmark(run, {.algorithm = algorithm, .as_nccl_chooses = one.as_nccl_chooses, .nics = one.nics}));
+    }
+    const Cluster cluster = make_cluster("lab", fits);
+    CHECK(std::get<Nodes>(cluster.topology).nics == one.nics);
+    for (const BenchmarkFit& fit : fits) {
+      Cluster part = cluster;
+      part.workers = fit.benchmark.ranks;
+      for (const Benchmark::Row& row : fit.benchmark.rows) {
+        INFO(fit.what << ", " << row.bytes << " bytes");
+        require_close(row.seconds, forecast(part, row.bytes, fit), one.error, "by the scenario");
+      }
+    }
+  }
+  CHECK_THROWS_WITH(fit_benchmark(timed_run(2, [](double n) { return 1e-5 + n / 1e9; }),
+                                  {.algorithm = Algorithm::nccl_tree, .nics = 9}),
+                    ContainsSubstring("8 ranks a host, which have 8 NICs at most, not 9"));
+}
+
 TEST_CASE("as NCCL chooses: each size by a ring or a tree, whichever is the quicker") {
   // 20 us to begin. Rings of p = 8, 16 and 32, of whose messages one in 8 leaves a host.
   const auto time = [](int hosts, double n) {

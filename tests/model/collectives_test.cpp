@@ -514,6 +514,20 @@ TEST_CASE("a library's algorithms are what auto chooses among") {
   // It has none for these.
   CHECK(chosen(Operation::all_to_all, 8_B, library) == Algorithm::pairwise);
   CHECK(chosen(Operation::broadcast, 8_B, library) == Algorithm::binomial_tree);
+  // Where none of its own can be it is a single ring over again, or else all.
+  const auto alone = [&](Algorithm one, int p, const Machines& machines, const CollectiveChoice& choice) {
+    return decide(Operation::all_reduce, choice, 8_B, p, prices, machines, {}, {}, {&one, 1}).algorithm->algorithm;
+  };
+  CollectiveChoice many, sevens;
+  many.rings.value = 9;
+  sevens.group_size.value = 7;
+  CHECK(alone(Algorithm::multi_ring, 8, {8, 8}, {}) == Algorithm::multi_ring);
+  CHECK(alone(Algorithm::multi_ring, 64, {8, 1}, {}) == Algorithm::multi_ring);
+  CHECK(alone(Algorithm::hierarchical, 8, {8, 8}, {}) == Algorithm::hierarchical);
+  CHECK(alone(Algorithm::multi_ring, 64, {8, 8}, many) == Algorithm::recursive_doubling);
+  CHECK(alone(Algorithm::nccl_tree, 64, {8, 8}, many) == Algorithm::recursive_doubling);
+  CHECK(alone(Algorithm::hierarchical, 64, {8, 8}, sevens) == Algorithm::recursive_doubling);
+  CHECK(alone(Algorithm::nccl_tree, 4096, {2048, 8}, {}) == Algorithm::recursive_doubling);
   // A name is a name.
   CollectiveChoice bruck;
   bruck.algorithm = Algorithm::bruck;
