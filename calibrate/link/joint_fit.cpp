@@ -100,17 +100,18 @@ LeastSquares solve(const System& system, bool with_setup) {
 }
 
 /// Those that least squares are tried from. With lines any will do; otherwise what is the cheapest at the start decides
-/// where it ends: inner links are taken to be ten times as wide, and the others to be anything.
+/// where it ends: links inside are taken to be ten times as wide or as narrow as those between hosts.
 std::vector<LinkPrices> starts_for(const LinkSources& sources) {
   const auto have_lines = [](const std::vector<const BenchmarkFit*>& fits) {
     return std::all_of(fits.begin(), fits.end(), [](const BenchmarkFit* fit) { return fit->has_lines(); });
   };
   const bool any_will_do = have_lines(sources.collectives) && have_lines(sources.inside);
   std::vector<LinkPrices> starts;
-  for (const double alpha : {1e-6, 1e-5, 1e-4})
-    for (const double beta : {1e-10, 1e-11, 1e-9})
-      if (starts.empty() || !any_will_do)
-        starts.push_back({{Seconds(alpha), SecondsPerByte(beta)}, {Seconds(1e-6), SecondsPerByte(beta / 10)}});
+  for (const double inside : {0.1, 10.0})
+    for (const double alpha : {1e-6, 1e-5})
+      for (const double beta : {1e-10, 1e-11, 1e-9})
+        if (starts.empty() || !any_will_do)
+          starts.push_back({{Seconds(alpha), SecondsPerByte(beta)}, {Seconds(1e-6), SecondsPerByte(beta * inside)}});
   return starts;
 }
 
