@@ -38,7 +38,7 @@ ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol)
 
 bool routes_are_priced(const Cluster& cluster, const CollectiveCall& call) {
   const int most = call.algorithm->operation == Operation::all_to_all  ? 512
-                   : call.algorithm->algorithm == Algorithm::nccl_tree ? std::min(4096, 8192 / call.parameters.rings)
+                   : call.algorithm->algorithm == Algorithm::nccl_tree ? std::min(4096, 32768 / call.parameters.rings)
                                                                        : 4096;
   return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology) && cluster.workers <= most;
 }

@@ -17,7 +17,7 @@ namespace stepcast {
 
 /// Whether a collective is priced by the routes of its messages, round by round, instead of collective_prices: wherever
 /// that one is an estimate for the shape of the cluster, up to 4096 workers, and 512 for all-to-all, whose p - 1 rounds
-/// are all unlike; of nccl-tree, with 4p messages in a round for each pair of trees, up to 8192 workers times pairs. A
+/// are all unlike; of nccl-tree, with 4p messages in a round for each pair of trees, up to 32,768 workers times pairs. A
 /// platform file's routes are SimGrid's alone.
 bool routes_are_priced(const Cluster& cluster, const CollectiveCall& call);
 

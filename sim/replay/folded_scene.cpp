@@ -1,6 +1,7 @@
 #include <map>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,9 @@ namespace s4u = simgrid::s4u;
 
 /// SimGrid hosts and links of quotients. A route that names a link w times makes its flow count w times there. A
 /// star zone drops such repetitions, a full zone keeps them but has a table of all pairs of its hosts; and SimGrid
-/// walks over all zones to add a host. So flows that count once everywhere are hosts of one star, the others of
-/// full zones of some dozens. All flows of a zone end at one host, whose links are never contended.
+/// walks over all zones to add a host, and over all hosts to seal a zone. So flows that count once everywhere are hosts
+/// of one star, which end at one that is never contended, and each of the others goes from one to another of some dozens
+/// of hosts in a full zone, each pair of which has one flow each way.
 class QuotientPlatform {
  public:
   struct Ends {
@@ -66,7 +68,7 @@ class QuotientPlatform {
   }
 
  private:
-  static constexpr int kFlowsOfZone = 64;
+  static constexpr std::size_t kHostsOfZone = 64;
 
   s4u::Host* add_host(s4u::NetZone* zone, double speed) {
     auto* host = sg::add_host(zone, fmt::format("host-{}", hosts_++), kWorkPerSecond * speed);
@@ -74,22 +76,30 @@ class QuotientPlatform {
     return host;
   }
 
+  /// The newest host of a zone and the older ones, both ways; then the next.
   Ends add_weighted(const sg::Route& route) {
-    if (weighted_++ % kFlowsOfZone == 0) {
+    if (!full_ || (full_hosts_.size() == kHostsOfZone && ends_of_newest_ == 2 * (kHostsOfZone - 1))) {
       if (full_) full_->seal();
-      full_ = sg::full_in(root_, fmt::format("weighted-{}", weighted_));
-      full_sink_ = add_host(full_, 1.0);
+      full_ = sg::full_in(root_, fmt::format("weighted-{}", zones_++));
+      full_hosts_ = {add_host(full_, 1.0)};
+      ends_of_newest_ = 0;
     }
-    auto* from = add_host(full_, 1.0);
-    sg::connect_hosts(full_, from, full_sink_, route);
-    return {from, full_sink_};
+    if (ends_of_newest_ == 2 * (full_hosts_.size() - 1)) {
+      full_hosts_.push_back(add_host(full_, 1.0));
+      ends_of_newest_ = 0;
+    }
+    Ends ends{full_hosts_.back(), full_hosts_[ends_of_newest_ / 2]};
+    if (ends_of_newest_++ % 2 == 1) std::swap(ends.from, ends.to);
+    sg::connect_hosts(full_, ends.from, ends.to, route);
+    return ends;
   }
 
   s4u::NetZone* root_;
   s4u::Host* sink_ = nullptr;
   s4u::NetZone* full_ = nullptr;  ///< the one being filled
-  s4u::Host* full_sink_ = nullptr;
-  int hosts_ = 0, links_ = 0, weighted_ = 0;
+  std::vector<s4u::Host*> full_hosts_;
+  std::size_t ends_of_newest_ = 0;  ///< that have flows, of its newest host
+  int hosts_ = 0, links_ = 0, zones_ = 0;
 };
 
 class FoldedScene : public Scene {

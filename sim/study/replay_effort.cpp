@@ -75,7 +75,7 @@ ReplayEffort folding_effort(const StepGraph& graph, int workers) {
   }
   ReplayEffort effort;
   for (const auto& [key, count] : messages) effort.messages += count;
-  effort.seconds = effort.messages * 0.7e-6 * (1 + workers / 8192.0);
+  effort.seconds = effort.messages * 0.6e-6 * (1 + workers / 28000.0);
   return effort;
 }
 

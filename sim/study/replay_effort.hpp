@@ -30,12 +30,12 @@ inline constexpr double kStepsToConvergence = 48;
 ///     on some hosts, with jitter, in        5 us + 0.14 us · p·M: nobody is in step with others
 ///     fabrics of several hops
 ///
-/// Trees of machines have few like messages: finding those takes 0.7 us · (1 + p/8192) for each of the messages in rounds
+/// Trees of machines have few like messages: finding those takes 0.6 us · (1 + p/28000) for each of the messages in rounds
 /// that are unlike.
 ///
 /// Measured on one core, SimGrid 3.32: rounds of up to p = 64 to 512 messages, of trees, halving and doubling and
 /// rings, on star, nodes and torus (2.4 to 5 us); shards with p = 8 to 256 and M = 1 to 64, on stars, racks, nodes and
-/// tori; 8 pairs of NCCL's trees on 4096 to 16384 workers, 8 to a machine (3.9, 15.9 and 46.8 s).
+/// tori; 8 pairs of NCCL's trees on 4096 to 65,536 workers, 8 to a machine (2.8, 6.5, 19.7 and 170 s).
 ReplayEffort replay_effort(const Scenario& scenario);
 
 /// What to say before a long silence, with what would shorten it; empty where it is short.

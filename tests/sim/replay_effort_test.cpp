@@ -91,7 +91,7 @@ TEST_CASE("messages of a replay are those of all its steps and runs") {
   };
   require_close(12 * 2 * 2 * 5, folding(5).messages, 1e-12, "5 segments");
   require_close(12 * 2 * 2 * 6, folding(100).messages, 1e-12, "100 segments");
-  require_close(288 * 0.7e-6 * (1 + 13 / 8192.0), folding(100).seconds, 1e-12, "seconds");
+  require_close(288 * 0.6e-6 * (1 + 13 / 28000.0), folding(100).seconds, 1e-12, "seconds");
 }
 
 TEST_CASE("the cost of servers' messages rises with those beside them") {
