@@ -146,7 +146,7 @@ struct Candidates {
   [[nodiscard]] int tree_group() const {
     return std::min(p, choice.group_size.value.value_or(std::max(1, machines.workers)));
   }
-  /// Inside one machine all chains are alike to its links, and one is what NCCL's estimates are of.
+  /// Inside one machine all of NCCL's channels have the same chain (its logs on NVSwitch, from memory), which is one.
   [[nodiscard]] int tree_pairs() const {
     return choice.rings.value.value_or(tree_group() < p ? std::min(machines.nics, tree_group()) : 1);
   }
