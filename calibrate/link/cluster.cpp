@@ -13,6 +13,7 @@
 #include "calibrate/link/link_fit.hpp"
 #include "calibrate/link/protocol_fit.hpp"
 #include "calibrate/statistics.hpp"
+#include "models/collective/collective.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"
 
@@ -118,7 +119,7 @@ LinkSources sources_of(const std::vector<BenchmarkFit>& fits) {
       refuse_both(
           "their ranks are not as many on each host, one host after the other, as a cluster's of nodes are: measure it so");
   }
-  if (across.is_of_trees() && across.benchmark.ranks_per_host != 1 && from.inside.empty())
+  if (across.is_of_trees() && across.benchmark.ranks_per_host != 1 && !from.two_kinds())
     throw std::invalid_argument(fmt::format(
         "{} is of {} on several hosts, whose trees are chains inside them: add a run inside one host by another --from, or measure with NCCL_ALGO=Ring and give --algorithm ring",
         across.benchmark.file, algorithm_text(across.algorithm)));
@@ -153,7 +154,7 @@ std::vector<Algorithm> algorithms_of(const std::vector<BenchmarkFit>& fits) {
       all.insert(fit.algorithm);
       continue;
     }
-    for (const Algorithm one : kOfNccl)
+    for (const Algorithm one : kAlgorithmsOfNccl)
       if (one != Algorithm::multi_ring || fit.nics > 1) all.insert(one);
   }
   return {all.begin(), all.end()};
@@ -166,7 +167,7 @@ std::string set_nodes(Cluster& cluster, const LinkSources& from, const ProtocolF
   nodes.nics = from.collectives.front()->nics;
   nodes.gpus_per_node = each > 1 ? each : most_ranks(from.inside);
   std::string text;
-  if (!from.inside.empty()) {
+  if (from.two_kinds()) {
     const PathPrice &inner = links.links.inside, &between = links.links.between;
     nodes.inner = {rounded<BytesPerSecond>(1 / inner.beta.si()), rounded<Seconds>(inner.alpha.si())};
     cluster.workers = 0;
@@ -299,14 +300,14 @@ std::vector<std::string> doubts(const Cluster& cluster, const std::vector<Benchm
             fit.benchmark.file, 100 * with, message.benchmark.file, 100 * alone));
     }
   }
-  if (!from.inside.empty() && cluster.link.latency == Seconds{})
+  if (from.two_kinds() && cluster.link.latency == Seconds{})
     lines.push_back(fmt::format(
         "{}: a message between hosts has no more latency than one inside. Were these NCCL's trees (measure with "
         "NCCL_ALGO=Ring)? Or is what a collective costs to begin not told from latency: add a run on another number of "
         "hosts",
         from.collectives.front()->benchmark.file));
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-      nodes != nullptr && !from.inside.empty() && nodes->inner.latency == Seconds{})
+      nodes != nullptr && from.two_kinds() && nodes->inner.latency == Seconds{})
     lines.push_back(fmt::format("{}: collective cost, {}, leaves no latency to a message inside a host",
                                 from.inside.front()->benchmark.file, human_text(cluster.collective_cost)));
   return lines;

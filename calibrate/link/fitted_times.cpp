@@ -39,10 +39,7 @@ std::vector<FittedTime> fitted_times(const Cluster& cluster, const BenchmarkFit&
   for (const Benchmark::Row& row : fit.benchmark.rows) {
     FittedTime time{row.bytes, row.seconds, INFINITY, ""};
     for (const Protocol& protocol : protocols) {
-      const auto by_it = [&](const PathPrice& path) {
-        return PathPrice{path.alpha * protocol.latency_factor, path.beta / protocol.bandwidth_factor};
-      };
-      const LinkPrices by{by_it(links.between), by_it(links.inside)};
+      const LinkPrices by = links.scaled(protocol.latency_factor, 1 / protocol.bandwidth_factor);
       const double seconds = setup + terms_of(fit, row.bytes, by, two_kinds).time(by);
       if (seconds >= time.fitted) continue;
       time.fitted = seconds;

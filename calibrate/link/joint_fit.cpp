@@ -28,28 +28,15 @@ struct System {
   }
 };
 
-/// A message between hosts has the latency of one inside as well, where the two are told apart.
-Row row_of(double setup, const Terms& terms, bool two_kinds) {
-  Row row{};
-  row[kSetup] = setup;
-  row[kInnerAlpha] = terms.inside.messages + (two_kinds ? terms.between.messages : 0);
-  row[kAlpha] = terms.between.messages;
-  row[kInnerBeta] = terms.inside.bytes;
-  row[kBeta] = terms.between.bytes;
-  return row;
-}
-
 void add_collective(System& system, const BenchmarkFit& fit, const LinkPrices& links, bool two_kinds) {
   if (!fit.has_lines()) {
     for (const Benchmark::Row& measured : fit.benchmark.rows)
       system.add(row_of(1, terms_of(fit, measured.bytes, links, two_kinds), two_kinds), measured.seconds);
     return;
   }
-  Terms messages = terms_of(fit, 1, links, two_kinds), bytes;
-  bytes.between.bytes = std::exchange(messages.between.bytes, 0);
-  bytes.inside.bytes = std::exchange(messages.inside.bytes, 0);
-  system.add(row_of(1, messages, two_kinds), fit.fit.launch);
-  system.add(row_of(0, bytes, two_kinds), fit.fit.slope);
+  const Terms of_a_byte = terms_of(fit, 1, links, two_kinds);
+  system.add(row_of(1, of_a_byte.scaled(1, 0), two_kinds), fit.fit.launch);
+  system.add(row_of(0, of_a_byte.scaled(0, 1), two_kinds), fit.fit.slope);
 }
 
 /// @param links  to choose segments by
@@ -113,11 +100,6 @@ std::vector<LinkPrices> starts_for(const LinkSources& sources) {
         if (starts.empty() || !any_will_do)
           starts.push_back({{Seconds(alpha), SecondsPerByte(beta)}, {Seconds(1e-6), SecondsPerByte(beta * inside)}});
   return starts;
-}
-
-LinkPrices links_of(const std::vector<double>& x) {
-  return {{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
-          {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])}};
 }
 
 /// Of the relative deviations, with what is the cheapest at these coefficients.

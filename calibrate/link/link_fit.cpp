@@ -23,7 +23,7 @@ Algorithm default_algorithm(Operation operation) {
   throw std::invalid_argument(fmt::format("there is no algorithm for {}", name_of(operation)));
 }
 
-/// What runs over two kinds of links and is no algorithm of NCCL's with one NIC.
+/// What runs over two kinds of links. NCCL's trees do, too, but come with a run inside one host (cluster.cpp).
 bool is_left_out(Algorithm algorithm) {
   return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring;
 }
@@ -102,7 +102,7 @@ Terms chosen_terms(const BenchmarkFit& fit, double n, const LinkPrices& links, b
   choice.algorithm = fit.algorithm;
   choice.pipeline_segments.value = fit.segments;
   const CollectiveCall call =
-      decide(benchmark.operation, choice, Bytes(n), benchmark.ranks, prices, machines, {}, {}, kOfNccl);
+      decide(benchmark.operation, choice, Bytes(n), benchmark.ranks, prices, machines, {}, {}, kAlgorithmsOfNccl);
   const CostTerms cost = cost_of(call, benchmark.ranks);
   const auto of = [&](Path path) {
     return Terms::OfLinks{cost.messages[static_cast<std::size_t>(path)],

@@ -31,7 +31,7 @@ struct RangeFit {
 struct BenchmarkFit {
   Benchmark benchmark;
   std::string what;                            ///< "all-reduce by ring, 8 ranks on 2 hosts"
-  Algorithm algorithm = Algorithm::automatic;  ///< of a collective; automatic: of NCCL's the quickest for each size
+  Algorithm algorithm = Algorithm::automatic;  ///< of a collective; automatic: for each size the quickest of NCCL's
   std::optional<int> segments{};  ///< of a pipelined tree; empty: for each size the cheapest number, as "auto" has
   int nics = 1;                   ///< of a host, of NCCL's trees or choice; 1: all of them as one
   double rounds = 1;              ///< messages one after another
@@ -55,6 +55,11 @@ struct BenchmarkFit {
 /// α and β of a message between hosts, which passes both kinds of links, and of one inside.
 struct LinkPrices {
   PathPrice between, inside;
+
+  [[nodiscard]] LinkPrices scaled(double alpha, double beta) const {
+    const auto one = [&](const PathPrice& path) { return PathPrice{path.alpha * alpha, path.beta * beta}; };
+    return {one(between), one(inside)};
+  }
 };
 
 /// What n bytes of a benchmark cost: T = messages·α + bytes·β of either kind, + S of a collective.
@@ -68,6 +73,10 @@ struct Terms {
     return between.messages * links.between.alpha.si() + between.bytes * links.between.beta.si() +
            inside.messages * links.inside.alpha.si() + inside.bytes * links.inside.beta.si();
   }
+  [[nodiscard]] Terms scaled(double by_messages, double by_bytes) const {
+    return {{between.messages * by_messages, between.bytes * by_bytes},
+            {inside.messages * by_messages, inside.bytes * by_bytes}};
+  }
 };
 /// @param links      choose what depends on them: segments, and the quickest algorithm
 /// @param two_kinds  whether links inside hosts are others than those between them; otherwise all is `between`
@@ -75,8 +84,6 @@ Terms terms_of(const BenchmarkFit& fit, double n, const LinkPrices& links, bool 
 
 /// "ring", or what NCCL chooses from.
 std::string algorithm_text(Algorithm algorithm);
-/// Those that `automatic` stands for: the all-reduces that NCCL's own choice is between.
-inline constexpr Algorithm kOfNccl[] = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
 
 /// Those that a benchmark of the collective can be fitted to: all but what runs over two kinds of links, which one
 /// benchmark does not tell apart.
@@ -85,7 +92,7 @@ std::vector<Algorithm> algorithms_to_fit(Operation operation);
 struct FitOptions {
   Algorithm algorithm = Algorithm::automatic;  ///< automatic: ring, or what the collective has instead
   std::optional<int> segments{};               ///< of a pipelined tree; empty: "auto"
-  bool as_nccl_chooses = false;                ///< all-reduce: between kOfNccl, for each size; others: ring
+  bool as_nccl_chooses = false;                ///< all-reduce: among kAlgorithmsOfNccl, for each size; others: ring
   int nics = 1;                                ///< of a host, of NCCL's trees or choice; 1: all of them as one
 };
 

@@ -53,10 +53,7 @@ std::vector<Sample> samples_of(const LinkSources& sources) {
   return samples;
 }
 
-LinkPrices scaled(const LinkPrices& links, const Factors& by) {
-  const auto one = [&](const PathPrice& path) { return PathPrice{path.alpha * by.alpha, path.beta * by.beta}; };
-  return {one(links.between), one(links.inside)};
-}
+LinkPrices scaled(const LinkPrices& links, const Factors& by) { return links.scaled(by.alpha, by.beta); }
 
 class Fitter {
  public:
@@ -145,20 +142,13 @@ class Fitter {
       const Sample& sample = samples_[i];
       const Factors& by = solution.protocols[solution.of_sample[i]];
       const Terms terms = terms_by(sample, solution.links, by);
-      std::vector<double> row(kColumns);
-      row[kSetup] = with_setup_ ? sample.setup : 0;
-      if (with_inner) row[kInnerAlpha] = (terms.inside.messages + terms.between.messages) * by.alpha;
-      row[kAlpha] = terms.between.messages * by.alpha;
-      row[kInnerBeta] = terms.inside.bytes * by.beta;
-      row[kBeta] = terms.between.bytes * by.beta;
-      rows.push_back(row);
+      const auto row = row_of(with_setup_ ? sample.setup : 0, terms.scaled(by.alpha, by.beta), with_inner);
+      rows.emplace_back(row.begin(), row.end());
       targets.push_back(sample.seconds);
     }
     try {
       const auto x = solve_relative(rows, targets).coefficients;
-      solution.links = {{{Seconds(x[kInnerAlpha] + x[kAlpha]), SecondsPerByte(x[kBeta])},
-                         {Seconds(x[kInnerAlpha]), SecondsPerByte(x[kInnerBeta])}},
-                        x[kSetup]};
+      solution.links = {links_of(x), x[kSetup]};
       const auto is_sound = [](double beta) { return beta > 0 && 1 / beta <= *bandwidth_limits.max; };
       return is_sound(x[kBeta]) && (!with_inner || is_sound(x[kInnerBeta]));
     } catch (const std::invalid_argument&) {
@@ -175,13 +165,10 @@ class Fitter {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const std::size_t by = solution.of_sample[i];
       const Terms terms = terms_by(samples_[i], links, solution.protocols[by]);
-      Terms latency = terms, bandwidth = terms;
-      latency.between.bytes = latency.inside.bytes = 0;
-      bandwidth.between.messages = bandwidth.inside.messages = 0;
       std::vector<double> row(1 + 2 * protocols);
       row[0] = with_setup_ ? samples_[i].setup : 0;
-      row[1 + 2 * by] = latency.time(links.prices);
-      row[2 + 2 * by] = bandwidth.time(links.prices);
+      row[1 + 2 * by] = terms.scaled(1, 0).time(links.prices);
+      row[2 + 2 * by] = terms.scaled(0, 1).time(links.prices);
       rows.push_back(row);
       targets.push_back(samples_[i].seconds);
     }

@@ -151,12 +151,20 @@ struct Candidates {
     return choice.rings.value.value_or(tree_group() < p ? std::min(machines.nics, tree_group()) : 1);
   }
 
-  [[nodiscard]] bool can_be(const CollectiveAlgorithm& entry) const {
+  /// What keeps it from being carried out; "" where nothing does.
+  [[nodiscard]] std::string why_not(const CollectiveAlgorithm& entry) const {
     switch (entry.algorithm) {
-      case Algorithm::multi_ring: return rings() <= ring_group() && (rings() == 1 || rings() <= kMostBlocks / p);
-      case Algorithm::nccl_tree: return tree_pairs() <= tree_group() && tree_group() <= kMostChained;
-      case Algorithm::hierarchical: return p % group_size() == 0;
-      default: return true;
+      case Algorithm::multi_ring:
+        if (rings() > ring_group()) return fmt::format("{} rings in groups of {} participants", rings(), ring_group());
+        return rings() > 1 && rings() > kMostBlocks / p ? fmt::format("{} rings of {} participants", rings(), p) : "";
+      case Algorithm::nccl_tree:
+        if (tree_pairs() > tree_group())
+          return fmt::format("{} pairs of trees in groups of {} participants", tree_pairs(), tree_group());
+        return tree_group() > kMostChained ? fmt::format("a chain of {} participants", tree_group()) : "";
+      case Algorithm::hierarchical:
+        return p % group_size() != 0 ? fmt::format("group size {} does not divide {} participants", group_size(), p)
+                                     : "";
+      default: return "";
     }
   }
   /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
@@ -170,7 +178,7 @@ struct Candidates {
     std::vector<CollectiveCall> all;
     const auto add = [&](std::span<const Algorithm> among, bool copies) {
       for (const CollectiveAlgorithm& entry : kAlgorithms)
-        if (entry.operation == operation && may_choose(among, entry.algorithm, operation) && can_be(entry) &&
+        if (entry.operation == operation && may_choose(among, entry.algorithm, operation) && why_not(entry).empty() &&
             (copies || is_of_its_own(entry)))
           for (CollectiveCall& call : of(entry)) all.push_back(call);
     };
@@ -181,6 +189,7 @@ struct Candidates {
   }
 
   [[nodiscard]] std::vector<CollectiveCall> of(const CollectiveAlgorithm& entry) const {
+    if (const std::string why = why_not(entry); !why.empty()) throw std::invalid_argument(why);
     CollectiveCall call{&entry, {}, n, {}, among, placement};
     CollectiveParameters& parameters = call.parameters;
     if (entry.algorithm == Algorithm::hierarchical) return hierarchical(call);
@@ -190,11 +199,6 @@ struct Candidates {
       parameters.group_size = ring_group();
       parameters.rings = rings();
       parameters.nics = machines.nics;
-      if (parameters.rings > parameters.group_size)
-        throw std::invalid_argument(
-            fmt::format("{} rings in groups of {} participants", parameters.rings, parameters.group_size));
-      if (parameters.rings > 1 && parameters.rings > kMostBlocks / p)
-        throw std::invalid_argument(fmt::format("{} rings of {} participants", parameters.rings, p));
     }
     return {call};
   }
@@ -210,11 +214,6 @@ struct Candidates {
     tree.group_fits = fits_a_machine(tree.group_size);
     tree.rings = tree_pairs();
     tree.nics = machines.nics;
-    if (tree.rings > tree.group_size)
-      throw std::invalid_argument(
-          fmt::format("{} pairs of trees in groups of {} participants", tree.rings, tree.group_size));
-    if (tree.group_size > kMostChained)
-      throw std::invalid_argument(fmt::format("a chain of {} participants", tree.group_size));
     tree.segments =
         choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(n, p, prices, tree);
     return tree;
@@ -222,7 +221,6 @@ struct Candidates {
 
   [[nodiscard]] std::vector<CollectiveCall> hierarchical(CollectiveCall call) const {
     const int g = call.parameters.group_size = group_size();
-    if (p % g != 0) throw std::invalid_argument(fmt::format("group size {} does not divide {} participants", g, p));
     call.parameters.group_fits = fits_a_machine(g);
     std::vector<CollectiveCall> all;
     for (const Algorithm between : algorithms_between(call.algorithm->operation)) {

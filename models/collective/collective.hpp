@@ -100,6 +100,9 @@ CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes
                       const Machines& machines, const Communicators& among = {}, const CallTime& time_of = {},
                       std::span<const Algorithm> library = {});
 
+/// NCCL's own, of those here.
+inline constexpr Algorithm kAlgorithmsOfNccl[] = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
+
 /// Whether "auto" may choose the algorithm for the operation.
 bool may_choose(std::span<const Algorithm> library, Algorithm algorithm, Operation operation);
 

@@ -10,7 +10,9 @@
 // fat trees, tori and dragonflies are numbered as routes first take them, and cost nothing before.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +43,13 @@ class Fabric {
     const std::size_t before = route.size();
     append_(from, to, route);
     if (link_at_) number(route, before);
+  }
+
+  /// Of a route, or a part of one.
+  [[nodiscard]] Seconds latency(std::span<const int> hops) const {
+    Seconds sum{};
+    for (const int hop : hops) sum += links_[static_cast<std::size_t>(hop)].latency;
+    return sum;
   }
 
  private:

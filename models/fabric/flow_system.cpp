@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "models/fabric/partition.hpp"
 
@@ -71,9 +72,7 @@ class Folder {
 
   [[nodiscard]] Seconds delay(std::size_t f) const {
     if (!system_.latencies.empty()) return system_.latencies[f];
-    Seconds sum{};
-    for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h) sum += fabric_.links()[at(hops_[h])].latency;
-    return sum;
+    return fabric_.latency(std::span(hops_).subspan(first_hop(f), last_hop_[f] - first_hop(f)));
   }
 
   /// How many things the link of a hop stands for: as many as there are ends that can change places, where it is

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "models/collective/ring_latencies.hpp"
@@ -28,10 +29,7 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
   for (const Message& message : round) {
     fabric.append_route(message.from, message.to, hops);
     loads.resize(fabric.links().size());
-    double latency = 0.0;
-    for (std::size_t h = ends.back(); h < hops.size(); ++h)
-      latency += fabric.links()[static_cast<std::size_t>(hops[h])].latency.si();
-    latencies.push_back(latency);
+    latencies.push_back(fabric.latency(std::span(hops).subspan(ends.back())).si());
     ends.push_back(hops.size());
   }
   if (goes_around) latencies = even_latencies(round, std::move(latencies));

@@ -1,7 +1,6 @@
 #include "models/report/point_notes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <span>
@@ -191,9 +190,8 @@ void add_other_algorithms(const Scenario& scenario, const StepGraph& graph, std:
   if (!choice || !cluster.fits.empty()) return;  // fitted links have a note of their own
   const bool is_auto = choice->algorithm == Algorithm::automatic;
   if (cluster.algorithms.empty() && (cluster.protocols.empty() || !is_auto)) return;
-  constexpr std::array kOfNccl = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
   const std::span<const Algorithm> library =
-      cluster.algorithms.empty() ? std::span<const Algorithm>(kOfNccl) : cluster.algorithms;
+      cluster.algorithms.empty() ? std::span<const Algorithm>(kAlgorithmsOfNccl) : cluster.algorithms;
   std::set<std::string_view> others;
   for (const CollectiveCall& call : calls_of(graph, cluster.workers))
     if (!may_choose(library, call.algorithm->algorithm, call.algorithm->operation))

@@ -11,10 +11,10 @@
 
 #include "models/collective/ring_latencies.hpp"
 #include "models/fabric/fabric.hpp"
+#include "models/fabric/fingerprint.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/shard_placement.hpp"
-#include "models/fabric/fingerprint.hpp"
 
 namespace stepcast {
 namespace {
@@ -26,9 +26,7 @@ void set_latencies(FlowSystem& system, const Round& round, const Fabric& fabric)
   for (const Message& message : round) {
     route.clear();
     fabric.append_route(message.from, message.to, route);
-    Seconds sum{};
-    for (const int link : route) sum += fabric.links()[static_cast<std::size_t>(link)].latency;
-    latencies.push_back(sum.si());
+    latencies.push_back(fabric.latency(route).si());
   }
   for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
 }

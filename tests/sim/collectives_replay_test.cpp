@@ -71,6 +71,15 @@ Clusters clusters_of_all_topologies() {
   return clusters;
 }
 
+/// Of 4 workers and 2 NICs each, that add and copy for nothing.
+Cluster two_nodes() {
+  Cluster cluster = star(8);
+  cluster.reduction_cost = cluster.host_cost = {};
+  cluster.collective_cost = {};
+  cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
+  return cluster;
+}
+
 }  // namespace
 
 TEST_CASE("replay of a collective equals its closed form") {
@@ -119,10 +128,7 @@ TEST_CASE("a hierarchical all-reduce shares its NICs") {
   // 2 nodes of 4, 2 NICs: inside 2·3 rounds of n/4 over 100 GB/s and 3 us; between 2·1 rounds of n/8 each from
   // all 4 GPUs over 2 NICs of 10 Gb/s, that is n/4 through each, and 28 us.
   const Bytes n = 80_MB;
-  Cluster cluster = star(8);
-  cluster.reduction_cost = cluster.host_cost = {};
-  cluster.collective_cost = {};
-  cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
+  const Cluster cluster = two_nodes();
   // Recursive doubling between two machines is one round of n/4 each, n/2 through each NIC.
   std::vector<Case> cases;
   for (const Algorithm between : {Algorithm::ring, Algorithm::recursive_doubling}) {
@@ -145,10 +151,7 @@ TEST_CASE("several rings use all NICs") {
   // its own out of either node: 3 us, 25 us more for two of its 8 messages, + 5 MB / 10 Gb/s = 4.00925 ms. Inside,
   // workers send 10 MB at 100 GB/s. One ring: 10 MB over one NIC; four: 2.5 MB each, two on a NIC.
   const Bytes n = 80_MB;
-  Cluster cluster = star(8);
-  cluster.reduction_cost = cluster.host_cost = {};
-  cluster.collective_cost = {};
-  cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
+  const Cluster cluster = two_nodes();
   const auto with_rings = [&](const OrAuto<int>& rings, const Topology& topology) {
     Cluster other = cluster;
     other.topology = topology;
@@ -180,10 +183,7 @@ TEST_CASE("NCCL's tree uses all NICs, and a message up and one down at once") {
   // Before and after 2·3 rounds of 3 us inside, while the chains are filled or empty: 2 to 4 blocks at 100 GB/s and, in
   // the rounds between, no more than the NICs take.
   const Bytes n = 80_MB;
-  Cluster cluster = star(8);
-  cluster.reduction_cost = cluster.host_cost = {};
-  cluster.collective_cost = {};
-  cluster.topology = Nodes{4, Link{100_GBps, 3_us}, 2};
+  const Cluster cluster = two_nodes();
   std::vector<Case> cases;
   for (const int s : {1, 4}) {
     cases.push_back(
