@@ -331,38 +331,70 @@ def document(layers, name, description, source, batch, sample, optimizer):
     return "\n".join(lines) + "\n"
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+# The module, and the file -------------------------------------------------------------------------------------------
+
+def add_module(parser):
+    """The options that say which module it is, and what it takes."""
     parser.add_argument("what", metavar="MODULE:CALLABLE", help="what makes the module, such as torchvision.models:resnet50")
     parser.add_argument("--input", action="append", required=True, metavar="SIZES", help="one sample's shape without the batch: 3,224,224; once for each input")
-    parser.add_argument("--input-dtype", action="append", default=[], metavar="TYPE", help="torch type of each input, in order: float32 (the default), int64 for tokens")
     parser.add_argument("--args", default="[]", metavar="JSON", help="positional arguments of CALLABLE")
     parser.add_argument("--kwargs", default="{}", metavar="JSON", help="keyword arguments of CALLABLE")
     parser.add_argument("--path", action="append", default=[], metavar="FOLDER", help="where else to look for MODULE")
-    parser.add_argument("--leaf", action="append", default=[], metavar="NAME", help="module, by class or path, to trace as one call")
-    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="module, by class or path, or function that gets no layer")
-    parser.add_argument("--no-loss", action="store_true", help="no softmax and cross-entropy at the end")
+
+
+def add_document(parser):
+    """The options that a table's head takes over."""
     parser.add_argument("--name", help="what tables call it; by default CALLABLE")
     parser.add_argument("--description", default="", help="what it is")
-    parser.add_argument("--batch", type=int, default=32, help="samples per worker and step (32)")
+    parser.add_argument("--batch", type=int, default=32, help="samples per worker and pass (32)")
     parser.add_argument("--sample", default="image", help="what one sample is (image)")
     parser.add_argument("--optimizer", default="momentum", choices=["sgd", "momentum", "adam"], help="the update (momentum)")
     parser.add_argument("--output", default="-", metavar="PATH", help="the file to write; - is standard output")
+
+
+def make(options):
+    """The module, in training mode, and CALLABLE's name."""
+    sys.path[:0] = options.path
+    module_name, colon, callable_name = options.what.partition(":")
+    if not colon: raise ExportError("allowed is MODULE:CALLABLE, such as torchvision.models:resnet50")
+    called = getattr(importlib.import_module(module_name), callable_name)
+    return called(*json.loads(options.args), **json.loads(options.kwargs)).train(), callable_name
+
+
+def import_torch(program):
+    try:
+        import torch
+    except ImportError:
+        sys.exit(f"{program}: torch is missing for {sys.executable}; install Debian's python3-torch or PyPI's torch, or run it with another interpreter")
+    return torch
+
+
+def write(text, path):
+    """All of the file or nothing; - is standard output."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    beside = path + ".part"
+    with open(beside, "w", encoding="utf-8") as file: file.write(text)
+    os.replace(beside, path)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_module(parser)
+    parser.add_argument("--input-dtype", action="append", default=[], metavar="TYPE", help="torch type of each input, in order: float32 (the default), int64 for tokens")
+    parser.add_argument("--leaf", action="append", default=[], metavar="NAME", help="module, by class or path, to trace as one call")
+    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="module, by class or path, or function that gets no layer")
+    parser.add_argument("--no-loss", action="store_true", help="no softmax and cross-entropy at the end")
+    add_document(parser)
     return parser.parse_args()
 
 
 def main():
     options = arguments()
+    torch = import_torch("export_torch.py")
     try:
-        import torch
-    except ImportError:
-        sys.exit(f"export_torch.py: torch is missing for {sys.executable}; install Debian's python3-torch or PyPI's torch, or run it with another interpreter")
-    sys.path[:0] = options.path
-    module_name, colon, callable_name = options.what.partition(":")
-    if not colon: sys.exit(f"export_torch.py: {options.what}: allowed is MODULE:CALLABLE, such as torchvision.models:resnet50")
-    try:
-        make = getattr(importlib.import_module(module_name), callable_name)
-        module = make(*json.loads(options.args), **json.loads(options.kwargs)).train()
+        module, callable_name = make(options)
         types = options.input_dtype + ["float32"] * len(options.input)
         # Two samples, since a batch norm of one value a channel cannot train.
         examples = [torch.zeros([2] + [int(n) for n in sizes.split(",")], dtype=getattr(torch, kind)) for sizes, kind in zip(options.input, types)]
@@ -371,11 +403,7 @@ def main():
         sys.exit(f"export_torch.py: {options.what}: {error}")
     source = f"Shapes: {options.what}, traced by torch.fx {torch.__version__}; batch assumed."
     text = document(layers, options.name or callable_name, options.description, source, options.batch, options.sample, options.optimizer)
-    if options.output == "-": sys.stdout.write(text)
-    else:
-        beside = options.output + ".part"
-        with open(beside, "w", encoding="utf-8") as file: file.write(text)
-        os.replace(beside, options.output)
+    write(text, options.output)
     print(f"{len(layers)} layers, {sum(parameters_of(s) for _, s in layers):,} parameters, {sum(macs_of(s) for _, s in layers):,} multiply-accumulates with weights", file=sys.stderr)
 
 

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""measure_torch.py on PyTorch's CPU: which gradients are ready when, and a table from the command line. 77: no torch here."""
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+sys.path.insert(0, str(SCENARIOS))
+sys.dont_write_bytecode = True
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    print(f"skipped: torch is missing for {sys.executable}")
+    sys.exit(77)
+import measure_torch as measure
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.frozen, self.last, self.unused = nn.Linear(4, 5), nn.Linear(5, 5), nn.Linear(5, 3), nn.Linear(2, 2)
+        for p in self.frozen.parameters(): p.requires_grad_(False)
+
+    def forward(self, x): return self.last(self.frozen(torch.relu(self.first(x))))
+
+
+def train(model, timer, steps=8, passes=1):
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=1e-3)
+    for _ in range(steps):
+        for _ in range(passes):
+            with timer.forward(): loss = model(torch.randn(6, 4)).square().sum()
+            with timer.backward(): loss.backward()
+        with timer.update():
+            optimizer.step()
+            optimizer.zero_grad()
+    return timer
+
+
+class Hooks(unittest.TestCase):
+    def test_gradients_are_those_of_backward_in_its_order(self):
+        model = Net()
+        for passes in (1, 2):
+            times = train(model, measure.StepTimer(model, warm_up=2), passes=passes).medians()
+            names = [name for name, _ in times.gaps]
+            self.assertEqual({*names[:2]}, {"last.weight", "last.bias"})
+            self.assertEqual({*names[2:]}, {"first.weight", "first.bias"})
+            self.assertEqual(times.passes, passes)
+            self.assertTrue(times.forward > 0 and times.update > 0 and all(gap >= 0 for _, gap in times.gaps))
+
+    def test_a_gradient_is_there_when_it_is_said_to_be_ready(self):
+        model, seen = Net(), {}
+        timer = measure.StepTimer(model)
+        parameters = dict(model.named_parameters())
+        timer.ready = lambda name: seen.update({name: parameters[name].grad.clone()})
+        model(torch.randn(6, 4)).sum().backward()
+        self.assertEqual(len(seen), 4)
+        for name, gradient in seen.items(): self.assertTrue(torch.equal(gradient, parameters[name].grad), name)
+
+    def test_models_that_exchange_are_refused(self):
+        class DistributedDataParallel(Net): pass
+        with self.assertRaisesRegex(measure.MeasureError, "the module inside it"): measure.StepTimer(DistributedDataParallel())
+        with self.assertRaisesRegex(measure.MeasureError, "no device"): measure.StepTimer(nn.ReLU())
+        with self.assertRaisesRegex(measure.MeasureError, "float64"): measure.StepTimer(Net().double())
+
+
+class CommandLine(unittest.TestCase):
+    def run_script(self, *arguments, status=0):
+        run = subprocess.run([sys.executable, SCENARIOS / "measure_torch.py", *arguments, "--device", "cpu", "--warm-up", "1", "--steps", "4"], capture_output=True, text=True)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def test_a_table(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "net.json"
+            told = self.run_script("measure_test:Net", "--path", Path(__file__).parent, "--input", "4", "--batch", "6", "--optimizer", "adam", "--output", path).stderr
+            table = json.loads(path.read_text())
+        # 4·5 + 5 and 5·3 + 3; unused (2·2 + 2) has no gradient, frozen is not trained.
+        self.assertEqual((table["name"], table["batch"], table["parameters"], table["optimizer"]), ("Net", 6, 25 + 18, "adam"))
+        self.assertRegex(table["source"], "^Measured on a CPU with PyTorch .*: medians of 4 steps after 1;")
+        self.assertRegex(told, '4 gradients, 43 parameters; forward .*\n.*"measured": {"forward"')
+        self.assertIn("left out, since they had no gradient: unused.weight, unused.bias", told)
+
+    def test_tokens_and_mixed_precision(self):
+        table = json.loads(self.run_script("measure_test:Tokens", "--path", Path(__file__).parent, "--input", "7", "--input-dtype", "int64:50", "--compute-dtype", "bf16").stdout)
+        self.assertEqual((table["dtype"], table["gradients"][-1]["name"], table["gradients"][-1]["dims"]), ("fp32", "embed.weight", [50, 8]))
+
+    def test_what_cannot_be_timed_is_an_error(self):
+        own = ["--path", str(Path(__file__).parent)]
+        for arguments, message in ((["measure_test:Net", *own, "--input", "4", "--input-dtype", "int64"], "int64:N"),
+                                   (["measure_test:Net", *own, "--input", "5"], "mat1 and mat2"),
+                                   (["measure_test:Missing", *own, "--input", "5"], "Missing"),
+                                   (["measure_test", *own, "--input", "5"], "MODULE:CALLABLE"),
+                                   (["torch.nn:Flatten", "--input", "5"], "empty parameter list")):
+            error = self.run_script(*arguments, status=1).stderr
+            self.assertRegex(error, f"(?s)^measure_torch.py: {arguments[0]}: .*{message}")
+
+
+class Tokens(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.out = nn.Embedding(50, 8), nn.Linear(8, 50)
+
+    def forward(self, x): return self.out(self.embed(x))
+
+
+if __name__ == "__main__":
+    unittest.main()
