@@ -1,5 +1,6 @@
 #include "models/report/crossover.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,6 +19,22 @@ std::string speedup_text(double speedup) {
   for (int digits = 5; text == "1" && speedup != 1.0 && digits < 11; ++digits)
     text = fmt::format("{:.{}g}", speedup, digits);
   return text + "x";
+}
+
+/// Whether it fits its device anywhere along the range: what does not has no worth.
+bool is_possible(const SituationCrossovers& situation, std::size_t alternative) {
+  const auto worths = situation.search.worths(alternative);
+  return std::any_of(worths.begin(), worths.end(), [](const auto& at) { return at.second > 0; });
+}
+
+/// The largest speedup over the reference, and where.
+std::vector<std::string> most_texts(const Crossovers& c, const SituationCrossovers& situation,
+                                    std::size_t alternative) {
+  if (!is_possible(situation, alternative)) return {"impossible", ""};
+  if (situation.alternatives[alternative] == c.reference) return {"", ""};
+  const CrossoverSearch::Most most = situation.search.most(alternative);
+  // The reference has no worth where it does not fit its device.
+  return {std::isinf(most.speedup) ? "alone" : speedup_text(most.speedup), "at " + human_value(c.range, most.value)};
 }
 
 std::string headline(const Crossovers& c) {
@@ -44,11 +61,8 @@ std::string to_text(const Crossovers& c) {
       for (const std::string& axis : c.arrangement.situation_axes) row.push_back(value_on(situation.coordinates, axis));
       for (const std::string& axis : c.arrangement.alternative_axes)
         row.push_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
-      const CrossoverSearch::Most most = situation.search.most(i);
       row.push_back(is_reference ? "is the reference" : stretches_text(c.range, situation.search.pays(i), "never"));
-      // The reference has no worth where it does not fit its device.
-      row.push_back(is_reference ? "" : std::isinf(most.speedup) ? "alone" : speedup_text(most.speedup));
-      row.push_back(is_reference ? "" : "at " + human_value(c.range, most.value));
+      for (std::string& text : most_texts(c, situation, i)) row.push_back(std::move(text));
       row.push_back(stretches_text(c.range, situation.search.fastest(i), "-"));
       table.add(row);
     }
@@ -108,13 +122,17 @@ Json crossover_document(const Crossovers& c, const Json& manifest) {
   for (const SituationCrossovers& situation : c.situations) {
     Json alternatives = Json::array();
     for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
-      const CrossoverSearch::Most most = situation.search.most(i);
+      Json most = nullptr;
+      if (is_possible(situation, i)) {
+        const CrossoverSearch::Most found = situation.search.most(i);
+        most = {{"speedup", found.speedup}, {"at", value(found.value)}};
+      }
       Json worths = Json::array();
       for (const auto& [x, worth] : situation.search.worths(i)) worths.push_back(Json::array({value(x), worth}));
       alternatives.push_back({{"coordinates", coordinates_json(c.arrangement.alternatives[situation.alternatives[i]])},
                               {"pays", stretches(situation.search.pays(i))},
                               {"fastest", stretches(situation.search.fastest(i))},
-                              {"most", {{"speedup", most.speedup}, {"at", value(most.value)}}},
+                              {"most", std::move(most)},
                               {"worths", std::move(worths)}});
     }
     json["situations"].push_back(

@@ -37,7 +37,7 @@ std::string to_text(const Solutions& s) {
     for (const std::string& axis : s.axes) row.push_back(value_on(point.coordinates, axis));
     if (s.goal) row.push_back(stretches_text(s.range, point.search.reached(), "never"));
     const GoalSearch::Best best = point.search.best();
-    if (best.worth == 0) row.insert(row.end(), {"-", "", "-"});
+    if (best.worth == 0) row.insert(row.end(), {"impossible", "", "-"});  // it fits its device nowhere
     else
       row.insert(row.end(), {s.figure->text(value_of(*s.figure, best.worth)), "at " + human_value(s.range, best.value),
                              stretches_text(s.range, point.search.near_best(), "-")});

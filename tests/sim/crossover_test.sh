@@ -13,6 +13,8 @@ transcript crossover crossover-collectives "$scenarios/collectives.json" --along
 transcript crossover crossover-run "$scenarios/pufferfish-resnet18.json" --along /cluster/link/bandwidth=1Gbps..100Gbps --over 'variant=Pufferfish'
 transcript crossover crossover-replay "$scenarios/collectives.json" --along size=1KiB..1GiB --grid 5 --point algorithm=ring --point algorithm=halving-doubling --set /cluster/workers=8 --evaluator replay --jobs 2 2>/dev/null
 transcript crossover crossover-among "$scenarios/quickstart.json" --along /cluster/link/latency=0us..1ms --among variant --among bandwidth --point workload=resnet50-v100 --point workers=8 --point workers=64 --over bandwidth=25Gbps
+# A batch of 16 is too much for the device unless all blocks are computed again.
+transcript crossover crossover-memory "$scenarios/plan-llm.json" --along /cluster/link/bandwidth=100Gbps..800Gbps --set /workload/batch=16 --evaluator equations
 
 # The example of the help runs.
 example=$("$program" crossover --help | sed -n 's/^Example: stepcast //p')

@@ -11,6 +11,7 @@ transcript solve solve-efficiency "$scenarios/pipe-sgd.json" --along /cluster/li
 transcript solve solve-quickstart "$scenarios/quickstart.json" --along bandwidth=1Gbps..400Gbps --for efficiency=0.9 --point workload=resnet50-v100 --point workers=16 --point workers=64
 transcript solve solve-bucket "$scenarios/quickstart.json" --along /strategy/exchange/bucket_cap=1MiB..64MiB:x2 --set '/variants=[]' --set '/strategy={"kind":"all-reduce","exchange":{"grouping":"bucketed"}}' --point workers=16
 transcript solve solve-workers "$scenarios/nics.json" --along /cluster/workers=8..128:8 --for busbw=400Gbps --point size=32MB
+transcript solve solve-memory "$scenarios/plan-llm.json" --along /cluster/link/bandwidth=100Gbps..800Gbps --for efficiency=1 --set /workload/batch=16 --evaluator equations
 transcript solve solve-run "$scenarios/pufferfish-resnet18.json" --along /cluster/link/bandwidth=1Gbps..100Gbps --for run=1h
 
 # The example of the help runs.
