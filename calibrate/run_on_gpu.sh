@@ -84,6 +84,8 @@ limited() {
 }
 reserved=40  # s, for a profile of what was measured, and for packing
 
+# Where the toolkit is not on the PATH, CMake finds nvcc all the same, but nobody finds compute-sanitizer.
+PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
 build=build/gpu
 architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
 nvidia-smi >"$out/nvidia-smi.txt"

@@ -357,7 +357,10 @@ def make(options):
     sys.path[:0] = options.path
     module_name, colon, callable_name = options.what.partition(":")
     if not colon: raise ExportError("allowed is MODULE:CALLABLE, such as torchvision.models:resnet50")
-    called = getattr(importlib.import_module(module_name), callable_name)
+    try:
+        called = getattr(importlib.import_module(module_name), callable_name)
+    except (ImportError, AttributeError) as error:
+        raise ExportError(f"{error}; --path FOLDER looks for modules elsewhere, too") from error
     return called(*json.loads(options.args), **json.loads(options.kwargs)).train(), callable_name
 
 

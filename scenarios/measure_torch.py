@@ -2,12 +2,13 @@
 """Times training steps of a PyTorch model on one device and writes a workload with times (workloads/*.json): forward,
 when each gradient is ready in backward, the update. Any model will do; its layers need not be known to stepcast.
 
-In a training loop of your own, on one worker, without DDP or FSDP around the model:
+In a training loop of your own, on one worker, without DDP or FSDP around the model (of DDP, give ddp.module and train
+under ddp.no_sync()):
 
     from measure_torch import StepTimer         # PYTHONPATH=.../scenarios
 
-    timer = StepTimer(model)
-    for inputs, labels in batches:              # 50 steps or so
+    timer = StepTimer(model)                    # times 40 steps after 10, and then does nothing any more
+    for inputs, labels in batches:
         with timer.forward():
             loss = criterion(model(inputs), labels)
         with timer.backward():
@@ -15,18 +16,23 @@ In a training loop of your own, on one worker, without DDP or FSDP around the mo
         with timer.update():
             optimizer.step()
             optimizer.zero_grad()
-    timer.write("workloads/my-net.json", batch=32, optimizer="adam")
+        if timer.is_complete: break
+    timer.write("workloads/my-net.json", batch=32, optimizer=optimizer)
 
-Several passes of forward and backward before an update are `accumulation`. Of a module that is called with tensors and
-whose loss is softmax and cross-entropy, the same from the command line, on random inputs:
+Clipping, unscaling and the like between backward and update count as update, what stands between forward and backward
+as forward; what lies between the steps, as loading data, is told and left out. Several passes of forward and backward
+before an update are `accumulation`. All of the models that a step trains together go into one torch.nn.ModuleList.
+Optimizers that call a closure cannot be timed.
+
+Of a module that is called with tensors and whose loss is softmax and cross-entropy, the same from the command line, on
+random inputs:
 
     measure_torch.py torchvision.models:resnet50 --input 3,224,224 --batch 32 --output workloads/my-resnet50.json
     measure_torch.py mynet:Net --path . --input 128 --input-dtype int64:30522 --compute-dtype bf16 --optimizer adam
 
 Times are CUDA events on the stream that computes, so that the device need not wait for this program, and medians over
-the steps after the first ten. Gradients are marked in every second step: marks cost a little, and backward takes what it
-takes without them. What lies between the steps, as loading data, is told and left out. `--device cpu` and models on the
-CPU are timed by the CPU's clock. Needs torch; stepcast itself does not.
+the steps. Gradients are marked by hooks in half of the steps only, and backward takes what it takes in the others.
+Models on the CPU are timed by its clock. Needs torch; stepcast itself does not.
 """
 import argparse
 import contextlib
@@ -36,6 +42,7 @@ import math
 import statistics
 import sys
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,11 +68,12 @@ class Span:
 class Pass:
     forward: Span
     backward: Span = None
-    ready: dict = field(default_factory=dict)  # by gradient; empty in passes without marks
+    ready: dict = field(default_factory=dict)  # by gradient; empty where the step is not marked
 
 
 @dataclass
 class Step:
+    is_marked: bool
     passes: list = field(default_factory=list)
     update: Span = None
 
@@ -77,7 +85,7 @@ class Times:
     forward: float
     gaps: list  # of (gradient, since the one before), in the order in which they are ready; together all of backward
     update: float
-    between: float  # from step to step, in none of these
+    between: float  # from one step's update to the next one's forward
     passes: int  # of a step
     steps: int
     backward_quartiles: tuple
@@ -88,76 +96,115 @@ class Times:
 
 
 class Steps:
-    """What a worker did when."""
+    """What a worker did when: `steps` of its steps after `warm_up` others."""
 
-    LEAST = 4  # steps, half of them with marks
+    LEAST = 6  # of which at least two are marked, and two are not
 
-    def __init__(self, now, warm_up):
-        self.now, self.warm_up = now, warm_up
-        self.done, self.step, self.span = [], Step(), None
+    def __init__(self, now, warm_up, steps):
+        if warm_up < 0 or steps < self.LEAST: raise MeasureError(f"{warm_up} steps of warm-up and {steps} that count; at least 0 and {self.LEAST}")
+        self.now, self.warm_up, self.steps = now, warm_up, steps
+        self.done, self.inside = [], None
+        self._begin_step()
+
+    @property
+    def is_complete(self):
+        return len(self.done) >= self.warm_up + self.steps
+
+    def _begin_step(self):
+        # The Thue-Morse sequence, which has no period that a training loop could share.
+        self.step = Step(is_marked=bin(len(self.done)).count("1") % 2 == 1)
+
+    def watch(self):
+        """A pass with marks begins: ready() is to be called from now on."""
+
+    def unwatch(self):
+        """It has ended."""
+
+    def _begin(self, what):
+        """Whether the part is to be timed, and the last pass of its step so far."""
+        if self.inside: raise MeasureError(f"{what}() inside {self.inside}(); forward, backward and update follow each other")
+        return not self.is_complete, self.step.passes[-1] if self.step.passes else None
 
     @contextlib.contextmanager
-    def _timed(self, what):
-        if self.span: raise MeasureError(f"{what}() inside another one; forward, backward and update follow each other")
-        self.span = span = Span(self.now())
+    def _span(self, what):
+        """Now to the end; a part that raises ends its step, which does not count then."""
+        self.inside = what
         try:
+            span = Span(self.now())
             yield span
             span.end = self.now()
+        except BaseException:
+            self.unwatch()
+            self._begin_step()
+            raise
         finally:
-            self.span = None
+            self.inside = None
 
     @contextlib.contextmanager
     def forward(self):
-        with self._timed("forward") as span: yield
+        is_timed, last = self._begin("forward")
+        if not is_timed:
+            yield
+            return
+        if last and not last.backward:
+            raise MeasureError("forward() a second time without backward(); all that is computed forward for one backward, by other models too, goes into one forward(), and validation into none")
+        if self.step.is_marked: self.watch()
+        with self._span("forward") as span: yield
         self.step.passes.append(Pass(span))
 
     @contextlib.contextmanager
     def backward(self):
-        if not self.step.passes or self.step.passes[-1].backward:
-            raise MeasureError("backward() without a forward() of its own before it")
-        with self._timed("backward") as span:
-            self.step.passes[-1].backward = span
+        is_timed, last = self._begin("backward")
+        if not is_timed:
             yield
+            return
+        if not last or last.backward: raise MeasureError("backward() without a forward() of its own before it")
+        with self._span("backward") as span:
+            last.backward = span
+            yield
+        if self.step.is_marked: self.unwatch()
 
     @contextlib.contextmanager
     def update(self):
-        if not self.step.passes or not self.step.passes[-1].backward:
-            raise MeasureError("update() without backward() before it; each step is forward, backward, update")
-        with self._timed("update") as span: yield
+        is_timed, last = self._begin("update")
+        if not is_timed:
+            yield
+            return
+        if not last or not last.backward:
+            raise MeasureError("update() without backward() before it; each step is forward, backward, update, and what a closure computes is in none of these")
+        with self._span("update") as span: yield
         self.step.update = span
         self.done.append(self.step)
-        self.step = Step()
+        self._begin_step()
 
     def ready(self, gradient):
         """A gradient has been added up; of several times in a pass the last one counts."""
-        if len(self.done) % 2 == 0 or not self.step.passes: return
-        last = self.step.passes[-1]
-        if last.backward and last.backward.end is None: last.ready[gradient] = self.now()
+        if self.inside == "backward" and self.step.is_marked: self.step.passes[-1].ready[gradient] = self.now()
 
     def times(self, seconds):
         """Medians over the steps after those of the warm-up."""
         kept = self.done[self.warm_up :]
         if len(kept) < self.LEAST:
-            raise MeasureError(f"{len(self.done)} steps, of which the first {self.warm_up} warm up; time at least {self.warm_up + self.LEAST}")
+            raise MeasureError(f"{len(self.done)} steps that update() ended, of which the first {self.warm_up} warm up; {self.LEAST} after these is the least, {self.steps} are wanted")
         counts = {len(step.passes) for step in kept}
-        if len(counts) > 1:
-            raise MeasureError(f"steps of {min(counts)} to {max(counts)} passes; a workload's steps all have as many: time such alone")
-        passes = [a_pass for step in kept for a_pass in step.passes]
-        marked, plain = [p for p in passes if p.ready], [p for p in passes if not p.ready]
-        if not marked: raise MeasureError("no parameter had a gradient; is the model the one that was given?")
+        if len(counts) > 1: raise MeasureError(f"steps of {min(counts)} to {max(counts)} passes; a workload's steps all have as many: time such alone")
 
-        def length(span): return seconds(span.begin, span.end)
+        def forward(a_pass): return seconds(a_pass.forward.begin, a_pass.backward.begin)
+
+        def backward(a_pass): return seconds(a_pass.backward.begin, a_pass.backward.end)
+
+        def update(step): return seconds(step.passes[-1].backward.end, step.update.end)
 
         def between(step, following):
-            busy = sum(length(p.forward) + length(p.backward) for p in following.passes) + length(following.update)
+            busy = sum(forward(p) + backward(p) for p in following.passes) + update(following)
             return seconds(step.update.end, following.update.end) - busy
 
-        backward = [length(p.backward) for p in plain]
-        low, middle, high = statistics.quantiles(backward, n=4)
-        return Times(forward=statistics.median(length(p.forward) for p in passes),
-                     gaps=self._gaps(marked, statistics.median(backward), seconds),
-                     update=statistics.median(length(step.update) for step in kept),
-                     between=max(0.0, statistics.median(map(between, kept, kept[1:]))),
+        marked = [p for step in kept if step.is_marked for p in step.passes]
+        plain = [p for step in kept if not step.is_marked for p in step.passes]
+        low, middle, high = statistics.quantiles(map(backward, plain), n=4)
+        return Times(forward=statistics.median(map(forward, plain)), gaps=self._gaps(marked, middle, seconds),
+                     update=statistics.median(map(update, kept)),
+                     between=max(0.0, statistics.median(between(*pair) for pair in zip(kept, kept[1:]) if not pair[1].is_marked)),
                      passes=counts.pop(), steps=len(kept), backward_quartiles=(low, high))
 
     @staticmethod
@@ -166,9 +213,10 @@ class Steps:
         gradients = set(marked[0].ready)
         for other in marked:
             if odd := gradients ^ set(other.ready):
-                raise MeasureError(f"{sorted(odd)[0]} has a gradient in some passes only; a workload has the same in each")
-        cost = statistics.median(seconds(p.backward.begin, p.backward.end) for p in marked) / backward
-        ready = sorted((statistics.median(seconds(p.backward.begin, p.ready[g]) for p in marked) / cost, g) for g in gradients)
+                raise MeasureError(f"{sorted(odd)[0]} has a gradient in some passes only; a workload has the same in each: time steps that train the same parameters")
+        if not gradients: raise MeasureError("no parameter had a gradient; is the model the one that is trained, by backward()?")
+        marks_cost = statistics.median(seconds(p.backward.begin, p.backward.end) for p in marked) / backward
+        ready = sorted((statistics.median(seconds(p.backward.begin, p.ready[g]) for p in marked) / marks_cost, g) for g in gradients)
         ends = [at for at, _ in ready[:-1]] + [backward]
         return [(g, end - begin) for (_, g), begin, end in zip(ready, [0.0, *ends], ends)]
 
@@ -182,24 +230,41 @@ class Gradient:
     dims: list
     dtype: str  # fp32, bf16, fp16
 
+    @property
+    def elements(self):
+        return math.prod(self.dims)
+
+
+DTYPES = ("fp32", "tf32", "bf16", "fp16")
+
 
 def duration(seconds, digits=6):
-    return f"{seconds * 1e6:.{digits}g}us" if seconds < 1e-3 else f"{seconds * 1e3:.{digits}g}ms"
+    scale, unit = (1e6, "us") if seconds < 1e-3 else (1e3, "ms") if seconds < 1 else (1, "s")
+    return f"{seconds * scale:.{digits}g}{unit}"
 
 
 def dtype_of(gradients):
     types = {gradient.dtype for gradient in gradients}
-    if len(types) > 1: raise MeasureError(f"gradients of {' and '.join(sorted(types))}; a workload has one type")
+    if len(types) > 1: raise MeasureError(f"gradients of {' and '.join(sorted(types))}; a workload has one type: say which by dtype=")
     return types.pop()
+
+
+def optimizer_kind(optimizer):
+    """sgd, momentum or adam, by the state that it keeps: of a name, or of an optimizer of torch."""
+    name = (optimizer if isinstance(optimizer, str) else type(optimizer).__name__).lower()
+    if name == "sgd" and any(group.get("momentum") for group in getattr(optimizer, "param_groups", [])): return "momentum"
+    kinds = {"sgd": "sgd", "momentum": "momentum", "adam": "adam", "adamw": "adam", "nadam": "adam", "radam": "adam"}
+    if name not in kinds: raise MeasureError(f"optimizer {name}; allowed are sgd (no state), momentum (one vector of state) and adam (two): say which one it is like")
+    return kinds[name]
 
 
 def document(times, gradients, head):
     """The workload, as text; `head` has what the times do not say: name, source, batch, ..."""
-    head = {"$schema": "../workload.schema.json", **head, **({"accumulation": times.passes} if times.passes > 1 else {}),
-            "parameters": sum(math.prod(gradients[name].dims) for name, _ in times.gaps),
+    head = {**head, **({"accumulation": times.passes} if times.passes > 1 else {}),
+            "parameters": sum(gradients[name].elements for name, _ in times.gaps),
             "forward": duration(times.forward), "update": duration(times.update)}
     lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}," for key, value in head.items()]
-    tensors = [{"name": name, "elements": math.prod(gradients[name].dims), "gap": duration(gap), **({"dims": gradients[name].dims} if len(gradients[name].dims) > 1 else {})}
+    tensors = [{"name": name, "elements": gradients[name].elements, "gap": duration(gap), **({"dims": gradients[name].dims} if len(gradients[name].dims) > 1 else {})}
                for name, gap in times.gaps]
     return "\n".join(["{", *lines, '  "gradients": [', ",\n".join("    " + json.dumps(tensor, ensure_ascii=False) for tensor in tensors), "  ]", "}"]) + "\n"
 
@@ -210,48 +275,90 @@ def measured(times, batch, dtype, optimizer):
                        "optimizer": optimizer, "batch": batch, "dtype": dtype})
 
 
+def doubts(times, gradients):
+    """What a reader of the times should know of them."""
+    lines = []
+    low, high = times.backward_quartiles
+    if high - low > 0.1 * times.backward:
+        lines.append(f"half of the backward passes took {duration(low, 4)} to {duration(high, 4)}: time more steps, with nothing else on the device")
+    busy = times.passes * (times.forward + times.backward) + times.update
+    if times.between > 0.02 * (busy + times.between):
+        lines.append(f"left out: {duration(times.between, 4)} between steps, {times.between / (busy + times.between):.0%} of the time (loading data, logging)")
+    at, late = 0.0, 0
+    for name, gap in times.gaps:
+        at += gap
+        if at > 0.95 * times.backward: late += gradients[name].elements
+    whole = sum(gradients[name].elements for name, _ in times.gaps)
+    if late > 0.9 * whole and len(times.gaps) > 2:
+        lines.append(f"{late / whole:.0%} of the parameters have their gradients at the very end of backward, as from torch.compile, so that no exchange overlaps with it; DDP cuts compiled graphs at its buckets, which is not in this table")
+    return lines
+
+
 # PyTorch ------------------------------------------------------------------------------------------------------------
 
 
 class StepTimer(Steps):
-    """Times a model's training steps; see this file's beginning.
+    """Times a model's training steps; see this file's beginning. Make it where the model is on its device.
 
-    The first `warm_up` steps are not counted. Raises MeasureError where steps are not as a workload has them.
+    After `warm_up` and `steps` more it is complete, and costs nothing in a loop that goes on. Raises MeasureError where
+    steps are not as a workload has them.
     """
 
     TYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
-    OTHERS = {"DistributedDataParallel", "FullyShardedDataParallel", "DataParallel"}
+    EXCHANGING = {"DistributedDataParallel", "FullyShardedDataParallel", "DataParallel"}
 
-    def __init__(self, model, warm_up=10):
+    def __init__(self, model, warm_up=10, steps=40):
         import torch
 
-        self.torch = torch
-        if type(model).__name__ in self.OTHERS:
-            raise MeasureError(f"the model is in a {type(model).__name__}, whose exchange would be timed too; give and train the module inside it, on one device")
-        trained = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-        devices = {p.device for _, p in trained}
+        self.torch, self.model = torch, model
+        for module in model.modules():
+            if type(module).__name__ in self.EXCHANGING or any(base.__name__ == "FSDPModule" for base in type(module).__mro__):
+                raise MeasureError(f"the model has a {type(module).__name__}, whose exchange would be timed too; give and train the module inside it, on one device (of DDP ddp.module, under ddp.no_sync())")
+        if torch.distributed.is_available() and torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
+            print(f"measure_torch.py: {torch.distributed.get_world_size()} workers: what they exchange in backward would be timed too; train under ddp.no_sync(), or one worker", file=sys.stderr)
+        trained = self._trained()
+        devices = {p.device for p in trained.values()}
         if len(devices) != 1 or next(iter(devices)).type not in ("cuda", "cpu"):
             raise MeasureError(f"trained parameters on {', '.join(sorted(map(str, devices))) or 'no device'}; allowed is one CUDA device, or the CPU")
-        if odd := {str(p.dtype) for _, p in trained} - {f"torch.{name}" for name in self.TYPES}:
-            raise MeasureError(f"parameters of {sorted(odd)[0]}; allowed are {', '.join(self.TYPES)}")
         self.device = devices.pop()
-        super().__init__(self._event if self.device.type == "cuda" else time.perf_counter, warm_up)
-        self.gradients = {name: Gradient(name, list(p.shape), self.TYPES[str(p.dtype).removeprefix("torch.")]) for name, p in trained}
-        self._hooks = [self._hook(p, name) for name, p in trained]  # a node lives as long as someone has it
+        super().__init__(self._event if self.device.type == "cuda" else time.perf_counter, warm_up, steps)
+        self.gradients, self.sparse, self._hooks = {}, set(), []
+        self._describe(trained)
+
+    def _trained(self):
+        return {name.replace("_orig_mod.", ""): p for name, p in self.model.named_parameters() if p.requires_grad and p.numel() > 0}
+
+    def _describe(self, trained):
+        if odd := {str(p.dtype) for p in trained.values()} - {f"torch.{name}" for name in self.TYPES}:
+            raise MeasureError(f"parameters of {sorted(odd)[0]}; allowed are {', '.join(self.TYPES)}")
+        self.gradients = {name: Gradient(name, list(p.shape), self.TYPES[str(p.dtype).removeprefix("torch.")]) for name, p in trained.items()}
 
     def _event(self):
         event = self.torch.cuda.Event(enable_timing=True)
-        event.record()
+        event.record(self.torch.cuda.current_stream(self.device))
         return event
 
-    def _hook(self, parameter, name):
-        """Calls ready(name) when the parameter's gradient has been added to what it has; as DDP itself learns it."""
-        with self.torch.enable_grad():
-            node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
-        node.register_hook(lambda *_: self.ready(name))
-        return node
+    def watch(self):
+        """Hooks on the nodes that add up each parameter's gradient, as DDP has them, in the stream that computes."""
+        self.unwatch()
+        trained = self._trained()
+        self._describe(trained)
+        for name, parameter in trained.items():
+            with self.torch.enable_grad(): node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+            # A node lives as long as someone has it.
+            self._hooks.append((node, node.register_hook(lambda *_, name=name, parameter=parameter: self._added(name, parameter))))
+
+    def unwatch(self):
+        for _, handle in self._hooks: handle.remove()
+        self._hooks = []
+
+    def _added(self, name, parameter):
+        if parameter.grad is not None and parameter.grad.is_sparse: self.sparse.add(name)
+        self.ready(name)
 
     def medians(self):
+        if self.sparse:
+            raise MeasureError(f"{sorted(self.sparse)[0]} has a sparse gradient, of which workers exchange some rows only; a workload has dense ones (Embedding: sparse=False)")
         if self.device.type != "cuda": return self.times(lambda a, b: b - a)
         self.torch.cuda.synchronize(self.device)
         return self.times(lambda a, b: a.elapsed_time(b) / 1e3)
@@ -260,35 +367,44 @@ class StepTimer(Steps):
         if self.device.type == "cuda": return self.torch.cuda.get_device_name(self.device)
         return "a CPU"
 
-    def write(self, path, batch, optimizer="momentum", name=None, description="", sample="sample", dtype=None):
+    def write(self, path, batch, optimizer, name=None, description="", sample="sample", dtype=None, compute_dtype=None):
         """Writes the workload and says on standard error what is in it.
 
-        batch: samples of a pass. optimizer: sgd, momentum or adam, for the memory of its state. dtype: of the gradients,
-        where it is not the parameters' (tf32: fp32, multiplied so).
+        batch: samples of a pass. optimizer: the one that updates, or what it is like: sgd, momentum, adam, for the
+        memory of its state. dtype: of the gradients, where it is not the parameters'; tf32: fp32, multiplied so, as
+        PyTorch's convolutions are by default. compute_dtype: of forward and backward under torch.autocast.
         """
         times = self.medians()
-        dtype = dtype or dtype_of(self.gradients[name] for name, _ in times.gaps)
+        ready = [self.gradients[gradient] for gradient, _ in times.gaps]
+        dtype = dtype or dtype_of(ready)
+        for given in (dtype, compute_dtype or dtype):
+            if given not in DTYPES: raise MeasureError(f"dtype {given}; allowed are {', '.join(DTYPES)}")
+        if not isinstance(batch, int) or batch < 1: raise MeasureError(f"batch {batch}; allowed are whole numbers of samples from 1 on")
+        optimizer = optimizer_kind(optimizer)
         low, high = times.backward_quartiles
-        source = (f"Measured on {self.device_name()} with PyTorch {self.torch.__version__}, {datetime.date.today()}: medians of {times.steps} steps after {self.warm_up}; "
-                  f"half of the backward passes took {duration(low, 4)} to {duration(high, 4)}.")
-        name = name or (Path(path).stem if path != "-" else "measured")
-        exporter.write(document(times, self.gradients, {"name": name, "description": description, "source": source, "batch": batch,
-                                                        "sample": sample, "dtype": dtype, "optimizer": optimizer}), path)
-        print(self._summary(times, measured(times, batch, dtype, optimizer)), file=sys.stderr)
+        remarks = self._left_out(ready) + doubts(times, self.gradients)
+        source = (f"Measured on {self.device_name()} with PyTorch {self.torch.__version__}, {datetime.date.today()}{f', computed in {compute_dtype}' if compute_dtype else ''}: medians of {times.steps} steps after {self.warm_up}; "
+                  f"half of the backward passes took {duration(low, 4)} to {duration(high, 4)}." + "".join(f" {remark[0].upper()}{remark[1:]}." for remark in remarks))
+        head = {"name": name or (Path(path).stem if path != "-" else "measured"), "description": description, "source": source, "batch": batch,
+                "sample": sample, "dtype": dtype, "optimizer": optimizer}
+        if path != "-": Path(path).parent.mkdir(parents=True, exist_ok=True)
+        exporter.write(document(times, self.gradients, head), str(path))
+        print("\n".join([f"{len(ready)} gradients, {sum(g.elements for g in ready):,} parameters; forward {duration(times.forward, 4)}, backward {duration(times.backward, 4)}, update {duration(times.update, 4)}",
+                         *remarks, *self._memory(),
+                         f"where the network is given by its layers' shapes instead, the same is, with the profile of this device: \"measured\": {measured(times, batch, compute_dtype or dtype, optimizer)}"]), file=sys.stderr)
 
-    def _summary(self, times, as_measured):
-        ready = {name for name, _ in times.gaps}
-        elements = sum(math.prod(self.gradients[name].dims) for name in ready)
-        lines = [f"{len(ready)} gradients, {elements:,} parameters; forward {duration(times.forward, 4)}, backward {duration(times.backward, 4)}, update {duration(times.update, 4)}",
-                 f"for a workload with layers' shapes, with the name of this device's profile added: \"measured\": {as_measured}"]
-        if without := [name for name in self.gradients if name not in ready]:
-            lines.append(f"left out, since they had no gradient: {', '.join(without[:5])}{' ...' if len(without) > 5 else ''}")
-        busy = times.passes * (times.forward + times.backward) + times.update
-        if times.between > 0.02 * (busy + times.between):
-            lines.append(f"left out: {duration(times.between, 4)} between steps, {times.between / (busy + times.between):.0%} of the time (loading data, logging, waiting)")
-        if self.device.type == "cuda":
-            lines.append(f"largest memory allocated: {self.torch.cuda.max_memory_allocated(self.device) / 1e9:.3g} GB")
-        return "\n".join(lines)
+    def _left_out(self, ready):
+        names = {gradient.name for gradient in ready}
+        lines = []
+        if without := [name for name in self.gradients if name not in names]:
+            lines.append(f"left out, since they had no gradient: {', '.join(without[:5])}{f' and {len(without) - 5} more' if len(without) > 5 else ''}")
+        if frozen := sum(p.numel() for p in self.model.parameters() if not p.requires_grad):
+            lines.append(f"left out: {frozen:,} frozen parameters, which take memory, and are gathered where a forecast shards parameters")
+        return lines
+
+    def _memory(self):
+        if self.device.type != "cuda": return []
+        return [f"largest memory allocated: {self.torch.cuda.max_memory_allocated(self.device) / 1e9:.3g} GB"]
 
 
 # The command line ---------------------------------------------------------------------------------------------------
@@ -309,12 +425,14 @@ def random_inputs(torch, options, device, dtype):
 
 
 def scores_of(torch, output):
-    """What the loss is taken of: (rows, classes), or as cross-entropy has images: (samples, classes, rows, columns)."""
-    output = getattr(output, "logits", output)
-    while isinstance(output, (tuple, list)): output = output[0]
-    if not isinstance(output, torch.Tensor) or output.dim() < 2:
-        raise MeasureError("the output has no classes for a loss; time a training loop of your own by StepTimer")
-    return output if output.dim() == 4 else output.reshape(-1, output.shape[-1])
+    """What losses are taken of: (rows, classes), or as cross-entropy has images: (samples, classes, rows, columns)."""
+    if isinstance(output, torch.Tensor): outputs = [output]
+    elif isinstance(output, dict): outputs = [output["logits"]] if "logits" in output else list(output.values())
+    else: outputs = list(output) if isinstance(output, (tuple, list)) else []
+    scores = [one if one.dim() == 4 else one.reshape(-1, one.shape[-1])
+              for one in outputs if isinstance(one, torch.Tensor) and one.is_floating_point() and one.dim() >= 2]
+    if not scores: raise MeasureError("the output has no classes for a loss; time a training loop of your own by StepTimer")
+    return scores
 
 
 def run(torch, options):
@@ -331,28 +449,28 @@ def run(torch, options):
     autocast = contextlib.nullcontext()
     if options.compute_dtype:
         autocast = torch.autocast(device.type, dtype={"bf16": torch.bfloat16, "fp16": torch.float16}[options.compute_dtype])
+    timer = StepTimer(model, options.warm_up, options.steps)
     parameters = [p for p in model.parameters() if p.requires_grad]
     if options.optimizer == "adam": optimizer = torch.optim.Adam(parameters, lr=1e-6, fused=device.type == "cuda")
     else: optimizer = torch.optim.SGD(parameters, lr=1e-6, momentum=0.9 if options.optimizer == "momentum" else 0.0)
     with torch.no_grad(), autocast: scores = scores_of(torch, call(*inputs))
-    labels = torch.randint(scores.shape[1], [scores.shape[0], *scores.shape[2:]], device=device)
-    timer = StepTimer(model, options.warm_up)
-    for _ in range(options.warm_up + options.steps):
+    labels = [torch.randint(one.shape[1], [one.shape[0], *one.shape[2:]], device=device) for one in scores]
+    while not timer.is_complete:
         with timer.forward(), autocast:
-            loss = torch.nn.functional.cross_entropy(scores_of(torch, call(*inputs)), labels)
+            loss = sum(map(torch.nn.functional.cross_entropy, scores_of(torch, call(*inputs)), labels))
         with timer.backward():
             loss.backward()
         with timer.update():
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-    timer.write(options.output, options.batch, options.optimizer, options.name or callable_name, options.description, options.sample, options.dtype)
+    timer.write(options.output, options.batch, options.optimizer, options.name or callable_name, options.description, options.sample, options.dtype, options.compute_dtype)
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     exporter.add_module(parser)
     parser.add_argument("--input-dtype", action="append", default=[], metavar="TYPE", help="of each input, in order: float (the default, as the parameters), int64:N for tokens below N")
-    parser.add_argument("--dtype", choices=["fp32", "tf32", "bf16", "fp16"], default="fp32", help="of parameters and gradients (fp32)")
+    parser.add_argument("--dtype", choices=DTYPES, default="fp32", help="of parameters and gradients; tf32: fp32, multiplied so, as PyTorch's convolutions are by default (fp32)")
     parser.add_argument("--compute-dtype", choices=["bf16", "fp16"], help="forward and backward under torch.autocast")
     parser.add_argument("--compile", action="store_true", help="by torch.compile: gradients are then ready in few groups, which DDP cuts at its buckets and one device does not show")
     parser.add_argument("--device", default="cuda", help="cuda, cuda:1, cpu (cuda)")
@@ -367,8 +485,11 @@ def main():
     torch = exporter.import_torch("measure_torch.py")
     try:
         run(torch, options)
-    except (MeasureError, exporter.ExportError, ImportError, AttributeError, TypeError, ValueError, RuntimeError, OSError) as error:
+    except (MeasureError, exporter.ExportError, OSError) as error:
         sys.exit(f"measure_torch.py: {options.what}: {error}")
+    except Exception as error:  # whatever a module's own code throws: where it did is for its author to see
+        traceback.print_exc()
+        sys.exit(f"measure_torch.py: {options.what}: {type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":

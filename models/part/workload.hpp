@@ -168,6 +168,7 @@ struct WorkloadTable {
   BackwardSpread backward_spread = BackwardSpread::even;
   Seconds update{};
   Optimizer optimizer = Optimizer::momentum;
+  bool fused_update = false;
   std::optional<DeviceProfile> profile;
   std::optional<MeasuredTimes> measured;
   std::optional<WorkloadVariant> variant;
@@ -214,6 +215,9 @@ struct WorkloadTable {
     v.optional(
         "optimizer", x.optimizer,
         "what the update does: the state it keeps, in the memory column for tables with times too, and with shapes its time");
+    v.optional(
+        "fused_update", x.fused_update,
+        "with shapes: one kernel updates all tensors, as PyTorch's fused optimizers and Apex' have it, and not one each");
     v.optional("profile", x.profile, "with shapes: the device that layer times are for");
     v.optional(
         "measured", x.measured,

@@ -146,6 +146,8 @@ class Changes {
     if (trains(s_)) {
       passes(*s_.workload);
       recomputation(*s_.workload);
+      if (gives_shapes(*s_.workload) && !s_.workload->fused_update)
+        add(ChangeOf::execution, "one kernel updates all tensors", "/workload/fused_update", true);
       if (s_.workload->transformer) code_of(*s_.workload->transformer);
       training();
     }

@@ -249,6 +249,10 @@ std::string backward_spread(const Scenario& s) {
   return unless(w.gradients.empty() || !w.gradients.front().gap, "gradients have gaps");
 }
 
+std::string fused_update(const Scenario& s) {
+  return unless(!s.workload || gives_shapes(*s.workload), "the time of the update is given");
+}
+
 std::string recomputed_share(const Scenario& s) {
   return unless(!s.workload || s.workload->recomputation != Recomputation::none, "recomputation is none");
 }
@@ -287,6 +291,7 @@ std::string sum_between_groups(const Scenario& s) {
 
 constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
+    SometimesField{"/workload/fused_update", fused_update},
     SometimesField{"/workload/recomputation", recomputation},
     SometimesField{"/workload/recomputed_share", recomputed_share},
     SometimesField{"/workload/transformer/composed", composed},
@@ -358,6 +363,7 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   const WorkloadTable defaults;
   const WorkloadTable& table = scenario.workload ? *scenario.workload : defaults;
   if (pointer == "/workload/backward_spread") return table.backward_spread == defaults.backward_spread;
+  if (pointer == "/workload/fused_update") return table.fused_update == defaults.fused_update;
   if (pointer == "/workload/recomputation") return table.recomputation == defaults.recomputation;
   if (pointer == "/workload/recomputed_share") return table.recomputed_share == defaults.recomputed_share;
   if (pointer == "/workload/transformer/composed") return !table.transformer || !table.transformer->composed;

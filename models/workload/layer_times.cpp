@@ -117,11 +117,17 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
 
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
   Update update;
+  const auto add_kernel = [&](double elements) {
+    update.kernels.push_back(update_work(elements, 1, listed.optimizer, listed.dtype));
+    update.work += update.kernels.back();
+  };
+  double elements = 0;
   for (const Layer& layer : listed.layers)
     for (const GradientTensor& tensor : layer.gradients) {
-      update.tensors.push_back(update_work(static_cast<double>(tensor.elements), 1, listed.optimizer, listed.dtype));
-      update.work += update.tensors.back();
+      if (!listed.fused_update) add_kernel(static_cast<double>(tensor.elements));
+      elements += static_cast<double>(tensor.elements);
     }
+  if (listed.fused_update && elements > 0) add_kernel(elements);
   update.dtype = find_peak(profile, Dtype::fp32) ? Dtype::fp32 : compute_dtype_of(listed);
   update.entry = find_kernel(profile, update_kernel(listed.optimizer, listed.dtype));
   return update;
@@ -131,7 +137,7 @@ Seconds time_of(const Update& update, const DeviceProfile& profile) {
   if (update.entry == nullptr) return roofline(update.work, profile, update.dtype);
   const KernelRates rates = rates_of(*update.entry, device_rates(profile));
   Seconds sum{};
-  for (const KernelWork& tensor : update.tensors) sum += rates.time(tensor.bytes, tensor.flops);
+  for (const KernelWork& kernel : update.kernels) sum += rates.time(kernel.bytes, kernel.flops);
   return sum;
 }
 

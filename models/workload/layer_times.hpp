@@ -51,18 +51,18 @@ struct LayerTimes {
 /// @throws ModelError when the profile has no peak for the type and a part needs it
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
-/// The update of all the table's parameters, a kernel for each gradient tensor. Weights and state are fp32 whatever the
+/// The update of all the table's parameters, a kernel for each gradient tensor or one for all. Weights and state are fp32 whatever the
 /// gradients are: `dtype` is fp32 where the profile has a peak for it, else that of forward and backward.
 struct Update {
   KernelWork work;
   Dtype dtype = Dtype::fp32;
-  std::vector<KernelWork> tensors;     ///< what `work` consists of
+  std::vector<KernelWork> kernels;     ///< what `work` consists of
   const KernelEntry* entry = nullptr;  ///< the profile's, for the optimizer and the type; null without one
 };
 /// @pre the table passed list_gradients
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile);
 
-/// The sum over tensors of the entry's time where the profile has it, else the roofline.
+/// The sum over kernels of the entry's time where the profile has it, else the roofline.
 /// @throws ModelError when the profile has no peak
 Seconds time_of(const Update& update, const DeviceProfile& profile);
 

@@ -124,7 +124,7 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
 bool is_beyond_entry(const Update& update) {
   if (update.entry == nullptr || !update.entry->range) return false;
   const BytesRange& range = *update.entry->range;
-  return std::any_of(update.tensors.begin(), update.tensors.end(),
+  return std::any_of(update.kernels.begin(), update.kernels.end(),
                      [&](const KernelWork& tensor) { return tensor.bytes < range.min || tensor.bytes > range.max; });
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("samples at a dropped clock are left out and counted") {
   world.next = [](int run) { return run % 4 == 3 ? Sample{2e-3, 0.5e9} : Sample{1e-3, 1e9}; };
   MadeUp work(world);
   const SampledWork sampled = sample(work, kRules, world.surroundings());
-  for (const double seconds : sampled.cold.seconds) CHECK(seconds == 1e-3);
+  for (const double seconds : sampled.cold.seconds) CHECK(seconds == 0.5e-3);  // of two repeats, at the fast clock
   CHECK(sampled.cold.discarded >= 1);
   CHECK(sampled.cold.clock == 1e9);
 }
@@ -390,11 +390,19 @@ TEST_CASE("what the clock is not fit for is left out, however much it is") {
   steady.next = [](int) { return Sample{2e-3, 1e9}; };
   dropping.next = [](int run) { return run % 3 == 0 ? Sample{1e-3, 1e9} : Sample{2e-3, 0.5e9}; };
   const std::vector<Subject> subjects = {subject_of(dropping, "unsteady", {1, 2, 3, 4, 5, 6, 7, 8, 9}),
+                                         subject_of(dropping, "device/product", {1}),
                                          subject_of(steady, "steady", {1, 2})};
   SampleFile file(folder / "a.jsonl", kHeader);
   CHECK(measure(subjects, {kRules, 1, 0, 1}, file, steady.surroundings()) == 0);
-  CHECK(file.count() == 2);
+  CHECK(file.count() == 3);
   CHECK((file.has("steady", 1, 0) && file.has("steady", 2, 0)));
+  // Without the device's own rates there is no profile: those at the fast clock are taken, and the others counted.
+  REQUIRE(file.has("device/product", 1, 0));
+  const std::vector<Record> records = read_samples(folder / "a.jsonl")->records;
+  const auto own =
+      std::find_if(records.begin(), records.end(), [](const Record& r) { return r.name == "device/product"; });
+  for (const double seconds : own->cold) CHECK(seconds == 0.5e-3);  // of two repeats, at the fast clock
+  CHECK(own->discarded > 0);
 }
 
 TEST_CASE("progress tells the time left") {

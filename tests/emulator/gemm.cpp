@@ -169,6 +169,11 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t, cublasOperation_t op_a, cubla
   const Product product{op_a, op_b,         m,      n,   k,      scalar(alpha), a_type, lda, b_type,
                         ldb,  scalar(beta), c_type, ldc, compute};
   if (const cublasStatus_t wrong = product.check(); wrong != CUBLAS_STATUS_SUCCESS) return wrong;
+  // As a device may ask for, whose kernels move 16 bytes at once.
+  const auto is_aligned = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address) % 16 == 0; };
+  if (!is_aligned(a) || !is_aligned(b) || !is_aligned(c)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  for (int i = 0; i < count; ++i)
+    if (!is_aligned(a[i]) || !is_aligned(b[i]) || !is_aligned(c[i])) return CUBLAS_STATUS_NOT_SUPPORTED;
   for (int i = 0; i < count; ++i) product.run(a[i], b[i], c[i]);
   return finish();
 }

@@ -227,6 +227,22 @@ TEST_CASE("an update that the profile lists is priced tensor by tensor, others b
   require_close(3 * 2_us + 481.8_us, time_layers(table, profile, 1).update, 1e-12, "bound by the device's arithmetic");
 }
 
+TEST_CASE("a fused update is one kernel over all tensors") {
+  DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4);
+  WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
+  table.fused_update = true;
+  // 20 bytes of each of 20,000 + 60,300 elements at 100 GB/s and 6 operations at 1 TFLOPS, with a bend of 4 between them,
+  // and one launch instead of three.
+  require_close(1_us + 1_us * std::pow(std::pow(16.06, 4) + std::pow(0.4818, 4), 0.25),
+                time_layers(table, profile, 1).update, 1e-12, "by the roofline");
+  profile.kernels = {{"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}}};
+  // 1.606 MB: 6 us and 1.506 MB at 50 GB/s.
+  require_close(6_us + 30.12_us, time_layers(table, profile, 1).update, 1e-12, "by the entry");
+  // What was measured of the whole network was of such an update.
+  table.measured = MeasuredTimes{{}, {}, 100_us, table.optimizer, 1, Dtype::fp32, profile};
+  require_close(100_us, time_layers(table, profile, 1).update, 1e-12, "as measured");
+}
+
 TEST_CASE("times measured of the whole are shared out as the profile says") {
   const DeviceProfile profile = device(1_TFLOPS, 100_GBps, 1_us, 4), faster = device(4_TFLOPS, 100_GBps, 1_us, 4);
   WorkloadTable table = table_of(Linear{100, 200, 1, false, false}, Linear{200, 300, 1, true, false});
