@@ -2,7 +2,8 @@
 // nvcuda::wmma has the same products, but nvcc 13.0 loads their operands word by word through generic addresses, 32
 // loads where 8 to 20 do. tests/emulator/include/ has these functions for the host.
 //
-// Lane l is in group g = l / 4 as thread t = l % 4.
+// Lane l is in group g = l / 4 as thread t = l % 4. CuTe has the same layouts (NVIDIA/cutlass, include/cute/atom/
+// mma_traits_sm80.hpp and copy_traits_sm75.hpp); the emulator is tested against those.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <cooperative_groups.h>
@@ -72,6 +74,55 @@ std::string told_by_process(const Launch& launch) {
   waitpid(child, &status, 0);
   CHECK(status != 0);
   return text;
+}
+
+/// Where the lanes of a warp have the elements of a matrix, in CuTe's notation (NVIDIA/cutlass at 468e0eaf,
+/// include/cute/atom/mma_traits_sm80.hpp: ALayout, BLayout, CLayout): value v of lane l is element
+/// l%4·four + l/4·eight + the sum of digits[i] over the binary digits of v, in a matrix that is stored column by column.
+struct Fragment {
+  int four, eight, digits[3];
+  __host__ __device__ int operator()(int lane, int value) const {
+    int element = lane % 4 * four + lane / 4 * eight;
+    for (int i = 0; i < 3; ++i) element += (value >> i & 1) * digits[i];
+    return element;
+  }
+};
+// SM80_16x8x16_F32BF16BF16F32_TN, SM80_16x8x8_F32TF32TF32F32_TN: A is 16 x depth, B is 8 x depth, C is 16 x 8.
+constexpr Fragment kBf16A{32, 1, {16, 8, 128}}, kBf16B{16, 1, {8, 64, 0}}, kTf32A{16, 1, {8, 64, 0}},
+    kTf32B{8, 1, {32, 0, 0}}, kSums{32, 1, {16, 8, 0}};
+
+std::uint32_t bits_of(float x) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+__global__ void multiply_fragments(const float* a, const float* b, float* c, bool is_bf16) {
+  using namespace stepcast::kernels;
+  const int lane = static_cast<int>(threadIdx.x);
+  std::uint32_t a_words[4], b_words[2];
+  // Small whole numbers are the upper half of their fp32; the first of two values is the lower half of a word.
+  const auto word = [&](const float* matrix, const Fragment& fragment, int i) {
+    if (!is_bf16) return bits_of(matrix[fragment(lane, i)]);
+    return bits_of(matrix[fragment(lane, 2 * i)]) >> 16 | (bits_of(matrix[fragment(lane, 2 * i + 1)]) & 0xffff0000U);
+  };
+  for (int i = 0; i < 4; ++i) a_words[i] = word(a, is_bf16 ? kBf16A : kTf32A, i);
+  for (int i = 0; i < 2; ++i) b_words[i] = word(b, is_bf16 ? kBf16B : kTf32B, i);
+  float sums[4];
+  for (int i = 0; i < 4; ++i) sums[i] = c[kSums(lane, i)];
+  if (is_bf16) multiply_bf16(sums, a_words, b_words);
+  else multiply_tf32(sums, a_words, b_words);
+  for (int i = 0; i < 4; ++i) c[kSums(lane, i)] = sums[i];
+}
+
+/// Lane l names the l-th 16 bytes.
+__global__ void load_both(const std::uint16_t* rows, std::uint32_t* plain, std::uint32_t* transposed) {
+  const int lane = static_cast<int>(threadIdx.x);
+  std::uint32_t words[4];
+  stepcast::kernels::load_matrices(words, rows + 8 * lane);
+  for (int i = 0; i < 4; ++i) plain[4 * lane + i] = words[i];
+  stepcast::kernels::load_transposed(words, rows + 8 * lane);
+  for (int i = 0; i < 4; ++i) transposed[4 * lane + i] = words[i];
 }
 
 __global__ void exchange(int* sums, int* ups, int* downs, int* seconds, unsigned* ballots) {
@@ -442,4 +493,41 @@ TEST_CASE("products are those of column-major matrices") {
   CHECK(c == 1 + 0x1p-10F);
   CHECK(multiply(CUBLAS_COMPUTE_32F) == CUBLAS_STATUS_SUCCESS);
   CHECK(c == x);
+}
+
+TEST_CASE("tensor cores' fragments are as CuTe has them") {
+  for (const bool is_bf16 : {true, false}) {
+    const int depth = is_bf16 ? 16 : 8;
+    const Numbers<float> a(16 * 16), b(8 * 16), c(16 * 8);
+    // Whole numbers that tell their places, small enough for bf16.
+    for (int i = 0; i < 16 * depth; ++i) a[i] = static_cast<float>((i * 37 + i / 16) % 61 - 30);
+    for (int i = 0; i < 8 * depth; ++i) b[i] = static_cast<float>((i * 29 + i / 8) % 53 - 26);
+    for (int i = 0; i < 16 * 8; ++i) c[i] = static_cast<float>(i);
+    multiply_fragments<<<1, 32>>>(a, b, c, is_bf16);
+    REQUIRE(told().empty());
+    for (int m = 0; m < 16; ++m)
+      for (int n = 0; n < 8; ++n) {
+        float sum = static_cast<float>(m + 16 * n);
+        for (int k = 0; k < depth; ++k) sum += a[m + 16 * k] * b[n + 8 * k];
+        INFO((is_bf16 ? "bf16" : "tf32") << ", row " << m << ", column " << n);
+        CHECK(c[m + 16 * n] == sum);
+      }
+  }
+}
+
+TEST_CASE("ldmatrix gives lanes what CuTe says") {
+  const Numbers<std::uint16_t> rows(32 * 8);
+  const Numbers<std::uint32_t> plain(32 * 4), transposed(32 * 4);
+  for (int i = 0; i < 32 * 8; ++i) rows[i] = static_cast<std::uint16_t>(1000 + i);
+  load_both<<<1, 32>>>(rows, plain, transposed);
+  REQUIRE(told().empty());
+  // The bit where a value begins (include/cute/atom/copy_traits_sm75.hpp at 474c1fd4, DstLayout): of SM75_U32x4_LDSM_N
+  // 32·lane + 1024·word, of SM75_U16x8_LDSM_T 256·(lane%4) + 16·(lane/4) + 128·half + 1024·word.
+  const auto at_bit = [&](int bit) { return std::uint32_t{rows[bit / 16]}; };
+  for (int lane = 0; lane < 32; ++lane)
+    for (int word = 0; word < 4; ++word) {
+      const int bit = 32 * lane + 1024 * word, across = 256 * (lane % 4) + 16 * (lane / 4) + 1024 * word;
+      CHECK(plain[4 * lane + word] == (at_bit(bit) | at_bit(bit + 16) << 16));
+      CHECK(transposed[4 * lane + word] == (at_bit(across) | at_bit(across + 128) << 16));
+    }
 }
