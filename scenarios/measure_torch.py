@@ -202,7 +202,7 @@ class Steps:
         marked = [p for step in kept if step.is_marked for p in step.passes]
         plain = [p for step in kept if not step.is_marked for p in step.passes]
         low, middle, high = statistics.quantiles(map(backward, plain), n=4)
-        return Times(forward=statistics.median(map(forward, plain)), gaps=self._gaps(marked, middle, seconds),
+        return Times(forward=statistics.median(map(forward, marked + plain)), gaps=self._gaps(marked, middle, seconds),
                      update=statistics.median(map(update, kept)),
                      between=max(0.0, statistics.median(between(*pair) for pair in zip(kept, kept[1:]) if not pair[1].is_marked)),
                      passes=counts.pop(), steps=len(kept), backward_quartiles=(low, high))
@@ -280,7 +280,7 @@ def doubts(times, gradients):
     lines = []
     low, high = times.backward_quartiles
     if high - low > 0.1 * times.backward:
-        lines.append(f"half of the backward passes took {duration(low, 4)} to {duration(high, 4)}: time more steps, with nothing else on the device")
+        lines.append(f"backward passes differ, half of them by more than {(high - low) / times.backward:.0%}: time more steps, with nothing else on the device")
     busy = times.passes * (times.forward + times.backward) + times.update
     if times.between > 0.02 * (busy + times.between):
         lines.append(f"left out: {duration(times.between, 4)} between steps, {times.between / (busy + times.between):.0%} of the time (loading data, logging)")

@@ -61,8 +61,8 @@ class Medians(unittest.TestCase):
 
     def test_steps_of_the_warm_up_do_not_count(self):
         slow_at_first = lambda step: 500.0 if step < 3 else 10.0 + step
-        # Of the steps 3 to 9 those without marks are 3, 5, 6 and 9 (1, 2, 4, 7 and 8 have marks): 13, 15, 16 and 19 ms.
-        self.assertAlmostEqual(train(steps=10, warm_up=3, forward=slow_at_first).times(later).forward, 15.5e-3)
+        # Of the steps 3 to 9 the middle one, 6, takes 16 ms.
+        self.assertAlmostEqual(train(steps=10, warm_up=3, forward=slow_at_first).times(later).forward, 16e-3)
 
     def test_what_stands_between_the_parts_of_a_step_is_in_them(self):
         times = train(steps=9, idle=3.0, scaling=0.5, clipping=1.5).times(later)
@@ -179,7 +179,7 @@ class Document(unittest.TestCase):
         [told] = measure.doubts(train(steps=20, idle=3.0).times(later), self.GRADIENTS)
         self.assertTrue(told.startswith("left out: 3ms between steps, 14% of the time"), told)
         uneven = train(steps=20, gradients=lambda step: (("b", 2.0), ("a", 5.0 + step))).times(later)
-        self.assertRegex(measure.doubts(uneven, self.GRADIENTS)[0], "^half of the backward passes took .*ms to .*ms: time more")
+        self.assertRegex(measure.doubts(uneven, self.GRADIENTS)[0], "^backward passes differ, half of them by more than [0-9]+%: time more")
         late = train(steps=20, gradients=(("b", 4.0), ("c", 4.9), ("a", 5.0))).times(later)
         self.assertRegex(measure.doubts(late, {**self.GRADIENTS, "b": measure.Gradient("b", [2], "fp32"), "c": measure.Gradient("c", [2], "fp32")})[0],
                          "^92% of the parameters have their gradients at the very end")  # 21 + 2 of 25, c and a
