@@ -176,9 +176,9 @@ struct Candidates {
   /// What "auto" is to choose from: of the library, where it has one that can be, of all otherwise.
   [[nodiscard]] std::vector<CollectiveCall> all_of(Operation operation, std::span<const Algorithm> library) const {
     std::vector<CollectiveCall> all;
-    const auto add = [&](std::span<const Algorithm> among, bool copies) {
+    const auto add = [&](std::span<const Algorithm> having, bool copies) {
       for (const CollectiveAlgorithm& entry : kAlgorithms)
-        if (entry.operation == operation && may_choose(among, entry.algorithm, operation) && why_not(entry).empty() &&
+        if (entry.operation == operation && may_choose(having, entry.algorithm, operation) && why_not(entry).empty() &&
             (copies || is_of_its_own(entry)))
           for (CollectiveCall& call : of(entry)) all.push_back(call);
     };
