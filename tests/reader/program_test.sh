@@ -216,7 +216,7 @@ expect 3 run mine && says 'did you mean mine.json?'
 expect 2 validate mine && says 'did you mean mine.json?'
 rm out/mine.json
 expect 2 run ../good.json --tolerance -1 && says '--tolerance: "-1" is not a number of at least 0'
-expect 2 show resnet50 --batch 0 && says 'not in range 1 to 1073741824'
+expect 2 show resnet50 --batch 0 && says '--batch: Value 0 not in range'
 expect 0 schema cluster && prints_something
 expect 0 trace ../good.json --set /cluster/workers=4 --output trace.json && leaves 'result.csv result.json trace.json'
 python3 -c '
