@@ -61,7 +61,88 @@ int dimension(std::int64_t size) {
   return static_cast<int>(size);
 }
 
-cublasOperation_t operation(const Operand& operand) { return operand.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
+/// The product as cuBLAS is told it: row-major matrices are the transposes of column-major ones, Cᵀ = Bᵀ Aᵀ, with B first.
+struct Arguments {
+  cublasOperation_t a, b;
+  int m, n, k, lda, ldb, ldc;
+  cudaDataType_t type, result_type;
+  cublasComputeType_t compute;
+  float one = 1, beta;
+
+  Arguments(Precision precision, const Product& p)
+      : a(p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N),
+        b(p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N),
+        m(dimension(p.m)),
+        n(dimension(p.n)),
+        k(dimension(p.k)),
+        lda(dimension(p.a.pitch)),
+        ldb(dimension(p.b.pitch)),
+        ldc(dimension(p.c.pitch)),
+        type(precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F),
+        result_type(p.wide_result ? CUDA_R_32F : type),
+        compute(precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F),
+        beta(p.accumulate ? 1 : 0) {}
+};
+
+void multiply_one(const DeviceCall& call, const Arguments& x, const Product& p) {
+  require_cublas(cublasGemmEx(call.blas, x.b, x.a, x.n, x.m, x.k, &x.one, p.b.data, x.type, x.ldb, p.a.data, x.type,
+                              x.lda, &x.beta, p.c.data, x.result_type, x.ldc, x.compute, CUBLAS_GEMM_DEFAULT),
+                 "a matrix product");
+}
+
+/// @pre is_even(p)
+void multiply_even(const DeviceCall& call, const Arguments& x, const Product& p) {
+  require_cublas(cublasGemmStridedBatchedEx(call.blas, x.b, x.a, x.n, x.m, x.k, &x.one, p.b.data, x.type, x.ldb,
+                                            *even_step(p, p.b.outer, p.b.inner), p.a.data, x.type, x.lda,
+                                            *even_step(p, p.a.outer, p.a.inner), &x.beta, p.c.data, x.result_type,
+                                            x.ldc, *even_step(p, p.c.outer, p.c.inner),
+                                            dimension(p.outer_count * p.inner_count), x.compute, CUBLAS_GEMM_DEFAULT),
+                 "a batch of matrix products");
+}
+
+/// The grid's matrices, of A, B and C.
+struct Grid {
+  Steps a, b, c;
+
+  Grid(const Arguments& x, const Product& p)
+      : a(steps(p.a, x.type)), b(steps(p.b, x.type)), c(steps(p.c, x.result_type)) {}
+
+ private:
+  template <class Matrix>
+  static Steps steps(const Matrix& matrix, cudaDataType_t type) {
+    const std::int64_t size = type == CUDA_R_16BF ? 2 : 4;
+    return {static_cast<const unsigned char*>(matrix.data), size * matrix.outer, size * matrix.inner};
+  }
+};
+
+/// @pre is_aligned(a), b and c of the grid
+void multiply_listed(const DeviceCall& call, const Arguments& x, const Product& p, const Grid& grid, void* pointers) {
+  const std::int64_t count = p.outer_count * p.inner_count, apart = list_size(p);
+  sweep<<<blocks_for(count), kThreads, 0, call.stream>>>(
+      count,
+      WritePointers{{grid.a, grid.b, grid.c}, static_cast<const unsigned char**>(pointers), p.inner_count, apart});
+  const auto a = static_cast<const void* const*>(pointers);
+  require_cublas(cublasGemmBatchedEx(call.blas, x.b, x.a, x.n, x.m, x.k, &x.one, a + apart, x.type, x.ldb, a, x.type,
+                                     x.lda, &x.beta, static_cast<void* const*>(pointers) + 2 * apart, x.result_type,
+                                     x.ldc, dimension(count), x.compute, CUBLAS_GEMM_DEFAULT),
+                 "a batch of matrix products");
+}
+
+/// A call for each line of the grid, along which matrices are evenly apart, in the direction that has fewer lines.
+void multiply_lines(const DeviceCall& call, const Arguments& x, const Product& p, const Grid& grid) {
+  const bool along_inner = p.inner_count >= p.outer_count;
+  Product line = p;
+  (along_inner ? line.outer_count : line.inner_count) = 1;
+  const auto at = [&](const Steps& matrices, std::int64_t i) {
+    return const_cast<unsigned char*>(matrices.base) + i * (along_inner ? matrices.outer : matrices.inner);
+  };
+  for (std::int64_t i = 0; i < (along_inner ? p.outer_count : p.inner_count); ++i) {
+    line.a.data = at(grid.a, i);
+    line.b.data = at(grid.b, i);
+    line.c.data = at(grid.c, i);
+    multiply_even(call, x, line);
+  }
+}
 
 }  // namespace
 
@@ -70,61 +151,14 @@ std::size_t pointer_bytes(const Product& product) {
   return (3 * sizeof(void*) * static_cast<std::size_t>(list_size(product)) + 255) / 256 * 256;
 }
 
-// cuBLAS reads row-major matrices as the transposes of column-major ones: Cᵀ = Bᵀ Aᵀ, with B first.
 void multiply(const DeviceCall& call, Precision precision, const Product& p, void* pointers) {
-  const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F,
-                       result_type = p.wide_result ? CUDA_R_32F : type;
-  const cublasComputeType_t compute = precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-  const float one = 1, beta = p.accumulate ? 1 : 0;
-  const int m = dimension(p.m), n = dimension(p.n), k = dimension(p.k), lda = dimension(p.a.pitch),
-            ldb = dimension(p.b.pitch), ldc = dimension(p.c.pitch);
-  const std::int64_t count = p.outer_count * p.inner_count;
-  if (count == 1) {
-    require_cublas(cublasGemmEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, p.b.data, type, ldb, p.a.data,
-                                type, lda, &beta, p.c.data, result_type, ldc, compute, CUBLAS_GEMM_DEFAULT),
-                   "a matrix product");
-    return;
-  }
-  if (is_even(p)) {
-    require_cublas(
-        cublasGemmStridedBatchedEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, p.b.data, type, ldb,
-                                   *even_step(p, p.b.outer, p.b.inner), p.a.data, type, lda,
-                                   *even_step(p, p.a.outer, p.a.inner), &beta, p.c.data, result_type, ldc,
-                                   *even_step(p, p.c.outer, p.c.inner), dimension(count), compute, CUBLAS_GEMM_DEFAULT),
-        "a batch of matrix products");
-    return;
-  }
-  const std::int64_t size = precision == Precision::bf16 ? 2 : 4, result_size = p.wide_result ? 4 : size;
-  const auto steps = [](const void* data, std::int64_t outer, std::int64_t inner) {
-    return Steps{static_cast<const unsigned char*>(data), outer, inner};
-  };
-  const Steps in_a = steps(p.a.data, size * p.a.outer, size * p.a.inner),
-              in_b = steps(p.b.data, size * p.b.outer, size * p.b.inner),
-              in_c = steps(p.c.data, result_size * p.c.outer, result_size * p.c.inner);
-  if (!is_aligned(in_a) || !is_aligned(in_b) || !is_aligned(in_c)) {
-    // Along one direction alone all are evenly apart.
-    const bool along_inner = p.inner_count >= p.outer_count;
-    Product line = p;
-    (along_inner ? line.outer_count : line.inner_count) = 1;
-    const auto at = [&](const Steps& matrices, std::int64_t i) {
-      return const_cast<unsigned char*>(matrices.base) + i * (along_inner ? matrices.outer : matrices.inner);
-    };
-    for (std::int64_t i = 0; i < (along_inner ? p.outer_count : p.inner_count); ++i) {
-      line.a.data = at(in_a, i);
-      line.b.data = at(in_b, i);
-      line.c.data = at(in_c, i);
-      multiply(call, precision, line);
-    }
-    return;
-  }
-  const std::int64_t apart = list_size(p);
-  sweep<<<blocks_for(count), kThreads, 0, call.stream>>>(
-      count, WritePointers{{in_a, in_b, in_c}, static_cast<const unsigned char**>(pointers), p.inner_count, apart});
-  const auto a = static_cast<const void* const*>(pointers);
-  require_cublas(cublasGemmBatchedEx(call.blas, operation(p.b), operation(p.a), n, m, k, &one, a + apart, type, ldb, a,
-                                     type, lda, &beta, static_cast<void* const*>(pointers) + 2 * apart, result_type,
-                                     ldc, dimension(count), compute, CUBLAS_GEMM_DEFAULT),
-                 "a batch of matrix products");
+  const Arguments x(precision, p);
+  if (p.outer_count * p.inner_count == 1) return multiply_one(call, x, p);
+  if (is_even(p)) return multiply_even(call, x, p);
+  const Grid grid(x, p);
+  if (is_aligned(grid.a) && is_aligned(grid.b) && is_aligned(grid.c))
+    return multiply_listed(call, x, p, grid, pointers);
+  multiply_lines(call, x, p, grid);
 }
 
 }  // namespace stepcast::kernels
