@@ -275,7 +275,7 @@ def measured(times, batch, dtype, optimizer):
                        "optimizer": optimizer, "batch": batch, "dtype": dtype})
 
 
-def doubts(times, gradients):
+def doubts(times):
     """What a reader of the times should know of them."""
     lines = []
     low, high = times.backward_quartiles
@@ -284,13 +284,9 @@ def doubts(times, gradients):
     busy = times.passes * (times.forward + times.backward) + times.update
     if times.between > 0.02 * (busy + times.between):
         lines.append(f"left out: {duration(times.between, 4)} between steps, {times.between / (busy + times.between):.0%} of the time (loading data, logging)")
-    at, late = 0.0, 0
-    for name, gap in times.gaps:
-        at += gap
-        if at > 0.95 * times.backward: late += gradients[name].elements
-    whole = sum(gradients[name].elements for name, _ in times.gaps)
-    if late > 0.9 * whole and len(times.gaps) > 2:
-        lines.append(f"{late / whole:.0%} of the parameters have their gradients at the very end of backward, as from torch.compile, so that no exchange overlaps with it; DDP cuts compiled graphs at its buckets, which is not in this table")
+    first = times.gaps[0][1] / times.backward
+    if first > 0.5 and len(times.gaps) > 2:
+        lines.append(f"the first gradient is ready after {first:.0%} of backward, as from torch.compile, so that little of an exchange overlaps with it; DDP cuts compiled graphs at its buckets, which is not in this table")
     return lines
 
 
@@ -382,7 +378,7 @@ class StepTimer(Steps):
         if not isinstance(batch, int) or batch < 1: raise MeasureError(f"batch {batch}; allowed are whole numbers of samples from 1 on")
         optimizer = optimizer_kind(optimizer)
         low, high = times.backward_quartiles
-        remarks = self._left_out(ready) + doubts(times, self.gradients)
+        remarks = self._left_out(ready) + doubts(times)
         source = (f"Measured on {self.device_name()} with PyTorch {self.torch.__version__}, {datetime.date.today()}{f', computed in {compute_dtype}' if compute_dtype else ''}: medians of {times.steps} steps after {self.warm_up}; "
                   f"half of the backward passes took {duration(low, 4)} to {duration(high, 4)}." + "".join(f" {remark[0].upper()}{remark[1:]}." for remark in remarks))
         head = {"name": name or (Path(path).stem if path != "-" else "measured"), "description": description, "source": source, "batch": batch,

@@ -174,8 +174,9 @@ __global__ void number(int* out, int count, int shift) {
 
 __global__ void overrun(int* out) {
   __shared__ int numbers[40];
-  numbers[threadIdx.x] = static_cast<int>(threadIdx.x);
-  out[threadIdx.x] = numbers[threadIdx.x];
+  int* number = numbers + threadIdx.x;  // whose bounds UndefinedBehaviorSanitizer does not know
+  *number = static_cast<int>(threadIdx.x);
+  out[threadIdx.x] = *number;
 }
 
 __global__ void read_uninitialized(unsigned* out, const unsigned* scratch) {
