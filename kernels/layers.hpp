@@ -48,6 +48,11 @@ struct Conv2dShape {
   std::int64_t rank = 0;  ///< kernel to `rank` channels, then 1 x 1 to `out`
   bool bias = false;
 };
+/// Square images and kernels, with the padding that keeps the size where the stride is 1.
+inline Conv2dShape square_conv2d(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                                 std::int64_t side, std::int64_t rank = 0, bool bias = false) {
+  return {in, out, kernel, kernel, stride, kernel / 2, kernel / 2, 1, side, side, rank, bias};
+}
 /// Output: stride times the input in both directions.
 struct ConvTranspose2dShape {
   std::int64_t in, out, kernel_height, kernel_width, stride, height, width;

@@ -59,15 +59,10 @@ class MeasureError(Exception):
 
 
 @dataclass
-class Span:
-    begin: object
-    end: object = None
-
-
-@dataclass
 class Pass:
-    forward: Span
-    backward: Span = None
+    begin: object
+    backward_begin: object = None
+    backward_end: object = None
     ready: dict = field(default_factory=dict)  # by gradient; empty where the step is not marked
 
 
@@ -75,7 +70,7 @@ class Pass:
 class Step:
     is_marked: bool
     passes: list = field(default_factory=list)
-    update: Span = None
+    end: object = None
 
 
 @dataclass
@@ -120,19 +115,18 @@ class Steps:
     def unwatch(self):
         """It has ended."""
 
-    def _begin(self, what):
-        """Whether the part is to be timed, and the last pass of its step so far."""
-        if self.inside: raise MeasureError(f"{what}() inside {self.inside}(); forward, backward and update follow each other")
-        return not self.is_complete, self.step.passes[-1] if self.step.passes else None
-
     @contextlib.contextmanager
-    def _span(self, what):
-        """Now to the end; a part that raises ends its step, which does not count then."""
+    def _part(self, what, begin, end):
+        """Of a step that is to be timed; a part that raises ends its step, which does not count then."""
+        if self.inside: raise MeasureError(f"{what}() inside {self.inside}(); forward, backward and update follow each other")
+        if self.is_complete:
+            yield
+            return
+        begin(self.step.passes[-1] if self.step.passes else None)
         self.inside = what
         try:
-            span = Span(self.now())
-            yield span
-            span.end = self.now()
+            yield
+            end()
         except BaseException:
             self.unwatch()
             self._begin_step()
@@ -140,42 +134,37 @@ class Steps:
         finally:
             self.inside = None
 
-    @contextlib.contextmanager
     def forward(self):
-        is_timed, last = self._begin("forward")
-        if not is_timed:
-            yield
-            return
-        if last and not last.backward:
-            raise MeasureError("forward() a second time without backward(); all that is computed forward for one backward, by other models too, goes into one forward(), and validation into none")
-        if self.step.is_marked: self.watch()
-        with self._span("forward") as span: yield
-        self.step.passes.append(Pass(span))
+        def begin(last):
+            if last and last.backward_end is None:
+                raise MeasureError("forward() a second time without backward(); all that is computed forward for one backward, by other models too, goes into one forward(), and validation into none")
+            if self.step.is_marked: self.watch()
+            self.step.passes.append(Pass(self.now()))
 
-    @contextlib.contextmanager
+        return self._part("forward", begin, lambda: None)
+
     def backward(self):
-        is_timed, last = self._begin("backward")
-        if not is_timed:
-            yield
-            return
-        if not last or last.backward: raise MeasureError("backward() without a forward() of its own before it")
-        with self._span("backward") as span:
-            last.backward = span
-            yield
-        if self.step.is_marked: self.unwatch()
+        def begin(last):
+            if not last or last.backward_end is not None: raise MeasureError("backward() without a forward() of its own before it")
+            last.backward_begin = self.now()
 
-    @contextlib.contextmanager
+        def end():
+            self.step.passes[-1].backward_end = self.now()
+            self.unwatch()
+
+        return self._part("backward", begin, end)
+
     def update(self):
-        is_timed, last = self._begin("update")
-        if not is_timed:
-            yield
-            return
-        if not last or not last.backward:
-            raise MeasureError("update() without backward() before it; each step is forward, backward, update, and what a closure computes is in none of these")
-        with self._span("update") as span: yield
-        self.step.update = span
-        self.done.append(self.step)
-        self._begin_step()
+        def begin(last):
+            if not last or last.backward_end is None:
+                raise MeasureError("update() without backward() before it; each step is forward, backward, update, and what a closure computes is in none of these")
+
+        def end():
+            self.step.end = self.now()
+            self.done.append(self.step)
+            self._begin_step()
+
+        return self._part("update", begin, end)
 
     def ready(self, gradient):
         """A gradient has been added up; of several times in a pass the last one counts."""
@@ -189,15 +178,15 @@ class Steps:
         counts = {len(step.passes) for step in kept}
         if len(counts) > 1: raise MeasureError(f"steps of {min(counts)} to {max(counts)} passes; a workload's steps all have as many: time such alone")
 
-        def forward(a_pass): return seconds(a_pass.forward.begin, a_pass.backward.begin)
+        def forward(a_pass): return seconds(a_pass.begin, a_pass.backward_begin)
 
-        def backward(a_pass): return seconds(a_pass.backward.begin, a_pass.backward.end)
+        def backward(a_pass): return seconds(a_pass.backward_begin, a_pass.backward_end)
 
-        def update(step): return seconds(step.passes[-1].backward.end, step.update.end)
+        def update(step): return seconds(step.passes[-1].backward_end, step.end)
 
         def between(step, following):
             busy = sum(forward(p) + backward(p) for p in following.passes) + update(following)
-            return seconds(step.update.end, following.update.end) - busy
+            return seconds(step.end, following.end) - busy
 
         marked = [p for step in kept if step.is_marked for p in step.passes]
         plain = [p for step in kept if not step.is_marked for p in step.passes]
@@ -215,8 +204,8 @@ class Steps:
             if odd := gradients ^ set(other.ready):
                 raise MeasureError(f"{sorted(odd)[0]} has a gradient in some passes only; a workload has the same in each: time steps that train the same parameters")
         if not gradients: raise MeasureError("no parameter had a gradient; is the model the one that is trained, by backward()?")
-        marks_cost = statistics.median(seconds(p.backward.begin, p.backward.end) for p in marked) / backward
-        ready = sorted((statistics.median(seconds(p.backward.begin, p.ready[g]) for p in marked) / marks_cost, g) for g in gradients)
+        marks_cost = statistics.median(seconds(p.backward_begin, p.backward_end) for p in marked) / backward
+        ready = sorted((statistics.median(seconds(p.backward_begin, p.ready[g]) for p in marked) / marks_cost, g) for g in gradients)
         ends = [at for at, _ in ready[:-1]] + [backward]
         return [(g, end - begin) for (_, g), begin, end in zip(ready, [0.0, *ends], ends)]
 
@@ -235,7 +224,7 @@ class Gradient:
         return math.prod(self.dims)
 
 
-DTYPES = ("fp32", "tf32", "bf16", "fp16")
+DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # torch's names
 
 
 def duration(seconds, digits=6):
@@ -300,7 +289,7 @@ class StepTimer(Steps):
     steps are not as a workload has them.
     """
 
-    TYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
+    TYPES = {f"torch.{name}": dtype for dtype, name in DTYPES.items() if dtype != "tf32"}
     EXCHANGING = {"DistributedDataParallel", "FullyShardedDataParallel", "DataParallel"}
 
     def __init__(self, model, warm_up=10, steps=40):
@@ -325,9 +314,9 @@ class StepTimer(Steps):
         return {name.replace("_orig_mod.", ""): p for name, p in self.model.named_parameters() if p.requires_grad and p.numel() > 0}
 
     def _describe(self, trained):
-        if odd := {str(p.dtype) for p in trained.values()} - {f"torch.{name}" for name in self.TYPES}:
+        if odd := {str(p.dtype) for p in trained.values()} - set(self.TYPES):
             raise MeasureError(f"parameters of {sorted(odd)[0]}; allowed are {', '.join(self.TYPES)}")
-        self.gradients = {name: Gradient(name, list(p.shape), self.TYPES[str(p.dtype).removeprefix("torch.")]) for name, p in trained.items()}
+        self.gradients = {name: Gradient(name, list(p.shape), self.TYPES[str(p.dtype)]) for name, p in trained.items()}
 
     def _event(self):
         event = self.torch.cuda.Event(enable_timing=True)
@@ -437,14 +426,14 @@ def run(torch, options):
         raise MeasureError("PyTorch sees no CUDA device; --device cpu times the CPU")
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = options.dtype == "tf32"
     torch.backends.cudnn.benchmark = True  # as training scripts do: the fastest algorithm of each shape
-    dtype = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[options.dtype]
+    dtype = getattr(torch, DTYPES[options.dtype])
     model, callable_name = exporter.make(options)
     model = model.to(device=device, dtype=dtype)
     inputs = random_inputs(torch, options, device, dtype)
     call = torch.compile(model) if options.compile else model
     autocast = contextlib.nullcontext()
     if options.compute_dtype:
-        autocast = torch.autocast(device.type, dtype={"bf16": torch.bfloat16, "fp16": torch.float16}[options.compute_dtype])
+        autocast = torch.autocast(device.type, dtype=getattr(torch, DTYPES[options.compute_dtype]))
     timer = StepTimer(model, options.warm_up, options.steps)
     parameters = [p for p in model.parameters() if p.requires_grad]
     if options.optimizer == "adam": optimizer = torch.optim.Adam(parameters, lr=1e-6, fused=device.type == "cuda")
@@ -466,7 +455,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     exporter.add_module(parser)
     parser.add_argument("--input-dtype", action="append", default=[], metavar="TYPE", help="of each input, in order: float (the default, as the parameters), int64:N for tokens below N")
-    parser.add_argument("--dtype", choices=DTYPES, default="fp32", help="of parameters and gradients; tf32: fp32, multiplied so, as PyTorch's convolutions are by default (fp32)")
+    parser.add_argument("--dtype", choices=list(DTYPES), default="fp32", help="of parameters and gradients; tf32: fp32, multiplied so, as PyTorch's convolutions are by default (fp32)")
     parser.add_argument("--compute-dtype", choices=["bf16", "fp16"], help="forward and backward under torch.autocast")
     parser.add_argument("--compile", action="store_true", help="by torch.compile: gradients are then ready in few groups, which DDP cuts at its buckets and one device does not show")
     parser.add_argument("--device", default="cuda", help="cuda, cuda:1, cpu (cuda)")

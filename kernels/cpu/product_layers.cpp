@@ -94,30 +94,7 @@ std::vector<Conv2dShape> conv2d_shapes() {
 /// For implicit products' larger tiles (kernels/cuda/implicit.cu), whose rows are those of the weights here and there:
 /// 40, 66 and 130; weights of whole 16 bytes, pixels of as many and not, sums so long that they are cut into parts.
 std::vector<Conv2dShape> tile_shapes() {
-  return {
-      {.in = 24,
-       .out = 130,
-       .kernel_height = 3,
-       .kernel_width = 3,
-       .stride = 1,
-       .padding_height = 1,
-       .padding_width = 1,
-       .groups = 1,
-       .height = 5,
-       .width = 5,
-       .rank = 40,
-       .bias = true},
-      {.in = 64,
-       .out = 66,
-       .kernel_height = 3,
-       .kernel_width = 3,
-       .stride = 2,
-       .padding_height = 1,
-       .padding_width = 1,
-       .groups = 1,
-       .height = 8,
-       .width = 8},
-  };
+  return {square_conv2d(24, 130, 3, 1, 5, 40, true), square_conv2d(64, 66, 3, 2, 8)};
 }
 
 }  // namespace
@@ -150,20 +127,8 @@ void add_product_layers(std::vector<Kernel>& list) {
 }
 
 std::vector<Conv2dShape> timed_convolutions() {
-  std::vector<Conv2dShape> shapes;
-  for (const auto& [channels, side] : {std::pair<std::int64_t, std::int64_t>{128, 28}, {256, 14}, {512, 7}})
-    shapes.push_back({.in = channels,
-                      .out = channels,
-                      .kernel_height = 3,
-                      .kernel_width = 3,
-                      .stride = 1,
-                      .padding_height = 1,
-                      .padding_width = 1,
-                      .groups = 1,
-                      .height = side,
-                      .width = side,
-                      .rank = channels / 4});
-  return shapes;
+  return {square_conv2d(128, 128, 3, 1, 28, 32), square_conv2d(256, 256, 3, 1, 14, 64),
+          square_conv2d(512, 512, 3, 1, 7, 128)};
 }
 
 std::vector<Kernel> convolution_kernels(ConvolutionPath path) {

@@ -33,8 +33,8 @@ struct Product {
 /// Scratch of a grid whose matrices are not evenly apart: for the addresses of each, 0 for others.
 std::size_t pointer_bytes(const Product& product);
 
-/// One call of cuBLAS. For a grid whose matrices are not evenly apart, a small kernel writes their addresses before it; where
-/// they do not all begin at multiples of 16 bytes it is a call for each row or each column of the grid instead.
+/// One call of cuBLAS. For a grid whose matrices are not evenly apart, a small kernel writes their addresses before it;
+/// where they do not all begin at multiples of 16 bytes it is a call for each row or column of the grid instead.
 /// @param pointers  pointer_bytes(product) of scratch, which the next product on the stream may use again
 /// @throws CublasError, also for sizes beyond its 32 bits
 void multiply(const DeviceCall& call, Precision precision, const Product& product, void* pointers = nullptr);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,20 +22,11 @@ std::string speedup_text(double speedup) {
   return text + "x";
 }
 
-/// Whether it fits its device anywhere along the range: what does not has no worth.
-bool is_possible(const SituationCrossovers& situation, std::size_t alternative) {
-  const auto worths = situation.search.worths(alternative);
-  return std::any_of(worths.begin(), worths.end(), [](const auto& at) { return at.second > 0; });
-}
-
-/// The largest speedup over the reference, and where.
-std::vector<std::string> most_texts(const Crossovers& c, const SituationCrossovers& situation,
-                                    std::size_t alternative) {
-  if (!is_possible(situation, alternative)) return {"impossible", ""};
-  if (situation.alternatives[alternative] == c.reference) return {"", ""};
-  const CrossoverSearch::Most most = situation.search.most(alternative);
-  // The reference has no worth where it does not fit its device.
-  return {std::isinf(most.speedup) ? "alone" : speedup_text(most.speedup), "at " + human_value(c.range, most.value)};
+/// The largest speedup over the reference, and where; nothing of what fits its device nowhere, and so has no worth.
+std::optional<CrossoverSearch::Most> most_of(const CrossoverSearch& search, std::size_t alternative) {
+  const auto worths = search.worths(alternative);
+  const bool is_possible = std::any_of(worths.begin(), worths.end(), [](const auto& at) { return at.second > 0; });
+  return is_possible ? std::optional(search.most(alternative)) : std::nullopt;
 }
 
 std::string headline(const Crossovers& c) {
@@ -62,7 +54,13 @@ std::string to_text(const Crossovers& c) {
       for (const std::string& axis : c.arrangement.alternative_axes)
         row.push_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
       row.push_back(is_reference ? "is the reference" : stretches_text(c.range, situation.search.pays(i), "never"));
-      for (std::string& text : most_texts(c, situation, i)) row.push_back(std::move(text));
+      const auto most = most_of(situation.search, i);
+      if (!most) row.insert(row.end(), {"impossible", ""});
+      else if (is_reference) row.insert(row.end(), {"", ""});
+      // The reference has no worth where it does not fit its device.
+      else
+        row.insert(row.end(), {std::isinf(most->speedup) ? "alone" : speedup_text(most->speedup),
+                               "at " + human_value(c.range, most->value)});
       row.push_back(stretches_text(c.range, situation.search.fastest(i), "-"));
       table.add(row);
     }
@@ -122,17 +120,13 @@ Json crossover_document(const Crossovers& c, const Json& manifest) {
   for (const SituationCrossovers& situation : c.situations) {
     Json alternatives = Json::array();
     for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
-      Json most = nullptr;
-      if (is_possible(situation, i)) {
-        const CrossoverSearch::Most found = situation.search.most(i);
-        most = {{"speedup", found.speedup}, {"at", value(found.value)}};
-      }
+      const auto most = most_of(situation.search, i);
       Json worths = Json::array();
       for (const auto& [x, worth] : situation.search.worths(i)) worths.push_back(Json::array({value(x), worth}));
       alternatives.push_back({{"coordinates", coordinates_json(c.arrangement.alternatives[situation.alternatives[i]])},
                               {"pays", stretches(situation.search.pays(i))},
                               {"fastest", stretches(situation.search.fastest(i))},
-                              {"most", std::move(most)},
+                              {"most", most ? Json{{"speedup", most->speedup}, {"at", value(most->value)}} : Json()},
                               {"worths", std::move(worths)}});
     }
     json["situations"].push_back(

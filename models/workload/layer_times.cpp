@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -116,18 +117,15 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
 }
 
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
-  Update update;
-  const auto add_kernel = [&](double elements) {
-    update.kernels.push_back(update_work(elements, 1, listed.optimizer, listed.dtype));
-    update.work += update.kernels.back();
-  };
-  double elements = 0;
+  std::vector<double> elements;  // of each kernel
   for (const Layer& layer : listed.layers)
-    for (const GradientTensor& tensor : layer.gradients) {
-      if (!listed.fused_update) add_kernel(static_cast<double>(tensor.elements));
-      elements += static_cast<double>(tensor.elements);
-    }
-  if (listed.fused_update && elements > 0) add_kernel(elements);
+    for (const GradientTensor& tensor : layer.gradients) elements.push_back(static_cast<double>(tensor.elements));
+  if (listed.fused_update && !elements.empty()) elements = {std::accumulate(elements.begin(), elements.end(), 0.0)};
+  Update update;
+  for (const double count : elements) {
+    update.kernels.push_back(update_work(count, 1, listed.optimizer, listed.dtype));
+    update.work += update.kernels.back();
+  }
   update.dtype = find_peak(profile, Dtype::fp32) ? Dtype::fp32 : compute_dtype_of(listed);
   update.entry = find_kernel(profile, update_kernel(listed.optimizer, listed.dtype));
   return update;

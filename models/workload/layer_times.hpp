@@ -51,8 +51,9 @@ struct LayerTimes {
 /// @throws ModelError when the profile has no peak for the type and a part needs it
 LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
-/// The update of all the table's parameters, a kernel for each gradient tensor or one for all. Weights and state are fp32 whatever the
-/// gradients are: `dtype` is fp32 where the profile has a peak for it, else that of forward and backward.
+/// The update of all the table's parameters, a kernel for each gradient tensor or one for all. Weights and state are
+/// fp32 whatever the gradients are: `dtype` is fp32 where the profile has a peak for it, else that of forward and
+/// backward.
 struct Update {
   KernelWork work;
   Dtype dtype = Dtype::fp32;

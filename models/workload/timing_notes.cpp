@@ -120,12 +120,12 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
   return parts;
 }
 
-/// Whether the update's entry is used for a tensor of a size that it was not fitted on.
+/// Whether the update's entry is used for a kernel of a size that it was not fitted on.
 bool is_beyond_entry(const Update& update) {
   if (update.entry == nullptr || !update.entry->range) return false;
   const BytesRange& range = *update.entry->range;
   return std::any_of(update.kernels.begin(), update.kernels.end(),
-                     [&](const KernelWork& tensor) { return tensor.bytes < range.min || tensor.bytes > range.max; });
+                     [&](const KernelWork& kernel) { return kernel.bytes < range.min || kernel.bytes > range.max; });
 }
 
 /// Layers that an entry of this evidence times, a layer once; "update" last.

@@ -37,12 +37,6 @@ Conv2dShape any_convolution() {
   return s;
 }
 
-/// Images and kernels that are square, with the padding that keeps the size where the stride is 1.
-Conv2dShape square(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t side,
-                   std::int64_t rank = 0) {
-  return {in, out, kernel, kernel, stride, kernel / 2, kernel / 2, 1, side, side, rank, rank > 0};
-}
-
 }  // namespace
 
 TEST_CASE("implicit convolutions are the reference's") {
@@ -60,21 +54,21 @@ TEST_CASE("implicit convolutions are the reference's") {
 // tile's size exactly, one more and one less; pixels that fill 16 bytes or do not, so that 1 x 1 kernels go either way.
 TEST_CASE("implicit convolutions at the tiles' borders") {
   for (const std::int64_t out : {16, 31, 32, 33, 64, 65, 128, 129})
-    check(square(3, out, 3, 1, 8), 2, Input::whole, static_cast<std::uint64_t>(out));
+    check(square_conv2d(3, out, 3, 1, 8), 2, Input::whole, static_cast<std::uint64_t>(out));
   for (const std::int64_t side : {4, 5, 7, 8}) {
-    check(square(16, 24, 1, 1, side), 3, Input::normal, static_cast<std::uint64_t>(side));
-    check(square(40, 24, 1, 1, side, 20), 3, Input::normal, static_cast<std::uint64_t>(side));
+    check(square_conv2d(16, 24, 1, 1, side), 3, Input::normal, static_cast<std::uint64_t>(side));
+    check(square_conv2d(40, 24, 1, 1, side, 20, true), 3, Input::normal, static_cast<std::uint64_t>(side));
   }
 }
 
 // Windows as large as bits for their taps, and by columns beyond: 15 and 16 a side.
 TEST_CASE("implicit convolutions of large kernels") {
-  check(square(3, 5, 15, 2, 18, 2), 2, Input::normal, 15);
-  check(square(3, 5, 16, 2, 18, 2), 2, Input::normal, 16);
+  check(square_conv2d(3, 5, 15, 2, 18, 2, true), 2, Input::normal, 15);
+  check(square_conv2d(3, 5, 16, 2, 18, 2, true), 2, Input::normal, 16);
 }
 
 // The first as the last stage of ResNet-50 at a quarter of its rank: few tiles, long sums.
 TEST_CASE("implicit convolutions whose sums are cut into parts") {
-  check(square(96, 160, 3, 1, 7, 48), 1, Input::normal, 5);
-  check(square(64, 16, 3, 2, 14), 8, Input::whole, 6);
+  check(square_conv2d(96, 160, 3, 1, 7, 48, true), 1, Input::normal, 5);
+  check(square_conv2d(64, 16, 3, 2, 14), 8, Input::whole, 6);
 }
