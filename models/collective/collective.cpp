@@ -120,6 +120,7 @@ struct Candidates {
   Machines machines;  ///< as they see them
   Communicators among;
   Placement placement = Placement::machines;
+  bool is_timed = false;  ///< whether calls are compared by what they take where that is not their closed form
 
   /// @param trees  side by side, of blocks of their own
   [[nodiscard]] int segments(Bytes bytes, int participants, int trees = 1) const {
@@ -133,6 +134,17 @@ struct Candidates {
     const int machine = std::max(1, machines.workers);
     return choice.group_size.value.value_or(machine >= p ? p : p % machine == 0 ? machine : 1);
   }
+  /// All that are tried for it: where nothing is said also what else the topology suggests.
+  [[nodiscard]] std::vector<int> group_sizes() const {
+    std::vector<int> all{group_size()};
+    if (choice.group_size.value || !is_timed) return all;
+    for (const int level : machines.levels)
+      if (level > 1 && level < p && p % level == 0 && std::find(all.begin(), all.end(), level) == all.end())
+        all.push_back(level);
+    if (all.size() > 1 && is_all_or_one(all.front())) all.erase(all.begin());
+    return all;
+  }
+  [[nodiscard]] bool is_all_or_one(int group) const { return group == 1 || group == p; }
 
   /// Of multi-ring: its group is all workers where the topology has no machines.
   [[nodiscard]] int ring_group() const {
@@ -140,6 +152,13 @@ struct Candidates {
   }
   [[nodiscard]] int rings() const {
     return choice.rings.value.value_or(machines.workers < p ? std::min(machines.nics, ring_group()) : 1);
+  }
+  /// All that are tried: where nothing is said also powers of two below it.
+  [[nodiscard]] std::vector<int> numbers_of_rings() const {
+    std::vector<int> all{rings()};
+    if (!choice.rings.value && is_timed)
+      for (int fewer = 2; fewer < all.front(); fewer *= 2) all.push_back(fewer);
+    return all;
   }
 
   /// Of nccl-tree: each worker is a machine where the topology has none.
@@ -170,7 +189,7 @@ struct Candidates {
   /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
   [[nodiscard]] bool is_of_its_own(const CollectiveAlgorithm& entry) const {
     if (entry.algorithm == Algorithm::multi_ring) return rings() > 1;
-    return entry.algorithm != Algorithm::hierarchical || (group_size() > 1 && group_size() < p);
+    return entry.algorithm != Algorithm::hierarchical || !is_all_or_one(group_sizes().front());
   }
 
   /// What "auto" is to choose from: of the library, where it has one that can be, of all otherwise.
@@ -195,12 +214,22 @@ struct Candidates {
     if (entry.algorithm == Algorithm::hierarchical) return hierarchical(call);
     if (entry.algorithm == Algorithm::double_binary_tree) parameters.segments = segments(n, p);
     if (entry.algorithm == Algorithm::nccl_tree) parameters = nccl_tree();
-    if (entry.algorithm == Algorithm::multi_ring) {
-      parameters.group_size = ring_group();
-      parameters.rings = rings();
-      parameters.nics = machines.nics;
-    }
+    if (entry.algorithm == Algorithm::multi_ring) return multi_rings(call);
     return {call};
+  }
+
+  /// Whether the call's number of segments is left to us.
+  [[nodiscard]] bool has_open_segments(const CollectiveCall& call) const {
+    const Algorithm algorithm = call.algorithm->algorithm;
+    return !choice.pipeline_segments.value &&
+           (algorithm == Algorithm::nccl_tree || algorithm == Algorithm::double_binary_tree ||
+            (algorithm == Algorithm::hierarchical && call.parameters.between_groups == Algorithm::double_binary_tree));
+  }
+  /// No segment is to be less than a byte.
+  [[nodiscard]] int most_segments(const CollectiveCall& call) const {
+    const CollectiveParameters& parameters = call.parameters;
+    const int parts = call.algorithm->algorithm == Algorithm::hierarchical ? parameters.group_size : parameters.rings;
+    return static_cast<int>(std::clamp(n.si() / (2.0 * parts), 1.0, std::min<double>(kMostSegments, kMostBlocks / 2.0 / parts)));
   }
 
  private:
@@ -219,10 +248,29 @@ struct Candidates {
     return tree;
   }
 
-  [[nodiscard]] std::vector<CollectiveCall> hierarchical(CollectiveCall call) const {
-    const int g = call.parameters.group_size = group_size();
-    call.parameters.group_fits = fits_a_machine(g);
+  [[nodiscard]] std::vector<CollectiveCall> multi_rings(CollectiveCall call) const {
     std::vector<CollectiveCall> all;
+    call.parameters.group_size = ring_group();
+    call.parameters.nics = machines.nics;
+    for (const int rings : numbers_of_rings()) {
+      call.parameters.rings = rings;
+      all.push_back(call);
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::vector<CollectiveCall> hierarchical(const CollectiveCall& call) const {
+    std::vector<CollectiveCall> all;
+    for (const int g : group_sizes()) add_hierarchical(call, g, all);
+    if (all.empty() && choice.algorithm == Algorithm::hierarchical)
+      throw std::invalid_argument(fmt::format("{} between groups does not {}", name_of(choice.between_groups),
+                                              name_of(call.algorithm->operation)));
+    return all;
+  }
+
+  void add_hierarchical(CollectiveCall call, int g, std::vector<CollectiveCall>& all) const {
+    call.parameters.group_size = g;
+    call.parameters.group_fits = fits_a_machine(g);
     for (const Algorithm between : algorithms_between(call.algorithm->operation)) {
       if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
       call.parameters.between_groups = between;
@@ -235,12 +283,34 @@ struct Candidates {
       all.push_back(call);
       if (p == g) break;  // nothing is between groups
     }
-    if (all.empty() && choice.algorithm == Algorithm::hierarchical)
-      throw std::invalid_argument(fmt::format("{} between groups does not {}", name_of(choice.between_groups),
-                                              name_of(call.algorithm->operation)));
-    return all;
   }
 };
+
+/// The numbers of segments that are tried: 2^(k/4), rounded. A pipeline's time is so flat about its best that it is
+/// within 0.3 % there, halfway between two of them.
+int number_of_segments(int k) { return static_cast<int>(std::lround(std::exp2(k / 4.0))); }
+
+/// Goes from the call's number of segments to a better one as long as there is one, first by factors of two. NCCL's
+/// are powers of two.
+/// @param time_of  what a call takes
+template <class TimeOf>
+void try_segments(CollectiveCall call, Seconds time, int most, const TimeOf& time_of) {
+  int at = static_cast<int>(std::lround(4 * std::log2(call.parameters.segments)));
+  const int finest = call.algorithm->algorithm == Algorithm::nccl_tree ? 4 : 1;
+  at = at / finest * finest;
+  const auto is_better = [&](int k) {
+    const int segments = k < 0 ? 0 : number_of_segments(k);
+    if (segments < 1 || segments > most) return false;
+    call.parameters.segments = segments;
+    const Seconds other = time_of(call);
+    if (!(other < time)) return false;
+    time = other;
+    return true;
+  };
+  for (int step = 4; step >= finest; step /= 2)
+    for (const int direction : {-step, step})
+      while (is_better(at + direction)) at += direction;
+}
 
 }  // namespace
 
@@ -283,6 +353,25 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
   throw std::invalid_argument(fmt::format("{} has no algorithm {}", name_of(operation), name_of(algorithm)));
 }
 
+namespace {
+
+/// Messages of a call's largest round, at most.
+double most_messages(const CollectiveCall& call, double workers) {
+  switch (call.algorithm->algorithm) {
+    case Algorithm::multi_ring: return workers * call.parameters.rings;
+    case Algorithm::nccl_tree: return 4 * workers * call.parameters.rings;
+    case Algorithm::hierarchical:
+    case Algorithm::double_binary_tree: return 2 * workers;
+    default: return workers;
+  }
+}
+
+}  // namespace
+
+double unlike_messages(const CollectiveCall& call, int p) {
+  return static_cast<double>(unlike_rounds(schedule_of(call, p)).size()) * most_messages(call, p);
+}
+
 Schedule schedule_of(const CollectiveCall& call, int p) {
   const Communicators& among = call.among;
   Schedule all = call.algorithm->schedule(among.size(p), call.parameters);
@@ -304,22 +393,32 @@ CostTerms cost_of(const CollectiveCall& call, int p) {
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
                       const Machines& machines, const Communicators& among, const CallTime& time_of,
                       std::span<const Algorithm> library) {
-  const Candidates candidates{
-      choice, n, among.size(p), prices, machines_seen(among, p, machines), among, placement(among, p, machines)};
-  std::vector<CollectiveCall> all;
-  if (choice.algorithm != Algorithm::automatic) {
-    all = candidates.of(find_algorithm(operation, choice.algorithm));
-    if (all.size() == 1) return all.front();
-  } else {
-    all = candidates.all_of(operation, library);
-  }
-  const CollectiveCall* best = nullptr;
+  const Candidates candidates{choice,
+                              n,
+                              among.size(p),
+                              prices,
+                              machines_seen(among, p, machines),
+                              among,
+                              placement(among, p, machines),
+                              static_cast<bool>(time_of)};
+  const std::vector<CollectiveCall> all = choice.algorithm == Algorithm::automatic
+                                              ? candidates.all_of(operation, library)
+                                              : candidates.of(find_algorithm(operation, choice.algorithm));
+  const bool is_timed = candidates.is_timed;
+  if (all.size() == 1 && !(is_timed && candidates.has_open_segments(all.front()))) return all.front();
+  std::optional<CollectiveCall> best;
   Seconds best_time{};
-  for (const CollectiveCall& call : all) {
-    const Seconds time = time_of ? time_of(call) : price(cost_of(call, p), prices).total();
-    if (best && !(time < best_time)) continue;
-    best = &call;
+  const auto consider = [&](const CollectiveCall& call) {
+    const Seconds time = is_timed ? time_of(call) : price(cost_of(call, p), prices).total();
+    if (best && !(time < best_time)) return time;
+    best = call;
     best_time = time;
+    return time;
+  };
+  for (const CollectiveCall& call : all) {
+    const Seconds time = consider(call);
+    if (is_timed && candidates.has_open_segments(call))
+      try_segments(call, time, candidates.most_segments(call), consider);
   }
   return *best;
 }

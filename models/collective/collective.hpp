@@ -84,6 +84,9 @@ Schedule schedule_of(const CollectiveCall& call, int p);
 /// the paths' prices share out.
 CostTerms cost_of(const CollectiveCall& call, int p);
 
+/// Messages in all of its rounds that are unlike, at most.
+double unlike_messages(const CollectiveCall& call, int p);
+
 /// What a call takes, where that is not its closed form.
 using CallTime = std::function<Seconds(const CollectiveCall&)>;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <vector>
 
 #include "models/collective/schedule.hpp"
 
@@ -36,6 +37,8 @@ inline Communicators between_groups(int g, int p) { return g == 1 ? Communicator
 struct Machines {
   int workers = 1;  ///< of each; 1 where there are none
   int nics = 1;     ///< of each; they serve its workers in turn
+  /// Other sizes of groups of consecutive ranks that are near each other, such as racks of machines.
+  std::vector<int> levels{};
 };
 
 /// Where the members of one communicator are.

@@ -17,6 +17,23 @@ RoundLoad load_of(const Round& round, int participants) {
   return {std::max(most(sent), most(received)), most(reduced)};
 }
 
+std::vector<LikeRounds> unlike_rounds(const Schedule& schedule) {
+  std::vector<LikeRounds> all;
+  std::map<int, std::size_t> number;  // by the first of its kind
+  int last_like = -1;
+  std::size_t last = 0;
+  for (int r = 0; r < schedule.rounds; ++r) {
+    if (const int like = schedule.like_round(r); like != last_like) {
+      last_like = like;
+      const auto [entry, is_first] = number.try_emplace(like, all.size());
+      last = entry->second;
+      if (is_first) all.push_back({r, 0});
+    }
+    ++all[last].times;
+  }
+  return all;
+}
+
 std::int64_t message_count(const Schedule& schedule) {
   std::map<int, std::int64_t> known;  // by the first of its kind
   std::int64_t sum = 0;

@@ -58,6 +58,14 @@ struct Schedule {
 /// For `around`.
 inline bool every_round(int /*r*/) { return true; }
 
+/// Rounds that are alike.
+struct LikeRounds {
+  int first = 0;  ///< number of the first of them
+  int times = 1;  ///< how many they are
+};
+/// All rounds, those that are alike together, in order of the first of them.
+std::vector<LikeRounds> unlike_rounds(const Schedule& schedule);
+
 /// Messages of all rounds. Of rounds that have as many, only the first is made.
 std::int64_t message_count(const Schedule& schedule);
 

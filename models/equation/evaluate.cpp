@@ -1,6 +1,9 @@
 #include "models/equation/evaluate.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 #include "models/collective/direct.hpp"
 #include "models/equation/timed_event_graph.hpp"
@@ -29,10 +32,19 @@ std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   return classes;
 }
 
+void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
+  if (!routes_are_known(prices.cluster()) || std::isfinite(prices.slack(call).si())) return;
+  throw ModelError(fmt::format(
+      "{} among {} workers has more than {:.0f} million unlike messages, which are not routed; fewer workers, or an "
+      "algorithm with fewer (/strategy/collective/algorithm), can be answered",
+      name_of(call.algorithm->algorithm), prices.cluster().workers, kMostRouted / 1e6));
+}
+
 /// Nothing of tasks that do not communicate. S belongs to collectives only. What is encoded again in each reducing
 /// round takes that long instead of γ.
 PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
+    refuse_unpriced(collective->call, prices);
     PricedCost cost = prices(collective->call);
     if (collective->call.recode > Seconds{})
       cost.reduction = collective->call.recode * (prices.cluster().workers - 1.0);
@@ -44,10 +56,13 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
   return {};  // computing, and what refuse_asynchronous is for
 }
 
+/// How much of its slack a collective takes beside its price.
+enum class Slack { least = -1, none = 0, most = 1 };
+
 /// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
 class Unfolded {
  public:
-  Unfolded(const StepGraph& graph, const ClusterPrices& prices)
+  Unfolded(const StepGraph& graph, const ClusterPrices& prices, Slack slack = Slack::none)
       : graph_(graph), classes_(worker_classes(prices.cluster())), first_(graph.tasks.size()) {
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       first_[i] = static_cast<int>(timed.duration.size());
@@ -59,7 +74,10 @@ class Unfolded {
         for (const Seconds time : serve->time) longest = std::max(longest, time);
         timed.duration.push_back(longest.si());
       } else {
-        timed.duration.push_back(exchange_price(work, graph, prices).total().si());
+        Seconds time = exchange_price(work, graph, prices).total();
+        if (const auto* collective = std::get_if<CollectiveWork>(&work); collective && slack != Slack::none)
+          time += prices.slack(collective->call) * static_cast<double>(slack);
+        timed.duration.push_back(time.si());
       }
     }
     for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
@@ -178,6 +196,21 @@ StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices) {
   std::sort(forecast.kinds.begin(), forecast.kinds.end(),
             [](const KindBreakdown& a, const KindBreakdown& b) { return a.first < b.first; });
   return forecast;
+}
+
+StepRange step_range(const StepGraph& graph, const ClusterPrices& prices) {
+  refuse_asynchronous(graph);
+  const auto period = [&](Slack slack) {
+    const Unfolded unfolded(graph, prices, slack);
+    return Seconds(TimedEventSolver(unfolded.timed).critical_cycle().period / graph.local_steps);
+  };
+  const bool is_exact = std::all_of(graph.tasks.begin(), graph.tasks.end(), [&](const Task& task) {
+    const auto* collective = std::get_if<CollectiveWork>(&task.work);
+    if (collective) refuse_unpriced(collective->call, prices);
+    return !collective || prices.slack(collective->call) == Seconds{};
+  });
+  if (is_exact) return {};
+  return {period(Slack::least), period(Slack::none), period(Slack::most)};
 }
 
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster) {

@@ -23,7 +23,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 ///
 /// Exact are:
 /// - all strategies with like links on the ideal star;
-/// - collectives on other topologies and links, as far as their routes are priced (ClusterPrices);
+/// - collectives on other topologies and links, as far as their rounds are followed (ClusterPrices::slack);
 /// - equal shards on nodes and racks, where all wait for the busiest way out (shard_terms_are_exact);
 /// - gossip, where those who use the busiest link wait longest (ClusterPrices::neighbours_are_exact).
 ///
@@ -32,13 +32,21 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
 ///   workers do not, and may be faster for it or, where co-located servers push and pull by the same links, up to
 ///   2 times slower;
 /// - other gossip: as if all workers exchanged at once;
-/// - collectives of more workers on nodes and racks: too slow, since every message but a ring's is priced as if it left
-///   its group;
-/// - collectives of more workers in fabrics: too fast, since there is no contention inside.
+/// - collectives with many unlike messages in a round: within the bounds that step_range has.
 ///
-/// @throws ModelError when the graph cannot be evaluated so (asynchronous servers)
+/// How far off an answer may be is for exactness.hpp.
+/// @throws ModelError when the graph cannot be evaluated so (asynchronous servers, collectives of too many unlike
+/// messages)
 StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
+
+/// What the replay's step may be, by what is known of its collectives: the periods with the least, the middle and the
+/// most that each may take; all 0 where nothing is open.
+struct StepRange {
+  Seconds low{}, middle{}, high{};
+};
+/// @throws ModelError as evaluate does
+StepRange step_range(const StepGraph& graph, const ClusterPrices& prices);
 
 /// A task on the critical cycle.
 struct CriticalTask {

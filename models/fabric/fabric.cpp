@@ -32,9 +32,14 @@ class FatTreeRoutes {
     }
   }
 
+  /// Of all cables, one for each direction.
+  [[nodiscard]] int links() const { return 2 * cables_; }
+
   void operator()(int from, int to, Route& route) const {
-    std::vector<int> here = digits(from);
-    const std::vector<int> target = digits(to);
+    std::vector<int>& here = here_;
+    const std::vector<int>& target = target_;
+    set_digits(from, here_);
+    set_digits(to, target_);
     std::size_t level = 0;
     // D-mod-k: the destination chooses the parents. SimGrid leaves parallel cables out of the division.
     while (level == 0 || !std::equal(here.begin() + static_cast<std::ptrdiff_t>(level), here.end(),
@@ -64,13 +69,12 @@ class FatTreeRoutes {
   [[nodiscard]] int radix(std::size_t level, std::size_t i) const { return i < level ? t_.up[i] : t_.down[i]; }
   [[nodiscard]] int ports_up(std::size_t level) const { return t_.up[level] * t_.parallel[level]; }
 
-  [[nodiscard]] std::vector<int> digits(int host) const {
-    std::vector<int> all;
-    for (const int radix : t_.down) {
-      all.push_back(host % radix);
-      host /= radix;
+  void set_digits(int host, std::vector<int>& digits) const {
+    digits.resize(levels_);
+    for (std::size_t i = 0; i < levels_; ++i) {
+      digits[i] = host % t_.down[i];
+      host /= t_.down[i];
     }
-    return all;
   }
 
   [[nodiscard]] int cable(std::size_t level, const std::vector<int>& node, int port) const {
@@ -83,6 +87,7 @@ class FatTreeRoutes {
   std::size_t levels_;
   std::vector<int> first_cable_;  ///< by level of its lower end
   int cables_ = 0;
+  mutable std::vector<int> here_, target_;  ///< of the route under way; kept, since millions are asked for
 };
 
 /// SimGrid's torus (TorusZone.cpp): a cable from every host to the next one along every dimension; the shorter
@@ -92,7 +97,10 @@ class TorusRoutes {
   explicit TorusRoutes(const Torus& t) {
     std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions_),
                  [](int size) { return size > 1; });
+    for (const int size : dimensions_) hosts_ *= size;
   }
+
+  [[nodiscard]] int links() const { return 2 * hosts_ * static_cast<int>(dimensions_.size()); }
 
   void operator()(int from, int to, Route& route) const {
     int stride = 1, here = from;
@@ -116,6 +124,7 @@ class TorusRoutes {
     return host * static_cast<int>(dimensions_.size()) + static_cast<int>(dimension);
   }
   std::vector<int> dimensions_;
+  int hosts_ = 1;
 };
 
 /// SimGrid's dragonfly (DragonflyZone.cpp): group g leaves towards group h through router h of its first
@@ -129,6 +138,9 @@ class DragonflyRoutes {
   [[nodiscard]] int host_links() const { return 2 * routers() * t_.hosts; }
   [[nodiscard]] int chassis_links() const { return routers() * t_.routers; }
   [[nodiscard]] int group_links() const { return routers() * t_.chassis; }
+  [[nodiscard]] int links() const {
+    return host_links() + chassis_links() + group_links() + t_.groups * t_.groups;
+  }
 
   void operator()(int from, int to, Route& route) const {
     const int source = from / t_.hosts, target = to / t_.hosts;
@@ -242,14 +254,21 @@ struct Fabric::Maker {
     };
   }
 
+  /// Links are numbered as routes take them.
+  template <class Routes>
+  void number_as_taken(const Routes& routes, std::function<OneWay(int)> link_at) const {
+    constexpr int kMostListed = 1 << 23;  // links, of which a list takes 32 MB
+    if (routes.links() <= kMostListed) fabric.number_at_.assign(static_cast<std::size_t>(routes.links()), kUnnumbered);
+    fabric.link_at_ = std::move(link_at);
+    fabric.append_ = routes;
+  }
+
   void operator()(const FatTree& t) const {
-    fabric.link_at_ = [one = link()](int) { return one; };
-    fabric.append_ = FatTreeRoutes(t);
+    number_as_taken(FatTreeRoutes(t), [one = link()](int) { return one; });
   }
 
   void operator()(const Torus& t) const {
-    fabric.link_at_ = [one = link()](int) { return one; };
-    fabric.append_ = TorusRoutes(t);
+    number_as_taken(TorusRoutes(t), [one = link()](int) { return one; });
   }
 
   void operator()(const Dragonfly& t) const {
@@ -260,8 +279,7 @@ struct Fabric::Maker {
                           group_link = link(t.chassis_links), outer_link = link(t.group_links)](int place) {
       return place < chassis ? host_link : place < group ? chassis_link : place < outer ? group_link : outer_link;
     };
-    fabric.link_at_ = link_at;
-    fabric.append_ = routes;
+    number_as_taken(routes, link_at);
   }
 
   void operator()(const SimGridXml&) const {
@@ -271,9 +289,13 @@ struct Fabric::Maker {
 
 void Fabric::number(Route& route, std::size_t from) const {
   for (std::size_t h = from; h < route.size(); ++h) {
-    const auto [known, is_new] = number_.try_emplace(route[h], static_cast<int>(links_.size()));
-    if (is_new) links_.push_back(link_at_(route[h]));
-    route[h] = known->second;
+    int& number = number_at_.empty() ? number_.try_emplace(route[h], kUnnumbered).first->second
+                                     : number_at_[static_cast<std::size_t>(route[h])];
+    if (number == kUnnumbered) {
+      number = static_cast<int>(links_.size());
+      links_.push_back(link_at_(route[h]));
+    }
+    route[h] = number;
   }
 }
 

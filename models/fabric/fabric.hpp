@@ -60,7 +60,9 @@ class Fabric {
   /// By place in the topology where link_at_ tells what is there, by number elsewhere.
   std::function<void(int, int, Route&)> append_;
   std::function<OneWay(int)> link_at_;
-  mutable std::unordered_map<int, int> number_;  ///< by place
+  static constexpr int kUnnumbered = -1;
+  mutable std::vector<int> number_at_;           ///< by place, where a list of all is small; otherwise empty
+  mutable std::unordered_map<int, int> number_;  ///< by place, otherwise
   std::function<int(int)> branch_;               ///< empty: every host is its own
 };
 

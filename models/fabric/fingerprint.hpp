@@ -4,6 +4,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "models/collective/schedule.hpp"
+
 namespace stepcast {
 
 /// SplitMix64's finaliser (Steele, Lea and Flood 2014): neighbouring inputs give unrelated outputs.
@@ -27,5 +29,16 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
   auto operator<=>(const Fingerprint&) const = default;
 };
+
+/// Rounds with the same messages, whichever blocks they carry and whoever adds them up, take the same time.
+/// @param goes_around  as Schedule says of it
+inline Fingerprint fingerprint_of(const Round& round, bool goes_around) {
+  Fingerprint messages;
+  messages.add(goes_around ? 1 : 0, round.size());
+  for (const Message& m : round)
+    messages.add(static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(m.to),
+                 static_cast<std::uint64_t>(m.slice.count));
+  return messages;
+}
 
 }  // namespace stepcast

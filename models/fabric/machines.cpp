@@ -12,9 +12,36 @@ const char* group_name(const Cluster& cluster) {
   return std::holds_alternative<Racks>(cluster.topology) ? "rack" : "machine";
 }
 
+namespace {
+
+/// Products of the first factors, one, two and so on, all of them left out.
+std::vector<int> partial_products(const std::vector<int>& factors) {
+  std::vector<int> products;
+  int product = 1;
+  for (std::size_t i = 0; i + 1 < factors.size(); ++i) products.push_back(product *= factors[i]);
+  return products;
+}
+
+struct LevelsOf {
+  template <class T>
+  std::vector<int> operator()(const T&) const {
+    return {};
+  }
+  std::vector<int> operator()(const Nodes& t) const {
+    return t.racks ? std::vector{t.gpus_per_node * t.racks->nodes_per_rack} : std::vector<int>{};
+  }
+  std::vector<int> operator()(const FatTree& t) const { return partial_products(t.down); }
+  std::vector<int> operator()(const Torus& t) const { return partial_products(t.dimensions); }
+  std::vector<int> operator()(const Dragonfly& t) const {
+    return partial_products({t.hosts, t.routers, t.chassis, t.groups});
+  }
+};
+
+}  // namespace
+
 Machines machines(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  return {natural_group(cluster), nodes ? nodes->nics : 1};
+  return {natural_group(cluster), nodes ? nodes->nics : 1, std::visit(LevelsOf{}, cluster.topology)};
 }
 
 BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes) {

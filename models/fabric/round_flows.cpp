@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "models/collective/ring_latencies.hpp"
@@ -16,7 +15,7 @@ constexpr double kRounding = 1e-12;
 
 }  // namespace
 
-RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_around) {
+RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_around) : messages_(round.size()) {
   struct Load {
     int flows = 0;
     double blocks = 0.0;
@@ -24,25 +23,36 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
   };
   std::vector<Load> loads;  // by link
   std::vector<double> latencies;
-  Fabric::Route hops;                // of all routes, one after the other
-  std::vector<std::size_t> ends{0};  // of each route
-  for (const Message& message : round) {
+  latencies.reserve(round.size());
+  Fabric::Route hops;
+  const auto route = [&](const Message& message) -> const Fabric::Route& {
+    hops.clear();
     fabric.append_route(message.from, message.to, hops);
+    return hops;
+  };
+  for (const Message& message : round) {
+    const double latency = fabric.latency(route(message)).si();
+    latencies.push_back(latency);
     loads.resize(fabric.links().size());
-    latencies.push_back(fabric.latency(std::span(hops).subspan(ends.back())).si());
-    ends.push_back(hops.size());
-  }
-  if (goes_around) latencies = even_latencies(round, std::move(latencies));
-  for (std::size_t i = 0; i < round.size(); ++i) {
-    latency_ = std::max(latency_, latencies[i]);
-    for (std::size_t h = ends[i]; h < ends[i + 1]; ++h) {
-      Load& load = loads[static_cast<std::size_t>(hops[h])];
+    for (const int hop : hops) {
+      Load& load = loads[static_cast<std::size_t>(hop)];
       ++load.flows;
-      load.blocks += round[i].slice.count;
-      load.first = std::min(load.first, latencies[i]);
+      load.blocks += message.slice.count;
+      load.first = std::min(load.first, latency);
     }
   }
   const auto bandwidth = [&](std::size_t link) { return fabric.links()[link].bandwidth.si(); };
+  if (goes_around) {
+    latencies_ = even_latencies(round, std::move(latencies));
+    for (Load& load : loads) load.first = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < round.size(); ++i)
+      for (const int hop : route(round[i])) {
+        double& first = loads[static_cast<std::size_t>(hop)].first;
+        first = std::min(first, latencies_[i]);
+      }
+  }
+  const std::vector<double>& waits = goes_around ? latencies_ : latencies;
+  latency_ = *std::max_element(waits.begin(), waits.end());
   for (std::size_t link = 0; link < loads.size(); ++link)
     if (loads[link].flows > 0) load_ = std::max(load_, loads[link].blocks / bandwidth(link));
   for (std::size_t link = 0; link < loads.size(); ++link)
@@ -51,13 +61,19 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
   const bool alike = std::all_of(round.begin(), round.end(),
                                  [&](const Message& m) { return m.slice.count == round.front().slice.count; });
   is_closed_ = alike && first_ >= latency_ * (1 - kRounding);
-  if (is_closed_) return;
-  is_closed_ = round.size() > kMostFolded || !fold(round, latencies, fabric);
-  is_exact_ = !is_closed_;
+  if (alike) {
+    slowest_ = load_;
+    return;
+  }
+  for (const Message& message : round)
+    for (const int hop : route(message)) {
+      const auto link = static_cast<std::size_t>(hop);
+      slowest_ = std::max(slowest_, message.slice.count * (loads[link].flows / bandwidth(link)));
+    }
 }
 
-/// Whether its quotient is small enough to be followed.
-bool RoundFlows::fold(const Round& round, const std::vector<double>& latencies, const Fabric& fabric) {
+bool RoundFlows::follow(const Round& round, const Fabric& fabric) {
+  if (is_exact() || is_too_large_) return is_exact();
   FlowSystem system;
   for (std::size_t i = 0; i < round.size(); ++i) {
     FlowSystem::Flow flow;
@@ -65,10 +81,11 @@ bool RoundFlows::fold(const Round& round, const std::vector<double>& latencies, 
     flow.to = round[i].to;
     flow.colour[0] = round[i].slice.count;
     system.flows.push_back(flow);
-    system.latencies.emplace_back(latencies[i]);
+    if (!latencies_.empty()) system.latencies.emplace_back(latencies_[i]);
   }
   FoldedFlows folded = fold_flows(system, fabric);
-  if (folded.flow.size() > kMostFollowed) return false;
+  is_too_large_ = folded.flow.size() > kMostFollowed;
+  if (is_too_large_) return false;
   std::vector<std::size_t> order(folded.flow.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -79,7 +96,7 @@ bool RoundFlows::fold(const Round& round, const std::vector<double>& latencies, 
     quotient_.flows.push_back(std::move(folded.quotient.flows[flow]));
     blocks_.push_back(round[folded.flow[flow]].slice.count);
   }
-  return true;
+  return is_followed_ = true;
 }
 
 /// Max-min fair rates of running flows by progressive filling.
@@ -151,9 +168,18 @@ double RoundFlows::followed(double block) const {
 }
 
 RoundFlows::Duration RoundFlows::duration(Bytes block) const {
-  return {Seconds(latency_), Seconds(is_closed_ ? load_ * block.si() : std::max(0.0, followed(block.si()) - latency_))};
+  const Seconds all = is_followed_ ? Seconds(followed(block.si())) : (least(block) + most(block)) / 2.0;
+  return {Seconds(latency_), is_closed_ ? Seconds(load_ * block.si()) : std::max(Seconds{}, all - Seconds(latency_))};
 }
 
 Seconds RoundFlows::least(Bytes block) const { return Seconds(std::max(latency_, first_ + load_ * block.si())); }
+
+Seconds RoundFlows::most(Bytes block) const { return Seconds(latency_ + slowest_ * block.si()); }
+
+RoundFlows followed_flows(const Round& round, const Fabric& fabric, bool goes_around) {
+  RoundFlows flows(round, fabric, goes_around);
+  flows.follow(round, fabric);
+  return flows;
+}
 
 }  // namespace stepcast

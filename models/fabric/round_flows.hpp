@@ -12,51 +12,70 @@ namespace stepcast {
 /// The messages of a round as flows. Each starts after the latency of its route; all that run share the links by
 /// max-min fairness; the round ends with the last of them.
 ///
-/// Of a round that goes around rings, the latency is the mean over a message's ring (ring_latencies.hpp).
-/// Where all messages are equally large and the most loaded link has only such of the longest latency, the round lasts
+/// A round that goes around rings has the mean latency over a message's ring (ring_latencies.hpp).
 ///
-///     α + max over links of (bytes on it / its bandwidth):
+/// What can be said at once are two bounds. With l a link, n_l the flows on it, b_l their bytes, B_l its bandwidth:
 ///
-/// a max-min fair flow is never slower than the fair share of the most loaded link, and there none is faster. Of other
-/// rounds of up to kMostFolded messages the quotient (flow_system.hpp), in which one flow stands for all that are alike,
-/// is followed from one start or end of a flow to the next, if it has kMostFollowed flows or less, which is no closed
-/// form but as exact. Larger ones get the same formula: of equally large messages no less than they take, and no more than the latencies of two routes may
-/// differ too much.
+///     least   max(α, max over l of (shortest latency on l + b_l / B_l))     what l carries must pass it
+///     most    α + max over flows f of (bytes of f · max over its l of n_l / B_l)
+///
+/// α is the longest latency. A max-min fair flow is never slower than the fair share of its fullest link, whence `most`.
+/// Where all messages are equally large and the most loaded link has only such of the longest latency, both are the
+/// same: a closed form. Other rounds are followed: of the quotient (flow_system.hpp), in which one flow stands for all
+/// that are alike, from one start or end of a flow to the next. That is no closed form but as exact.
 class RoundFlows {
  public:
-  static constexpr int kMostFolded = 4096, kMostFollowed = 512;
+  /// Flows of a quotient that is followed, in time that grows with their square.
+  static constexpr std::size_t kMostFollowed = 1024;
 
+  /// The bounds, in time and memory of its messages' hops.
   /// @param round        not empty, no message to its own sender
   /// @param goes_around  as Schedule says of it
   RoundFlows(const Round& round, const Fabric& fabric, bool goes_around = false);
 
+  /// Finds the quotient, where there is no closed form; takes about a microsecond for each message.
+  /// @param round  the same, of the same fabric
+  /// @return whether the round's time is exact: not where the quotient has more flows than kMostFollowed
+  bool follow(const Round& round, const Fabric& fabric);
+
   struct Duration {
     Seconds latency{};    ///< the longest of its messages
     Seconds bandwidth{};  ///< the rest of the round
+    [[nodiscard]] Seconds total() const { return latency + bandwidth; }
   };
 
-  /// How long the round takes, with blocks of that size.
+  /// How long the round takes, with blocks of that size; where that is not exact, the middle of both bounds.
   [[nodiscard]] Duration duration(Bytes block) const;
   /// Whether fair sharing takes just as long.
-  [[nodiscard]] bool is_exact() const { return is_exact_; }
-  /// Whether it takes what the formula above says.
-  [[nodiscard]] bool formula_is_exact() const { return is_exact_ && is_closed_; }
-  /// What no sharing of the links undercuts, at once.
+  [[nodiscard]] bool is_exact() const { return is_closed_ || is_followed_; }
+  /// Whether both bounds are the same.
+  [[nodiscard]] bool is_closed() const { return is_closed_; }
+  /// What no sharing of the links undercuts, and what none exceeds.
   [[nodiscard]] Seconds least(Bytes block) const;
+  [[nodiscard]] Seconds most(Bytes block) const;
+
+  /// The longest of its messages.
+  [[nodiscard]] Seconds latency() const { return Seconds(latency_); }
+  [[nodiscard]] std::size_t messages() const { return messages_; }
 
  private:
-  bool fold(const Round& round, const std::vector<double>& latencies, const Fabric& fabric);
-
   class Sharing;
   [[nodiscard]] double followed(double block) const;
 
-  Quotient quotient_;           ///< flows in order of latency
-  std::vector<double> blocks_;  ///< of its flows
-  double latency_ = 0.0;        ///< the longest
-  double first_ = 0.0;          ///< the shortest on the most loaded link
-  double load_ = 0.0;           ///< seconds per byte of a block on the most loaded link
-  bool is_closed_ = false;      ///< whether the formula above is taken
-  bool is_exact_ = true;        ///< and holds, where it is
+  Quotient quotient_;               ///< flows in order of latency
+  std::vector<double> blocks_;      ///< of its flows
+  std::vector<double> latencies_;   ///< of messages, where not their routes' own
+  std::size_t messages_ = 0;
+  double latency_ = 0.0;      ///< the longest
+  double first_ = 0.0;        ///< the shortest on the most loaded link
+  double load_ = 0.0;         ///< seconds per byte of a block on the most loaded link
+  double slowest_ = 0.0;      ///< seconds per byte of a block of the flow that a fair share makes the slowest
+  bool is_closed_ = false;    ///< whether both bounds are the same
+  bool is_followed_ = false;  ///< whether there is a quotient
+  bool is_too_large_ = false; ///< whether that has too many flows
 };
+
+/// A round's time, followed where it has no closed form.
+RoundFlows followed_flows(const Round& round, const Fabric& fabric, bool goes_around = false);
 
 }  // namespace stepcast

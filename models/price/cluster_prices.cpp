@@ -30,7 +30,7 @@ CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice
 }
 
 bool ClusterPrices::neighbours_are_routed() const {
-  constexpr int kMost = 65536;  // workers, for whose messages RoundFlows takes 10 MB
+  constexpr int kMost = 1 << 20;  // workers, whose messages are routed within a second or two
   return !is_plain_star(cluster_) && !std::holds_alternative<SimGridXml>(cluster_.topology) && cluster_.workers > 1 &&
          cluster_.workers <= kMost;
 }
@@ -43,7 +43,7 @@ const RoundFlows& ClusterPrices::neighbour_flows() const {
       round.push_back({rank, (rank + 1) % p, {0, 1}});
       if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
     }
-    neighbours_.emplace(round, Fabric(cluster_, 0));
+    neighbours_.emplace(followed_flows(round, Fabric(cluster_, 0)));
   }
   return *neighbours_;
 }
@@ -61,7 +61,7 @@ PricedCost ClusterPrices::neighbours(Bytes bytes) const {
 
 bool ClusterPrices::neighbours_are_exact() const {
   if (cluster_.workers == 1 || prices_are_exact(cluster_)) return true;
-  return workers_are_alike(cluster_) && neighbours_are_routed() && neighbour_flows().formula_is_exact();
+  return workers_are_alike(cluster_) && neighbours_are_routed() && neighbour_flows().is_closed();
 }
 
 }  // namespace stepcast

@@ -30,9 +30,9 @@ class ClusterPrices {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return protocol(call)(call); }
 
-  /// Whether that price is the replay's, to rounding.
-  /// @pre routes_are_priced(cluster, call)
-  [[nodiscard]] bool is_exact(const CollectiveCall& call) const { return protocol(call).is_exact(call); }
+  /// How much more or less than that price the replay may take on ideal transport: 0 where it takes just as long,
+  /// infinity where nothing is known.
+  [[nodiscard]] Seconds slack(const CollectiveCall& call) const { return protocol(call).slack(call); }
 
   /// What a push to shards, shard_bytes[j] each, or a pull from them amounts to, and what it costs.
   [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "models/fabric/machines.hpp"
+#include "models/price/best_link.hpp"
 #include "models/price/path_prices.hpp"
 
 namespace stepcast {
@@ -31,36 +32,40 @@ Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
   return cluster;
 }
 
-}  // namespace
-
-ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol)
-    : cluster_(as_found_by(protocol, cluster)), paths_(collective_prices(cluster_)) {}
-
-bool routes_are_priced(const Cluster& cluster, const CollectiveCall& call) {
-  const int most = call.algorithm->operation == Operation::all_to_all  ? 512
-                   : call.algorithm->algorithm == Algorithm::nccl_tree ? std::min(4096, 32768 / call.parameters.rings)
-                                                                       : 4096;
-  return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology) && cluster.workers <= most;
+/// Takes the common factor of all messages' blocks out of a round: rounds that differ in it are one, scaled.
+int take_blocks(Round& round) {
+  const int blocks = round.front().slice.count;
+  if (blocks <= 1 || std::any_of(round.begin(), round.end(), [&](const Message& m) { return m.slice.count != blocks; }))
+    return 1;
+  for (Message& message : round) message.slice.count = 1;
+  return blocks;
 }
 
-ProtocolPrices::PricedRound ProtocolPrices::priced(const Round& round, bool goes_around) const {
+}  // namespace
+
+bool routes_are_known(const Cluster& cluster) {
+  return !is_plain_star(cluster) && !std::holds_alternative<SimGridXml>(cluster.topology);
+}
+
+ProtocolPrices::ProtocolPrices(const Cluster& cluster, const Protocol& protocol)
+    : cluster_(as_found_by(protocol, cluster)), paths_(collective_prices(cluster_)), best_(paths_) {
+  best_.path.fill(best_link(cluster_));
+}
+
+bool ProtocolPrices::is_routed(const CollectiveCall& call) const {
+  if (!routes_are_known(cluster_)) return false;
+  const auto [known, is_new] = routed_.try_emplace(key_of(call));
+  if (is_new) known->second = unlike_messages(call, cluster_.workers) <= kMostRouted;
+  return known->second;
+}
+
+ProtocolPrices::PricedRound ProtocolPrices::priced(Round round, bool goes_around) const {
   PricedRound found;
-  // Rounds that differ in how much all their messages carry are one, scaled.
-  if (std::all_of(round.begin(), round.end(),
-                  [&](const Message& m) { return m.slice.count == round.front().slice.count; }))
-    found.blocks = round.front().slice.count;
-  if (found.blocks == 0) found.blocks = 1;
-  Round scaled = round;
-  std::vector<std::array<int, 3>> messages;
-  messages.reserve(round.size());
-  for (Message& message : scaled) {
-    message.slice.count /= found.blocks;
-    messages.push_back({message.from, message.to, message.slice.count});
-  }
-  auto& flows = known_[{goes_around, std::move(messages)}];
+  found.blocks = take_blocks(round);
+  auto& flows = known_[fingerprint_of(round, goes_around)];
   if (!flows) {
     if (!fabric_) fabric_.emplace(cluster_, 0);
-    flows = std::make_shared<const RoundFlows>(scaled, *fabric_, goes_around);
+    flows = std::make_shared<RoundFlows>(round, *fabric_, goes_around);
   }
   found.flows = flows;
   return found;
@@ -69,41 +74,90 @@ ProtocolPrices::PricedRound ProtocolPrices::priced(const Round& round, bool goes
 const ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& call) const {
   const CallKey key = key_of(call);
   if (const auto known = rounds_.find(key); known != rounds_.end()) return known->second;
-  const Schedule schedule = schedule_of(call, cluster_.workers);
-  PricedRounds all{schedule.blocks, {}};
-  std::map<int, std::size_t> number;
-  for (int r = 0; r < schedule.rounds; ++r) {
-    const auto [like, is_first] = number.try_emplace(schedule.like_round(r), all.rounds.size());
-    if (is_first) all.rounds.push_back(priced(schedule.round(r), schedule.goes_around(r)));
-    else ++all.rounds[like->second].times;
+  PricedRounds all{schedule_of(call, cluster_.workers), {}};
+  for (const auto& [first, times] : unlike_rounds(all.schedule)) {
+    all.rounds.push_back(priced(all.schedule.round(first), all.schedule.goes_around(first)));
+    all.rounds.back().number = first;
+    all.rounds.back().times = times;
   }
   return rounds_.emplace(key, std::move(all)).first->second;
 }
 
-PricedCost ProtocolPrices::operator()(const CollectiveCall& call) const {
-  const CostTerms terms = cost_of(call, cluster_.workers);
-  PricedCost cost = price(terms, paths_);
-  if (terms.empty() || !routes_are_priced(cluster_, call)) return cost;
-  const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
-  if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
-  const PricedRounds& all = rounds_of(call);
-  cost.latency = Seconds{};
-  cost.bandwidth = terms.copied * paths_.host;
-  for (const PricedRound& round : all.rounds) {
-    const RoundFlows::Duration one =
-        round.flows->duration(call.bytes * (static_cast<double>(round.blocks) / all.blocks));
-    cost.latency += one.latency * round.times;
-    cost.bandwidth += one.bandwidth * round.times;
-  }
-  if (prices_.size() == kMostPrices) prices_.clear();
-  return prices_.emplace(key, cost).first->second;
+/// Whether the round is exact then.
+bool ProtocolPrices::follow(const PricedRounds& all, const PricedRound& round) const {
+  if (round.flows->is_exact()) return true;
+  Round messages = all.schedule.round(round.number);
+  take_blocks(messages);
+  return round.flows->follow(messages, *fabric_);
 }
 
-bool ProtocolPrices::is_exact(const CollectiveCall& call) const {
-  if (cost_of(call, cluster_.workers).empty()) return true;
+/// Which of the rounds are exact: chosen by their bounds, not by what others have followed before.
+std::vector<bool> ProtocolPrices::followed(const PricedRounds& all, Bytes bytes) const {
+  struct Open {
+    std::size_t round;
+    Seconds gap;
+  };
+  std::vector<bool> exact;
+  std::vector<Open> open;
+  Seconds left{}, sum{};
+  for (const PricedRound& round : all.rounds) {
+    const Bytes block = all.block(round, bytes);
+    const Seconds least = round.flows->least(block);
+    sum += least * round.times;
+    const bool small = round.flows->messages() <= kAlwaysFollowed;
+    exact.push_back(round.flows->is_closed() || (small && follow(all, round)));
+    if (exact.back()) continue;
+    const Seconds gap = (round.flows->most(block) - least) * round.times;
+    left += gap;
+    if (!small) open.push_back({exact.size() - 1, gap});
+  }
+  std::stable_sort(open.begin(), open.end(), [](const Open& a, const Open& b) { return a.gap > b.gap; });
+  double folded = 0;
+  for (const auto& [number, gap] : open) {
+    if (left <= sum * kWithin) break;
+    folded += static_cast<double>(all.rounds[number].flows->messages());
+    if (folded > kMostFolded) break;
+    if (!follow(all, all.rounds[number])) continue;
+    exact[number] = true;
+    left -= gap;
+  }
+  return exact;
+}
+
+ProtocolPrices::Priced ProtocolPrices::by_routes(const CollectiveCall& call, const CostTerms& terms) const {
   const PricedRounds& all = rounds_of(call);
-  return std::all_of(all.rounds.begin(), all.rounds.end(),
-                     [](const PricedRound& round) { return round.flows->is_exact(); });
+  const std::vector<bool> exact = followed(all, call.bytes);
+  Priced sum{price(terms, paths_), {}};
+  sum.cost.latency = Seconds{};
+  sum.cost.bandwidth = terms.copied * paths_.host;
+  for (std::size_t i = 0; i < all.rounds.size(); ++i) {
+    const PricedRound& round = all.rounds[i];
+    const Bytes block = all.block(round, call.bytes);
+    if (exact[i]) {
+      const RoundFlows::Duration one = round.flows->duration(block);
+      sum.cost.latency += one.latency * round.times;
+      sum.cost.bandwidth += one.bandwidth * round.times;
+      continue;
+    }
+    const Seconds least = round.flows->least(block), most = round.flows->most(block),
+                  latency = round.flows->latency();
+    sum.cost.latency += latency * round.times;
+    sum.cost.bandwidth += ((least + most) / 2.0 - latency) * round.times;
+    sum.slack += (most - least) / 2.0 * round.times;
+  }
+  return sum;
+}
+
+ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const {
+  const CostTerms terms = cost_of(call, cluster_.workers);
+  if (terms.empty() || prices_are_exact(cluster_)) return {price(terms, paths_), {}};
+  const std::pair<CallKey, Bytes> key{key_of(call), call.bytes};
+  if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
+  Priced found{price(terms, paths_), Seconds(std::numeric_limits<double>::infinity())};
+  if (is_plain_star(cluster_)) found.slack = Seconds{};
+  else if (is_routed(call)) found = by_routes(call, terms);
+  if (prices_.size() == kMostPrices) prices_.clear();
+  return prices_.emplace(key, found).first->second;
 }
 
 /// What the call cannot take less than, without following its rounds.
@@ -112,25 +166,26 @@ Seconds ProtocolPrices::least(const CollectiveCall& call) const {
   if (terms.empty()) return {};
   Seconds sum = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
   const PricedRounds& all = rounds_of(call);
-  for (const PricedRound& round : all.rounds)
-    sum += round.flows->least(call.bytes * (static_cast<double>(round.blocks) / all.blocks)) * round.times;
+  for (const PricedRound& round : all.rounds) sum += round.flows->least(all.block(round, call.bytes)) * round.times;
   return sum;
 }
 
 CollectiveCall ProtocolPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among) const {
+  const int p = cluster_.workers;
   Seconds best(std::numeric_limits<double>::infinity());
-  return stepcast::decide(
-      operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
-      [&](const CollectiveCall& call) {
-        // Following rounds takes long; those of a call that cannot be the best are not worth it.
-        if (routes_are_priced(cluster_, call))
-          if (const Seconds at_least = least(call); at_least >= best) return at_least;
-        const Seconds time = (*this)(call).total();
-        best = std::min(best, time);
-        return time;
-      },
-      cluster_.algorithms);
+  const CallTime time_of = [&](const CollectiveCall& call) {
+    // What cannot be the best is not worth routing, or following.
+    const bool counts_links = call.algorithm->algorithm != Algorithm::nccl_tree;
+    if (const Seconds at_least = price(cost_of(call, p), best_).total(); counts_links && at_least >= best) return at_least;
+    if (!is_routed(call)) return Seconds(std::numeric_limits<double>::infinity());
+    if (const Seconds at_least = least(call); at_least >= best) return at_least;
+    const Seconds time = (*this)(call).total();
+    best = std::min(best, time);
+    return time;
+  };
+  return stepcast::decide(operation, choice, bytes, p, paths_, machines(cluster_), among,
+                          routes_are_known(cluster_) ? time_of : CallTime{}, cluster_.algorithms);
 }
 
 }  // namespace stepcast

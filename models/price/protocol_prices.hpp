@@ -1,7 +1,6 @@
 // What collectives take that go by one protocol.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -10,65 +9,87 @@
 #include <vector>
 
 #include "models/collective/collective.hpp"
+#include "models/fabric/fingerprint.hpp"
 #include "models/fabric/round_flows.hpp"
 #include "models/part/cluster.hpp"
 
 namespace stepcast {
 
-/// Whether a collective is priced by the routes of its messages, round by round, instead of collective_prices: wherever
-/// that one is an estimate for the shape of the cluster, up to 4096 workers, and 512 for all-to-all, whose p - 1 rounds
-/// are all unlike; of nccl-tree, with 4p messages in a round for each pair of trees, up to 32,768 workers times pairs. A
-/// platform file's routes are SimGrid's alone.
-bool routes_are_priced(const Cluster& cluster, const CollectiveCall& call);
+/// Messages in a collective's unlike rounds that are routed, at most; they take some ten seconds.
+inline constexpr double kMostRouted = 1 << 26;
+
+/// Whether collectives are priced by the routes of their messages, round by round, instead of collective_prices:
+/// wherever that one is an estimate for the shape of the cluster. A platform file's routes are SimGrid's alone.
+bool routes_are_known(const Cluster& cluster);
 
 /// Prices of collectives by one protocol, among all workers of a cluster or in communicators of theirs.
 ///
-/// By the closed forms and collective_prices, or where routes are priced, round by round (fabric/round_flows.hpp),
-/// contention on every link included. The latter equals the replay on ideal transport, whatever algorithm and topology,
-/// in rounds of up to RoundFlows::kMostFolded messages; one of more may be as much too long as its routes' latencies
-/// differ. What the hosts copy and add is the closed form's in both.
+/// By the closed forms and collective_prices, or where routes are known, round by round (fabric/round_flows.hpp),
+/// contention on every link included, up to kMostRouted messages. What the hosts copy and add is the closed form's in both.
 ///
-/// Keeps what it found out about rounds; not for several threads.
+/// The latter are the replay's on ideal transport, whatever algorithm and topology: exactly where all rounds have up to
+/// kAlwaysFollowed messages, or a closed form. Larger rounds are followed, those of the widest bounds first, until
+/// their bounds are within kWithin of the whole, as far as they can be. How far off a price may be is its `slack`.
+///
+/// Keeps what it found out about rounds; not for several threads. A price does not depend on what was asked before.
 class ProtocolPrices {
  public:
+  static constexpr std::size_t kAlwaysFollowed = 4096;
+  static constexpr double kWithin = 1e-3;
+  static constexpr double kMostFolded = 1 << 22;  ///< messages of the rounds of a call that are followed
+
   ProtocolPrices(const Cluster& cluster, const Protocol& protocol);
   ProtocolPrices(const ProtocolPrices&) = delete;  // fabric_ may know where cluster_ is
   ProtocolPrices& operator=(const ProtocolPrices&) = delete;
 
-  [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const;
+  [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return priced(call).cost; }
 
-  /// Whether that price is the replay's, to rounding.
-  /// @pre routes_are_priced(cluster, call)
-  [[nodiscard]] bool is_exact(const CollectiveCall& call) const;
+  /// How much more or less than the price the replay may take; infinity where nothing is known.
+  [[nodiscard]] Seconds slack(const CollectiveCall& call) const { return priced(call).slack; }
 
-  /// Decides "auto": the algorithm of the lowest price, its segments by the closed form. The call's protocol is left
-  /// open.
+  /// Decides "auto": the algorithm and its parameters of the lowest price. The call's protocol is left open.
+  /// @throws ModelError where no algorithm has few enough messages to be priced by their routes
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among) const;
 
  private:
+  struct Priced {
+    PricedCost cost;
+    Seconds slack{};
+  };
   struct PricedRound {
-    std::shared_ptr<const RoundFlows> flows;
+    std::shared_ptr<RoundFlows> flows;
     int blocks = 1;  ///< of the collective, in one of the flows'
     int times = 1;   ///< rounds that are alike
+    int number = 0;  ///< of the first of them
   };
   struct PricedRounds {
-    int blocks = 1;  ///< that the buffer is cut into
+    Schedule schedule;
     std::vector<PricedRound> rounds;
+
+    [[nodiscard]] Bytes block(const PricedRound& round, Bytes all) const {
+      return all * (static_cast<double>(round.blocks) / schedule.blocks);
+    }
   };
+  [[nodiscard]] bool is_routed(const CollectiveCall& call) const;
+  [[nodiscard]] Priced priced(const CollectiveCall& call) const;
+  [[nodiscard]] Priced by_routes(const CollectiveCall& call, const CostTerms& terms) const;
   [[nodiscard]] Seconds least(const CollectiveCall& call) const;
   [[nodiscard]] const PricedRounds& rounds_of(const CollectiveCall& call) const;
-  [[nodiscard]] PricedRound priced(const Round& round, bool goes_around) const;
+  [[nodiscard]] PricedRound priced(Round round, bool goes_around) const;
+  bool follow(const PricedRounds& all, const PricedRound& round) const;
+  [[nodiscard]] std::vector<bool> followed(const PricedRounds& all, Bytes bytes) const;
 
   Cluster cluster_;  ///< whose links are as the protocol finds them
   Prices paths_;
+  Prices best_;  ///< with the best link on every path
   mutable std::optional<Fabric> fabric_;
-  /// By whether it goes around, and {from, to, blocks} of its messages.
-  mutable std::map<std::pair<bool, std::vector<std::array<int, 3>>>, std::shared_ptr<const RoundFlows>> known_;
+  mutable std::map<Fingerprint, std::shared_ptr<RoundFlows>> known_;
+  mutable std::map<CallKey, bool> routed_;
   mutable std::map<CallKey, PricedRounds> rounds_;
   /// Bounds what a study leaves whose points all have other buffers.
   static constexpr std::size_t kMostPrices = 1 << 16;
-  mutable std::map<std::pair<CallKey, Bytes>, PricedCost> prices_;
+  mutable std::map<std::pair<CallKey, Bytes>, Priced> prices_;
 };
 
 }  // namespace stepcast

@@ -95,7 +95,7 @@ const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co
       else round.push_back({shard, worker, {0, 1}});
     }
   if (!round.empty())
-    known->second = std::make_unique<const RoundFlows>(round, Fabric(cluster_, co_located ? 0 : shards));
+    known->second = std::make_unique<const RoundFlows>(followed_flows(round, Fabric(cluster_, co_located ? 0 : shards)));
   return known->second.get();
 }
 
@@ -122,7 +122,7 @@ PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> sha
 }
 
 bool shards_can_be_followed(const Cluster& cluster, int shards) {
-  constexpr long kMost = 65536;  // messages, for which RoundFlows takes 10 MB
+  constexpr long kMost = 1 << 18;  // messages, which are folded within half a second and 80 MB
   return !std::holds_alternative<SimGridXml>(cluster.topology) && static_cast<long>(cluster.workers) * shards <= kMost;
 }
 

@@ -5,7 +5,7 @@
 
 #include "models/collective/direct.hpp"
 #include "models/part/worker_kinds.hpp"
-#include "models/report/best_link.hpp"
+#include "models/price/best_link.hpp"
 #include "models/report/latency_bound.hpp"
 #include "models/report/traffic.hpp"
 #include "models/report/ways_bound.hpp"

@@ -4,7 +4,7 @@
 
 #include "models/fabric/machines.hpp"
 #include "models/price/path_prices.hpp"
-#include "models/report/best_link.hpp"
+#include "models/price/best_link.hpp"
 
 namespace stepcast {
 namespace {

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/equation/evaluate.hpp"
+#include "models/equation/exactness.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/part/fault.hpp"
 #include "models/part/worker_kinds.hpp"
@@ -93,49 +94,15 @@ std::string text_of(const std::map<std::string, AlgorithmUse>& algorithms) {
   return fmt::format("{}", fmt::join(all, "+"));
 }
 
-/// Why servers' steps may not be the replay's; empty where they are.
-std::string why_estimate(const ParameterServerStrategy& server, const Cluster& cluster, const StepGraph& graph) {
-  const auto pushes = std::count_if(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
-    const auto* shards = std::get_if<ShardWork>(&task.work);
-    return shards && shards->exchange == ShardExchange::push;
-  });
-  std::vector<std::string> why;
-  const bool unequal = server.balance == ShardBalance::greedy && server.shards > 1;
-  const bool exact =
-      !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes));
-  if (unequal) why.push_back("as if all shards were as late as the largest");
-  if (!exact || !workers_are_alike(cluster)) why.push_back("as if all workers pushed at once, and no push met a pull");
-  if (graph.shards_co_located && cluster.host_cost > SecondsPerByte{} && graph.shards > 1 &&
-      graph.shards < cluster.workers)
-    why.push_back("as if workers beside a shard copied as much as others");
-  const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
-  if (!exact && !followed && !prices_are_exact(cluster))
-    why.push_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches"
-                                          : "from its busiest links and longest routes");
-  return fmt::format("{}", fmt::join(why, ", and "));
-}
+}  // namespace
 
-/// Why the equations' answer may not be the replay's; empty where it is.
-std::string why_estimate(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
-  const Cluster& cluster = scenario.cluster;
-  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
-    return why_estimate(*server, cluster, graph);
-  if (std::holds_alternative<GossipStrategy>(scenario.strategy))
-    return prices.neighbours_are_exact() ? "" : "as if all workers exchanged at once";
-  if (prices_are_exact(cluster)) return "";
+namespace {
 
-  bool by_paths = false, by_rounds = false;
-  for (const Task& task : graph.tasks) {
-    const auto* collective = std::get_if<CollectiveWork>(&task.work);
-    if (!collective) continue;
-    if (routes_are_priced(cluster, collective->call)) by_rounds |= !prices.is_exact(collective->call);
-    else by_paths = true;
-  }
-  if (by_paths)
-    return has_inner_hops(cluster)
-               ? "without the contention of messages on its inner links, and can be several times too fast"
-               : "from its slowest links and longest routes";
-  return by_rounds ? "as if all messages of a round had its longest route's latency" : "";
+/// A platform file's links are not known here, nor what rounds of too many messages take.
+bool can_be_priced(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+  if (graph.asynchronous || std::holds_alternative<SimGridXml>(prices.cluster().topology)) return false;
+  const auto* collective = std::get_if<CollectiveWork>(&work);
+  return !collective || std::isfinite(prices.slack(collective->call).si());
 }
 
 }  // namespace
@@ -149,7 +116,8 @@ std::optional<double> Answers::difference() const {
 ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
   ExchangeSummary all;
   // Nobody asks of a replay how good the equations were.
-  if (scenario.evaluation.evaluator != Evaluator::replay) all.estimate = why_estimate(scenario, graph, prices);
+  if (scenario.evaluation.evaluator != Evaluator::replay && only_replayed(scenario).empty())
+    all.estimate = text_of(exactness_of(scenario, graph, prices));
   for (const Task& task : graph.tasks) {
     if (task.phase != Phase::exchange) continue;
     const CostTerms terms = communication_terms(task.work, graph, prices);
@@ -168,9 +136,10 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
                transfer && transfer->exchange == ShardExchange::push) {
       all.size += transfer->bytes;
     }
-    // Of a platform file's links nothing is known here.
-    if (graph.asynchronous || std::holds_alternative<SimGridXml>(prices.cluster().topology)) all.time.reset();
-    else *all.time += communication_price(task.work, graph, prices).total();
+    if (all.time && can_be_priced(task.work, graph, prices))
+      *all.time += communication_price(task.work, graph, prices).total();
+    else
+      all.time.reset();
   }
   const double share = 1.0 / graph.local_steps;
   all.size *= share;
@@ -327,6 +296,7 @@ PointReport make_point_report(const StudyPoint& point, const std::vector<Answere
 
   PointReport report;
   report.coordinates = point.coordinates;
+  report.evaluator = scenario.evaluation.evaluator;
   report.workers = scenario.cluster.workers;
   std::visit([&](const auto& strategy) { report.strategy = strategy.kind; }, scenario.strategy);
   report.algorithm = text_of(own.exchange.algorithms);

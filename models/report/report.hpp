@@ -40,6 +40,11 @@ struct Answers {
   [[nodiscard]] std::optional<double> difference() const;
 };
 
+/// "equations", "replay" or "both".
+constexpr std::string_view evaluators_of(const Answers& answers) {
+  return answers.equations && answers.replay ? "both" : answers.replay ? "replay" : "equations";
+}
+
 /// What workers of one kind spend a step on, their mean.
 struct KindReport {
   WorkerKind kind;
@@ -48,6 +53,7 @@ struct KindReport {
 
 struct PointReport {
   std::vector<Coordinate> coordinates;
+  Evaluator evaluator = Evaluator::automatic;  ///< that was asked
   int workers = 1;
   std::string strategy;   ///< its kind
   std::string algorithm;  ///< of its collectives, with parameters that were decided; empty without any

@@ -60,12 +60,12 @@ class Checker {
     else if (const auto links = hosts ? link_count(c.topology) : std::nullopt; links && *links > kMostLinks)
       fault("/cluster/topology", fmt::format("{} links, two for a cable", *links),
             fmt::format("at most {} links", kMostLinks), "give it fewer switches, or fewer cables between them");
-    if (std::holds_alternative<TcpTransport>(c.transport) && s_.evaluation.evaluator != Evaluator::replay)
+    if (std::holds_alternative<TcpTransport>(c.transport) && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with transport tcp", name_of(s_.evaluation.evaluator)),
-            "\"replay\", since the equations know no TCP effects");
-    if (std::holds_alternative<SimGridXml>(c.topology) && s_.evaluation.evaluator != Evaluator::replay)
+            "\"auto\" or \"replay\", since the equations know no TCP effects");
+    if (std::holds_alternative<SimGridXml>(c.topology) && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with topology simgrid-xml", name_of(s_.evaluation.evaluator)),
-            "\"replay\", since only SimGrid knows that platform");
+            "\"auto\" or \"replay\", since only SimGrid knows that platform");
   }
 
   [[nodiscard]] long dedicated_shards() const {
@@ -169,7 +169,7 @@ class Checker {
     collective(x.collective, Operation::all_reduce);
     // The start-up of K steps in flight takes a few times K steps to die away.
     const int needed = x.warmup_steps + 4 * (x.width + 1);
-    if (s_.evaluation.evaluator != Evaluator::equations && s_.evaluation.max_steps < needed)
+    if (asks_replay(s_.evaluation.evaluator) && s_.evaluation.max_steps < needed)
       fault("/evaluation/max_steps",
             fmt::format("{} with {} warm-up steps and width {}", s_.evaluation.max_steps, x.warmup_steps, x.width),
             fmt::format("at least {}, to get beyond the start", needed));
@@ -236,10 +236,10 @@ class Checker {
     if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.shards > bytes)
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
             "at most one shard per gradient byte");
-    if (x.consistency != Consistency::synchronous && s_.evaluation.evaluator != Evaluator::replay)
+    if (x.consistency != Consistency::synchronous && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator",
             fmt::format("\"{}\" with {} consistency", name_of(s_.evaluation.evaluator), name_of(x.consistency)),
-            "\"replay\": the order of pushes depends on time, which only replay can tell");
+            "\"auto\" or \"replay\": the order of pushes depends on time, which only replay can tell");
   }
 
   void training_run() {
@@ -265,9 +265,9 @@ class Checker {
   }
 
   void evaluation() {
-    if (s_.cluster.jitter.cv > 0 && s_.evaluation.evaluator != Evaluator::replay)
+    if (s_.cluster.jitter.cv > 0 && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with jitter", name_of(s_.evaluation.evaluator)),
-            "\"replay\": the equations know no randomness");
+            "\"auto\" or \"replay\": the equations know no randomness");
     if (s_.evaluation.fidelity == Fidelity::folded)
       if (const auto refusal = folding_refusal(s_))
         fault("/evaluation/fidelity", "\"folded\", but " + *refusal, "\"full\" or \"auto\"");

@@ -98,6 +98,7 @@ class Checker {
     between(std::clamp(group(), 1, workers_));
     // One node's workers, or fewer, are one group.
     if (!choice_.group_size.value && group() > workers_) return;
+    if (group() == 0 && !machines_.levels.empty()) return;
     if (group() == 0)
       fault("/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers",
             "say how many workers make a group");

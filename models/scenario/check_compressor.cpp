@@ -21,7 +21,7 @@ class Checker {
 
   void run() {
     std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
-    if (s_.codec.sharing == GpuSharing::fair && s_.evaluation.evaluator != Evaluator::replay)
+    if (s_.codec.sharing == GpuSharing::fair && asks_equations(s_.evaluation.evaluator))
       fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)),
             "\"replay\", since the equations know no shared GPU");
     if (std::holds_alternative<RatioCompressor>(s_.compressor) || !workload_) return;

@@ -19,16 +19,26 @@
 
 namespace stepcast {
 
-enum class Evaluator { equations, replay, both };
+enum class Evaluator { automatic, equations, replay, both };
 
 template <>
 struct Choices<Evaluator> {
   static constexpr std::array table = {
+      Choice<Evaluator>{"auto", Evaluator::automatic,
+                        "equations where they are exact, or within 1 % of the replay, else replay"},
       Choice<Evaluator>{"equations", Evaluator::equations, "closed forms on the step graph"},
       Choice<Evaluator>{"replay", Evaluator::replay, "SimGrid simulation of the step graph"},
       Choice<Evaluator>{"both", Evaluator::both, "both, and their difference"},
   };
 };
+
+/// Whether the evaluator is asked by its name, and not only where it suits.
+constexpr bool asks_equations(Evaluator evaluator) {
+  return evaluator == Evaluator::equations || evaluator == Evaluator::both;
+}
+constexpr bool asks_replay(Evaluator evaluator) {
+  return evaluator == Evaluator::replay || evaluator == Evaluator::both;
+}
 
 enum class Fidelity { full, folded, automatic };
 
@@ -44,7 +54,7 @@ struct Choices<Fidelity> {
 
 /// How the answer is computed.
 struct Evaluation {
-  Evaluator evaluator = Evaluator::equations;
+  Evaluator evaluator = Evaluator::automatic;
   Fidelity fidelity = Fidelity::automatic;
   double tolerance = 1e-6;
   int max_steps = 200;
@@ -53,7 +63,7 @@ struct Evaluation {
 
   template <class V>
   static void describe(V& v, Evaluation& x) {
-    v.optional("evaluator", x.evaluator, "equations, replay, or both");
+    v.optional("evaluator", x.evaluator, "who answers");
     v.optional("fidelity", x.fidelity, "replay: what is simulated");
     v.optional("tolerance", x.tolerance, "both: largest relative difference of the step times before exit code 4",
                non_negative);

@@ -13,6 +13,7 @@
 #include "models/validation/fit.hpp"
 #include "models/validation/validation.hpp"
 #include "sim/program/refused.hpp"
+#include "sim/study/asked.hpp"
 #include "sim/study/evaluate_study.hpp"
 
 namespace stepcast {
@@ -52,8 +53,9 @@ ScenarioError tried(const ScenarioError& error, const std::vector<Field>& fields
 
 /// Refuses a suite that the equations do not forecast.
 void require_equations(const Suite& suite) {
+  AskedEvaluators asked;
   for (const MeasuredPoint& m : suite.measurements)
-    if (suite.study.points[m.point].scenario.evaluation.evaluator != Evaluator::equations)
+    if (asked.of(suite.study.points[m.point].scenario).evaluators.replay)
       throw refused("--fit",
                     fmt::format("{}: its measurements are forecast by the replay, and a fit asks the equations "
                                 "many times; --set /evaluation/evaluator=equations does so here",

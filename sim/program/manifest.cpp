@@ -10,6 +10,7 @@
 #include "models/scenario/fidelity.hpp"
 #include "sim/platform/settings.hpp"
 #include "sim/program/version.hpp"
+#include "sim/study/asked.hpp"
 
 namespace stepcast {
 namespace {
@@ -53,13 +54,14 @@ Json make_manifest(const Study& study, const std::vector<std::string>& arguments
   manifest["workloads"] = nullptr;  // before the points
   NamedWorkloads workloads;
   manifest["points"] = Json::array();
+  AskedEvaluators asked;
   for (const StudyPoint& point : study.points) {
     Json scenario = to_json(point.scenario);
     const std::string hash = sha1(scenario.dump());
     if (point.scenario.workload)
       scenario["workload"] = workloads.name_of(*point.scenario.workload, scenario["workload"]);
     Json entry{{"scenario_sha1", hash}, {"scenario", std::move(scenario)}};
-    if (point.scenario.evaluation.evaluator != Evaluator::equations)
+    if (asked.of(point.scenario).evaluators.replay)
       entry["simgrid_settings"] = transport_settings(point.scenario.cluster.transport);
     manifest["points"].push_back(std::move(entry));
   }

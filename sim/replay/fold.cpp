@@ -49,13 +49,7 @@ class RoundFolder {
   RoundFolder(const Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
 
   FoldedRound operator()(const Round& round, bool goes_around) {
-    Fingerprint messages;
-    messages.add(goes_around ? 1 : 0, round.size());
-    for (const Message& m : round) {
-      messages.add(static_cast<std::uint64_t>(m.from) << 32 | static_cast<std::uint32_t>(m.to),
-                   static_cast<std::uint64_t>(m.slice.count));
-    }
-    auto& flows = known_[messages];
+    auto& flows = known_[fingerprint_of(round, goes_around)];
     if (!flows) flows = fold_messages(round, fabric_, goes_around);
     return {flows, load_of(round, p_), 1};
   }
@@ -69,11 +63,9 @@ class RoundFolder {
 FoldedCollective fold_collective(const CollectiveCall& call, int p, RoundFolder& fold_round) {
   const Schedule schedule = schedule_of(call, p);
   FoldedCollective folded;
-  std::map<int, std::size_t> number;
-  for (int r = 0; r < schedule.rounds; ++r) {
-    const auto [entry, is_new] = number.try_emplace(schedule.like_round(r), folded.size());
-    if (is_new) folded.push_back(fold_round(schedule.round(r), schedule.goes_around(r)));
-    else ++folded[entry->second].times;
+  for (const auto& [first, times] : unlike_rounds(schedule)) {
+    folded.push_back(fold_round(schedule.round(first), schedule.goes_around(first)));
+    folded.back().times = times;
   }
   return folded;
 }

@@ -9,6 +9,7 @@
 #include "models/price/recent_prices.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/processes.hpp"
+#include "sim/study/asked.hpp"
 #include "sim/study/replay_job.hpp"
 #include "sim/study/timed_workloads.hpp"
 
@@ -20,6 +21,7 @@ struct Question {
   const Scenario* scenario = nullptr;
   const TimedWorkload* workload = nullptr;
   StepGraph graph;
+  bool is_replayed = false;
   Answers answers;
   ExchangeSummary exchange;
   std::string where;  ///< for messages
@@ -54,8 +56,10 @@ class Questions {
     try {
       question.graph = build_step_graph(scenario, question.workload->workload, prices);
       question.exchange = summarise(scenario, question.graph, prices);
-      if (scenario.evaluation.evaluator != Evaluator::replay)
-        question.answers.equations = evaluate(question.graph, prices);
+      const Asked answering = asked(scenario, question.graph, prices);
+      if (!answering.refusal.empty()) throw ModelError(answering.refusal);
+      question.is_replayed = answering.evaluators.replay;
+      if (answering.evaluators.equations) question.answers.equations = evaluate(question.graph, prices);
     } catch (const std::invalid_argument& error) {
       throw ModelError(fmt::format("{}: {}", where, error.what()));
     } catch (const ModelError& error) {
@@ -85,7 +89,7 @@ void answer_by_replay(std::vector<Question>& questions, int jobs) {
   std::vector<std::size_t> owner;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Question& q = questions[i];
-    if (q.scenario->evaluation.evaluator == Evaluator::equations) continue;
+    if (!q.is_replayed) continue;
     for (int run = 0; run < runs_of(*q.scenario); ++run) {
       work.push_back({q.scenario, &q.graph, run});
       owner.push_back(i);

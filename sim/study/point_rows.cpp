@@ -21,8 +21,8 @@ std::vector<Column> columns_of(const Study& study) {
 Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
                    const ReplayAnswer* replay) {
   Answers answers;
-  if (scenario.evaluation.evaluator != Evaluator::replay) answers.equations = evaluate(graph, prices);
-  if (needs_replay(scenario)) {
+  if (!replay || scenario.evaluation.evaluator == Evaluator::both) answers.equations = evaluate(graph, prices);
+  if (replay) {
     if (!replay->error.empty()) throw std::runtime_error(replay->error);
     answers.replay = replay->forecast;
   }

@@ -27,10 +27,6 @@ struct PointRow {
   bool beyond_tolerance = false;
 };
 
-/// Whether answering takes a simulation. What equations answer alone is answered anew each time: they take
-/// microseconds, less than looking the answer up.
-inline bool needs_replay(const Scenario& scenario) { return scenario.evaluation.evaluator != Evaluator::equations; }
-
 /// Makes rows: the report's columns, and at the end "error". A point without an answer has its axes and its error.
 class PointRows {
  public:
@@ -39,7 +35,8 @@ class PointRows {
   [[nodiscard]] const std::vector<std::string>& columns() const { return names_; }
 
   /// The row of study.points[point], by equations and the given replays.
-  /// @param replays  of questions_of(point), in that order; null for one that needs none
+  /// @param replays  of questions_of(point), in that order; null for one that equations answer, in microseconds, which
+  /// is less than looking their answer up would take
   [[nodiscard]] PointRow make(std::size_t point, const std::vector<const ReplayAnswer*>& replays);
   /// The row of a point that has no answer.
   [[nodiscard]] PointRow make_failed(std::size_t point, const std::string& error) const;

@@ -9,9 +9,9 @@
 
 #include "models/fabric/machines.hpp"
 #include "models/part/worker_kinds.hpp"
-#include "models/scenario/check.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/replay/fidelity.hpp"
+#include "sim/study/asked.hpp"
 
 namespace stepcast {
 namespace {
@@ -23,15 +23,8 @@ bool has_steady_state(const Scenario& scenario) {
   return scenario.cluster.jitter.cv == 0 && !(server && server->consistency != Consistency::synchronous);
 }
 
-bool equations_answer(Scenario scenario) {
-  scenario.evaluation.evaluator = Evaluator::equations;
-  std::vector<Fault> faults;
-  check(scenario, faults);
-  return faults.empty();
-}
-
 std::string advice(const Scenario& scenario) {
-  if (equations_answer(scenario)) return "--evaluator equations answers at once";
+  if (only_replayed(scenario).empty()) return "--evaluator equations answers at once";
   std::vector<std::string> fewer;
   const auto add = [&](const char* what, int count) {
     if (count > 1) fewer.push_back(fmt::format("{} (now {})", what, count));
@@ -101,8 +94,7 @@ double shard_message(const Scenario& scenario, const StepGraph& graph, double fl
 
 }  // namespace
 
-ReplayEffort replay_effort(const Scenario& scenario) {
-  const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
+ReplayEffort replay_effort(const Scenario& scenario, const StepGraph& graph) {
   const FidelityDecision fidelity = decide_fidelity(scenario, graph);
   const double p = scenario.cluster.workers, direct = direct_messages(scenario, graph);
   const bool torus = std::holds_alternative<Torus>(scenario.cluster.topology);
@@ -125,14 +117,37 @@ ReplayEffort replay_effort(const Scenario& scenario) {
           steps * (in_rounds * kRoundMessage + with_shards * shard_message(scenario, graph, flows))};
 }
 
+std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph) {
+  const double p = scenario.cluster.workers;
+  double messages = 0;
+  if (folding_refusal(scenario, graph)) {
+    messages = replay_effort(scenario, graph).messages;
+  } else {
+    std::map<CallKey, double> unlike;
+    for (const Task& task : graph.tasks)
+      if (const auto* collective = std::get_if<CollectiveWork>(&task.work))
+        unlike.try_emplace(key_of(collective->call), unlike_messages(collective->call, scenario.cluster.workers));
+    for (const auto& [call, count] : unlike) messages += count;
+    messages += direct_messages(scenario, graph);
+  }
+  if (messages <= kMostReplayed) return "";
+  return fmt::format(
+      "the equations are no answer here, and a replay of {} workers has some {:.2g} million messages, more than the {:.0f} "
+      "million that evaluator auto starts; {}, --evaluator replay starts it all the same",
+      p, messages / 1e6, kMostReplayed / 1e6, advice(scenario));
+}
+
 std::string announce_long_replays(const Study& study) {
   constexpr double kLong = 5;  // seconds
   ReplayEffort all;
   double longest = 0;
   const Scenario* longest_one = nullptr;
+  AskedEvaluators evaluators;
   for (const StudyPoint& point : study.points) {
-    if (point.scenario.evaluation.evaluator == Evaluator::equations) continue;
-    const ReplayEffort one = replay_effort(point.scenario);
+    const Asked asked = evaluators.of(point.scenario);
+    if (!asked.evaluators.replay || !asked.refusal.empty()) continue;
+    const ReplayEffort one =
+        replay_effort(point.scenario, build_step_graph(point.scenario, make_workload(point.scenario)));
     all.messages += one.messages;
     all.seconds += one.seconds;
     if (one.seconds > longest) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "models/scenario/study.hpp"
+#include "models/strategy/step_graph.hpp"
 
 namespace stepcast {
 
@@ -36,7 +37,12 @@ inline constexpr double kStepsToConvergence = 48;
 /// Measured on one core, SimGrid 3.32: rounds of up to p = 64 to 512 messages, of trees, halving and doubling and
 /// rings, on star, nodes and torus (2.4 to 5 us); shards with p = 8 to 256 and M = 1 to 64, on stars, racks, nodes and
 /// tori; 8 pairs of NCCL's trees on 4096 to 65,536 workers, 8 to a machine (2.8, 6.5, 19.7 and 170 s).
-ReplayEffort replay_effort(const Scenario& scenario);
+ReplayEffort replay_effort(const Scenario& scenario, const StepGraph& graph);
+
+/// Messages of a replay, sent or folded, that "auto" starts at most: some five minutes.
+inline constexpr double kMostReplayed = 1e8;
+/// Why "auto" does not start the replay; empty where it does.
+std::string refuse_long_replay(const Scenario& scenario, const StepGraph& graph);
 
 /// What to say before a long silence, with what would shorten it; empty where it is short.
 std::string announce_long_replays(const Study& study);

@@ -188,7 +188,9 @@ class Sweep {
   }
 
   PointRow by_equations(std::size_t at) {
-    return rows_.make(plan_.points[at].index, std::vector<const ReplayAnswer*>(plan_.points[at].replays.size()));
+    const PlannedPoint& point = plan_.points[at];
+    if (!point.refusal.empty()) return rows_.make_failed(point.index, point.refusal);
+    return rows_.make(point.index, std::vector<const ReplayAnswer*>(point.replays.size()));
   }
 
   [[nodiscard]] bool is_answered(std::size_t question) const {
@@ -210,7 +212,7 @@ class Sweep {
       if (!row) {
         std::vector<const ReplayAnswer*> replays;
         for (const std::size_t question : point.replays) replays.push_back(answer_to(question));
-        row = rows_.make(point.index, replays);
+        row = point.refusal.empty() ? rows_.make(point.index, replays) : rows_.make_failed(point.index, point.refusal);
       }
       for (std::size_t format = 0; format < row->texts.size(); ++format) events_.write(format, row->texts[format]);
       ++count_.done;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/study/point_rows.hpp"
+#include "sim/study/asked.hpp"
 #include "sim/study/replay_key.hpp"
 
 namespace stepcast {
@@ -12,8 +12,11 @@ SweepPlan plan_sweep(const Study& study, Shard shard, const std::string& program
   SweepPlan plan;
   ReplayKeys keys(program);
   std::map<Digest, std::size_t> known;
+  AskedEvaluators asked;
   const auto ask = [&](const Scenario& scenario) {
-    if (!needs_replay(scenario)) return kNone;
+    const Asked answering = asked.of(scenario);
+    if (!answering.refusal.empty()) plan.points.back().refusal = answering.refusal;
+    if (!answering.evaluators.replay || !answering.refusal.empty()) return kNone;
     const Digest key = keys.key(scenario);
     const auto [entry, is_new] = known.try_emplace(key, plan.questions.size());
     if (is_new) plan.questions.push_back({&scenario, key});
@@ -22,7 +25,7 @@ SweepPlan plan_sweep(const Study& study, Shard shard, const std::string& program
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     if (shard_of(i, shard.count) != shard.index) continue;
     const StudyPoint& point = study.points[i];
-    plan.points.push_back({i, {}});
+    plan.points.push_back({i, {}, ""});
     for (const Scenario* scenario : questions_of(point)) plan.points.back().replays.push_back(ask(*scenario));
   }
   return plan;

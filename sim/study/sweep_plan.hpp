@@ -32,6 +32,7 @@ inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 struct PlannedPoint {
   std::size_t index = 0;             ///< in the study
   std::vector<std::size_t> replays;  ///< which question answers each of questions_of(point); kNone: equations do
+  std::string refusal;               ///< why it has no answer; empty where it has one
 
   [[nodiscard]] bool by_equations() const {
     return std::all_of(replays.begin(), replays.end(), [](std::size_t question) { return question == kNone; });

@@ -1,4 +1,4 @@
-#include "models/report/best_link.hpp"
+#include "models/price/best_link.hpp"
 
 #include <algorithm>
 #include <variant>

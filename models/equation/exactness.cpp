@@ -1,0 +1,102 @@
+#include "models/equation/exactness.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/equation/evaluate.hpp"
+#include "models/fabric/machines.hpp"
+#include "models/part/fault.hpp"
+#include "models/part/worker_kinds.hpp"
+#include "models/price/path_prices.hpp"
+#include "models/price/shard_prices.hpp"
+
+namespace stepcast {
+namespace {
+
+// The ranges that tests/sim/estimates_test.cpp holds, over random steps.
+constexpr double kServersLeast = 0.5, kServersMost = 2.5, kGossipLeast = 0.5, kGossipMost = 1.5;
+
+Exactness of_servers(const ParameterServerStrategy& server, const Cluster& cluster, const StepGraph& graph) {
+  const auto pushes = std::count_if(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
+    const auto* shards = std::get_if<ShardWork>(&task.work);
+    return shards && shards->exchange == ShardExchange::push;
+  });
+  std::vector<std::string> why;
+  const bool unequal = server.balance == ShardBalance::greedy && server.shards > 1;
+  const bool exact =
+      !unequal && shard_terms_are_exact(cluster, graph.shards, graph.shards_co_located, static_cast<int>(pushes));
+  if (unequal) why.emplace_back("as if all shards were as late as the largest");
+  if (!exact || !workers_are_alike(cluster)) why.emplace_back("as if all workers pushed at once, and no push met a pull");
+  if (graph.shards_co_located && cluster.host_cost > SecondsPerByte{} && graph.shards > 1 &&
+      graph.shards < cluster.workers)
+    why.emplace_back("as if workers beside a shard copied as much as others");
+  const bool followed = !unequal && shards_can_be_followed(cluster, graph.shards);
+  if (!exact && !followed && !prices_are_exact(cluster))
+    why.emplace_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches"
+                                             : "from its busiest links and longest routes");
+  if (why.empty()) return {};
+  return {fmt::format("{}", fmt::join(why, ", and ")), kServersLeast, kServersMost};
+}
+
+Exactness of_collectives(const StepGraph& graph, const ClusterPrices& prices) {
+  const StepRange range = step_range(graph, prices);
+  if (range.low == range.high) return {};
+  return {"from bounds on rounds with many unlike messages", range.low / range.middle, range.high / range.middle};
+}
+
+}  // namespace
+
+std::string text_of(const Exactness& exactness) {
+  if (exactness.why.empty()) return "";
+  if (exactness.is_within(kAutoWithin))
+    return fmt::format("{}: a replay's step is within {:.1g} % of this one", exactness.why,
+                       100 * std::max(1 - exactness.least, exactness.most - 1));
+  return fmt::format("{}: a replay's step is {:.2g} to {:.2g} times this one", exactness.why, exactness.least,
+                     exactness.most);
+}
+
+Exactness exactness_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
+  const Cluster& cluster = scenario.cluster;
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    return of_servers(*server, cluster, graph);
+  if (std::holds_alternative<GossipStrategy>(scenario.strategy))
+    return prices.neighbours_are_exact() ? Exactness{}
+                                         : Exactness{"as if all workers exchanged at once", kGossipLeast, kGossipMost};
+  return prices_are_exact(cluster) ? Exactness{} : of_collectives(graph, prices);
+}
+
+std::string only_replayed(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  if (std::holds_alternative<SimGridXml>(cluster.topology)) return "a platform file, which only SimGrid knows";
+  if (std::holds_alternative<TcpTransport>(cluster.transport)) return "TCP effects, which equations have no word for";
+  if (cluster.jitter.cv > 0) return "jitter";
+  if (scenario.codec.sharing == GpuSharing::fair) return "kernels that share a GPU";
+  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  return server && server->consistency != Consistency::synchronous ? "the order of asynchronous pushes" : "";
+}
+
+std::optional<Evaluators> evaluators_of(const Scenario& scenario) {
+  switch (scenario.evaluation.evaluator) {
+    case Evaluator::equations: return Evaluators{.equations = true};
+    case Evaluator::replay: return Evaluators{.replay = true};
+    case Evaluator::both: return Evaluators{true, true};
+    case Evaluator::automatic: break;
+  }
+  if (!only_replayed(scenario).empty()) return Evaluators{.replay = true};
+  const bool by_collectives = !std::holds_alternative<ParameterServerStrategy>(scenario.strategy) &&
+                              !std::holds_alternative<GossipStrategy>(scenario.strategy);
+  if (by_collectives && prices_are_exact(scenario.cluster)) return Evaluators{.equations = true};
+  return {};
+}
+
+Evaluators evaluators_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
+  if (const auto known = evaluators_of(scenario)) return *known;
+  const bool equations = exactness_of(scenario, graph, prices).is_within(kAutoWithin);
+  return {equations, !equations};
+}
+
+}  // namespace stepcast
