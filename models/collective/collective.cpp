@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -290,26 +292,30 @@ struct Candidates {
 /// within 0.3 % there, halfway between two of them.
 int number_of_segments(int k) { return static_cast<int>(std::lround(std::exp2(k / 4.0))); }
 
-/// Goes from the call's number of segments to a better one as long as there is one, first by factors of two. NCCL's
-/// are powers of two.
+/// The call with a better number of segments, from its own on as long as there is one. NCCL's are powers of two.
+/// @param time     what the call takes
+/// @param steps    in quarters of factors of two, one after the other
 /// @param time_of  what a call takes
 template <class TimeOf>
-void try_segments(CollectiveCall call, Seconds time, int most, const TimeOf& time_of) {
+CollectiveCall with_best_segments(CollectiveCall call, Seconds time, int most, std::initializer_list<int> steps,
+                                  const TimeOf& time_of) {
   int at = static_cast<int>(std::lround(4 * std::log2(call.parameters.segments)));
   const int finest = call.algorithm->algorithm == Algorithm::nccl_tree ? 4 : 1;
   at = at / finest * finest;
   const auto is_better = [&](int k) {
-    const int segments = k < 0 ? 0 : number_of_segments(k);
-    if (segments < 1 || segments > most) return false;
-    call.parameters.segments = segments;
-    const Seconds other = time_of(call);
-    if (!(other < time)) return false;
-    time = other;
+    CollectiveCall other = call;
+    other.parameters.segments = k < 0 ? 0 : number_of_segments(k);
+    if (other.parameters.segments < 1 || other.parameters.segments > most) return false;
+    const Seconds its_time = time_of(other);
+    if (!(its_time < time)) return false;
+    call = other;
+    time = its_time;
     return true;
   };
-  for (int step = 4; step >= finest; step /= 2)
+  for (const int step : steps)
     for (const int direction : {-step, step})
-      while (is_better(at + direction)) at += direction;
+      while (step >= finest && is_better(at + direction)) at += direction;
+  return call;
 }
 
 }  // namespace
@@ -390,8 +396,78 @@ CostTerms cost_of(const CollectiveCall& call, int p) {
   return terms;
 }
 
+namespace {
+
+CollectiveCall cheapest(const std::vector<CollectiveCall>& all, int p, const Prices& prices) {
+  const CollectiveCall* best = nullptr;
+  Seconds least{};
+  for (const CollectiveCall& call : all) {
+    const Seconds time = price(cost_of(call, p), prices).total();
+    if (best && !(time < least)) continue;
+    best = &call;
+    least = time;
+  }
+  return *best;
+}
+
+/// First by bounds, so that few calls are timed exactly. Calls of equal times are in order of preference.
+CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candidates, const CallTimes& times) {
+  constexpr double kRounding = 1e-12;
+  struct Bounded {
+    std::size_t preference;
+    CollectiveCall call;
+    Seconds low;
+  };
+  constexpr Seconds kUnlimited(std::numeric_limits<double>::infinity());
+  Seconds limit = kUnlimited;
+  std::vector<Bounded> bounded;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_open = candidates.has_open_segments(all[i]);
+    // A pipeline with too few segments may be far above the limit where a better one is below it.
+    const Seconds at_first = is_open ? kUnlimited : limit * (1 + kRounding);
+    CallTimes::Bounds bounds = times.bounds(all[i], at_first);
+    if (is_open) {
+      const int most = candidates.most_segments(all[i]);
+      all[i] = with_best_segments(all[i], bounds.middle(), most, {8, 4}, [&](const CollectiveCall& call) {
+        return times.bounds(call, kUnlimited).middle();
+      });
+      bounds = times.bounds(all[i], limit);
+      if (bounds.low < limit)
+        all[i] = with_best_segments(all[i], bounds.middle(), most, {2, 1}, [&](const CollectiveCall& call) {
+          return times.bounds(call, kUnlimited).middle();
+        });
+      bounds = times.bounds(all[i], limit);
+    }
+    limit = std::min(limit, bounds.high);
+    bounded.push_back({i, all[i], bounds.low});
+  }
+  std::stable_sort(bounded.begin(), bounded.end(), [](const Bounded& a, const Bounded& b) { return a.low < b.low; });
+  std::optional<Bounded> best;
+  Seconds best_time = kUnlimited;
+  for (Bounded& one : bounded) {
+    if (best && one.low > best_time * (1 + kRounding)) break;
+    Seconds time = times.time(one.call);
+    if (candidates.has_open_segments(one.call)) {
+      const Seconds limit_now = std::min(time, best_time);
+      one.call = with_best_segments(one.call, time, candidates.most_segments(one.call), {2, 1},
+                                    [&](const CollectiveCall& call) {
+                                      const Seconds low = times.bounds(call, limit_now).low;
+                                      return low > limit_now ? low : times.time(call);
+                                    });
+      time = times.time(one.call);
+    }
+    const bool is_as_fast = best && std::abs((time - best_time).si()) <= kRounding * best_time.si();
+    if (best && (is_as_fast ? one.preference > best->preference : time > best_time)) continue;
+    best = one;
+    best_time = std::min(best_time, time);
+  }
+  return best->call;
+}
+
+}  // namespace
+
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
-                      const Machines& machines, const Communicators& among, const CallTime& time_of,
+                      const Machines& machines, const Communicators& among, const CallTimes* times,
                       std::span<const Algorithm> library) {
   const Candidates candidates{choice,
                               n,
@@ -400,27 +476,12 @@ CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes
                               machines_seen(among, p, machines),
                               among,
                               placement(among, p, machines),
-                              static_cast<bool>(time_of)};
-  const std::vector<CollectiveCall> all = choice.algorithm == Algorithm::automatic
-                                              ? candidates.all_of(operation, library)
-                                              : candidates.of(find_algorithm(operation, choice.algorithm));
-  const bool is_timed = candidates.is_timed;
-  if (all.size() == 1 && !(is_timed && candidates.has_open_segments(all.front()))) return all.front();
-  std::optional<CollectiveCall> best;
-  Seconds best_time{};
-  const auto consider = [&](const CollectiveCall& call) {
-    const Seconds time = is_timed ? time_of(call) : price(cost_of(call, p), prices).total();
-    if (best && !(time < best_time)) return time;
-    best = call;
-    best_time = time;
-    return time;
-  };
-  for (const CollectiveCall& call : all) {
-    const Seconds time = consider(call);
-    if (is_timed && candidates.has_open_segments(call))
-      try_segments(call, time, candidates.most_segments(call), consider);
-  }
-  return *best;
+                              times != nullptr};
+  std::vector<CollectiveCall> all = choice.algorithm == Algorithm::automatic
+                                        ? candidates.all_of(operation, library)
+                                        : candidates.of(find_algorithm(operation, choice.algorithm));
+  if (all.size() == 1 && !(times && candidates.has_open_segments(all.front()))) return all.front();
+  return times ? quickest(std::move(all), candidates, *times) : cheapest(all, p, prices);
 }
 
 CostTerms lower_bound(Operation operation, Bytes n, int p) {

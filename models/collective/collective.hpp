@@ -88,19 +88,28 @@ CostTerms cost_of(const CollectiveCall& call, int p);
 double unlike_messages(const CollectiveCall& call, int p);
 
 /// What a call takes, where that is not its closed form.
-using CallTime = std::function<Seconds(const CollectiveCall&)>;
+struct CallTimes {
+  struct Bounds {
+    Seconds low{}, high{};
+    [[nodiscard]] Seconds middle() const { return (low + high) / 2.0; }
+  };
+  /// At once. A call that takes more than `limit` needs no more than a lower bound above it.
+  std::function<Bounds(const CollectiveCall&, Seconds limit)> bounds;
+  std::function<Seconds(const CollectiveCall&)> time;  ///< exactly, which may take long
+};
 
-/// Decides "auto": the algorithm of the lowest time among all that fit a communicator of p ranks, and the parameters by
-/// the closed forms.
+/// Decides "auto": the algorithm of the lowest time among all that fit a communicator of p ranks, and its parameters: by
+/// the closed forms, or the times where they are given, of group sizes that the topology suggests, numbers of rings up
+/// to that of NICs, and numbers of segments about 2^(1/4) apart.
 /// @param n        bytes of one communicator's buffer
-/// @param time_of  empty: the closed form
+/// @param times    null: the closed forms
 /// @param library  algorithms that "auto" chooses among; all where it has none of the operation's
 /// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide its
 /// members, a group has
 ///         fewer participants than there are rings or more than kMostChained of a chain, or a schedule would have more
 ///         than kMostBlocks
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
-                      const Machines& machines, const Communicators& among = {}, const CallTime& time_of = {},
+                      const Machines& machines, const Communicators& among = {}, const CallTimes* times = nullptr,
                       std::span<const Algorithm> library = {});
 
 /// NCCL's own, of those here.

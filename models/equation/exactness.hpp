@@ -14,7 +14,7 @@ namespace stepcast {
 struct Exactness {
   std::string why;             ///< why they may differ; empty where they are the same to rounding
   double least = 1, most = 1;  ///< the replay's over the equations'; bounds where collectives alone differ, elsewhere
-                               ///< the range that tests hold (tests/sim/estimates_test.cpp)
+                               ///< the range that tests hold (tests/sim/auto_test.cpp)
 
   [[nodiscard]] bool is_within(double share) const { return least >= 1 - share && most <= 1 + share; }
 };

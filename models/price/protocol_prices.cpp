@@ -1,6 +1,7 @@
 #include "models/price/protocol_prices.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "models/fabric/machines.hpp"
@@ -71,16 +72,24 @@ ProtocolPrices::PricedRound ProtocolPrices::priced(Round round, bool goes_around
   return found;
 }
 
-const ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& call) const {
-  const CallKey key = key_of(call);
-  if (const auto known = rounds_.find(key); known != rounds_.end()) return known->second;
-  PricedRounds all{schedule_of(call, cluster_.workers), {}};
-  for (const auto& [first, times] : unlike_rounds(all.schedule)) {
+ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& call) const {
+  const auto [known, is_new] = rounds_.try_emplace(key_of(call));
+  PricedRounds& all = known->second;
+  if (is_new) {
+    all.schedule = schedule_of(call, cluster_.workers);
+    all.unlike = unlike_rounds(all.schedule);
+  }
+  return all;
+}
+
+const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std::size_t i) const {
+  for (std::size_t next = all.rounds.size(); next <= i; ++next) {
+    const auto [first, times] = all.unlike[next];
     all.rounds.push_back(priced(all.schedule.round(first), all.schedule.goes_around(first)));
     all.rounds.back().number = first;
     all.rounds.back().times = times;
   }
-  return rounds_.emplace(key, std::move(all)).first->second;
+  return all.rounds[i];
 }
 
 /// Whether the round is exact then.
@@ -92,7 +101,7 @@ bool ProtocolPrices::follow(const PricedRounds& all, const PricedRound& round) c
 }
 
 /// Which of the rounds are exact: chosen by their bounds, not by what others have followed before.
-std::vector<bool> ProtocolPrices::followed(const PricedRounds& all, Bytes bytes) const {
+std::vector<bool> ProtocolPrices::followed(PricedRounds& all, Bytes bytes) const {
   struct Open {
     std::size_t round;
     Seconds gap;
@@ -100,11 +109,13 @@ std::vector<bool> ProtocolPrices::followed(const PricedRounds& all, Bytes bytes)
   std::vector<bool> exact;
   std::vector<Open> open;
   Seconds left{}, sum{};
+  double messages = 0;
+  for (std::size_t i = 0; i < all.unlike.size(); ++i) messages += static_cast<double>(round(all, i).flows->messages());
+  const bool small = messages <= kAlwaysFollowed;
   for (const PricedRound& round : all.rounds) {
     const Bytes block = all.block(round, bytes);
     const Seconds least = round.flows->least(block);
     sum += least * round.times;
-    const bool small = round.flows->messages() <= kAlwaysFollowed;
     exact.push_back(round.flows->is_closed() || (small && follow(all, round)));
     if (exact.back()) continue;
     const Seconds gap = (round.flows->most(block) - least) * round.times;
@@ -125,7 +136,7 @@ std::vector<bool> ProtocolPrices::followed(const PricedRounds& all, Bytes bytes)
 }
 
 ProtocolPrices::Priced ProtocolPrices::by_routes(const CollectiveCall& call, const CostTerms& terms) const {
-  const PricedRounds& all = rounds_of(call);
+  PricedRounds& all = rounds_of(call);
   const std::vector<bool> exact = followed(all, call.bytes);
   Priced sum{price(terms, paths_), {}};
   sum.cost.latency = Seconds{};
@@ -160,32 +171,37 @@ ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const 
   return prices_.emplace(key, found).first->second;
 }
 
-/// What the call cannot take less than, without following its rounds.
-Seconds ProtocolPrices::least(const CollectiveCall& call) const {
+/// Without following its rounds, which are routed as long as they are needed.
+CallTimes::Bounds ProtocolPrices::bounds(const CollectiveCall& call, Seconds limit) const {
+  constexpr Seconds kUnknown(std::numeric_limits<double>::infinity());
   const CostTerms terms = cost_of(call, cluster_.workers);
   if (terms.empty()) return {};
-  Seconds sum = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
-  const PricedRounds& all = rounds_of(call);
-  for (const PricedRound& round : all.rounds) sum += round.flows->least(all.block(round, call.bytes)) * round.times;
+  // The closed form counts what a host's links carry, but of NCCL's trees what a NIC does.
+  const Seconds alone = price(terms, best_).total();
+  if (call.algorithm->algorithm != Algorithm::nccl_tree && alone > limit) return {alone, kUnknown};
+  if (!is_routed(call)) return {kUnknown, kUnknown};
+  const Seconds fixed = terms.copied * paths_.host + terms.reduced * paths_.gamma + paths_.setup;
+  CallTimes::Bounds sum{fixed, fixed};
+  PricedRounds& all = rounds_of(call);
+  for (std::size_t i = 0; i < all.unlike.size(); ++i) {
+    const PricedRound& one = round(all, i);
+    const Bytes block = all.block(one, call.bytes);
+    sum.low += one.flows->least(block) * one.times;
+    sum.high += one.flows->most(block) * one.times;
+    if (sum.low > limit) return {sum.low, kUnknown};
+  }
   return sum;
 }
 
 CollectiveCall ProtocolPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among) const {
-  const int p = cluster_.workers;
-  Seconds best(std::numeric_limits<double>::infinity());
-  const CallTime time_of = [&](const CollectiveCall& call) {
-    // What cannot be the best is not worth routing, or following.
-    const bool counts_links = call.algorithm->algorithm != Algorithm::nccl_tree;
-    if (const Seconds at_least = price(cost_of(call, p), best_).total(); counts_links && at_least >= best) return at_least;
-    if (!is_routed(call)) return Seconds(std::numeric_limits<double>::infinity());
-    if (const Seconds at_least = least(call); at_least >= best) return at_least;
-    const Seconds time = (*this)(call).total();
-    best = std::min(best, time);
-    return time;
-  };
-  return stepcast::decide(operation, choice, bytes, p, paths_, machines(cluster_), among,
-                          routes_are_known(cluster_) ? time_of : CallTime{}, cluster_.algorithms);
+  const CallTimes times{[this](const CollectiveCall& call, Seconds limit) { return bounds(call, limit); },
+                        [this](const CollectiveCall& call) {
+                          const Priced known = priced(call);
+                          return known.cost.total() + (std::isfinite(known.slack.si()) ? Seconds{} : known.slack);
+                        }};
+  return stepcast::decide(operation, choice, bytes, cluster_.workers, paths_, machines(cluster_), among,
+                          routes_are_known(cluster_) ? &times : nullptr, cluster_.algorithms);
 }
 
 }  // namespace stepcast

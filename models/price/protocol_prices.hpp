@@ -27,14 +27,14 @@ bool routes_are_known(const Cluster& cluster);
 /// By the closed forms and collective_prices, or where routes are known, round by round (fabric/round_flows.hpp),
 /// contention on every link included, up to kMostRouted messages. What the hosts copy and add is the closed form's in both.
 ///
-/// The latter are the replay's on ideal transport, whatever algorithm and topology: exactly where all rounds have up to
-/// kAlwaysFollowed messages, or a closed form. Larger rounds are followed, those of the widest bounds first, until
-/// their bounds are within kWithin of the whole, as far as they can be. How far off a price may be is its `slack`.
+/// The latter are the replay's on ideal transport, whatever algorithm and topology: exactly where their
+/// unlike rounds have up to kAlwaysFollowed messages, or closed forms. Of others as many rounds are followed, those of
+/// the widest bounds first, as it takes to be within kWithin of the whole. How far off a price may be is its `slack`.
 ///
 /// Keeps what it found out about rounds; not for several threads. A price does not depend on what was asked before.
 class ProtocolPrices {
  public:
-  static constexpr std::size_t kAlwaysFollowed = 4096;
+  static constexpr double kAlwaysFollowed = 1 << 18;
   static constexpr double kWithin = 1e-3;
   static constexpr double kMostFolded = 1 << 22;  ///< messages of the rounds of a call that are followed
 
@@ -48,7 +48,6 @@ class ProtocolPrices {
   [[nodiscard]] Seconds slack(const CollectiveCall& call) const { return priced(call).slack; }
 
   /// Decides "auto": the algorithm and its parameters of the lowest price. The call's protocol is left open.
-  /// @throws ModelError where no algorithm has few enough messages to be priced by their routes
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among) const;
 
@@ -65,7 +64,8 @@ class ProtocolPrices {
   };
   struct PricedRounds {
     Schedule schedule;
-    std::vector<PricedRound> rounds;
+    std::vector<LikeRounds> unlike;
+    std::vector<PricedRound> rounds;  ///< beside the first of them: those that were needed
 
     [[nodiscard]] Bytes block(const PricedRound& round, Bytes all) const {
       return all * (static_cast<double>(round.blocks) / schedule.blocks);
@@ -74,11 +74,12 @@ class ProtocolPrices {
   [[nodiscard]] bool is_routed(const CollectiveCall& call) const;
   [[nodiscard]] Priced priced(const CollectiveCall& call) const;
   [[nodiscard]] Priced by_routes(const CollectiveCall& call, const CostTerms& terms) const;
-  [[nodiscard]] Seconds least(const CollectiveCall& call) const;
-  [[nodiscard]] const PricedRounds& rounds_of(const CollectiveCall& call) const;
+  [[nodiscard]] CallTimes::Bounds bounds(const CollectiveCall& call, Seconds limit) const;
+  [[nodiscard]] PricedRounds& rounds_of(const CollectiveCall& call) const;
+  [[nodiscard]] const PricedRound& round(PricedRounds& all, std::size_t i) const;
   [[nodiscard]] PricedRound priced(Round round, bool goes_around) const;
   bool follow(const PricedRounds& all, const PricedRound& round) const;
-  [[nodiscard]] std::vector<bool> followed(const PricedRounds& all, Bytes bytes) const;
+  [[nodiscard]] std::vector<bool> followed(PricedRounds& all, Bytes bytes) const;
 
   Cluster cluster_;  ///< whose links are as the protocol finds them
   Prices paths_;

@@ -366,8 +366,8 @@ TEST_CASE("of sharding groups the report says who sends what by which algorithm,
   CHECK_FALSE(machines.busbw);  // of three operations
   CHECK(machines.estimate.empty());
   CHECK(report(16, 16).algorithm == "ring");
-  // The equations price routes up to 4096 workers.
-  CHECK(report(4100, 4).estimate == "from its slowest links and longest routes");
+  // However many workers there are.
+  CHECK(report(4100, 4).estimate.empty());
   constexpr const char* kStraddles =
       "end in the middle of machines of 4 workers; those of a divisor or a multiple of 4 would not";
   for (const int group : {2, 4, 8, 24}) CHECK_FALSE(notes(report(24, group), kStraddles));

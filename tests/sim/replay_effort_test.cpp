@@ -10,6 +10,10 @@ using namespace stepcast::test;
 
 namespace {
 
+ReplayEffort replay_effort(const Scenario& scenario) {
+  return replay_effort(scenario, build_step_graph(scenario, make_workload(scenario)));
+}
+
 Scenario replayed(int p, const Strategy& strategy) {
   Scenario scenario = scenario_of(star(p), strategy);
   scenario.evaluation.evaluator = Evaluator::replay;

@@ -1,0 +1,243 @@
+// Evaluator "auto": who answers, and that the answer is the replay's to the stated 1 %.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "models/equation/evaluate.hpp"
+#include "models/equation/exactness.hpp"
+#include "models/part/fault.hpp"
+#include "models/strategy/builder.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/asked.hpp"
+#include "sim/study/replay_effort.hpp"
+#include "sim/study/replay_job.hpp"
+#include "tests/sim/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/oracle.hpp"
+
+using namespace stepcast;
+using namespace stepcast::test;
+
+namespace {
+
+Cluster cluster_on(const Topology& topology, int p) {
+  Cluster cluster = star(p);
+  cluster.topology = topology;
+  return cluster;
+}
+
+Scenario benchmark(const Cluster& cluster, Operation operation, const CollectiveChoice& choice, Bytes size) {
+  Scenario scenario = collective_of(cluster, operation, Algorithm::automatic, size);
+  std::get<CollectiveBenchmark>(scenario.strategy).collective = choice;
+  scenario.evaluation.fidelity = Fidelity::automatic;
+  return scenario;
+}
+
+/// "equations" or "replay".
+std::string who_answers(const Scenario& scenario) {
+  const Asked asked = AskedEvaluators().of(scenario);
+  INFO(asked.refusal);
+  CHECK(asked.refusal.empty());
+  CHECK(asked.evaluators.equations != asked.evaluators.replay);
+  return asked.evaluators.equations ? "equations" : "replay";
+}
+
+/// Steps by the equations where auto takes them, beside the replay's: every case is asked in a process of its own.
+/// @return how many were the equations'
+int check_within(const std::vector<Case>& cases, double share) {
+  const auto results = run_in_processes(cases.size(), available_cores(), [&](std::size_t i) {
+    const Scenario& scenario = cases[i].scenario;
+    const ClusterPrices prices(scenario.cluster);
+    const StepGraph graph = build_step_graph(scenario, make_workload(scenario), prices);
+    const Exactness exactness = exactness_of(scenario, graph, prices);
+    const bool taken = evaluators_of(scenario, graph, prices).equations;
+    const double step = evaluate(graph, prices).step.si();
+    const StepForecast replayed = combine({answer(ReplayJob{&scenario, &graph, 0})});
+    return Json{{"taken", taken},
+                {"ratio", step > 0 ? replayed.step.si() / step : 1.0},
+                {"least", exactness.least},
+                {"most", exactness.most}};
+  });
+  int taken = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    INFO(cases[i].what << ": " << results[i].error);
+    REQUIRE(results[i].error.empty());
+    const Json& found = results[i].value;
+    const double ratio = found.at("ratio").get<double>();
+    INFO("the replay takes " << ratio << " times as long, of " << found.at("least") << " to " << found.at("most"));
+    CHECK(ratio >= found.at("least").get<double>() * (1 - 1e-7));
+    CHECK(ratio <= found.at("most").get<double>() * (1 + 1e-7));
+    if (!found.at("taken").get<bool>()) continue;
+    ++taken;
+    CHECK(std::abs(ratio - 1) <= share);
+  }
+  return taken;
+}
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  int between(int low, int high) { return std::uniform_int_distribution(low, high)(engine_); }
+  double real(double low, double high) { return std::uniform_real_distribution(low, high)(engine_); }
+  double factor(double low, double high) { return std::exp(real(std::log(low), std::log(high))); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+/// p workers on any topology.
+Cluster any_cluster(Random& random, int p) {
+  Cluster cluster = star(p);
+  cluster.link = {BytesPerSecond(random.factor(1e8, 1e11)), Seconds(random.factor(1e-7, 1e-4))};
+  const Link inner{BytesPerSecond(random.factor(1e9, 1e12)), Seconds(random.factor(1e-7, 1e-5))};
+  switch (random.between(0, 7)) {
+    case 0: cluster.topology = Nodes{4, inner, random.between(1, 4)}; break;
+    case 1: cluster.topology = Nodes{2, inner, 1, NodeRacks{random.between(1, 3), random.real(1, 5), 3_us}}; break;
+    case 2: cluster.topology = Racks{random.between(2, p), random.real(1, 8), 2_us}; break;
+    case 3: cluster.topology = FatTree{{4, (p + 3) / 4}, {1, random.between(1, 3)}, {1, random.between(1, 2)}}; break;
+    case 4: cluster.topology = Torus{{4, (p + 3) / 4}}; break;
+    case 5: cluster.topology = Dragonfly{2, 1, 2, 1, std::max(2, (p + 7) / 8), 1, 2}; break;
+    case 6: cluster.groups = {{random.between(1, p - 1), 1.0, BytesPerSecond(random.factor(1e8, 1e11)), 40_us}}; break;
+    default: break;
+  }
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("auto takes equations where they are exact and the replay elsewhere, without trying it") {
+  const Scenario on_star = scenario_of(star(8), AllReduceStrategy{});
+  CHECK(who_answers(on_star) == "equations");
+  CHECK(who_answers(scenario_of(cluster_on(Torus{{4, 4}}, 16), AllReduceStrategy{})) == "equations");
+  CHECK(who_answers(scenario_of(cluster_on(Racks{4, 4.0, 2_us}, 10), PipelinedStrategy{})) == "equations");
+  CHECK(who_answers(scenario_of(star(8), GossipStrategy{})) == "equations");
+
+  Scenario servers = scenario_of(star(8), ParameterServerStrategy{});
+  CHECK(who_answers(servers) == "equations");
+  servers.cluster.groups = {{1, 0.5, {}, {}}};  // a slow worker pushes later than the others
+  CHECK(who_answers(servers) == "replay");
+  servers.cluster.groups.clear();
+  std::get<ParameterServerStrategy>(servers.strategy).consistency = Consistency::asynchronous;
+  CHECK(who_answers(servers) == "replay");
+
+  Scenario other = on_star;
+  other.cluster.jitter = {JitterDistribution::lognormal, 0.1};
+  CHECK(who_answers(other) == "replay");
+  other = on_star;
+  other.cluster.transport = TcpTransport{};
+  CHECK(who_answers(other) == "replay");
+
+  // Whoever asks by name is answered by name.
+  servers.evaluation.evaluator = Evaluator::replay;
+  CHECK(who_answers(servers) == "replay");
+  other = on_star;
+  other.evaluation.evaluator = Evaluator::both;
+  const Asked both = AskedEvaluators().of(other);
+  CHECK((both.evaluators.equations && both.evaluators.replay));
+}
+
+TEST_CASE("auto starts no replay of very many messages, and says so before it starts") {
+  // 4096 workers push to 16 dedicated servers and pull, 200 steps: 2·4096·16·200 = 26 million messages; 4 times the
+  // workers and twice the shards are 210 million.
+  ParameterServerStrategy strategy;
+  strategy.consistency = Consistency::asynchronous;
+  strategy.shards = 16;
+  CHECK(who_answers(scenario_of(star(4096), strategy)) == "replay");
+  strategy.shards = 32;
+  const Asked asked = AskedEvaluators().of(scenario_of(star(16384), strategy));
+  INFO(asked.refusal);
+  CHECK(asked.refusal.find("some 2.1e+02 million messages, more than the 100 million") != std::string::npos);
+  CHECK(asked.refusal.find("--evaluator replay starts it all the same") != std::string::npos);
+  // All-to-all of 65,536 workers sends 65,535 messages from each in rounds that are all unlike: 4.3 billion.
+  const Scenario all_to_all = benchmark(cluster_on(Torus{{64, 32, 32}}, 65536), Operation::all_to_all, {}, 1_GB);
+  CHECK_THROWS_AS(evaluate(build_step_graph(all_to_all, {}), all_to_all.cluster), ModelError);
+  // On a star no two are on one link.
+  CHECK(who_answers(benchmark(star(65536), Operation::all_to_all, {}, 1_GB)) == "equations");
+}
+
+TEST_CASE("the default answer of collectives is the full replay's on every topology") {
+  Random random(20260722);
+  std::vector<Case> cases;
+  for (int i = 0; i < 150; ++i) {
+    const int p = random.between(1, 4) == 1 ? random.between(33, 64) : random.between(2, 24);
+    Cluster cluster = any_cluster(random, p);
+    if (std::holds_alternative<Nodes>(cluster.topology)) cluster.workers = (p + 3) / 4 * 4;
+    const auto algorithms = collective_algorithms();
+    const CollectiveAlgorithm& entry = algorithms[static_cast<std::size_t>(random.between(0, static_cast<int>(algorithms.size()) - 1))];
+    CollectiveChoice choice;
+    if (random.between(0, 2) > 0) choice.algorithm = entry.algorithm;
+    if (choice.algorithm == Algorithm::hierarchical)
+      choice.group_size.value = cluster.workers % 4 == 0 ? 4 : cluster.workers;
+    Scenario scenario = benchmark(cluster, entry.operation, choice, Bytes(random.factor(100, 1e9)));
+    scenario.evaluation.fidelity = Fidelity::full;
+    cases.push_back({fmt::format("case {}: {} by {} among {}, topology {}", i, name_of(entry.operation),
+                                 name_of(choice.algorithm), cluster.workers, cluster.topology.index()),
+                     std::move(scenario)});
+  }
+  CHECK(check_within(cases, 1e-7) == 150);
+}
+
+namespace {
+
+/// Two sizes of all-reduces and an all-gather on each.
+void check_folded(const std::vector<Topology>& topologies, int p) {
+  std::vector<Case> cases;
+  const auto add = [&](const Topology& topology, Operation operation, Algorithm algorithm) {
+    CollectiveChoice choice;
+    choice.algorithm = algorithm;
+    for (const Bytes size : {2_kB, 100_MB})
+      cases.push_back({fmt::format("{} by {} among {}, {} B, topology {}", name_of(operation), name_of(algorithm), p,
+                                   size.si(), topology.index()),
+                       benchmark(cluster_on(topology, p), operation, choice, size)});
+  };
+  for (const Topology& topology : topologies) {
+    for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::ring, Algorithm::recursive_doubling,
+                                      Algorithm::halving_doubling, Algorithm::binary_tree})
+      add(topology, Operation::all_reduce, algorithm);
+    add(topology, Operation::all_gather, Algorithm::bruck);
+  }
+  check_within(cases, kAutoWithin);
+}
+
+}  // namespace
+
+TEST_CASE("the default answer of thousands of workers is the folded replay's") {
+  check_folded({Nodes{8, Link{200_GBps, 1_us}, 4}, Racks{32, 4.0, 2_us}, FatTree{{16, 16, 8}, {1, 8, 8}, {1, 1, 1}},
+                Torus{{16, 16, 8}}, Dragonfly{16, 1, 4, 1, 16, 1, 2}},
+               2048);
+}
+
+TEST_CASE("the default answer of 65,536 workers is the folded replay's", "[.long]") {
+  check_folded({Nodes{8, Link{200_GBps, 1_us}, 4}, Racks{32, 4.0, 2_us}, FatTree{{64, 32, 32}, {1, 16, 16}, {1, 1, 1}},
+                Torus{{64, 32, 32}}, Dragonfly{32, 1, 16, 1, 32, 1, 4}},
+               65536);
+}
+
+TEST_CASE("estimates of servers and gossip are in the range that is stated with them") {
+  Random random(20260723);
+  std::vector<Case> cases;
+  for (int i = 0; i < 120; ++i) {
+    const int p = 4 * random.between(1, 5);
+    Scenario scenario = scenario_of(any_cluster(random, p), GossipStrategy{});
+    const double pace = random.factor(0.01, 3);
+    scenario.workload = std::make_shared<const WorkloadTable>(small_workload(pace));
+    if (random.between(0, 4) > 0) {
+      ParameterServerStrategy servers;
+      servers.placement = ServerPlacement::co_located;
+      servers.shards = random.between(1, 3);
+      if (random.between(0, 1) == 1) servers.balance = ShardBalance::greedy;
+      servers.exchange.grouping = random.between(0, 1) == 1 ? Grouping::per_tensor : Grouping::whole_model;
+      scenario.strategy = servers;
+    }
+    if (random.between(0, 2) == 0 && scenario.cluster.groups.empty())
+      scenario.cluster.groups = {{1, random.real(0.5, 2), {}, {}}};
+    cases.push_back({fmt::format("case {}: topology {}", i, scenario.cluster.topology.index()), std::move(scenario)});
+  }
+  const int taken = check_within(cases, kAutoWithin);
+  CHECK(taken > 10);
+  CHECK(taken < 110);
+}
