@@ -199,6 +199,7 @@ struct Candidates {
       parameters.group_size = ring_group();
       parameters.rings = rings();
       parameters.nics = machines.nics;
+      parameters.nic_of_gpu = machines.nic_of_gpu;
     }
     return {call};
   }
@@ -214,6 +215,7 @@ struct Candidates {
     tree.group_fits = fits_a_machine(tree.group_size);
     tree.rings = tree_pairs();
     tree.nics = machines.nics;
+    tree.nic_of_gpu = machines.nic_of_gpu;
     tree.segments =
         choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(n, p, prices, tree);
     return tree;

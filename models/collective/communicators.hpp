@@ -5,6 +5,7 @@
 #include <compare>
 
 #include "models/collective/schedule.hpp"
+#include "models/part/nics.hpp"
 
 namespace stepcast {
 
@@ -35,7 +36,8 @@ inline Communicators between_groups(int g, int p) { return g == 1 ? Communicator
 /// What the topology groups workers by, consecutive ranks together: machines, or racks.
 struct Machines {
   int workers = 1;  ///< of each; 1 where there are none
-  int nics = 1;     ///< of each; they serve its workers in turn
+  int nics = 1;     ///< of each
+  NicOfGpu nic_of_gpu = NicOfGpu::in_turn;
 };
 
 /// Where the members of one communicator are.

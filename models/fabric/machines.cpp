@@ -14,7 +14,8 @@ const char* group_name(const Cluster& cluster) {
 
 Machines machines(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  return {natural_group(cluster), nodes ? nodes->nics : 1};
+  if (nodes) return {nodes->gpus_per_node, nodes->nics, nodes->nic_of_gpu};
+  return {natural_group(cluster), 1};
 }
 
 BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes) {

@@ -66,13 +66,13 @@ class RoundFolder {
   std::map<Fingerprint, std::shared_ptr<const FoldedRound::Flows>> known_;
 };
 
-FoldedCollective fold_collective(const CollectiveCall& call, int p, RoundFolder& fold_round) {
-  const Schedule schedule = schedule_of(call, p);
+FoldedCollective fold_collective(const CollectiveCall& call, const Cluster& cluster, RoundFolder& fold_round) {
+  const Schedule schedule = schedule_of(call, cluster.workers);
   FoldedCollective folded;
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
     const auto [entry, is_new] = number.try_emplace(schedule.like_round(r), folded.size());
-    if (is_new) folded.push_back(fold_round(schedule.round(r), schedule.goes_around(r)));
+    if (is_new) folded.push_back(fold_round(schedule.round(r), have_mean_latency(schedule, r, cluster.ring_latency)));
     else ++folded[entry->second].times;
   }
   return folded;
@@ -227,7 +227,7 @@ Fold fold(const Cluster& cluster, const StepGraph& graph) {
   for (const Task& task : graph.tasks)
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       const auto [entry, is_new] = fold.collectives.try_emplace(key_of(collective->call));
-      if (is_new) entry->second = fold_collective(collective->call, cluster.workers, fold_round);
+      if (is_new) entry->second = fold_collective(collective->call, cluster, fold_round);
     }
   return fold;
 }

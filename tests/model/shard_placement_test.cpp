@@ -38,6 +38,8 @@ TEST_CASE("shards are dealt to machines and racks in turn") {
   CHECK(hosts(Racks{4, 2.0, 0_us}, 12, 12) == std::vector{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
   // The last rack has 1 worker, of 9: it gets one in the first turn and is passed over then.
   CHECK(hosts(Racks{4, 2.0, 0_us}, 9, 9) == std::vector{0, 4, 8, 1, 5, 2, 6, 3, 7});
+  // Neighbours share a NIC, ranks 0 and 1, 2 and 3: the last worker of each NIC, then the first.
+  CHECK(hosts(Nodes{4, kInner, 2, {}, NicOfGpu::neighbours}, 12, 7) == std::vector{1, 5, 9, 3, 7, 11, 0});
   // Fewer workers than a machine has: one machine.
   CHECK(hosts(Nodes{8, kInner, 1}, 3, 2) == std::vector{0, 1});
 }
@@ -65,16 +67,18 @@ TEST_CASE("property: machines' and NICs' numbers of shards differ by one at most
       [] {
         const int size = integer_between(1, 9), p = integer_between(1, 60), shards = integer_between(1, p),
                   nics = integer_between(1, size);
+        const NicOfGpu rule = coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours;
+        const Nics machine_nics{size, nics, rule};
         const std::vector<int> all =
-            hosts(coin() ? Topology(Nodes{size, kInner, nics}) : Topology(Racks{size, 2.0, 0_us}), p, shards);
+            hosts(coin() ? Topology(Nodes{size, kInner, nics, {}, rule}) : Topology(Racks{size, 2.0, 0_us}), p, shards);
         const std::string what = fmt::format("p={} by {}, {} NICs: {}", p, size, nics, fmt::join(all, " "));
         if (std::set<int>(all.begin(), all.end()).size() != all.size()) RC_FAIL("two on one host, " + what);
         if (*std::min_element(all.begin(), all.end()) < 0 || *std::max_element(all.begin(), all.end()) >= p)
           RC_FAIL("not a worker, " + what);
         std::map<int, int> of_machine;
         std::map<int, std::map<int, int>> of_nic;
-        for (int rank = 0; rank < p; ++rank) of_machine[rank / size], of_nic[rank / size][rank % size % nics];
-        for (const int rank : all) ++of_machine[rank / size], ++of_nic[rank / size][rank % size % nics];
+        for (int rank = 0; rank < p; ++rank) of_machine[rank / size], of_nic[rank / size][machine_nics.of(rank % size)];
+        for (const int rank : all) ++of_machine[rank / size], ++of_nic[rank / size][machine_nics.of(rank % size)];
         int most = 0;
         for (const auto& [machine, count] : of_machine) most = std::max(most, count);
         for (const auto& [machine, count] : of_machine) {
