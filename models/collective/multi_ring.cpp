@@ -20,8 +20,7 @@ namespace {
 
 class Rings {
  public:
-  Rings(int p, const CollectiveParameters& parameters)
-      : p_(p), rings_(parameters.rings), size_(parameters.group_size) {
+  Rings(int p, const CollectiveParameters& parameters) : p_(p), rings_(parameters.rings), size_(parameters.group_size) {
     const Nics nics{size_, std::min(parameters.nics, size_), parameters.nic_of_gpu};
     const int rest = p_ % size_;
     for (int j = 0; j < rings_; ++j) {

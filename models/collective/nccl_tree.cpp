@@ -35,10 +35,7 @@ struct Layout {
   std::vector<int> heads, heads_last;  ///< by pair: of a machine, and of a smaller last one
 
   Layout(int ranks, const CollectiveParameters& parameters)
-      : p(ranks),
-        size(std::min(parameters.group_size, ranks)),
-        pairs(parameters.rings),
-        segments(parameters.segments) {
+      : p(ranks), size(std::min(parameters.group_size, ranks)), pairs(parameters.rings), segments(parameters.segments) {
     const Nics nics{size, std::min(parameters.nics, size), parameters.nic_of_gpu};
     const int rest = p % size;
     for (int j = 0; j < pairs; ++j) {

@@ -363,7 +363,8 @@ struct Cluster {
     v.optional("reduction_cost", x.reduction_cost, "γ: time to add one received byte", non_negative);
     v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
-    v.optional("groups", x.groups, "workers that differ from the rest: the highest ranks, the last group the very last");
+    v.optional("groups", x.groups,
+               "workers that differ from the rest: the highest ranks, the last group the very last");
     v.optional("jitter", x.jitter,
                "random factor on compute times, drawn anew for every worker and pass of forward and backward");
     v.optional(

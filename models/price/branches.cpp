@@ -74,7 +74,8 @@ std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located
   if (racks)
     return Row(cluster, size, Nics{}, cluster.link.bandwidth * (size / racks->oversubscription))(
         cluster.workers + (co_located ? 0 : shards), shards_of);
-  std::vector<Branch> all = Row(cluster, size, nodes->nics_of_machine(), cluster.link.bandwidth)(cluster.workers, shards_of);
+  std::vector<Branch> all =
+      Row(cluster, size, nodes->nics_of_machine(), cluster.link.bandwidth)(cluster.workers, shards_of);
   // A dedicated shard is a machine of its own.
   for (int j = 0; !co_located && j < shards; ++j) all.push_back({1, 0, 1, cluster.link.bandwidth, {j}});
   return all;

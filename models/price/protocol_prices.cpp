@@ -75,7 +75,8 @@ const ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCa
   std::map<int, std::size_t> number;
   for (int r = 0; r < schedule.rounds; ++r) {
     const auto [like, is_first] = number.try_emplace(schedule.like_round(r), all.rounds.size());
-    if (is_first) all.rounds.push_back(priced(schedule.round(r), have_mean_latency(schedule, r, cluster_.ring_latency)));
+    if (is_first)
+      all.rounds.push_back(priced(schedule.round(r), have_mean_latency(schedule, r, cluster_.ring_latency)));
     else ++all.rounds[like->second].times;
   }
   return rounds_.emplace(key, std::move(all)).first->second;

@@ -16,7 +16,8 @@ int shard_host(const Cluster& cluster, int shards, bool co_located, int j) {
   const int group = j < with_last ? j % groups : (j - with_last) % (groups - 1);
   const int turn = j < with_last ? j / groups : of_last + (j - with_last) / (groups - 1);
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  return group * size + (nodes ? nodes->nics_of_machine().gpu_in_turn(turn, group < groups - 1 ? size : of_last) : turn);
+  return group * size +
+         (nodes ? nodes->nics_of_machine().gpu_in_turn(turn, group < groups - 1 ? size : of_last) : turn);
 }
 
 }  // namespace stepcast

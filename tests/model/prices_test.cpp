@@ -42,8 +42,8 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
         load[fmt::format("out of {}", i)] += bytes * inside;
         if (co_located) load[fmt::format("into {}", host)] += bytes * inside;
         if (machine(i) == machine(host)) continue;
-        load[fmt::format("out of machine {} NIC {}", machine(i), nodes->nics_of_machine().of(i % nodes->gpus_per_node))] +=
-            bytes;
+        load[fmt::format("out of machine {} NIC {}", machine(i),
+                         nodes->nics_of_machine().of(i % nodes->gpus_per_node))] += bytes;
         load[fmt::format("into machine {} NIC {}", machine(host),
                          co_located ? nodes->nics_of_machine().of(host % nodes->gpus_per_node) : 0)] += bytes;
         if (!nodes->racks) continue;
@@ -291,9 +291,11 @@ TEST_CASE("a push takes no less than its busiest link") {
         const auto node_racks =
             coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), 1_us};
         if (coin())
-          cluster.topology =
-              Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, size), node_racks,
-                    coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours};
+          cluster.topology = Nodes{size,
+                                   {BytesPerSecond(positive_between(1e9, 1e12)), 1_us},
+                                   integer_between(1, size),
+                                   node_racks,
+                                   coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours};
         else cluster.topology = Racks{size, real_between(1, 8), 1_us};
         const int count = integer_between(1, co_located ? p : 10);
         const bool equal = coin();

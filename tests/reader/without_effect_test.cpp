@@ -142,10 +142,14 @@ std::vector<Case> cases() {
       {"/cluster/algorithms", json(R"(["binary-tree"])"), servers, "the strategy has no collectives",
        strategy(R"({"kind": "all-reduce"})")},
       // Groups of two: the ring of their first ranks and that of their second ones leave a machine by ranks 2 and 3.
-      {"/cluster/topology/nic_of_gpu", "neighbours", {}, "a machine has one NIC",
-       both(strategy(
-                R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 2, "between": "ring"}})"),
-            {{"/cluster/topology/gpus_per_node", 4}, {"/cluster/topology/nics", 2}})},
+      {"/cluster/topology/nic_of_gpu",
+       "neighbours",
+       {},
+       "a machine has one NIC",
+       both(
+           strategy(
+               R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "group_size": 2, "between": "ring"}})"),
+           {{"/cluster/topology/gpus_per_node", 4}, {"/cluster/topology/nics", 2}})},
       {"/cluster/topology/nic_of_gpu",
        "neighbours",
        {{"/cluster/topology/nics", 2}},
@@ -155,7 +159,8 @@ std::vector<Case> cases() {
       {"/cluster/ring_latency", "slowest",
        strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "halving-doubling"}})"),
        "the algorithm is halving-doubling", ring},
-      {"/cluster/ring_latency", "slowest", both(both(ring, replay), {{"/cluster/transport", json(R"({"kind": "tcp"})")}}),
+      {"/cluster/ring_latency", "slowest",
+       both(both(ring, replay), {{"/cluster/transport", json(R"({"kind": "tcp"})")}}),
        "transport tcp keeps each link's latency", ring, false},
       {"/cluster/jitter/distribution", "gamma", ring, "cv is 0", both(replay, {{"/cluster/jitter/cv", 0.1}}), false},
       {"/cluster/jitter/cv", 0.1,

@@ -195,8 +195,8 @@ TEST_CASE("which GPUs share a NIC decides what two rings of every other rank tak
   for (const NicOfGpu rule : {NicOfGpu::in_turn, NicOfGpu::neighbours}) {
     Cluster cluster = two_nodes();
     std::get<Nodes>(cluster.topology).nic_of_gpu = rule;
-    cases.push_back({std::string(name_of(rule)),
-                     collective_of(cluster, Operation::all_reduce, Algorithm::hierarchical, n)});
+    cases.push_back(
+        {std::string(name_of(rule)), collective_of(cluster, Operation::all_reduce, Algorithm::hierarchical, n)});
     auto& choice = std::get<CollectiveBenchmark>(cases.back().scenario.strategy).collective;
     choice.group_size = {2};
     choice.between_groups = Algorithm::ring;
@@ -306,11 +306,10 @@ TEST_CASE("where rings wait for their slowest hops, replay of a collective equal
         cluster.ring_latency = RingLatency::slowest;
         Scenario scenario = collective_of(cluster, Operation::all_reduce, algorithm, size);
         if (algorithm == Algorithm::hierarchical)
-          std::get<CollectiveBenchmark>(scenario.strategy).collective.group_size = {
-              cluster.workers % 4 == 0   ? 4
-              : cluster.workers % 3 == 0 ? 3
-              : cluster.workers % 2 == 0 ? 2
-                                         : 1};
+          std::get<CollectiveBenchmark>(scenario.strategy).collective.group_size = {cluster.workers % 4 == 0   ? 4
+                                                                                    : cluster.workers % 3 == 0 ? 3
+                                                                                    : cluster.workers % 2 == 0 ? 2
+                                                                                                               : 1};
         cases.push_back({fmt::format("{}: {} {} B", name, name_of(algorithm), size.si()), scenario});
       }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);

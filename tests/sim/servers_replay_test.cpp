@@ -75,7 +75,10 @@ Topology random_topology(int p) {
       const int size = sizes[static_cast<std::size_t>(integer_between(0, static_cast<int>(sizes.size()) - 1))];
       const auto racks =
           coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), latency()};
-      return Nodes{size, {BytesPerSecond(positive_between(1e8, 1e12)), latency()}, integer_between(1, size), racks,
+      return Nodes{size,
+                   {BytesPerSecond(positive_between(1e8, 1e12)), latency()},
+                   integer_between(1, size),
+                   racks,
                    coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours};
     }
     default: return Racks{integer_between(1, p + 4), coin() ? 1.0 : real_between(1, 30), latency()};

@@ -44,7 +44,8 @@ TEST_CASE("GPUs take NICs in turn, or neighbours share one") {
   CHECK(Nics{8, 4, NicOfGpu::in_turn}.in_use(3) == 3);
 }
 
-TEST_CASE("property: the first c of that order leave by ceil(c/k) at most to a NIC, and the GPUs behind them enter so") {
+TEST_CASE(
+    "property: the first c of that order leave by ceil(c/k) at most to a NIC, and the GPUs behind them enter so") {
   property(
       "any whole machine",
       [] {
