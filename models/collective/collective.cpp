@@ -245,6 +245,7 @@ struct Candidates {
     tree.group_fits = fits_a_machine(tree.group_size);
     tree.rings = tree_pairs();
     tree.nics = machines.nics;
+    tree.nic_of_gpu = machines.nic_of_gpu;
     tree.segments =
         choice.pipeline_segments.value ? *choice.pipeline_segments.value : best_segments(n, p, prices, tree);
     return tree;
@@ -254,6 +255,7 @@ struct Candidates {
     std::vector<CollectiveCall> all;
     call.parameters.group_size = ring_group();
     call.parameters.nics = machines.nics;
+    call.parameters.nic_of_gpu = machines.nic_of_gpu;
     for (const int rings : numbers_of_rings()) {
       call.parameters.rings = rings;
       all.push_back(call);

@@ -23,6 +23,7 @@ struct CollectiveParameters {
   bool group_fits = true;  ///< hierarchical, nccl-tree: each group lies within one machine or rack
   int rings = 1;           ///< multi-ring: how many, nccl-tree: pairs of trees; at most group_size
   int nics = 1;            ///< multi-ring, nccl-tree: of a machine
+  NicOfGpu nic_of_gpu = NicOfGpu::in_turn;     ///< multi-ring, nccl-tree
   Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
 
   auto operator<=>(const CollectiveParameters&) const = default;

@@ -1,5 +1,7 @@
 #include "models/collective/communicators.hpp"
 
+#include <algorithm>
+
 namespace stepcast {
 
 Placement placement(const Communicators& among, int p, const Machines& machines) {
@@ -12,7 +14,12 @@ Machines machines_seen(const Communicators& among, int p, const Machines& machin
   if (placement(among, p, machines) != Placement::spread) return machines;
   // Where a machine has several groups, the ranks of one position in them are neighbours on it.
   const int groups = machines.workers / among.stride;
-  return machines.workers % among.stride == 0 && among.members % groups == 0 ? Machines{groups, 1} : Machines{};
+  if (machines.workers % among.stride != 0 || among.members % groups != 0) return Machines{};
+  // NICs that serve workers in turn may all be one to ranks a stride apart. Where neighbours share them, each rank has
+  // its own or each NIC as many of these ranks, in their order.
+  if (machines.nic_of_gpu == NicOfGpu::in_turn) return {groups, 1};
+  const int nics = std::min(machines.nics, groups);
+  return {groups, groups % nics == 0 && machines.nics % nics == 0 ? nics : 1, NicOfGpu::neighbours};
 }
 
 }  // namespace stepcast

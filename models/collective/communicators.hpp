@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/collective/schedule.hpp"
+#include "models/part/nics.hpp"
 
 namespace stepcast {
 
@@ -36,7 +37,8 @@ inline Communicators between_groups(int g, int p) { return g == 1 ? Communicator
 /// What the topology groups workers by, consecutive ranks together: machines, or racks.
 struct Machines {
   int workers = 1;  ///< of each; 1 where there are none
-  int nics = 1;     ///< of each; they serve its workers in turn
+  int nics = 1;     ///< of each
+  NicOfGpu nic_of_gpu = NicOfGpu::in_turn;
   /// Other sizes of groups of consecutive ranks that are near each other, such as racks of machines.
   std::vector<int> levels{};
 };

@@ -2,14 +2,16 @@
 // scale your deep learning training with NCCL 2.4", 2019). To the links of ranks they are one ring: p-1 rounds of
 // reduce-scatter and p-1 of all-gather, c blocks of n/(c·p) from each rank to the c that come after it.
 //
-// Groups of g consecutive ranks, the last may be smaller, are machines. Ring j goes through each from worker j + 1 on,
-// around to worker j, where it leaves. So on k <= g NICs that serve workers in turn, k rings leave by one NIC each and
-// enter by one each, which the other way round, entering at worker j and leaving at j - 1, they only do where k divides
-// g.
+// Groups of g consecutive ranks, the last may be smaller, are machines. Ring j leaves each by the j-th worker l in an
+// order that takes its NICs in turn (part/nics.hpp), and goes through it from worker l + 1 on, around to l. So k rings
+// leave by one of k <= g NICs each and enter by one each. Where NICs serve workers in turn, the other way round,
+// entering at worker j and leaving at j - 1, they only do so where k divides g.
 //
 // What is left of a ring stays: after the reduce-scatter rank i holds the sum of share i + 1, which has a block of each
 // ring.
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "models/collective/collective.hpp"
 
@@ -18,8 +20,14 @@ namespace {
 
 class Rings {
  public:
-  Rings(int p, const CollectiveParameters& parameters)
-      : p_(p), rings_(parameters.rings), size_(parameters.group_size) {}
+  Rings(int p, const CollectiveParameters& parameters) : p_(p), rings_(parameters.rings), size_(parameters.group_size) {
+    const Nics nics{size_, std::min(parameters.nics, size_), parameters.nic_of_gpu};
+    const int rest = p_ % size_;
+    for (int j = 0; j < rings_; ++j) {
+      leaves_.push_back(nics.gpu_in_turn(j, size_));
+      leaves_last_.push_back(rest == 0 ? leaves_.back() : nics.gpu_in_turn(j % rest, rest));
+    }
+  }
 
   [[nodiscard]] int blocks() const { return rings_ * p_; }
 
@@ -38,10 +46,12 @@ class Rings {
  private:
   [[nodiscard]] int rank(int ring, int position) const {
     const int first = position / size_ * size_, workers = std::min(size_, p_ - first);
-    return first + (position - first + ring + 1) % workers;
+    const int leaves = (workers < size_ ? leaves_last_ : leaves_)[static_cast<std::size_t>(ring)];
+    return first + (position - first + leaves + 1) % workers;
   }
 
   int p_, rings_, size_;
+  std::vector<int> leaves_, leaves_last_;  ///< by ring: the worker of a machine, and of a smaller last one, by which
 };
 
 /// A ring's terms, where of what leaves a machine ceil(c/k)/c crosses the busiest of its k NICs.

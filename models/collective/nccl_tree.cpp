@@ -2,9 +2,10 @@
 // machines, with a chain of the workers inside each, in one pipeline.
 //
 // Groups of g consecutive ranks, the last may be smaller, are machines. There are c pairs of trees, with 1/2c of the
-// buffer on each tree, in s segments. Pair j's chain goes through each machine from worker j + 1 on, around to worker
-// j, its head; the heads are the nodes of two heaps, the second one mirrored (double_binary_tree.cpp). So k NICs that
-// serve workers in turn each carry a pair where c = k.
+// buffer on each tree, in s segments. Pair j's chain goes through each machine from worker h + 1 on, around to worker
+// h, its head: the j-th in an order that takes the machine's NICs in turn (part/nics.hpp), worker j where they serve
+// workers in turn. The heads are the nodes of two heaps, the second one mirrored (double_binary_tree.cpp). So k NICs
+// each carry a pair where c = k.
 //
 // An edge passes a segment up, adding, at its place on the way: of a chain of g - 1 edges from 0 on, of a machine at
 // depth d of D at g - 1 + D - d. From the heads of the roots it comes down the same edges, in reverse: at X - 1 - x,
@@ -31,18 +32,26 @@ struct Layout {
   int chain = size - 1;              ///< edges
   int places = 2 * (chain + depth);  ///< X
   int rounds = places == 0 ? 0 : places + segments - 1;
+  std::vector<int> heads, heads_last;  ///< by pair: of a machine, and of a smaller last one
 
   Layout(int ranks, const CollectiveParameters& parameters)
-      : p(ranks),
-        size(std::min(parameters.group_size, ranks)),
-        pairs(parameters.rings),
-        segments(parameters.segments) {}
+      : p(ranks), size(std::min(parameters.group_size, ranks)), pairs(parameters.rings), segments(parameters.segments) {
+    const Nics nics{size, std::min(parameters.nics, size), parameters.nic_of_gpu};
+    const int rest = p % size;
+    for (int j = 0; j < pairs; ++j) {
+      heads.push_back(nics.gpu_in_turn(j % size, size));
+      heads_last.push_back(rest == 0 ? heads.back() : nics.gpu_in_turn(j % rest, rest));
+    }
+  }
 
   [[nodiscard]] int workers(int machine) const { return std::min(size, p - machine * size); }
   /// The i-th behind the head of pair j.
   [[nodiscard]] int rank(int j, int machine, int i) const { return machine * size + behind(j, i, workers(machine)); }
   /// Which worker of q that is; and where behind the head a worker is.
-  [[nodiscard]] static int behind(int j, int i, int q) { return ((j - i) % q + q) % q; }
+  [[nodiscard]] int behind(int j, int i, int q) const {
+    const int head = (q < size ? heads_last : heads)[static_cast<std::size_t>(j)];
+    return ((head - i) % q + q) % q;
+  }
   /// Where the edge above the i-th of a chain, or above a machine at some depth, goes up; and where it comes down.
   [[nodiscard]] int up_chain(int i) const { return chain - i; }
   [[nodiscard]] int up_tree(int d) const { return chain + depth - d; }

@@ -4,8 +4,14 @@
 #include <vector>
 
 #include "models/collective/schedule.hpp"
+#include "models/part/cluster.hpp"
 
 namespace stepcast {
+
+/// Whether the messages of round r have the mean of their ring's latencies; otherwise each has its own.
+inline bool have_mean_latency(const Schedule& schedule, int r, RingLatency ring) {
+  return ring == RingLatency::mean && schedule.goes_around(r);
+}
 
 /// The latencies of a round whose messages go around rings, each message's the mean over its ring.
 ///

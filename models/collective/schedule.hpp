@@ -47,7 +47,7 @@ struct Schedule {
   std::function<int(int)> like = {};
   /// Whether all rounds have as many messages, though they are not alike.
   bool is_even = false;
-  /// Of r in [0, rounds): whether its messages go around rings, and so wait for the mean of the latencies on theirs
+  /// Of r in [0, rounds): whether its messages go around rings, and so may wait for the mean of the latencies on theirs
   /// (ring_latencies.hpp), but with SimGrid's TCP, whose links keep theirs. Empty: none do.
   std::function<bool(int)> around = {};
 

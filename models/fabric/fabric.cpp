@@ -234,8 +234,8 @@ struct Fabric::Maker {
     add_cables(machines * nics + (hosts - workers), cluster.link.bandwidth,
                cluster.link.latency / 2.0);  // a dedicated shard's machine has one
     const auto machine = [=](int rank) { return rank < workers ? rank / g : machines + (rank - workers); };
-    const auto nic = [=, first = hosts](int rank) {
-      return first + (rank < workers ? rank / g * nics + rank % g % nics : machines * nics + (rank - workers));
+    const auto nic = [=, first = hosts, of_machine = t.nics_of_machine()](int rank) {
+      return first + (rank < workers ? rank / g * nics + of_machine.of(rank % g) : machines * nics + (rank - workers));
     };
     const int all = machines + (hosts - workers), per_rack = t.racks ? t.racks->nodes_per_rack : all,
               first_uplink = hosts + machines * nics + (hosts - workers);

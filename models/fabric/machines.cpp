@@ -41,7 +41,13 @@ struct LevelsOf {
 
 Machines machines(const Cluster& cluster) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
-  return {natural_group(cluster), nodes ? nodes->nics : 1, std::visit(LevelsOf{}, cluster.topology)};
+  Machines all{natural_group(cluster)};
+  if (nodes) {
+    all.nics = nodes->nics;
+    all.nic_of_gpu = nodes->nic_of_gpu;
+  }
+  all.levels = std::visit(LevelsOf{}, cluster.topology);
+  return all;
 }
 
 BytesPerSecond rack_uplink(const Cluster& cluster, const Nodes& nodes) {

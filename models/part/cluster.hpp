@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/part/describe.hpp"
+#include "models/part/nics.hpp"
 #include "models/part/strategy.hpp"
 
 namespace stepcast {
@@ -65,8 +66,8 @@ struct NodeRacks {
 };
 
 /// Machines of several GPUs. Workers are ranked machine by machine; each GPU has an inner link into its machine's
-/// switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch, or to their rack's. GPU i
-/// uses NIC i mod nics. A dedicated parameter server is a machine of its own, after those of the workers.
+/// switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch, or to their rack's. A
+/// dedicated parameter server is a machine of its own, after those of the workers.
 struct Nodes {
   static constexpr std::string_view kind = "nodes";
   static constexpr std::string_view meaning = "machines of several GPUs with inner links and one or more NICs";
@@ -74,12 +75,16 @@ struct Nodes {
   Link inner{};
   int nics = 1;
   std::optional<NodeRacks> racks{};
+  NicOfGpu nic_of_gpu = NicOfGpu::in_turn;
+
+  [[nodiscard]] Nics nics_of_machine() const { return {gpus_per_node, nics, nic_of_gpu}; }
 
   template <class V>
   static void describe(V& v, Nodes& x) {
     v.required("gpus_per_node", x.gpus_per_node, "workers on one machine", at_least(1));
     v.required("inner", x.inner, "link between the GPUs of one machine (NVLink, PCIe)");
     v.optional("nics", x.nics, "network interfaces of one machine", at_least(1));
+    v.optional("nic_of_gpu", x.nic_of_gpu, "which of them a GPU uses");
     v.optional(
         "racks", x.racks,
         "racks that the machines stand in, with oversubscribed uplinks; null: all NICs lead to one switch that never blocks");
@@ -316,6 +321,19 @@ struct HourlyPrices {
   bool operator==(const HourlyPrices&) const = default;
 };
 
+/// What the messages of a collective's round wait for that goes around rings, from every rank to the next.
+enum class RingLatency { mean, slowest };
+
+template <>
+struct Choices<RingLatency> {
+  static constexpr std::array table = {
+      Choice<RingLatency>{"mean", RingLatency::mean,
+                          "the mean latency of the ring's hops: ranks pass on what has come, without a barrier"},
+      Choice<RingLatency>{"slowest", RingLatency::slowest,
+                          "its own hop's latency, and every round for the slowest hop: a ring of rendezvous"},
+  };
+};
+
 struct Cluster {
   std::string name;
   std::string description{};
@@ -330,6 +348,7 @@ struct Cluster {
   Jitter jitter;
   std::vector<Protocol> protocols{};
   std::vector<Algorithm> algorithms{};
+  RingLatency ring_latency = RingLatency::mean;
   std::optional<HourlyPrices> prices{};
   std::vector<LinkFit> fits{};
 
@@ -344,7 +363,8 @@ struct Cluster {
     v.optional("reduction_cost", x.reduction_cost, "γ: time to add one received byte", non_negative);
     v.optional("host_cost", x.host_cost, "h: host time to copy one byte in or out", non_negative);
     v.optional("collective_cost", x.collective_cost, "S: fixed cost of one collective", non_negative);
-    v.optional("groups", x.groups, "workers that differ from the rest");
+    v.optional("groups", x.groups,
+               "workers that differ from the rest: the highest ranks, the last group the very last");
     v.optional("jitter", x.jitter,
                "random factor on compute times, drawn anew for every worker and pass of forward and backward");
     v.optional(
@@ -355,6 +375,7 @@ struct Cluster {
         "algorithms", x.algorithms,
         "of collectives, that its library has: auto chooses among them, of an operation for which there is one; none: "
         "among all");
+    v.optional("ring_latency", x.ring_latency, "what a message of a ring waits for, where its hops are unlike");
     v.optional("prices", x.prices,
                "what its hosts cost; null: not known. Reports then have what a million samples and a run cost");
     v.optional(

@@ -282,7 +282,7 @@ struct Choices<ShardingStage> {
                             "the same, but gathered unit by unit during the forward pass (FSDP's SHARD_GRAD_OP)"},
       Choice<ShardingStage>{
           "parameters", ShardingStage::parameters,
-          "gathered unit by unit, let go, and gathered again for the backward pass (ZeRO-3, FSDP's FULL_SHARD)"},
+          "gathered unit by unit, let go, and gathered again for the backward pass, but for the last unit, which is kept (ZeRO-3, FSDP's FULL_SHARD)"},
   };
 };
 

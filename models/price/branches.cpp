@@ -14,9 +14,9 @@ namespace {
 /// Branches of `size` hosts in a row, of which the last may be smaller.
 class Row {
  public:
-  /// @param ways  of a whole branch
-  Row(const Cluster& cluster, int size, int ways, BytesPerSecond bandwidth)
-      : p_(cluster.workers), size_(size), ways_(ways), bandwidth_(bandwidth) {}
+  /// @param nics  of a whole branch: its ways
+  Row(const Cluster& cluster, int size, Nics nics, BytesPerSecond bandwidth)
+      : p_(cluster.workers), size_(size), nics_(nics), bandwidth_(bandwidth) {}
 
   /// @param hosts  in the row, workers first
   std::vector<Branch> operator()(int hosts, const std::map<int, std::vector<int>>& shards_of) {
@@ -31,7 +31,7 @@ class Row {
  private:
   void add(int count, std::vector<int> shards) {
     const int workers = std::clamp(p_ - next_ * size_, 0, size_);
-    all_.push_back({count, workers, std::clamp(workers, 1, ways_), bandwidth_, std::move(shards)});
+    all_.push_back({count, workers, nics_.in_use(std::max(workers, 1)), bandwidth_, std::move(shards), nics_});
     next_ += count;
   }
   /// Adds the branches before that one: whole ones, and one of the last workers.
@@ -40,13 +40,28 @@ class Row {
     if (next_ < branch) add(1, {});
   }
 
-  int p_, size_, ways_;
+  int p_, size_;
+  Nics nics_;
   BytesPerSecond bandwidth_;
   int next_ = 0;  ///< branch
   std::vector<Branch> all_;
 };
 
 }  // namespace
+
+std::vector<int> Branch::workers_by_way() const {
+  std::vector<int> all(static_cast<std::size_t>(ways));
+  if (ways == 1) all.front() = workers;
+  else
+    for (int i = 0; i < workers; ++i) ++all[static_cast<std::size_t>(nics.of(i))];
+  return all;
+}
+
+std::vector<int> Branch::shards_by_way() const {
+  std::vector<int> all(static_cast<std::size_t>(ways));
+  for (std::size_t i = 0; i < shards.size(); ++i) ++all[static_cast<std::size_t>(way_of_shard(i))];
+  return all;
+}
 
 std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located) {
   const auto* nodes = std::get_if<Nodes>(&cluster.topology);
@@ -57,9 +72,10 @@ std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located
   if (co_located || racks)
     for (int j = 0; j < shards; ++j) shards_of[shard_host(cluster, shards, co_located, j) / size].push_back(j);
   if (racks)
-    return Row(cluster, size, 1, cluster.link.bandwidth * (size / racks->oversubscription))(
+    return Row(cluster, size, Nics{}, cluster.link.bandwidth * (size / racks->oversubscription))(
         cluster.workers + (co_located ? 0 : shards), shards_of);
-  std::vector<Branch> all = Row(cluster, size, nodes->nics, cluster.link.bandwidth)(cluster.workers, shards_of);
+  std::vector<Branch> all =
+      Row(cluster, size, nodes->nics_of_machine(), cluster.link.bandwidth)(cluster.workers, shards_of);
   // A dedicated shard is a machine of its own.
   for (int j = 0; !co_located && j < shards; ++j) all.push_back({1, 0, 1, cluster.link.bandwidth, {j}});
   return all;
@@ -75,7 +91,7 @@ std::vector<Branch> rack_branches(const Cluster& cluster, int shards, bool co_lo
   for (int j = 0; j < shards; ++j)
     shards_of[(co_located ? shard_host(cluster, shards, co_located, j) / g : machines + j) / per_rack].push_back(j);
   // A machine has g ranks in the row, a dedicated shard's too; of workers on part of one machine that is all there is.
-  return Row(cluster, std::min(g, p) * per_rack, 1, rack_uplink(cluster, *nodes))(std::min(g, p) * all, shards_of);
+  return Row(cluster, std::min(g, p) * per_rack, Nics{}, rack_uplink(cluster, *nodes))(std::min(g, p) * all, shards_of);
 }
 
 Seconds busiest_way(std::span<const Bytes> shard_bytes, const std::vector<Branch>& all, int p) {
@@ -83,15 +99,15 @@ Seconds busiest_way(std::span<const Bytes> shard_bytes, const std::vector<Branch
   Seconds busiest{};
   std::vector<Bytes> of_way;
   for (const Branch& branch : all) {
-    of_way.assign(std::min(branch.shards.size(), static_cast<std::size_t>(branch.ways)), Bytes{});
+    of_way.assign(static_cast<std::size_t>(branch.ways), Bytes{});
     Bytes own{};
     for (std::size_t i = 0; i < branch.shards.size(); ++i) {
       const Bytes bytes = shard_bytes[static_cast<std::size_t>(branch.shards[i])];
       own += bytes;
-      of_way[i % of_way.size()] += bytes;
+      of_way[static_cast<std::size_t>(branch.way_of_shard(i))] += bytes;
     }
-    const int of_first_way = (branch.workers + branch.ways - 1) / branch.ways;
-    busiest = std::max(busiest, (total - own) * of_first_way / branch.bandwidth);
+    const std::vector<int> workers = branch.workers_by_way();
+    busiest = std::max(busiest, (total - own) * *std::max_element(workers.begin(), workers.end()) / branch.bandwidth);
     for (const Bytes bytes : of_way) busiest = std::max(busiest, bytes * (p - branch.workers) / branch.bandwidth);
   }
   return busiest;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/part/cluster.hpp"
+#include "models/part/nics.hpp"
 
 namespace stepcast {
 
@@ -12,9 +13,18 @@ namespace stepcast {
 struct Branch {
   int count = 1;    ///< of branches that are alike, where none has shards
   int workers = 0;  ///< of one branch
-  int ways = 1;     ///< in use, of equal bandwidth: its i-th worker has the i mod ways-th, as has the i-th shard
+  int ways = 1;     ///< in use, of equal bandwidth
   BytesPerSecond bandwidth{};  ///< of one way, in each direction
   std::vector<int> shards{};   ///< their numbers
+  Nics nics{};                 ///< which of its workers have which way
+
+  /// Of the i-th shard of the branch (shard_placement.hpp).
+  [[nodiscard]] int way_of_shard(std::size_t i) const {
+    return ways == 1 ? 0 : nics.of(nics.gpu_in_turn(static_cast<int>(i), workers));
+  }
+  /// By way: how many workers have it, and how many shards.
+  [[nodiscard]] std::vector<int> workers_by_way() const;
+  [[nodiscard]] std::vector<int> shards_by_way() const;
 };
 
 /// The branches of the cluster, with `shards` shards on their hosts (shard_placement.hpp). None where nothing but

@@ -38,8 +38,9 @@ Seconds slowest_half(const Cluster& cluster) {
   return half;
 }
 
-/// Of the messages on a ring of all workers; nothing where that depends on a fabric's routes.
+/// Of the messages on a ring of all workers; nothing where that depends on a fabric's routes, or each has its own.
 std::optional<Seconds> mean_latency(const Cluster& cluster) {
+  if (cluster.ring_latency != RingLatency::mean) return {};
   const double p = cluster.workers;
   const auto part_that_leaves = [p](double group) { return p > group ? std::ceil(p / group) / p : 0.0; };
   if (const auto* nodes = std::get_if<Nodes>(&cluster.topology)) {

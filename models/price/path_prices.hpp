@@ -8,7 +8,8 @@ namespace stepcast {
 
 /// Prices of a cluster for collectives among all its workers.
 ///
-/// Star: exact. A ring's α is the mean over its messages (collective/ring_latencies.hpp). Machines of g GPUs with k
+/// Star: exact. A ring's α is the mean over its messages (collective/ring_latencies.hpp), or with ring_latency slowest
+/// the longest. Machines of g GPUs with k
 /// NICs: one flow a machine on the paths of rings and neighbours, g flows over k NICs on the far path; in racks of m
 /// machines, oversubscription o, the uplink carries one flow, or m·g. Racks of m hosts: one flow over the uplink (o/m
 /// of a link's worth), or m. Fat tree, torus, dragonfly: no contention inside the fabric, latency of the longest

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "models/collective/ring_latencies.hpp"
 #include "models/fabric/machines.hpp"
 #include "models/price/best_link.hpp"
 #include "models/price/path_prices.hpp"
@@ -85,7 +86,7 @@ ProtocolPrices::PricedRounds& ProtocolPrices::rounds_of(const CollectiveCall& ca
 const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std::size_t i) const {
   for (std::size_t next = all.rounds.size(); next <= i; ++next) {
     const auto [first, times] = all.unlike[next];
-    all.rounds.push_back(priced(all.schedule.round(first), all.schedule.goes_around(first)));
+    all.rounds.push_back(priced(all.schedule.round(first), have_mean_latency(all.schedule, first, cluster_.ring_latency)));
     all.rounds.back().number = first;
     all.rounds.back().times = times;
   }

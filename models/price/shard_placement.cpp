@@ -13,8 +13,11 @@ int shard_host(const Cluster& cluster, int shards, bool co_located, int j) {
   const int size = natural_group(cluster), groups = (p - 1) / size + 1, of_last = p - (groups - 1) * size;
   // The last machine or rack may be smaller, and is passed over once all its workers have one.
   const int with_last = of_last * groups;
-  if (j < with_last) return j % groups * size + j / groups;
-  return (j - with_last) % (groups - 1) * size + of_last + (j - with_last) / (groups - 1);
+  const int group = j < with_last ? j % groups : (j - with_last) % (groups - 1);
+  const int turn = j < with_last ? j / groups : of_last + (j - with_last) / (groups - 1);
+  const auto* nodes = std::get_if<Nodes>(&cluster.topology);
+  return group * size +
+         (nodes ? nodes->nics_of_machine().gpu_in_turn(turn, group < groups - 1 ? size : of_last) : turn);
 }
 
 }  // namespace stepcast

@@ -10,7 +10,8 @@ namespace stepcast {
 ///
 ///     nodes, racks                   dealt to the machines (racks) in turn, to the first worker of each, then to the
 ///                                    second and so on, as long as it has workers without one: their numbers differ by
-///                                    one at most, and a machine's take its NICs in turn
+///                                    one at most, and a machine's take its NICs in turn (Nics::gpu_in_turn, which
+///                                    with nic_of_gpu neighbours begins with the last worker of each NIC)
 ///     fat tree, torus, dragonfly     beside every p/M-th worker: rank j·p/M
 ///     star, platform file            beside worker j
 ///

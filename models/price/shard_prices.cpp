@@ -14,33 +14,49 @@ namespace {
 /// Sums of the same numbers in another order are one number.
 bool reaches(Seconds time, Seconds other) { return time >= other * (1 - 1e-12); }
 
+/// Of those that are above 0; 0 and 0 where none is.
+std::pair<int, int> fewest_and_most(const std::vector<int>& by_way) {
+  int fewest = 0, most = 0;
+  for (const int count : by_way) {
+    if (count > 0 && (fewest == 0 || count < fewest)) fewest = count;
+    most = std::max(most, count);
+  }
+  return {fewest, most};
+}
+
 /// Whether each worker with shards elsewhere, and each shard, has a message on a way that is busy for `busiest`: of
 /// equal shards, a byte from each worker to each.
 bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards, Seconds busiest) {
   const auto own = [](const Branch& branch) { return static_cast<int>(branch.shards.size()); };
-  // Of `count` on the branch's ways, dealt in turn: the first way has the most.
-  const auto of_way = [](const Branch& branch, int count, int way) {
-    return static_cast<double>((count + branch.ways - 1 - way) / branch.ways);
+  const auto out_is_busy = [&](const Branch& branch, int workers) {
+    return reaches(Bytes(static_cast<double>(workers) * (shards - own(branch))) / branch.bandwidth, busiest);
   };
-  const auto out_is_busy = [&](const Branch& branch, int way) {
-    return reaches(Bytes(of_way(branch, branch.workers, way) * (shards - own(branch))) / branch.bandwidth, busiest);
+  const auto in_is_busy = [&](const Branch& branch, int shards_of_way) {
+    return reaches(Bytes(static_cast<double>(shards_of_way) * (p - branch.workers)) / branch.bandwidth, busiest);
   };
-  const auto in_is_busy = [&](const Branch& branch, int way) {
-    return reaches(Bytes(of_way(branch, own(branch), way) * (p - branch.workers)) / branch.bandwidth, busiest);
+  struct Busy {
+    bool out, in;          ///< some way
+    bool all_out, all_in;  ///< every way that somebody sends by, or receives by
   };
+  std::vector<Busy> busy;
   long busy_out = 0, busy_in = 0;  // branches with such a way
   for (const Branch& branch : all) {
-    if (out_is_busy(branch, 0)) busy_out += branch.count;
-    if (in_is_busy(branch, 0)) busy_in += branch.count;
+    const auto [few_out, most_out] = fewest_and_most(branch.workers_by_way());
+    const auto [few_in, most_in] = fewest_and_most(branch.shards_by_way());
+    const Busy& here = busy.emplace_back(Busy{out_is_busy(branch, most_out), in_is_busy(branch, most_in),
+                                              out_is_busy(branch, few_out), in_is_busy(branch, few_in)});
+    if (here.out) busy_out += branch.count;
+    if (here.in) busy_in += branch.count;
   }
-  return std::all_of(all.begin(), all.end(), [&](const Branch& branch) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Branch& branch = all[i];
+    const Busy& here = busy[i];
     const bool sends = branch.workers > 0 && own(branch) < shards;
     const bool receives = own(branch) > 0;
-    const bool to_busy = busy_in > (in_is_busy(branch, 0) ? 1 : 0),
-               from_busy = busy_out > (out_is_busy(branch, 0) ? 1 : 0);
-    return (!sends || to_busy || out_is_busy(branch, branch.ways - 1)) &&
-           (!receives || from_busy || in_is_busy(branch, std::min(own(branch), branch.ways) - 1));
-  });
+    const bool to_busy = busy_in > (here.in ? 1 : 0), from_busy = busy_out > (here.out ? 1 : 0);
+    if ((sends && !to_busy && !here.all_out) || (receives && !from_busy && !here.all_in)) return false;
+  }
+  return true;
 }
 
 }  // namespace

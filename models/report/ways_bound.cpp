@@ -99,7 +99,7 @@ Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) 
   if (all.empty() || all.front().workers == p) return {};
   Seconds busiest{};
   for (const Branch& branch : all) {
-    const bool one_way = (branch.workers - 1) % branch.ways == 0;
+    const bool one_way = branch.nics.of(branch.workers - 1) == branch.nics.of(0);
     busiest = std::max(busiest, n * (one_way && p > 2 ? 2.0 : 1.0) / branch.bandwidth);
   }
   return busiest;

@@ -190,8 +190,27 @@ std::string reduction_cost(const Scenario& s) {
   return unless(adds, benchmark ? fmt::format("{} adds nothing", name_of(benchmark->operation)) : "");
 }
 
+std::string sum_between_groups(const Scenario& s) {
+  const auto* sharded = strategy_of<ShardedStrategy>(s);
+  return unless(!sharded || sharded->group(s.cluster.workers) < s.cluster.workers,
+                "all workers share out one copy of the state");
+}
+
 std::string of_collectives(const Scenario& s) {
   return unless(collective_of(s.strategy), "the strategy has no collectives");
+}
+
+std::string nic_of_gpu(const Scenario& s) {
+  const auto* nodes = std::get_if<Nodes>(&s.cluster.topology);
+  if (nodes && nodes->nics == 1) return "a machine has one NIC";
+  return unless(!nodes || nodes->nics != nodes->gpus_per_node, "each GPU has a NIC of its own");
+}
+
+std::string ring_latency(const Scenario& s) {
+  if (std::string none = of_collectives(s); !none.empty()) return none;
+  if (std::holds_alternative<TcpTransport>(s.cluster.transport)) return "transport tcp keeps each link's latency";
+  if (strategy_of<ShardedStrategy>(s) && sum_between_groups(s).empty()) return "";
+  return unless_one_of(s, {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical});
 }
 
 std::string worker_price(const Scenario& s) {
@@ -283,12 +302,6 @@ std::string tolerance(const Scenario& s) {
                 fmt::format("evaluator is {}", name_of(s.evaluation.evaluator)));
 }
 
-std::string sum_between_groups(const Scenario& s) {
-  const auto* sharded = strategy_of<ShardedStrategy>(s);
-  return unless(!sharded || sharded->group(s.cluster.workers) < s.cluster.workers,
-                "all workers share out one copy of the state");
-}
-
 constexpr std::array kFields = {
     SometimesField{"/workload/backward_spread", backward_spread},
     SometimesField{"/workload/fused_update", fused_update},
@@ -297,10 +310,12 @@ constexpr std::array kFields = {
     SometimesField{"/workload/transformer/composed", composed},
     SometimesField{"/cluster/link/bandwidth", link, true},
     SometimesField{"/cluster/link/latency", link, true},
+    SometimesField{"/cluster/topology/nic_of_gpu", nic_of_gpu},
     SometimesField{"/cluster/reduction_cost", reduction_cost},
     SometimesField{"/cluster/collective_cost", of_collectives},
     SometimesField{"/cluster/protocols", of_collectives},
     SometimesField{"/cluster/algorithms", of_collectives},
+    SometimesField{"/cluster/ring_latency", ring_latency},
     SometimesField{"/cluster/jitter/distribution", jitter_distribution},
     SometimesField{"/cluster/jitter/cv", jitter_cv},
     SometimesField{"/cluster/prices/worker", worker_price},

@@ -159,11 +159,12 @@ class Builder {
     const Branch exit = add_branch(zone, label + "-exit");
     exit.zone->seal();
     std::vector<Branch> branches;
-    for (int nic = 0; nic < std::min<int>(nodes.nics, static_cast<int>(ranks.size())); ++nic) {
+    const Nics nics = nodes.nics_of_machine();
+    for (int nic = 0; nic < nics.in_use(static_cast<int>(ranks.size())); ++nic) {
       const std::string branch_label = fmt::format("{}-nic-{}", label, nic);
       branches.push_back(add_branch(zone, branch_label));
       for (std::size_t i = 0; i < ranks.size(); ++i)
-        if (static_cast<int>(i) % nodes.nics == nic) add_star_host(branches.back().zone, ranks[i], inner);
+        if (nics.of(static_cast<int>(i)) == nic) add_star_host(branches.back().zone, ranks[i], inner);
       branches.back().zone->seal();
       auto* cable = add_cable(zone, branch_label + "-cable", cluster_.link.bandwidth, cluster_.link.latency / 2.0);
       sg::connect_zones(zone, branches.back().zone, branches.back().router, exit.zone, exit.router,

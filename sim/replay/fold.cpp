@@ -60,11 +60,11 @@ class RoundFolder {
   std::map<Fingerprint, std::shared_ptr<const FoldedRound::Flows>> known_;
 };
 
-FoldedCollective fold_collective(const CollectiveCall& call, int p, RoundFolder& fold_round) {
-  const Schedule schedule = schedule_of(call, p);
+FoldedCollective fold_collective(const CollectiveCall& call, const Cluster& cluster, RoundFolder& fold_round) {
+  const Schedule schedule = schedule_of(call, cluster.workers);
   FoldedCollective folded;
   for (const auto& [first, times] : unlike_rounds(schedule)) {
-    folded.push_back(fold_round(schedule.round(first), schedule.goes_around(first)));
+    folded.push_back(fold_round(schedule.round(first), have_mean_latency(schedule, first, cluster.ring_latency)));
     folded.back().times = times;
   }
   return folded;
@@ -219,7 +219,7 @@ Fold fold(const Cluster& cluster, const StepGraph& graph) {
   for (const Task& task : graph.tasks)
     if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
       const auto [entry, is_new] = fold.collectives.try_emplace(key_of(collective->call));
-      if (is_new) entry->second = fold_collective(collective->call, cluster.workers, fold_round);
+      if (is_new) entry->second = fold_collective(collective->call, cluster, fold_round);
     }
   return fold;
 }

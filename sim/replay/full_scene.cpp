@@ -33,7 +33,7 @@ class FullScene : public Scene {
     SceneRound seen;
     for (int r = 0, round_seen = -1; r < schedule.rounds; ++r) {
       if (const int like = schedule.like_round(r); like != round_seen) {
-        show(schedule.round(like), schedule.goes_around(like), seen);
+        show(schedule.round(like), have_mean_latency(schedule, like, cluster_.ring_latency), seen);
         round_seen = like;
       }
       f(seen, 1);

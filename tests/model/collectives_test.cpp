@@ -41,14 +41,18 @@ std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm 
     // The last group may be smaller, and have fewer ranks than there are rings.
     for (const int g : {1, 2, 3, 4, 5, 8, p})
       for (const int rings : {1, 2, 3, 5, 8})
-        if (g <= p && rings <= g) all.push_back({.group_size = g, .rings = rings});
+        if (g <= p && rings <= g) {
+          all.push_back({.group_size = g, .rings = rings});
+          all.push_back({.group_size = g, .rings = rings, .nics = (rings + 1) / 2, .nic_of_gpu = NicOfGpu::neighbours});
+        }
   } else if (algorithm == Algorithm::nccl_tree) {
     // The same; pipelines of fewer segments than places and of more.
     for (const int g : {1, 2, 3, 8, p})
       for (const int pairs : {1, 2, 8})
         for (const int s : {1, 2, 5, 40})
           if (g <= p && pairs <= g && (s < 40 || p <= 10))
-            all.push_back({.group_size = g, .segments = s, .rings = pairs});
+            for (const NicOfGpu rule : {NicOfGpu::in_turn, NicOfGpu::neighbours})
+              all.push_back({.group_size = g, .segments = s, .rings = pairs, .nics = pairs, .nic_of_gpu = rule});
   } else if (algorithm == Algorithm::double_binary_tree) {
     for (const int s : {1, 2, 5}) all.push_back({1, s});
   } else {

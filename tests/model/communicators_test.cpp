@@ -139,6 +139,12 @@ TEST_CASE("where the members are says what their messages pass") {
   // Groups of 2: each machine has four ranks of one position, one after the other.
   CHECK(machines_seen({32, 2}, 64, eight).workers == 4);
   CHECK(machines_seen({12, 1}, 48, eight).workers == 1);
+  // Ranks 0, 2, 4, 6 of a machine have NICs 0, 1, 2, 3 where neighbours share four, 0, 0, 1, 1 where they share two.
+  CHECK(machines_seen({32, 2}, 64, {8, 4, NicOfGpu::in_turn}).nics == 1);
+  CHECK(machines_seen({32, 2}, 64, {8, 4, NicOfGpu::neighbours}).nics == 4);
+  CHECK(machines_seen({32, 2}, 64, {8, 2, NicOfGpu::neighbours}).nics == 2);
+  CHECK(machines_seen({32, 2}, 64, {8, 8, NicOfGpu::neighbours}).nics == 4);
+  CHECK(machines_seen({32, 2}, 64, {8, 3, NicOfGpu::neighbours}).nics == 1);
 }
 
 TEST_CASE("the closed form of each communicator is that of one alone, on the path that its messages take") {

@@ -42,9 +42,10 @@ double busiest_link(const std::vector<Bytes>& shards, const Cluster& cluster, bo
         load[fmt::format("out of {}", i)] += bytes * inside;
         if (co_located) load[fmt::format("into {}", host)] += bytes * inside;
         if (machine(i) == machine(host)) continue;
-        load[fmt::format("out of machine {} NIC {}", machine(i), i % nodes->gpus_per_node % nodes->nics)] += bytes;
+        load[fmt::format("out of machine {} NIC {}", machine(i),
+                         nodes->nics_of_machine().of(i % nodes->gpus_per_node))] += bytes;
         load[fmt::format("into machine {} NIC {}", machine(host),
-                         co_located ? host % nodes->gpus_per_node % nodes->nics : 0)] += bytes;
+                         co_located ? nodes->nics_of_machine().of(host % nodes->gpus_per_node) : 0)] += bytes;
         if (!nodes->racks) continue;
         // Machines of dedicated shards follow those of the workers.
         const int workers_machines = (p + nodes->gpus_per_node - 1) / nodes->gpus_per_node;
@@ -106,6 +107,9 @@ TEST_CASE("the slowest links count, each end with half its latency") {
   check_all(star, 7e-6, 1.6e-9, "one slow worker: 10/2 + 4/2 us, 5 Gb/s");
   check_path(star, Path::ring, 38e-6 / 8, 1.6e-9, "a ring's mean: six messages of 4 us, two of 7");
   CHECK_FALSE(prices_are_exact(star));
+  star.ring_latency = RingLatency::slowest;
+  check_path(star, Path::ring, 7e-6, 1.6e-9, "a ring's slowest hop");
+  star.ring_latency = RingLatency::mean;
   star.groups = {{2, 1.0, {}, 10_us}};
   for (const Path path : {Path::neighbour, Path::far, Path::inner})
     check_path(star, path, 10e-6, 0.8e-9, "two slow workers talk to each other: 10/2 + 10/2 us");
@@ -287,8 +291,11 @@ TEST_CASE("a push takes no less than its busiest link") {
         const auto node_racks =
             coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), 1_us};
         if (coin())
-          cluster.topology =
-              Nodes{size, {BytesPerSecond(positive_between(1e9, 1e12)), 1_us}, integer_between(1, size), node_racks};
+          cluster.topology = Nodes{size,
+                                   {BytesPerSecond(positive_between(1e9, 1e12)), 1_us},
+                                   integer_between(1, size),
+                                   node_racks,
+                                   coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours};
         else cluster.topology = Racks{size, real_between(1, 8), 1_us};
         const int count = integer_between(1, co_located ? p : 10);
         const bool equal = coin();

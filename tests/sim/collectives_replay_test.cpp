@@ -57,6 +57,9 @@ Clusters clusters_of_all_topologies() {
   };
   on("nodes", 16, Nodes{8, Link{100_GBps, 3_us}, 3});
   on("nodes, the last not full", 14, Nodes{4, Link{1_GBps, 3_us}, 2});
+  on("nodes whose neighbours share NICs", 16, Nodes{8, Link{100_GBps, 3_us}, 3, {}, NicOfGpu::neighbours});
+  on("nodes whose neighbours share NICs, the last not full", 17,
+     Nodes{7, Link{1_GBps, 3_us}, 5, {}, NicOfGpu::neighbours});
   on("racks", 18, Racks{4, 6.0, 2_us});
   on("nodes in racks", 24, Nodes{4, Link{100_GBps, 3_us}, 2, NodeRacks{2, 5.0, 7_us}});
   on("nodes in racks, the last not full", 12, Nodes{2, Link{1_GBps, 3_us}, 1, NodeRacks{4, 2.0, 0_us}});
@@ -160,19 +163,48 @@ TEST_CASE("several rings use all NICs") {
     return scenario;
   };
   const Topology two = cluster.topology, three = Nodes{4, Link{100_GBps, 3_us}, 3},
-                 slow = Nodes{4, Link{2_GBps, 3_us}, 2};
+                 slow = Nodes{4, Link{2_GBps, 3_us}, 2},
+                 pairs = Nodes{4, Link{100_GBps, 3_us}, 2, {}, NicOfGpu::neighbours},
+                 pairs_of_three = Nodes{4, Link{100_GBps, 3_us}, 3, {}, NicOfGpu::neighbours};
   const auto answers = evaluate_both({{"auto", with_rings({}, two)},
                                       {"1", with_rings({1}, two)},
                                       {"4", with_rings({4}, two)},
                                       {"auto of 3 NICs", with_rings({}, three)},
-                                      {"inside is slower", with_rings({}, slow)}});
+                                      {"inside is slower", with_rings({}, slow)},
+                                      {"auto, neighbours", with_rings({}, pairs)},
+                                      {"auto of 3 NICs, neighbours", with_rings({}, pairs_of_three)}});
   require_close(14.0 * (9.25_us + 5_MB / 10_Gbps), answers[0].replay.step, 1e-9, "2 rings");
   require_close(14.0 * (9.25_us + 10_MB / 10_Gbps), answers[1].replay.step, 1e-9, "1 ring");
   require_close(14.0 * (9.25_us + 5_MB / 10_Gbps), answers[2].replay.step, 1e-9, "4 rings on 2 NICs");
   require_close(14.0 * (9.25_us + 10_MB / 3.0 / 10_Gbps), answers[3].replay.step, 1e-9,
                 "3 rings on 3 NICs of 4 workers");
+  // Whether neighbours share a NIC or workers have them in turn, each ring leaves by one of its own.
+  require_close(14.0 * (9.25_us + 5_MB / 10_Gbps), answers[5].replay.step, 1e-9, "neighbours share 2 NICs");
+  require_close(14.0 * (9.25_us + 10_MB / 3.0 / 10_Gbps), answers[6].replay.step, 1e-9, "neighbours share 3 NICs");
   // At 2 GB/s a worker's link is the bound: both messages have half of it.
   require_close(14.0 * (9.25_us + 5_MB / 1_GBps), answers[4].replay.step, 1e-9, "slow inside");
+  for (const Comparison& answer : answers) require_same(answer, 1e-9);
+}
+
+TEST_CASE("which GPUs share a NIC decides what two rings of every other rank take") {
+  // 2 nodes of 4, 2 NICs, groups of 2: between them rings of the ranks 0, 2, 4, 6 and 1, 3, 5, 7, 2·3 rounds of n/8 =
+  // 10 MB. Ranks 2 and 3 leave a machine: they have NICs 0 and 1 in turn, and share NIC 1 as neighbours. Inside groups
+  // 2·1 rounds of 3 us + n/2 at 100 GB/s; between them a round's latencies are 3 us + 25 us/2.
+  const Bytes n = 80_MB;
+  std::vector<Case> cases;
+  for (const NicOfGpu rule : {NicOfGpu::in_turn, NicOfGpu::neighbours}) {
+    Cluster cluster = two_nodes();
+    std::get<Nodes>(cluster.topology).nic_of_gpu = rule;
+    cases.push_back(
+        {std::string(name_of(rule)), collective_of(cluster, Operation::all_reduce, Algorithm::hierarchical, n)});
+    auto& choice = std::get<CollectiveBenchmark>(cases.back().scenario.strategy).collective;
+    choice.group_size = {2};
+    choice.between_groups = Algorithm::ring;
+  }
+  const auto answers = evaluate_both(cases);
+  const Seconds inside = 2.0 * (3_us + 40_MB / 100_GBps);
+  require_close(inside + 6.0 * (15.5_us + 10_MB / 10_Gbps), answers[0].replay.step, 1e-9, "in turn");
+  require_close(inside + 6.0 * (15.5_us + 20_MB / 10_Gbps), answers[1].replay.step, 1e-9, "neighbours");
   for (const Comparison& answer : answers) require_same(answer, 1e-9);
 }
 
@@ -213,7 +245,10 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
       for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
         Scenario scenario = collective_of(cluster, entry.operation, entry.algorithm, size);
         auto& choice = std::get<CollectiveBenchmark>(scenario.strategy).collective;
-        const int group = cluster.workers % 4 == 0 ? 4 : cluster.workers % 3 == 0 ? 3 : 2;
+        const int group = cluster.workers % 4 == 0   ? 4
+                          : cluster.workers % 3 == 0 ? 3
+                          : cluster.workers % 2 == 0 ? 2
+                                                     : 1;
         if (entry.algorithm == Algorithm::hierarchical) choice.group_size = {group};
         const auto add = [&, where = name](const std::string& with) {
           cases.push_back({fmt::format("{}: {} {}{} {} B", where, name_of(entry.operation), name_of(entry.algorithm),
@@ -235,6 +270,48 @@ TEST_CASE("replay of a collective equals its price by routes, on every topology"
         }
       }
     }
+  for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
+}
+
+TEST_CASE("a ring that waits for its slowest hop costs the longest of its messages in every round") {
+  // As above, 16 workers on nodes of 8 and racks of 4: 28 us instead of the mean of 3 us and 25/8 us, and 27 us instead
+  // of 25.5 us. On a star with one link of 60 us two messages have (60 + 25)/2 = 42.5 us.
+  const Bytes n = 160_MB;
+  const auto on = [](const Topology& topology) {
+    Cluster cluster = star(16);
+    cluster.topology = topology;
+    cluster.reduction_cost = cluster.host_cost = {};
+    cluster.collective_cost = {};
+    cluster.ring_latency = RingLatency::slowest;
+    return cluster;
+  };
+  const Cluster nodes = on(Nodes{8, Link{100_GBps, 3_us}, 1}), racks = on(Racks{4, 8.0, 2_us});
+  Cluster unlike = on(Star{});
+  unlike.groups = {{1, 1.0, {}, 60_us}};
+  std::vector<Case> cases;
+  for (const Cluster& cluster : {nodes, racks, unlike})
+    cases.push_back({"", collective_of(cluster, Operation::all_reduce, Algorithm::ring, n)});
+  const auto answers = evaluate_both(cases);
+  require_close(30.0 * (28_us + 10_MB / 10_Gbps), answers[0].replay.step, 1e-9, "nodes");
+  require_close(30.0 * (27_us + 10_MB / 5_Gbps), answers[1].replay.step, 1e-9, "racks");
+  require_close(30.0 * (42.5_us + 10_MB / 10_Gbps), answers[2].replay.step, 1e-9, "a star with one slow link");
+  for (const Comparison& answer : answers) require_same(answer, 1e-9);
+}
+
+TEST_CASE("where rings wait for their slowest hops, replay of a collective equals its price") {
+  std::vector<Case> cases;
+  for (auto [name, cluster] : clusters_of_all_topologies())
+    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::multi_ring, Algorithm::hierarchical})
+      for (const Bytes size : {Bytes(1009), Bytes(1000003), Bytes(100000007)}) {
+        cluster.ring_latency = RingLatency::slowest;
+        Scenario scenario = collective_of(cluster, Operation::all_reduce, algorithm, size);
+        if (algorithm == Algorithm::hierarchical)
+          std::get<CollectiveBenchmark>(scenario.strategy).collective.group_size = {cluster.workers % 4 == 0   ? 4
+                                                                                    : cluster.workers % 3 == 0 ? 3
+                                                                                    : cluster.workers % 2 == 0 ? 2
+                                                                                                               : 1};
+        cases.push_back({fmt::format("{}: {} {} B", name, name_of(algorithm), size.si()), scenario});
+      }
   for (const Comparison& answer : evaluate_both(cases)) require_same(answer, 1e-9);
 }
 

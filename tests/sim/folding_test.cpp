@@ -99,7 +99,8 @@ Topology any_topology(int hosts, int& p) {
       p = (p + g - 1) / g * g;
       const auto racks =
           coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 5), real_between(1, 5), 3_us};
-      return Nodes{g, Link{BytesPerSecond(positive_between(5e8, 1e11)), 2_us}, integer_between(1, g), racks};
+      return Nodes{g, Link{BytesPerSecond(positive_between(5e8, 1e11)), 2_us}, integer_between(1, g), racks,
+                   coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours};
     }
     case 3: {
       const int a = integer_between(1, 6), b = integer_between(1, 4), c = std::max(1, (hosts + a * b - 1) / (a * b));
@@ -139,6 +140,7 @@ Cluster any_cluster(int p, int shards) {
     if (own_links && coin()) g.bandwidth = BytesPerSecond(positive_between(1e8, 1e10));
     if (own_links && coin()) g.latency = Seconds(positive_between(1e-6, 1e-4));
   }
+  if (coin()) cluster.ring_latency = RingLatency::slowest;
   if (coin()) cluster.protocols = {{"quick", 1.0, real_between(0.1, 1.0)}, {"wide", real_between(1.0, 9.0), 1.0}};
   return cluster;
 }

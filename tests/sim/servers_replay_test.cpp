@@ -75,7 +75,11 @@ Topology random_topology(int p) {
       const int size = sizes[static_cast<std::size_t>(integer_between(0, static_cast<int>(sizes.size()) - 1))];
       const auto racks =
           coin() ? std::optional<NodeRacks>{} : NodeRacks{integer_between(1, 4), real_between(1, 8), latency()};
-      return Nodes{size, {BytesPerSecond(positive_between(1e8, 1e12)), latency()}, integer_between(1, size), racks};
+      return Nodes{size,
+                   {BytesPerSecond(positive_between(1e8, 1e12)), latency()},
+                   integer_between(1, size),
+                   racks,
+                   coin() ? NicOfGpu::in_turn : NicOfGpu::neighbours};
     }
     default: return Racks{integer_between(1, p + 4), coin() ? 1.0 : real_between(1, 30), latency()};
   }
@@ -101,6 +105,8 @@ TEST_CASE("servers whose steps the equations know exactly, and some whose they d
       {"a shard in every machine, whose workers copy less", servers(on(Nodes{4, inner, 1}, 8), co_located, 2, tensors),
        true},
       {"a shard in every rack", without_copies(servers(on(Racks{4, 8.0, 5_us}, 16), co_located, 4, tensors)), false},
+      {"a shard for each NIC of machines whose neighbours share one",
+       without_copies(servers(on(Nodes{4, inner, 2, {}, NicOfGpu::neighbours}, 8), co_located, 4, tensors)), false},
       {"machines, dedicated", servers(on(Nodes{4, inner, 2}, 8), dedicated, 4, tensors), false},
       {"machines in racks whose uplinks carry all",
        servers(on(Nodes{4, inner, 2, NodeRacks{1, 1.0, 0_us}}, 8), dedicated, 4, tensors), false},
