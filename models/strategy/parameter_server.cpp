@@ -192,7 +192,8 @@ class Builder {
     return ready;
   }
 
-  /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets.
+  /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets. Shards
+  /// serve side by side.
   [[nodiscard]] std::vector<ShardExchange> turns(const std::vector<Bundle>& all) const {
     const std::vector<Seconds> ready = ready_times();
     const auto time_of = [&](const ShardWork& work) {
@@ -200,13 +201,22 @@ class Builder {
     };
     std::vector<ShardExchange> turns;
     std::vector<Seconds> served;
-    Seconds link{}, shard{};  // free from then on
+    Seconds link{};  // free from then on
+    std::vector<Seconds> shard(static_cast<std::size_t>(strategy_.shards));
+    const auto serve = [&](const Bundle& bundle) {
+      Seconds last = link;
+      for (std::size_t j = 0; j < shard.size(); ++j) {
+        if (bundle.push.shard_bytes[j] == Bytes{}) continue;
+        shard[j] = std::max(shard[j], link) + bundle.serve.time[j];
+        last = std::max(last, shard[j]);
+      }
+      return last;
+    };
     for (std::size_t pulls = 0; pulls < all.size();) {
       const std::size_t pushes = served.size();
       if (pushes < all.size() && (pulls == pushes || ready[pushes] <= served[pulls])) {
         link = std::max(link, ready[pushes]) + time_of(all[pushes].push);
-        shard = std::max(shard, link) + *std::max_element(all[pushes].serve.time.begin(), all[pushes].serve.time.end());
-        served.push_back(shard);
+        served.push_back(serve(all[pushes]));
         turns.push_back(ShardExchange::push);
       } else {
         link = std::max(link, served[pulls]) + time_of(all[pulls].pull);
