@@ -5,7 +5,9 @@
 // Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over the links
 // of dedicated servers and of one co-located shard, so they have a stream each. Several co-located shards push and pull
 // by the same links, so pushes and pulls go in turn on one stream, in the order in which they would be ready on a
-// worker of speed 1 that begins a step with nothing under way. Asynchronous and stale-synchronous: each worker deals
+// worker of speed 1 that begins a step with nothing under way. That order hangs on times, so a step may get longer where
+// something gets better (docs/monotonicity.md). A sender has one bucket on its way at a time: a worker pushes the next
+// one when all shards have the last, a shard sends the next one when all workers have the last. Asynchronous and stale-synchronous: each worker deals
 // with each shard on its own. It pushes bucket after bucket and copies as synchronous workers do, so that one worker
 // alone takes as long either way where shards are of one size.
 //

@@ -206,3 +206,18 @@ TEST_CASE("property: a collective is no slower where links are better, whatever 
       },
       2000);
 }
+
+TEST_CASE("order of buckets: fewer bytes leave a bucket open, which then waits for the next gradient") {
+  // Two workers, 1 GB/s: a ring all-reduce of n bytes takes n·β. Buckets close at 4 MB; the second gradient is ready 4 ms
+  // after the first.
+  Exchange exchange;
+  exchange.grouping = Grouping::bucketed;
+  exchange.bucket_cap = 4_MB;
+  exchange.first_bucket.value = 4_MB;
+  const auto step = [&](double first) {
+    return step_time(scenario_of(star_cluster(2, 1_GBps), AllReduceStrategy{ring_choice(), exchange}),
+                     workload_of(0_s, {{first, 0}, {4e6, 0.004}}, 0_s, 0_s));
+  };
+  require_close(0.008, step(4e6), 1e-12, "a bucket each, 0-4 and 4-8 ms");
+  require_close(0.011, step(3e6), 1e-12, "one bucket of 7 MB from 4 ms on");
+}
