@@ -4,6 +4,7 @@
 // cycles. No sum of durations falls where one of them rises. Each duration is a sum of terms in α, β, γ, h and S with
 // factors that are not negative, a maximum of such sums, or the least of several that auto chooses from. So the theorem
 // needs a graph whose tasks and order do not depend on prices. docs/monotonicity.md lists what else there is.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -156,7 +157,8 @@ TEST_CASE("property: on a star, no strategy's step gets longer where something g
         Cluster& cluster = one.scenario.cluster;
         one.scenario.strategy = random_strategy(cluster.workers);
         if (coin()) cluster.groups = {{integer_between(1, cluster.workers), real_between(0.3, 3), {}, {}}};
-        if (coin()) one.scenario.compressor = RatioCompressor{real_between(1, 10), SecondsPerByte(1e-10), SecondsPerByte(2e-10)};
+        if (coin())
+          one.scenario.compressor = RatioCompressor{real_between(1, 10), SecondsPerByte(1e-10), SecondsPerByte(2e-10)};
         require_no_slower(one, less_work());
         require_no_slower(one, better_network());
       },
@@ -190,8 +192,8 @@ TEST_CASE("property: a collective is no slower where links are better, whatever 
         benchmark.operation = one_of({Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter,
                                       Operation::broadcast, Operation::all_to_all});
         if (benchmark.operation == Operation::all_reduce)
-          benchmark.collective.algorithm =
-              one_of({Algorithm::automatic, Algorithm::double_binary_tree, Algorithm::nccl_tree, Algorithm::hierarchical});
+          benchmark.collective.algorithm = one_of(
+              {Algorithm::automatic, Algorithm::double_binary_tree, Algorithm::nccl_tree, Algorithm::hierarchical});
         Case one{scenario_of(random_star(), benchmark), {}};
         Cluster& cluster = one.scenario.cluster;
         cluster.workers = integer_between(2, 64);

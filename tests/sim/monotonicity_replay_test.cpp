@@ -150,8 +150,11 @@ TEST_CASE("convoys: a worker that computes faster stays in step with the others,
   servers.balance = ShardBalance::greedy;
   servers.exchange.grouping = Grouping::per_tensor;
   const Scenario from = scenario_of(servers, 2_ms, 0_ms, {{4_MB, 0_ms}, {3_MB, 0_ms}});
-  const auto steps = replay_all(
-      {{"", changed(from, [](Scenario& s) { s.cluster.groups = {{1, 0.5, {}, {}}}; })}, {"", from}});
+  const auto steps = replay_all({{"", changed(from,
+                                              [](Scenario& s) {
+                                                s.cluster.groups = {{1, 0.5, {}, {}}};
+                                              })},
+                                 {"", from}});
   // Worker 1 computes 4 ms. Worker 0 pushes 2 MB alone until 4 ms, its other 2 MB at half the rate until 8 ms; worker 1
   // its last 2 MB alone until 10 ms. Worker 0 pushes 2 MB to the second shard meanwhile, 1 MB at half the rate until
   // 12 ms, and worker 1 its last 2 MB until 14 ms. Pulls of 2·4 MB from 10 to 18 ms, and of 2·3 MB from 14 to 20 ms.
