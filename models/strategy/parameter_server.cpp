@@ -5,7 +5,9 @@
 // Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over the links
 // of dedicated servers and of one co-located shard, so they have a stream each. Several co-located shards push and pull
 // by the same links, so pushes and pulls go in turn on one stream, in the order in which they would be ready on a
-// worker of speed 1 that begins a step with nothing under way. Asynchronous and stale-synchronous: each worker deals
+// worker of speed 1 that begins a step with nothing under way. That order hangs on times, so a step may get longer where
+// something gets better (docs/monotonicity.md). A sender has one bucket on its way at a time: a worker pushes the next
+// one when all shards have the last, a shard sends the next one when all workers have the last. Asynchronous and stale-synchronous: each worker deals
 // with each shard on its own. It pushes bucket after bucket and copies as synchronous workers do, so that one worker
 // alone takes as long either way where shards are of one size.
 //
@@ -192,7 +194,8 @@ class Builder {
     return ready;
   }
 
-  /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets.
+  /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets. Shards
+  /// serve side by side.
   [[nodiscard]] std::vector<ShardExchange> turns(const std::vector<Bundle>& all) const {
     const std::vector<Seconds> ready = ready_times();
     const auto time_of = [&](const ShardWork& work) {
@@ -200,13 +203,22 @@ class Builder {
     };
     std::vector<ShardExchange> turns;
     std::vector<Seconds> served;
-    Seconds link{}, shard{};  // free from then on
+    Seconds link{};  // free from then on
+    std::vector<Seconds> shard(static_cast<std::size_t>(strategy_.shards));
+    const auto serve = [&](const Bundle& bundle) {
+      Seconds last = link;
+      for (std::size_t j = 0; j < shard.size(); ++j) {
+        if (bundle.push.shard_bytes[j] == Bytes{}) continue;
+        shard[j] = std::max(shard[j], link) + bundle.serve.time[j];
+        last = std::max(last, shard[j]);
+      }
+      return last;
+    };
     for (std::size_t pulls = 0; pulls < all.size();) {
       const std::size_t pushes = served.size();
       if (pushes < all.size() && (pulls == pushes || ready[pushes] <= served[pulls])) {
         link = std::max(link, ready[pushes]) + time_of(all[pushes].push);
-        shard = std::max(shard, link) + *std::max_element(all[pushes].serve.time.begin(), all[pushes].serve.time.end());
-        served.push_back(shard);
+        served.push_back(serve(all[pushes]));
         turns.push_back(ShardExchange::push);
       } else {
         link = std::max(link, served[pulls]) + time_of(all[pulls].pull);

@@ -274,6 +274,24 @@ TEST_CASE("co-located shards: pushes and pulls in the order in which they are re
   require_close(0.5, step(10_Gbps, 1), 1e-12, "20 + 5·96 ms");
 }
 
+TEST_CASE("co-located shards: those that hold different tensors serve side by side, as far as the order goes") {
+  // Two workers with a shard each, three gradients of 2 MB, the first and the last on shard 0: a push or pull is 2 ms at
+  // 1 GB/s. Each update takes a third of 12 ms. Pushed until 12 and 14 ms, the first two are served until 16 and 18 ms,
+  // not 20, so that both are pulled before the third is ready at 19 ms.
+  ParameterServerStrategy server;
+  server.placement = ServerPlacement::co_located;
+  server.shards = 2;
+  server.balance = ShardBalance::greedy;
+  server.exchange.grouping = Grouping::per_tensor;
+  const Scenario scenario = scenario_of(star_cluster(2, 1_GBps), server);
+  const StepGraph graph =
+      build_step_graph(scenario, workload_of(10_ms, {{2e6, 0}, {2e6, 0}, {2e6, 0.009}}, 0_s, 12_ms));
+  std::string order;
+  for (const Task& task : graph.tasks)
+    if (task.phase == Phase::exchange) order += task.name + ", ";
+  CHECK(order == "push 1/3, push 2/3, pull 1/3, pull 2/3, push 3/3, pull 3/3, ");
+}
+
 TEST_CASE("greedy shards get whole tensors, largest first") {
   // 8, 7, 5, 4 MB on 2 shards: 8 | 7, then 7+5 = 12 for the lighter (7), then 8+4 = 12: 12 MB each.
   // With p = 2 dedicated: α = 0, 2 flows a shard: 2·12 MB·1 ns/B = 24 ms each way.

@@ -157,6 +157,49 @@ TEST_CASE("a push into the workers' rack, and shards in every rack, to the micro
                 step(servers(cluster, ServerPlacement::co_located, 4)), 1e-9, "co-located");
 }
 
+TEST_CASE("one bucket at a time: a shard sends the next one when all workers have the last") {
+  // Worker 0 computes 20 ms, worker 1 a fourth of that by a fourth of a link of 1 GB/s, so that worker 0 sets the pace.
+  // Two gradients of 1 MB on one shard. Pull 1: 4 ms at worker 1, 4/3 ms at worker 0, who gets the next one from 4 ms to
+  // 16/3. It computes, and pushes the first, after which pull 1 starts again. Worker 1 has pushed long before, until
+  // 8 + 5 + 8 ms. Where each worker's pulls followed each other on their own, worker 0 had both after 8/3 ms.
+  Scenario scenario = servers(star(2), ServerPlacement::dedicated, 1, Grouping::per_tensor);
+  WorkloadTable table = small_workload();
+  table.forward = 20_ms;
+  table.update = 0_s;
+  table.gradients = {{"a", 250000, 0_ms}, {"b", 250000, 0_ms}};
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  Cluster plain;
+  plain.workers = 2;
+  plain.link.bandwidth = 1_GBps;
+  plain.groups = {{1, 4.0, 0.25_GBps, {}}};
+  scenario.cluster = plain;
+  require_close(4_ms + 4_ms / 3.0 + 20_ms + 1_ms, replay_all({{"pulls", scenario}})[0].step, 1e-9, "pulls");
+}
+
+TEST_CASE("one bucket at a time: a worker pushes the next one when all shards have the last") {
+  // A worker of 2 GB/s and two shards of 1 GB/s, 10 ms of computing. Tensors of 3 and 1 MB, the first on shard 0, the
+  // second on shard 1, make the first bucket, one of 2 MB on shard 1 the second. Push 1 until 13 ms, when shard 0 has its
+  // 3 MB; so push 2 until 15 ms, though shard 1 is idle from 11 ms on. Pull 2 follows, until 17 ms; pull 1 ends at 16.
+  // Where each shard's pushes followed each other on their own, push 2 ended at 13 ms, and pull 1 last.
+  Scenario scenario = servers(star(1), ServerPlacement::dedicated, 2);
+  ParameterServerStrategy strategy;
+  strategy.shards = 2;
+  strategy.balance = ShardBalance::greedy;
+  strategy.exchange = {Grouping::bucketed, 4_MB, {4_MB}, true, 1.0};
+  scenario.strategy = strategy;
+  WorkloadTable table = small_workload();
+  table.forward = 10_ms;
+  table.update = 0_s;
+  table.gradients = {{"a", 750000, 0_ms}, {"b", 250000, 0_ms}, {"c", 500000, 0_ms}};
+  scenario.workload = std::make_shared<const WorkloadTable>(table);
+  Cluster plain;
+  plain.workers = 1;
+  plain.link.bandwidth = 1_GBps;
+  plain.groups = {{1, 1.0, 2_GBps, {}}};
+  scenario.cluster = plain;
+  require_close(17_ms, replay_all({{"pushes", scenario}})[0].step, 1e-9, "pushes");
+}
+
 TEST_CASE("property: without the note that they are an estimate, the equations are the replay's") {
   int exact = 0;
   property(
