@@ -18,7 +18,8 @@ namespace stepcast {
 namespace {
 
 // The ranges that tests/sim/auto_test.cpp holds over random steps: servers came to 0.53 .. 1.98, gossip to 0.998 .. 1.0001.
-constexpr double kServersLeast = 0.33, kServersMost = 2.2, kGossipLeast = 0.9, kGossipMost = 1.1;
+// Unequal shards serve one after the other by the equations: with host_cost 1 ns/B horovod-2017's ResNet-101 came to 0.15.
+constexpr double kServersLeast = 0.33, kServersMost = 2.2, kUnequalLeast = 0.1, kGossipLeast = 0.9, kGossipMost = 1.1;
 
 Exactness of_servers(const ParameterServerStrategy& server, const Cluster& cluster, const StepGraph& graph) {
   const auto pushes = std::count_if(graph.tasks.begin(), graph.tasks.end(), [](const Task& task) {
@@ -39,7 +40,7 @@ Exactness of_servers(const ParameterServerStrategy& server, const Cluster& clust
     why.emplace_back(has_inner_hops(cluster) ? "from hosts' links alone, without those between switches"
                                              : "from its busiest links and longest routes");
   if (why.empty()) return {};
-  return {fmt::format("{}", fmt::join(why, ", and ")), kServersLeast, kServersMost};
+  return {fmt::format("{}", fmt::join(why, ", and ")), unequal ? kUnequalLeast : kServersLeast, kServersMost};
 }
 
 Exactness of_collectives(const StepGraph& graph, const ClusterPrices& prices) {
