@@ -53,7 +53,7 @@ class Checker {
     std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
     const auto hosts = faults_.size() > before ? std::nullopt : platform_ ? platform_->hosts : host_count(c.topology);
     if (hosts && *hosts < needed_hosts())
-      fault("/cluster/topology", fmt::format("{} hosts for {}", *hosts, hosts_wanted()),
+      fault("/cluster/topology", fmt::format("{} host{} for {}", *hosts, *hosts == 1 ? "" : "s", hosts_wanted()),
             "a topology with at least that many hosts");
     else if (platform_ && platform_->connected < needed_hosts())
       fault("/cluster/topology/file", fmt::format("{}, for {}", platform_->missing, hosts_wanted()),

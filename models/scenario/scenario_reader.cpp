@@ -152,8 +152,8 @@ const PlatformFacts* ScenarioReader::find_platform(const Document& document, Clu
     return nullptr;
   }
   if (!is_utf8(xml->file)) {
-    faults.push_back({"", pointer, written + " in a folder whose name is not UTF-8", "a path that is UTF-8",
-                      "rename the folder"});
+    faults.push_back(
+        {"", pointer, written + " in a folder whose name is not UTF-8", "a path that is UTF-8", "rename the folder"});
     return nullptr;
   }
   if (!inspect_) return nullptr;

@@ -32,7 +32,7 @@ std::optional<PlatformFault> find_changing_parts(const Tree& parent) {
       for (const auto& [attribute, value] : *attributes)
         if (attribute.ends_with("_file"))
           return PlatformFault{
-              fmt::format("whose {} {} has a {}", name, describe_value(attributes->get("id", "")), attribute),
+              fmt::format("whose {} {} sets {}", name, describe_value(attributes->get("id", "")), attribute),
               "hosts and links that stay as they are"};
     if (auto fault = find_changing_parts(element)) return fault;
   }

@@ -91,10 +91,14 @@ class Printed {
 std::string cleaned(std::string message, const std::string& file) {
   const std::string at = "Parse error at " + file + ":";
   if (message.starts_with(at)) message.replace(0, at.size(), "line ");
+  // "******* BIG FAT WARNING *********": the line after it says what is wrong.
+  if (const auto end = message.find("**\n"); end != std::string::npos) message.replace(end, 3, ": ");
   message.erase(std::min(message.find('\n'), message.size()));
+  std::erase(message, '*');
   std::replace_if(
       message.begin(), message.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  message.erase(message.find_last_not_of(" .:") + 1);
+  message.erase(message.find_last_not_of(" .:!") + 1);
+  if (message == "Not a valid model") message = "a zone has a routing that it does not know";
   return shorten(message, 200);
 }
 

@@ -13,7 +13,7 @@ namespace stepcast {
 /// What a platform file may take.
 struct InspectionLimits {
   std::uintmax_t file_bytes = 32u << 20;
-  std::uintmax_t memory_bytes = 4ull << 30;  ///< of loading it; unlimited under AddressSanitizer, which maps terabytes
+  std::uintmax_t memory_bytes = 2ull << 30;  ///< of loading it; unlimited under AddressSanitizer, which maps terabytes
   std::chrono::milliseconds time{60'000};    ///< of loading it and trying its routes
   long hosts = 65536;
   /// Among so many of the first hosts each pair's routes are tried. Hosts beyond try those to the first one and to the
