@@ -32,8 +32,9 @@ bool has_field(const Json& scenario, const std::string& pointer) {
 /// Changes a suite's points, those together to which the same is done.
 class Changing {
  public:
-  Changing(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library)
-      : suite_(std::move(suite)), changes_(changes), library_(library) {
+  Changing(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library,
+           const PlatformInspector& inspect)
+      : suite_(std::move(suite)), changes_(changes), library_(library), inspect_(inspect) {
     for (std::size_t i = 0; i < suite_.measurements.size(); ++i) first_.emplace(suite_.measurements[i].point, i);
     for (const auto& [point, measurement] : first_)
       before_.emplace(point, to_json(suite_.study.points[point].scenario));
@@ -97,12 +98,13 @@ class Changing {
   [[nodiscard]] Study expanded(const std::vector<std::size_t>& points, const std::vector<Override>& changes) const {
     std::vector<std::vector<Coordinate>> wanted;
     for (const std::size_t point : points) wanted.push_back(by_pointers(suite_.study, suite_.study.points[point]));
-    return expand_study(suite_.document, changes, library_, kMaxPoints, [&](const std::vector<Coordinate>& some) {
+    const auto is_wanted = [&](const std::vector<Coordinate>& some) {
       return std::any_of(wanted.begin(), wanted.end(), [&](const std::vector<Coordinate>& one) {
         return std::all_of(some.begin(), some.end(),
                            [&](const Coordinate& c) { return std::find(one.begin(), one.end(), c) != one.end(); });
       });
-    });
+    };
+    return expand_study(suite_.document, changes, library_, kMaxPoints, is_wanted, inspect_);
   }
 
   /// @throws ScenarioError if what is wrong is wrong at this point
@@ -134,14 +136,16 @@ class Changing {
   Suite suite_;
   const std::vector<Override>& changes_;
   const std::filesystem::path& library_;
+  const PlatformInspector& inspect_;
   std::map<std::size_t, std::size_t> first_;  ///< each measured point's first measurement
   std::map<std::size_t, Json> before_;        ///< its scenario as it was
 };
 
 }  // namespace
 
-Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library) {
-  Suite changed = Changing(std::move(suite), changes, library).change();
+Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library,
+                    const PlatformInspector& inspect) {
+  Suite changed = Changing(std::move(suite), changes, library, inspect).change();
   for (const Override& change : changes)
     changed.sets.push_back(fmt::format(
         "{}={}", change.pointer, change.value.is_string() ? change.value.get<std::string>() : change.value.dump()));

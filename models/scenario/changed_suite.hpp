@@ -13,6 +13,7 @@ namespace stepcast {
 /// points stay as they are. What one changed has its own notes beside those of the study.
 /// @throws ScenarioError that says at which measurement a change does not fit: where it is wrong, where it leaves a
 /// measurement without its point, and where no measurement has the field
-Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library);
+Suite changed_suite(Suite suite, const std::vector<Override>& changes, const std::filesystem::path& library,
+                    const PlatformInspector& inspect = {});
 
 }  // namespace stepcast

@@ -19,8 +19,8 @@ namespace {
 
 class Checker {
  public:
-  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
-      : s_(scenario), workload_(workload), faults_(faults) {}
+  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults, const PlatformFacts* platform)
+      : s_(scenario), workload_(workload), faults_(faults), platform_(platform) {}
 
   void run() {
     const std::size_t before = faults_.size();
@@ -51,10 +51,13 @@ class Checker {
     const Cluster& c = s_.cluster;
     const std::size_t before = faults_.size();
     std::visit([&](const auto& t) { check_topology(t, c); }, c.topology);
-    const auto hosts = faults_.size() == before ? host_count(c.topology) : std::nullopt;
+    const auto hosts = faults_.size() > before ? std::nullopt : platform_ ? platform_->hosts : host_count(c.topology);
     if (hosts && *hosts < needed_hosts())
-      fault("/cluster/topology", fmt::format("{} hosts for {}", *hosts, hosts_wanted()),
+      fault("/cluster/topology", fmt::format("{} host{} for {}", *hosts, *hosts == 1 ? "" : "s", hosts_wanted()),
             "a topology with at least that many hosts");
+    else if (platform_ && platform_->connected < needed_hosts())
+      fault("/cluster/topology/file", fmt::format("{}, for {}", platform_->missing, hosts_wanted()),
+            "routes between all hosts that are used");
     if (hosts && *hosts > kMaxHosts)
       fault("/cluster/topology", fmt::format("{} hosts", *hosts), fmt::format("at most {} hosts", kMaxHosts));
     else if (const auto links = hosts ? link_count(c.topology) : std::nullopt; links && *links > kMostLinks)
@@ -286,6 +289,7 @@ class Checker {
   const Scenario& s_;
   const Workload* workload_;
   std::vector<Fault>& faults_;
+  const PlatformFacts* platform_;
 };
 
 }  // namespace
@@ -346,8 +350,9 @@ std::optional<long> link_count(const Topology& topology) {
   return std::visit(count, topology);
 }
 
-void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
-  Checker(scenario, workload, faults).run();
+void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults,
+           const PlatformFacts* platform) {
+  Checker(scenario, workload, faults, platform).run();
 }
 
 void check(const Scenario& scenario, std::vector<Fault>& faults) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/part/fault.hpp"
+#include "models/scenario/platform_facts.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"
 
@@ -12,7 +13,9 @@ namespace stepcast {
 
 /// Appends a fault (pointers into the canonical document) for every rule between parts that the scenario breaks.
 /// @param workload  made of the scenario's table (make_workload); null where it has none, or one that breaks check_workload
-void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults);
+/// @param platform  of the cluster's platform file; null where it has none, or nobody asked SimGrid
+void check(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults,
+           const PlatformFacts* platform = nullptr);
 
 /// Its own workload's rules (check_workload) as well.
 void check(const Scenario& scenario, std::vector<Fault>& faults);

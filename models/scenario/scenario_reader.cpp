@@ -39,26 +39,6 @@ class FieldsReader {
   detail::ObjectReader inner_;
 };
 
-/// A platform file is given relative to the file that names it.
-void find_platform(const Document& document, Cluster& cluster, std::vector<Fault>& faults) {
-  constexpr const char* pointer = "/cluster/topology/file";
-  auto* xml = std::get_if<SimGridXml>(&cluster.topology);
-  if (!xml || !document.json.value(Json::json_pointer(pointer), Json()).is_string()) return;
-  std::error_code error;
-  const auto path = std::filesystem::absolute(
-                        std::filesystem::path(document.origins.file_of(pointer)).parent_path() / xml->file, error)
-                        .lexically_normal();
-  if (!std::filesystem::is_regular_file(path, error))
-    faults.push_back(
-        {"", pointer,
-         fmt::format("{}, but there is no file {}", describe_value(xml->file), shorten(path.string(), 200)),
-         "an existing SimGrid platform file", "paths are relative to the file that names them"});
-  else if (!is_utf8(path.string()))
-    faults.push_back({"", pointer, fmt::format("{} in a folder whose name is not UTF-8", describe_value(xml->file)),
-                      "a path that is UTF-8", "rename the folder"});
-  xml->file = path.string();
-}
-
 /// Of a kind that is missing it is said which have the fields that are there.
 template <class Variant>
 void tell_kinds(const Json& document, const std::string& pointer, std::vector<Fault>& faults) {
@@ -140,15 +120,48 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   if (scenario.baseline && !scenario.baseline->set.is_object())
     reading.faults.push_back(
         {"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
-  find_platform(document, scenario.cluster, reading.faults);
+  const PlatformFacts* platform = find_platform(document, scenario.cluster, reading.faults);
   scenario.workload = read_workload(document, reading.faults);
   check_data_set(scenario, reading.faults);
   if (!reading.faults.empty() || !document.given_up.empty()) return reading;
   share_global_batch(scenario, reading.impossible);
   const Checked& known = checked(scenario.workload);
   reading.faults = known.faults;
-  check(scenario, known.workload ? &*known.workload : nullptr, reading.impossible);
+  check(scenario, known.workload ? &*known.workload : nullptr, reading.impossible, platform);
   return reading;
+}
+
+/// A platform file is given relative to the file that names it.
+const PlatformFacts* ScenarioReader::find_platform(const Document& document, Cluster& cluster,
+                                                   std::vector<Fault>& faults) {
+  constexpr const char* pointer = "/cluster/topology/file";
+  auto* xml = std::get_if<SimGridXml>(&cluster.topology);
+  if (!xml || !document.json.value(Json::json_pointer(pointer), Json()).is_string()) return nullptr;
+  const std::string written = describe_value(xml->file);
+  std::error_code error;
+  const auto path = std::filesystem::absolute(
+                        std::filesystem::path(document.origins.file_of(pointer)).parent_path() / xml->file, error)
+                        .lexically_normal();
+  xml->file = path.string();
+  if (!std::filesystem::is_regular_file(path, error)) {
+    const bool exists = std::filesystem::exists(path, error);
+    faults.push_back({"", pointer,
+                      exists ? written + ", which is no regular file"
+                             : fmt::format("{}, but there is no file {}", written, shorten(xml->file, 200)),
+                      "an existing SimGrid platform file", "paths are relative to the file that names them"});
+    return nullptr;
+  }
+  if (!is_utf8(xml->file)) {
+    faults.push_back(
+        {"", pointer, written + " in a folder whose name is not UTF-8", "a path that is UTF-8", "rename the folder"});
+    return nullptr;
+  }
+  if (!inspect_) return nullptr;
+  auto known = platforms_.find(xml->file);
+  if (known == platforms_.end()) known = platforms_.emplace(xml->file, inspect_(xml->file)).first;
+  const PlatformFacts& facts = known->second;
+  if (!facts.fault.empty()) faults.push_back({"", pointer, written + ", " + facts.fault, facts.allowed, ""});
+  return &facts;
 }
 
 const ScenarioReader::Checked& ScenarioReader::checked(const std::shared_ptr<const WorkloadTable>& table) {

@@ -4,12 +4,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/part/fault.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/fields.hpp"
+#include "models/scenario/platform_facts.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"
 
@@ -27,7 +30,9 @@ struct ScenarioReading {
 /// Reads a study's points one after the other. Those of one workload table share it, read and checked once.
 class ScenarioReader {
  public:
-  explicit ScenarioReader(PartFiles& files) : files_(files) {}
+  /// @param inspect  asked once for each platform file; without it none is looked into
+  explicit ScenarioReader(PartFiles& files, PlatformInspector inspect = {})
+      : files_(files), inspect_(std::move(inspect)) {}
 
   /// @param document  of one point: references resolved, no axes
   ScenarioReading read(const Document& document);
@@ -42,11 +47,17 @@ class ScenarioReader {
   const Checked& checked(const std::shared_ptr<const WorkloadTable>& table);
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults);
 
+  /// Makes the path of the cluster's platform file a whole one.
+  /// @returns what SimGrid says of it; null where the cluster has none, or nobody was to ask
+  const PlatformFacts* find_platform(const Document& document, Cluster& cluster, std::vector<Fault>& faults);
+
   /// With batch and accumulation of a global_batch among so many workers, or with a fault where it cannot be shared
   /// out.
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
   PartFiles& files_;
+  PlatformInspector inspect_;
+  std::map<std::string, PlatformFacts> platforms_;  ///< by file
   std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
   /// By the table as written, batch, accumulation.
   std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>

@@ -23,8 +23,9 @@ namespace {
 class Expansion {
  public:
   Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points,
-            PointFilter wanted = {})
+            PointFilter wanted = {}, PlatformInspector inspect = {})
       : files_(file.parent_path(), library),
+        reader_(files_, std::move(inspect)),
         max_points_(max_points),
         wanted_(std::move(wanted)),
         unused_(file.string()) {}
@@ -472,7 +473,7 @@ class Expansion {
   };
 
   PartFiles files_;
-  ScenarioReader reader_{files_};
+  ScenarioReader reader_;
   std::size_t max_points_;
   PointFilter wanted_;
   std::vector<ChangedAfter> changed_after_;
@@ -502,9 +503,10 @@ Study parse_study(std::string_view text, const std::string& name, const std::vec
 }
 
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
-                   std::size_t max_points, PointFilter wanted) {
+                   std::size_t max_points, PointFilter wanted, PlatformInspector inspect) {
   const std::string file = document.origins.file_of("");
-  return Expansion(file, library, max_points, std::move(wanted)).expand(std::move(document), overrides);
+  return Expansion(file, library, max_points, std::move(wanted), std::move(inspect))
+      .expand(std::move(document), overrides);
 }
 
 std::string value_on(const std::vector<Coordinate>& coordinates, std::string_view axis) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/scenario/document.hpp"
+#include "models/scenario/platform_facts.hpp"
 #include "models/scenario/scenario.hpp"
 
 namespace stepcast {
@@ -72,7 +73,8 @@ Study parse_study(std::string_view text, const std::string& name, const std::vec
 
 /// The same from a document, such as one that stands inside another file; references are relative to the file that
 /// wrote it.
+/// @param inspect  asked once for each platform file; without it none is looked into
 Study expand_study(Document document, const std::vector<Override>& overrides, const std::filesystem::path& library,
-                   std::size_t max_points = kMaxPoints, PointFilter wanted = {});
+                   std::size_t max_points = kMaxPoints, PointFilter wanted = {}, PlatformInspector inspect = {});
 
 }  // namespace stepcast

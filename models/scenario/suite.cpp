@@ -176,7 +176,8 @@ Document study_document(const SuiteFields& fields, const std::string& name) {
   return document;
 }
 
-Suite read_suite(const Json& json, const std::string& name, const std::filesystem::path& library) {
+Suite read_suite(const Json& json, const std::string& name, const std::filesystem::path& library,
+                 const PlatformInspector& inspect = {}) {
   SuiteFields fields;
   std::vector<Fault> faults;
   read_value(json, "", fields, {}, faults);
@@ -185,7 +186,7 @@ Suite read_suite(const Json& json, const std::string& name, const std::filesyste
   if (json.is_object() && json.contains("study") && (fields.study.is_string() || fields.study.is_object())) {
     try {
       suite.document = study_document(fields, name);
-      suite.study = expand_study(suite.document, {}, library);
+      suite.study = expand_study(suite.document, {}, library, kMaxPoints, {}, inspect);
     } catch (const ScenarioError& error) {
       faults.insert(faults.end(), error.faults().begin(), error.faults().end());
     }
@@ -214,8 +215,9 @@ Suite read_suite(const Json& json, const std::string& name, const std::filesyste
 
 }  // namespace
 
-Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library) {
-  return read_suite(read_json(file), file == "-" ? "standard input" : file.string(), library);
+Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library,
+                 const PlatformInspector& inspect) {
+  return read_suite(read_json(file), file == "-" ? "standard input" : file.string(), library, inspect);
 }
 
 Suite parse_suite(std::string_view text, const std::string& name, const std::filesystem::path& library) {

@@ -127,7 +127,8 @@ struct Suite {
 /// Reads and checks a suite and its study, and finds the point of each measurement.
 /// @param library  folder with workloads/, clusters/, ... for parts given by bare name
 /// @throws ScenarioError with every fault, those of measurements once the study has none
-Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library);
+Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library,
+                 const PlatformInspector& inspect = {});
 
 /// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
 Suite parse_suite(std::string_view text, const std::string& name, const std::filesystem::path& library);

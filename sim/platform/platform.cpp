@@ -10,6 +10,7 @@
 #include "models/fabric/machines.hpp"
 #include "models/part/fault.hpp"
 #include "models/scenario/check.hpp"
+#include "sim/platform/platform_file.hpp"
 
 namespace stepcast {
 namespace {
@@ -36,11 +37,10 @@ class Builder {
  private:
   /// SimGrid makes all links of a fabric, whoever uses them: 800 bytes and 7 us each.
   void check_size() const {
-    constexpr long kMost = 1L << 22;
-    if (const auto links = link_count(cluster_.topology); links && *links > kMost)
+    if (const auto links = link_count(cluster_.topology); links && *links > kMostSimulatedLinks)
       throw ModelError(fmt::format(
           "SimGrid would make all {} links of the topology, and replays in full have at most {}; use --fidelity folded or --evaluator equations, or give it fewer switches",
-          *links, kMost));
+          *links, kMostSimulatedLinks));
   }
 
   static std::string name(int rank) { return fmt::format("host-{}", rank); }
@@ -217,16 +217,11 @@ class Builder {
 
   void make(const SimGridXml& xml) {
     try {
-      engine_.load_platform(xml.file);
+      by_rank_ = load_hosts(engine_, xml.file);
     } catch (const std::exception& error) {
       throw ModelError(fmt::format("SimGrid cannot load the platform {}: {}", xml.file, error.what()));
     }
     for (auto* link : engine_.get_all_links()) link->set_bandwidth(link->get_bandwidth() * kUnitsPerByte);
-    by_rank_ = engine_.get_all_hosts();
-    // host-2 before host-10: shorter names first, then by letter.
-    std::sort(by_rank_.begin(), by_rank_.end(), [](const s4u::Host* a, const s4u::Host* b) {
-      return std::pair(a->get_name().size(), a->get_name()) < std::pair(b->get_name().size(), b->get_name());
-    });
     if (static_cast<int>(by_rank_.size()) < hosts_)
       throw ModelError(
           fmt::format("the platform {} has {} hosts, but the scenario needs {}", xml.file, by_rank_.size(), hosts_));

@@ -20,6 +20,9 @@ inline constexpr double kMostMessageBytes = 8796093022208.0;
 inline constexpr const char* kFreeLink = "free-";
 inline constexpr double kFreeRate = kFreeBandwidth * kUnitsPerByte;
 
+/// SimGrid may make so many, whoever uses them.
+inline constexpr long kMostSimulatedLinks = 1L << 22;
+
 /// Work units per second of a worker of speed 1; large, so that SimGrid's absolute precision on work amounts
 /// (1e-5) is far below a nanosecond.
 inline constexpr double kWorkPerSecond = 1e12;

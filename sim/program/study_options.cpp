@@ -13,6 +13,7 @@
 #include "models/unit/parse.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/refused.hpp"
+#include "sim/replay/inspect_platform.hpp"
 
 namespace stepcast {
 namespace {
@@ -116,12 +117,13 @@ Study load(const StudyOptions& options, const std::vector<Override>& more) {
   const std::string name = file == "-" ? "standard input" : file;
   const Document document{read_json(file), Origins(name)};
   try {
-    return chosen(expand_study(document, changes, default_library()), options.points);
+    return chosen(expand_study(document, changes, default_library(), kMaxPoints, {}, inspect_platform), options.points);
   } catch (const ScenarioError&) {
     if (const auto fault = no_scenario(document.json, name)) throw ScenarioError({*fault});
     // What is wrong with points that were not asked for is no matter.
     if (options.points.empty()) throw;
-    return chosen(expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points)),
+    return chosen(expand_study(document, changes, default_library(), kMaxPoints, filter_of(options.points),
+                               inspect_platform),
                   options.points);
   }
 }

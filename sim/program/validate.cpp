@@ -16,6 +16,7 @@
 #include "sim/program/output.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
+#include "sim/replay/inspect_platform.hpp"
 #include "sim/replay/processes.hpp"
 #include "sim/study/evaluate_study.hpp"
 
@@ -61,7 +62,7 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
 Suite changed(Suite suite, const std::vector<Override>& changes) {
   if (changes.empty()) return suite;
   const std::vector<std::string> known = suite.study.notes;
-  Suite other = changed_suite(std::move(suite), changes, default_library());
+  Suite other = changed_suite(std::move(suite), changes, default_library(), inspect_platform);
   for (const std::string& note : other.study.notes)
     if (std::find(known.begin(), known.end(), note) == known.end()) fmt::print(stderr, "stepcast: note: {}\n", note);
   return other;
@@ -76,7 +77,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
   std::string fits;
   std::vector<Json> figures;
   for (const auto& file : files) {
-    Suite suite = load_suite(file, default_library());
+    Suite suite = load_suite(file, default_library(), inspect_platform);
     if (fields.empty()) {
       suites.push_back(changed(std::move(suite), changes));
     } else {

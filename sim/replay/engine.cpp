@@ -6,26 +6,19 @@
 #include <fmt/format.h>
 
 #include "sim/replay/actor_stacks.hpp"
+#include "sim/replay/sanitizer.hpp"
 
 namespace stepcast {
 namespace {
-
-// AddressSanitizer does not know the stacks that SimGrid's actors run on by default, and takes an exception on them for
-// an error; threads it knows.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kThreads = true;
-#elif defined(__has_feature)
-constexpr bool kThreads = __has_feature(address_sanitizer);
-#else
-constexpr bool kThreads = false;
-#endif
 
 std::vector<std::string> engine_options(std::size_t actors) {
   // SimGrid takes events within a nanosecond for one; a few bytes at 10 Gb/s take as long.
   std::vector<std::string> options = {"stepcast", "--log=root.thresh:critical",
                                       fmt::format("--cfg={}:1e-12", sg::kTimingPrecision)};
   for (std::string& option : prepare_stacks(actors)) options.push_back(std::move(option));
-  if (kThreads) options.emplace_back("--cfg=contexts/factory:thread");
+  // AddressSanitizer does not know the stacks that SimGrid's actors run on by default, and takes an exception on them
+  // for an error; threads it knows.
+  if (kAddressSanitizer) options.emplace_back("--cfg=contexts/factory:thread");
   return options;
 }
 

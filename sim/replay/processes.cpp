@@ -118,15 +118,15 @@ ChildAnswer ProcessPool::finish(Child& child) {
     return {
         child.task, "",
         fmt::format("the replay process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))),
-        false};
+        false, WTERMSIG(status)};
   if (child.output.empty() || WEXITSTATUS(status) != 0)
     return {child.task, "", fmt::format("the replay process ended with status {} and no answer", WEXITSTATUS(status)),
-            false};
+            false, 0};
   const char kind = child.output.front();
   std::string text = std::move(child.output);
   text.erase(0, 1);
-  if (kind == kValue) return {child.task, std::move(text), "", false};
-  return {child.task, "", std::move(text), kind == kModelError};
+  if (kind == kValue) return {child.task, std::move(text), "", false, 0};
+  return {child.task, "", std::move(text), kind == kModelError, 0};
 }
 
 std::vector<ChildResult> run_in_processes(std::size_t count, int jobs, const std::function<Json(std::size_t)>& work) {

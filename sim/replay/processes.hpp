@@ -18,6 +18,7 @@ struct ChildAnswer {
   std::string bytes;
   std::string error;            ///< empty on success
   bool is_model_error = false;  ///< the exception was a ModelError: the question, not the machine, is at fault
+  int signal = 0;               ///< that killed it
 };
 
 /// Children at work, at most `jobs` at a time. They die with their parent, and with the pool.
