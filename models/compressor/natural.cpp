@@ -4,6 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const Natural& x, const Tensor& tensor) {
+  // Payload: Horváth et al. 2019, section 2 (recalled): sign and 8 exponent bits of binary32, 32/9 = 3.56 times fewer.
   const int bits = x.code_bits();
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), bits);
   CodecPlan plan;

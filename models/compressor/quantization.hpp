@@ -138,7 +138,7 @@ struct TernGrad {
   bool operator==(const TernGrad&) const = default;
 };
 
-/// Natural compression, Horváth et al. 2019 (section 3: sign and the 8 exponent bits of fp32, 9 bits an element):
+/// Natural compression, Horváth et al. 2019: sign and the 8 exponent bits of fp32, 9 bits an element;
 /// random rounding to a power of two. ceil(9d/8) bytes; with 7 exponent bits, as GRACE's natural.py sends them, d.
 struct Natural {
   static constexpr std::string_view kind = "natural";

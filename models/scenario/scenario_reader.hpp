@@ -4,7 +4,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/part/fault.hpp"
@@ -40,14 +42,20 @@ class ScenarioReader {
     std::optional<Workload> workload;  ///< where there are no faults
   };
   const Checked& checked(const std::shared_ptr<const WorkloadTable>& table);
-  std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults);
+  /// @param gpu  file of the profile that the cluster names; "" where it names none
+  std::shared_ptr<const WorkloadTable> read_workload(const Document& document, const std::string& gpu,
+                                                     std::vector<Fault>& faults);
+  /// The file of the profile that the cluster names, which is noted in the scenario; "" where there is none.
+  std::string find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults);
 
   /// With batch and accumulation of a global_batch among so many workers, or with a fault where it cannot be shared
   /// out.
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
   PartFiles& files_;
-  std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
+  /// By the document, and the GPU's file that it takes a profile from.
+  std::map<std::pair<const Json*, std::string>, std::shared_ptr<const WorkloadTable>> tables_;
+  std::map<std::string, std::string> gpus_;  ///< gpu_of, by the profile's file
   /// By the table as written, batch, accumulation.
   std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>
       shared_out_;
