@@ -9,6 +9,7 @@
 namespace stepcast {
 
 CodecPlan plan(const Adaptive& x, const Tensor& tensor) {
+  // Payload: Dryden et al. 2016, section 3.3 (recalled): two means, and the index of each element sent, with its sign.
   const std::int64_t count = expected_count(std::min(1.0, x.ratio * x.selected), tensor);
   const Bytes dense = tensor.dense(), wire = 12_B + static_cast<double>(count) * index_width(tensor);
   // Half of the elements have either sign, and 1 % of those are the sample.

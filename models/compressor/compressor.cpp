@@ -25,7 +25,8 @@ constexpr CompressorEntry kCompressors[] = {
     {"qsgd", quantization, "ceil(d·ceil(lg(2s+1))/8) + 4·ceil(d/b)",
      "(s < 128 ? 1 : 2)·d + 4·ceil(d/b); b = d but in dist", "Alistarh et al. 2017, arXiv 1610.02132; GRACE qsgd.py"},
     {"terngrad", quantization, "ceil(d/4) + 4", "d + 4", "Wen et al. 2017, arXiv 1705.07878; GRACE terngrad.py"},
-    {"natural", quantization, "d", "d", "Horváth et al. 2019, arXiv 1905.10988; GRACE natural.py"},
+    {"natural", quantization, "ceil(9d/8); with 7 exponent bits d", "d",
+     "Horváth et al. 2019, arXiv 1905.10988; GRACE natural.py"},
     {"inceptionn", quantization, "4·n32 + 2·n16 + n8 + ceil(d/4)", "4·n32 + 2·n16 + n8 + floor(d/4) + 1",
      "Li et al. 2018, MICRO; GRACE inceptionn.py"},
     {"random-k", sparsification, "4k, k = max(1, floor(ratio·d))", "4k",
@@ -85,6 +86,10 @@ struct RuleChecker {
       faults.push_back(
           {"bucket", fmt::format("{} with packing grace and framework {}", *x.bucket, stepcast::name_of(x.framework)),
            "null, since there is one norm per tensor there; or framework dist, or packing ideal"});
+  }
+  void operator()(const Natural& x) const {
+    if (x.exponent_bits == 8 && x.packing == Packing::grace)
+      faults.push_back({"exponent_bits", "8 with packing grace", "null or 7, which GRACE sends; or packing ideal"});
   }
   void operator()(const Inceptionn& x) const {
     if (const double sum = x.share_32 + x.share_16 + x.share_8; sum > 1)

@@ -9,6 +9,8 @@
 namespace stepcast {
 
 CodecPlan plan(const Dgc& x, const Tensor& tensor) {
+  // Payload: Lin et al. 2018, section 4.1 (recalled), whose 32-bit values have 16-bit lengths of runs of zeros, 6 B each;
+  // indices of 32 bits are GRACE's and, for the sum, those of top-k here: 8 B each.
   const std::int64_t count =
       std::min(tensor.elements(),
                static_cast<std::int64_t>(std::llround(static_cast<double>(kept(x.ratio, tensor)) * x.selected)));

@@ -4,6 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const EfSignSgd& x, const Tensor& tensor) {
+  // Payload: Karimireddy et al. 2019, section 4, algorithm 1 (recalled): sign(p)·|p|₁/d, d + 32 bits a tensor.
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), x.packing == Packing::grace ? 8 : 1) + 4_B;
   CodecPlan plan;
   // One sweep compares, packs and adds up magnitudes.

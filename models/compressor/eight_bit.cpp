@@ -4,6 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const EightBit& x, const Tensor& tensor) {
+  // Payload: Dettmers 2016, section 2.3, "dynamic tree" (recalled): 8 bits an element, and the largest of the tensor.
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), 8) + 4_B;
   CodecPlan plan;
   // Quantizing: divide, magnitude, seven steps of binary search among 128 entries, sign.

@@ -4,6 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const Fp16& x, const Tensor& tensor) {
+  // Payload: a half has 16 bits (IEEE 754-2008, table 3.5).
   if (size_of(tensor.dtype) == 2_B) return uncompressed(tensor);
   const Bytes dense = tensor.dense(), wire = dense / 2.0;
   CodecPlan plan;

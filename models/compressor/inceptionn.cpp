@@ -6,6 +6,7 @@
 namespace stepcast {
 
 CodecPlan plan(const Inceptionn& x, const Tensor& tensor) {
+  // Payload: Li et al. 2018, section 4, algorithm 2 (recalled): 0, 8, 16 or 32 bits by exponent, and a tag of 2 bits.
   const std::int64_t d = tensor.elements();
   const double n32 = static_cast<double>(expected_count(x.share_32, tensor)),
                n16 = static_cast<double>(expected_count(x.share_16, tensor)),

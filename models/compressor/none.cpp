@@ -3,6 +3,7 @@
 
 namespace stepcast {
 
+// Payload: d·e by definition; no paper.
 CodecPlan plan(const NoCompressor&, const Tensor& tensor) { return uncompressed(tensor); }
 
 }  // namespace stepcast

@@ -4,6 +4,8 @@
 namespace stepcast {
 
 CodecPlan plan(const OneBit& x, const Tensor& tensor) {
+  // Payload: Seide et al. 2014, section 3.1 (recalled): a bit an element and two means. Theirs are of each column of a
+  // matrix, 8 bytes a column; GRACE and this plan have one pair a tensor.
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), x.packing == Packing::grace ? 8 : 1) + 8_B;
   CodecPlan plan;
   // One sweep compares, packs, and adds up the elements of either sign and their number.

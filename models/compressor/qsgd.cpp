@@ -4,6 +4,8 @@
 namespace stepcast {
 
 CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
+  // Payload: Alistarh et al. 2017, section 3.1 (recalled): a norm, signs and levels 0 to s of each bucket. Their code is
+  // Elias', of section 3.2 (recalled), whose length depends on the data; here each code has ceil(lg(2s+1)) bits.
   const std::int64_t d = tensor.elements();
   const bool grace = x.packing == Packing::grace;
   const std::int64_t bucket = x.bucket ? *x.bucket : grace && x.framework == Framework::dist ? 128 : d;

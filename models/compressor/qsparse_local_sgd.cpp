@@ -4,6 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const QsparseLocalSgd& x, const Tensor& tensor) {
+  // Payload: Basu et al. 2019, section 2.3, Q_s of Top_k (recalled): k indices, k levels with signs, and a norm.
   const std::int64_t k = kept(x.ratio, tensor);
   const double count = static_cast<double>(k);
   const Bytes values = count * size_of(tensor.dtype), indices = count * index_width(tensor);

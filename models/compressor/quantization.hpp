@@ -138,15 +138,21 @@ struct TernGrad {
   bool operator==(const TernGrad&) const = default;
 };
 
-/// Natural compression, Horváth et al. 2019: random rounding to a power of two: sign and 7 bits of exponent, d
-/// bytes. GRACE: natural.py.
+/// Natural compression, Horváth et al. 2019: sign and the 8 exponent bits of fp32, 9 bits an element;
+/// random rounding to a power of two. ceil(9d/8) bytes; with 7 exponent bits, as GRACE's natural.py sends them, d.
 struct Natural {
   static constexpr std::string_view kind = "natural";
   static constexpr std::string_view meaning = "random rounding to powers of two: sign and exponent";
+  std::optional<int> exponent_bits{};
   Packing packing = Packing::ideal;
   bool error_feedback = false;
+  /// Of a code on the wire: the sign and its exponent.
+  [[nodiscard]] int code_bits() const { return 1 + exponent_bits.value_or(packing == Packing::grace ? 7 : 8); }
   template <class V>
   static void describe(V& v, Natural& x) {
+    v.optional("exponent_bits", x.exponent_bits,
+               "of a code, beside its sign: 8, all of fp32's, or 7, clipped; null: 8, with packing grace 7",
+               between(7, 8));
     describe_packing(v, x);
     describe_feedback(v, x);
   }

@@ -3,6 +3,7 @@
 namespace stepcast {
 
 CodecPlan plan(const RatioCompressor& x, const Tensor& tensor) {
+  // Payload: d·e/c by definition; no paper.
   CodecPlan plan;
   Stage stage;
   const auto known = [&](const char* kernel, SecondsPerByte cost) {

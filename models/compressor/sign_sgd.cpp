@@ -24,6 +24,7 @@ CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const
   return plan;
 }
 
+// Payload: Bernstein et al. 2018, algorithm 1 (recalled), and 2019, algorithm 1 (recalled): a bit an element.
 Bytes signs(Packing packing, const Tensor& tensor) {
   return packed_bits(tensor.elements(), packing == Packing::grace ? 8 : 1);
 }

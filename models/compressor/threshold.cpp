@@ -6,6 +6,7 @@
 namespace stepcast {
 
 CodecPlan plan(const Threshold& x, const Tensor& tensor) {
+  // Payload: Dutta et al. 2020, "hard threshold" (section not known): values and indices above the threshold.
   const std::int64_t count = expected_count(x.density, tensor);
   const Bytes dense = tensor.dense(),
               wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(tensor, x.packing, x.framework));

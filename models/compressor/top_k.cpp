@@ -4,6 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const TopK& x, const Tensor& tensor) {
+  // Payload: Aji and Heafield 2017, section 3, algorithm 1 (recalled): k values and their indices, each of 32 bits.
   const std::int64_t k = kept(x.ratio, tensor);
   const Bytes wire = static_cast<double>(k) * (size_of(tensor.dtype) + index_width(tensor, x.packing, x.framework));
   CodecPlan plan;

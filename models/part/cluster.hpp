@@ -337,6 +337,7 @@ struct Choices<RingLatency> {
 struct Cluster {
   std::string name;
   std::string description{};
+  std::optional<std::string> gpu{};
   int workers = 1;
   Link link{};
   Topology topology = Star{};
@@ -356,6 +357,9 @@ struct Cluster {
   static void describe(V& v, Cluster& x) {
     v.optional("name", x.name, "what tables call it");
     v.optional("description", x.description, "where its numbers come from");
+    v.optional("gpu", x.gpu,
+               "device profile of its GPUs, by name or path, such as h100-datasheet: a workload with shapes takes it "
+               "where it names no profile, and one with another GPU's profile has a note; null: any GPU");
     v.required("workers", x.workers, "number of workers, one GPU each", between(1, 16777216));
     v.required("link", x.link, "a host's link into the interconnect");
     v.optional("topology", x.topology, "how the hosts are connected");

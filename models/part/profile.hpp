@@ -338,6 +338,7 @@ struct DeviceProfile {
   int schema_version = 1;
   std::string name;
   std::string description;
+  std::optional<std::string> gpu{};
   std::optional<MeasuredDevice> device{};
   std::vector<PeakRate> peaks;
   std::optional<ProfileEntry<Bytes>> memory{};
@@ -361,6 +362,7 @@ struct DeviceProfile {
                between(1, kProfileVersion));
     v.required("name", x.name, "what tables call it");
     v.optional("description", x.description, "which device, in which form");
+    v.optional("gpu", x.gpu, "model of the GPU without its memory or form, such as H100; null: device.name");
     v.optional("device", x.device, "on what it was measured; null: not measured");
     v.required("peaks", x.peaks, "highest arithmetic rate of each type");
     v.optional("memory", x.memory,
@@ -385,6 +387,16 @@ struct DeviceProfile {
   }
   bool operator==(const DeviceProfile&) const = default;
 };
+
+/// The GPU's model, by `gpu` or as its driver calls it; "" where neither is known.
+inline std::string gpu_of(const DeviceProfile& profile) {
+  return profile.gpu ? *profile.gpu : profile.device ? profile.device->name : "";
+}
+
+/// Whether both may be of one GPU: "H100" and "NVIDIA H100 80GB HBM3" are. True where one of them is not known.
+inline bool may_be_same_gpu(std::string_view a, std::string_view b) {
+  return a.find(b) != std::string_view::npos || b.find(a) != std::string_view::npos;
+}
 
 /// The profile's peak of a type; null without one.
 inline const PeakRate* find_peak(const DeviceProfile& profile, Dtype dtype) {

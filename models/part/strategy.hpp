@@ -206,7 +206,8 @@ struct Choices<ShardBalance> {
   static constexpr std::array table = {
       Choice<ShardBalance>{"split", ShardBalance::split, "every message is cut evenly over all shards"},
       Choice<ShardBalance>{"greedy", ShardBalance::greedy,
-                           "whole tensors, largest first, each to the shard with the fewest bytes"},
+                           "whole tensors, largest first, each to the shard with the fewest bytes; shards beyond the "
+                           "number of tensors hold nothing"},
   };
 };
 

@@ -84,6 +84,28 @@ void add_given_times(const StudyPoint& point, std::vector<std::string>& notes) {
   }
 }
 
+/// Notes layer times of another GPU than the cluster has.
+void add_other_gpu(const Scenario& scenario, std::vector<std::string>& notes) {
+  if (!trains(scenario) || !scenario.cluster.gpu || !scenario.workload->profile) return;
+  const DeviceProfile& profile = *scenario.workload->profile;
+  const std::string of_workload = gpu_of(profile);
+  if (may_be_same_gpu(of_workload, scenario.cluster_gpu)) return;
+  notes.push_back(
+      fmt::format("layer times are those of {} (/workload/profile \"{}\"), and the cluster's GPUs are {} (/cluster/gpu "
+                  "\"{}\"): leave the profile out to take the cluster's, or set /cluster/gpu to the profile or null",
+                  of_workload, profile.name, scenario.cluster_gpu, *scenario.cluster.gpu));
+}
+
+/// Notes shards that no tensor is left for.
+void add_empty_shards(const Scenario& scenario, const Workload& workload, std::vector<std::string>& notes) {
+  const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+  const auto tensors = static_cast<int>(workload.gradients.size());
+  if (!server || server->balance != ShardBalance::greedy || server->shards <= tensors) return;
+  notes.push_back(fmt::format("{} of {} shards hold nothing: balance greedy deals whole tensors, and there {} {}; "
+                              "/strategy/balance split cuts them over all shards",
+                              server->shards - tensors, server->shards, tensors == 1 ? "is" : "are", tensors));
+}
+
 /// Notes sharding groups that end in the middle of machines: two of them gather over one machine's NICs.
 void add_straddling_groups(const Scenario& scenario, std::vector<std::string>& notes) {
   const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy);
@@ -314,6 +336,8 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
     report.notes.push_back(
         "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
   add_straddling_groups(scenario, report.notes);
+  add_other_gpu(scenario, report.notes);
+  if (trains(scenario)) add_empty_shards(scenario, workload, report.notes);
   const bool shares_update = std::holds_alternative<ShardedStrategy>(scenario.strategy) ||
                              std::holds_alternative<ParameterServerStrategy>(scenario.strategy);
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)

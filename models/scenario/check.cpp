@@ -229,13 +229,6 @@ class Checker {
     if (x.placement == ServerPlacement::co_located && x.shards > s_.cluster.workers)
       fault("/strategy/shards", fmt::format("{} shards on {} workers' hosts", x.shards, s_.cluster.workers),
             "at most one co-located shard per worker", "use fewer shards or dedicated hosts");
-    if (x.balance == ShardBalance::greedy && workload_) {
-      const std::size_t tensors = workload_->gradients.size();
-      if (static_cast<std::size_t>(x.shards) > tensors)
-        fault("/strategy/shards",
-              fmt::format("{} shards for {}", x.shards, tensors == 1 ? "1 tensor" : fmt::format("{} tensors", tensors)),
-              "at most one shard per tensor with balance greedy", "use balance split");
-    }
     if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.shards > bytes)
       fault("/strategy/shards", fmt::format("{} shards for {} bytes of gradient", x.shards, bytes),
             "at most one shard per gradient byte");

@@ -16,6 +16,8 @@ Scenario without_labels(Scenario scenario) {
   scenario.description.clear();
   scenario.cluster.name.clear();
   scenario.cluster.description.clear();
+  scenario.cluster.gpu.reset();
+  scenario.cluster_gpu.clear();
   scenario.cluster.prices.reset();
   scenario.cluster.fits.clear();
   scenario.workload.reset();

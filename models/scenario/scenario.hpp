@@ -111,6 +111,7 @@ struct Scenario {
   /// Before global_batch set batch and accumulation; null where it did not.
   std::shared_ptr<const WorkloadTable> workload_written;
   Cluster cluster;
+  std::string cluster_gpu{};  ///< gpu_of the profile that cluster.gpu names; "" where it names none, or is not known
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
   CodecSettings codec;

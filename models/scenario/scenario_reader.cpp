@@ -70,6 +70,15 @@ void check_data_set(const Scenario& scenario, std::vector<Fault>& faults) {
                       "samples: the size of the data set", ""});
 }
 
+/// Whether a workload's document has shapes and no profile.
+bool wants_profile(const Json& json) {
+  if (!json.is_object() || !json.value("profile", Json()).is_null()) return false;
+  if (!json.value("transformer", Json()).is_null()) return true;
+  const Json layers = json.value("layers", Json());
+  return layers.is_array() && !layers.empty() && layers.front().is_object() &&
+         !layers.front().value("shape", Json()).is_null();
+}
+
 /// Whether times are known of passes so large: a table with times keeps them whatever the batch.
 bool can_be_timed(const WorkloadTable& table, const Passes& passes) {
   return gives_shapes(table) || passes.batch == table.batch;
@@ -121,7 +130,8 @@ ScenarioReading ScenarioReader::read(const Document& document) {
     reading.faults.push_back(
         {"", "/baseline/set", describe_value(scenario.baseline->set), "an object of JSON pointers and values", ""});
   const PlatformFacts* platform = find_platform(document, scenario.cluster, reading.faults);
-  scenario.workload = read_workload(document, reading.faults);
+  const std::string gpu = find_gpu(document, scenario, reading.faults);
+  scenario.workload = read_workload(document, gpu, reading.faults);
   check_data_set(scenario, reading.faults);
   if (!reading.faults.empty() || !document.given_up.empty()) return reading;
   share_global_batch(scenario, reading.impossible);
@@ -204,8 +214,29 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
   scenario.workload_written = std::exchange(scenario.workload, table);
 }
 
+std::string ScenarioReader::find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults) {
+  std::optional<std::string>& gpu = scenario.cluster.gpu;
+  if (!gpu) return "";
+  constexpr const char* pointer = "/cluster/gpu";
+  try {
+    const std::string path = files_.find("profile", *gpu, document.origins.file_of(pointer), pointer).string();
+    const auto [known, is_new] = gpus_.try_emplace(path);
+    if (is_new) known->second = gpu_of(sound_profile(files_.read(path), path));
+    scenario.cluster_gpu = known->second;
+    // A canonical document is read from other folders, too.
+    if (gpu->ends_with(".json")) *gpu = std::filesystem::absolute(path).lexically_normal().string();
+    return std::filesystem::absolute(path).string();
+  } catch (const ScenarioError& error) {
+    for (Fault fault : error.faults()) {
+      if (fault.pointer == pointer) fault.file.clear();  // whoever knows the document names the place
+      faults.push_back(std::move(fault));
+    }
+    return "";
+  }
+}
+
 /// Points share a table that was read without a fault: by file, or where the same is written inline.
-std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Document& document,
+std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Document& document, const std::string& gpu,
                                                                    std::vector<Fault>& faults) {
   const auto found = document.json.find("workload");
   if (!document.workload && (found == document.json.end() || found->is_null())) return nullptr;
@@ -213,16 +244,17 @@ std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Documen
   const Json& written = document.workload        ? *document.workload
                         : document.workload_file ? files_.read(*document.workload_file)
                                                  : *found;
-  if (const auto known = tables_.find(&written); shared && known != tables_.end()) return known->second;
+  if (const auto known = tables_.find({&written, gpu}); shared && known != tables_.end()) return known->second;
   const auto file_of = [&](const std::string& pointer) {
     return document.workload_file ? document.workload_file->string() : document.origins.file_of(pointer);
   };
   Json json = written;
+  if (!gpu.empty() && wants_profile(json)) json["profile"] = gpu;
   const std::size_t before = faults.size();
   resolve_workload(json, "/workload", file_of, files_, faults);
   auto table = std::make_shared<WorkloadTable>();
   read_value(json, "/workload", *table, {}, faults);
-  if (faults.size() == before && shared) tables_[&written] = table;
+  if (faults.size() == before && shared) tables_[{&written, gpu}] = table;
   return table;
 }
 

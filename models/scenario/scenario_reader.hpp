@@ -45,7 +45,11 @@ class ScenarioReader {
     std::optional<Workload> workload;  ///< where there are no faults
   };
   const Checked& checked(const std::shared_ptr<const WorkloadTable>& table);
-  std::shared_ptr<const WorkloadTable> read_workload(const Document& document, std::vector<Fault>& faults);
+  /// @param gpu  file of the profile that the cluster names; "" where it names none
+  std::shared_ptr<const WorkloadTable> read_workload(const Document& document, const std::string& gpu,
+                                                     std::vector<Fault>& faults);
+  /// The file of the profile that the cluster names, which is noted in the scenario; "" where there is none.
+  std::string find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults);
 
   /// Makes the path of the cluster's platform file a whole one.
   /// @returns what SimGrid says of it; null where the cluster has none, or nobody was to ask
@@ -58,7 +62,9 @@ class ScenarioReader {
   PartFiles& files_;
   PlatformInspector inspect_;
   std::map<std::string, PlatformFacts> platforms_;  ///< by file
-  std::map<const Json*, std::shared_ptr<const WorkloadTable>> tables_;
+  /// By the document, and the GPU's file that it takes a profile from.
+  std::map<std::pair<const Json*, std::string>, std::shared_ptr<const WorkloadTable>> tables_;
+  std::map<std::string, std::string> gpus_;  ///< gpu_of, by the profile's file
   /// By the table as written, batch, accumulation.
   std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>
       shared_out_;

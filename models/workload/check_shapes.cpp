@@ -45,7 +45,8 @@ class ShapeChecker {
       const std::string at = root_ + "/measured";
       if (!measured->forward && !measured->backward && !measured->update)
         fault(at, "no time", "at least one of forward, backward and update");
-      if (measured->update.has_value() != measured->optimizer.has_value())
+      const bool no_update = measured->update && *measured->update == Seconds{};  // of no optimizer
+      if (measured->update.has_value() != measured->optimizer.has_value() && !no_update)
         fault(at + (measured->update ? "/optimizer" : "/update"), "nothing",
               measured->update ? "the optimizer that the update is of" : "the time of an update by that optimizer");
       if (table_.transformer)

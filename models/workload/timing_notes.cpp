@@ -72,7 +72,8 @@ std::string corrected(const WorkloadTable& table) {
   };
   tell("forward", measured.forward, factors.forward);
   tell("backward", measured.backward, factors.backward);
-  tell("update", measured.update, factors.update);
+  if (measured.update && *measured.update == Seconds{}) parts.emplace_back("no update apart and otherwise");
+  else tell("update", measured.update, factors.update);
   return fmt::format("{} what the profile \"{}\" says, as given for batch {} in {}", fmt::join(parts, ", "),
                      measured.profile.name, measured.batch, name_of(measured.dtype));
 }

@@ -341,6 +341,7 @@ TEST_CASE("descriptors move the bytes and do the operations of the models' passe
   std::map<std::string, Compressor> methods;
   for (const Compressor& compressor : all_compressors()) methods[kind_of(compressor)] = compressor;
   methods["qsgd"] = Qsgd{.bucket = 512};
+  methods["natural"] = Natural{.exponent_bits = 7};  // the kernel that is there writes codes of a byte
   methods["sketchml"] = SketchMl{.quantiles = 256};
   methods["powersgd"] = PowerSgd{.rank = 4};
   // Of standard normal elements erfc(1/√2) are at least 1 in magnitude; so for 2^-5 and 2^-10.

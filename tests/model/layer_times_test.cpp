@@ -241,6 +241,15 @@ TEST_CASE("a fused update is one kernel over all tensors") {
   // What was measured of the whole network was of such an update.
   table.measured = MeasuredTimes{{}, {}, 100_us, table.optimizer, 1, Dtype::fp32, profile};
   require_close(100_us, time_layers(table, profile, 1).update, 1e-12, "as measured");
+  // A whole step was measured, its update among the passes: none is added, whatever the optimizer.
+  table.measured = MeasuredTimes{100_us, {}, 0_s, {}, 1, Dtype::fp32, profile};
+  std::vector<Fault> faults;
+  check_shapes(table, "", faults);
+  CHECK(faults.empty());
+  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::adam}) {
+    table.optimizer = optimizer;
+    CHECK(time_layers(table, profile, 1).update == 0_s);
+  }
 }
 
 TEST_CASE("times measured of the whole are shared out as the profile says") {

@@ -211,6 +211,33 @@ TEST_CASE("speedups of points with baselines of their own are against each row's
           a, b)) == "each row's own of A; B; one worker computing alone");
 }
 
+TEST_CASE("layer times of another GPU than the cluster's have a note") {
+  const auto is_noted = [](const std::vector<std::string>& sets) {
+    return notes(report_of(study_of(kShapes, sets).points[0]), "layer times are those of V100");
+  };
+  CHECK_FALSE(is_noted({}));
+  CHECK(is_noted({"/cluster/gpu=h100-datasheet"}));
+  CHECK(is_noted({R"(/cluster={"from": "dgx-h100", "workers": 16})"}));
+  CHECK_FALSE(is_noted({R"(/cluster={"from": "dgx-h100", "workers": 16, "gpu": null})"}));
+  CHECK_FALSE(is_noted({"/cluster/gpu=v100-datasheet"}));
+  CHECK_FALSE(is_noted({"/cluster/gpu=h100-datasheet", "/workload/profile=h100-llm"}));  // another profile of it
+  const StudyPoint timed = study_of(kMeasured, {"/cluster/gpu=h100-datasheet"}).points[0];
+  CHECK_FALSE(notes(report_of(timed), "/cluster/gpu"));
+}
+
+TEST_CASE("greedy shards that hold nothing are noted") {
+  const auto note = [](int shards) {
+    const std::string table = R"({"name": "w", "batch": 4, "forward": "8ms", "backward": "16ms",
+        "gradients": [{"name": "a", "elements": 2000000}, {"name": "b", "elements": 500000}]})";
+    const std::string server = fmt::format(R"({{"kind": "parameter-server", "shards": {}, "balance": "greedy"}})", shards);
+    const PointReport report =
+        report_of(study_of(kMeasured, {"/workload=" + table, "/strategy=" + server}).points[0]);
+    return notes(report, "2 of 4 shards hold nothing");
+  };
+  CHECK(note(4));
+  CHECK_FALSE(note(2));
+}
+
 TEST_CASE("links without latency are noted where messages take one") {
   const auto is_noted = [](const std::vector<std::string>& sets) {
     return notes(report_of(study_of(kMeasured, sets).points[0]), "/cluster/link/latency is 0");

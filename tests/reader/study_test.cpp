@@ -695,6 +695,31 @@ TEST_CASE("a table with times keeps the batch and dtype that they are for") {
       Changes{{"/workload", Json::parse(R"({"from": "resnet50", "profile": "v100-datasheet", "batch": 64})")}})));
 }
 
+TEST_CASE("a cluster's GPU gives layer times where the workload names no profile") {
+  const auto workload_of = [](const Json& workload, const Json& cluster, std::vector<std::string> set = {}) {
+    return study_of(Changes{{"/workload", workload}, {"/cluster", cluster}}, std::move(set)).points.at(0).scenario;
+  };
+  const Json h100 = {{"from", "dgx-h100"}, {"workers", 8}}, named = {{"from", "resnet50"}, {"profile", "v100-datasheet"}};
+  CHECK(workload_of("resnet50", h100).workload->profile->name == "h100-datasheet");
+  CHECK(workload_of("gpt2-xl", h100).workload->profile->name == "h100-datasheet");
+  CHECK(workload_of("resnet50", h100, {"/cluster/gpu=a100-datasheet"}).workload->profile->name == "a100-datasheet");
+  // Who names a profile has it; a table with times needs none.
+  const Scenario other = workload_of(named, h100);
+  CHECK(other.workload->profile->name == "v100-datasheet");
+  CHECK(other.cluster_gpu == "H100");
+  CHECK_FALSE(workload_of("resnet50-v100", h100).workload->profile);
+  // Points that share a workload's file, on clusters of different GPUs.
+  const Study both = study_of(Changes{{"/workload", "resnet50"}, {"/cluster", Json::array({"dgx-a100", "dgx-h100"})}});
+  REQUIRE(both.points.size() == 2);
+  CHECK(both.points[0].scenario.workload->profile->name == "a100-datasheet");
+  CHECK(both.points[1].scenario.workload->profile->name == "h100-datasheet");
+  // The canonical document says so.
+  CHECK(to_json(other)["cluster"]["gpu"] == "h100-datasheet");
+  CHECK(may_be_same_gpu("H100", "NVIDIA H100 80GB HBM3"));
+  CHECK(may_be_same_gpu("H100", ""));
+  CHECK_FALSE(may_be_same_gpu("H100", "V100"));
+}
+
 TEST_CASE("no jitter is the natural first point of a study of jitter") {
   const Study study = study_of(Changes{{"/cluster/jitter", Json::parse(R"({"distribution": "gamma", "cv": [0, 0.1]})")},
                                        {"/evaluation", Json::parse(R"({"evaluator": "replay", "runs": 4})")}});
