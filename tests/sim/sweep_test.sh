@@ -217,7 +217,7 @@ expect 3 sweep small.json --csv small.csv && absent small.csv
 says 'small.json: /cluster/topology: found 2 hosts for 4 workers; allowed: a topology with at least that many hosts'
 expect 3 sweep small.json --set /cluster/workers=2 --set '/baseline={"name":"four","set":{"/cluster/workers":4}}' --csv small.csv
 says 'found 2 hosts for 4 workers'
-sed -i 's/{/{"impossible": "leave-out", /' small.json
+sed -i '1s/{/{"impossible": "leave-out", /' small.json
 expect 0 sweep small.json --csv small.csv
 says '0 from the cache, 4 computed'
 expect 0 sweep small.json --csv small.csv
