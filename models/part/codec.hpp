@@ -1,10 +1,9 @@
 // Where and when a compressor's kernels run.
 #pragma once
 
-#include <optional>
-
 #include "models/part/describe.hpp"
 #include "models/part/profile.hpp"
+#include "models/part/shared_optional.hpp"
 
 namespace stepcast {
 
@@ -22,7 +21,7 @@ struct Choices<GpuSharing> {
 };
 
 struct CodecSettings {
-  std::optional<DeviceProfile> device;
+  SharedOptional<DeviceProfile> device;
   double slowdown = 1;
   bool overlap = true;
   GpuSharing sharing = GpuSharing::serial;

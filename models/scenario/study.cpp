@@ -33,16 +33,16 @@ class Expansion {
     apply(overrides, document);
     study_.source = document.json.dump() + "\n";
     resolve(document);
-    if (document.json.is_object()) expand_variants(document, overrides);
+    const std::string file = document.origins.file_of("");
+    if (document.json.is_object()) expand_variants(std::move(document), overrides);
     else if (document.given_up.empty()) add_fault(document, "", describe_value(document.json), "an object");
     if (study_.points.empty()) add(left_out_.faults());
-    const std::string file = document.origins.file_of("");
     if (faults_.size() >= kMaxFaults)
       faults_.push_back({file, "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
     else if (refused_ > 0 && refused_ < points_)
       faults_.push_back({file, "", fmt::format("{} of {} points whose parts do not go together", refused_, points_),
                          "none", "--set /impossible=leave-out answers the others"});
-    if (!faults_.empty()) throw ScenarioError(std::move(faults_));
+    if (!faults_.empty()) throw ScenarioError(told(std::move(faults_)));
     for (std::string& note : left_out_.notes(points_)) study_.notes.push_back(std::move(note));
     unused_.add_notes(study_);
     name_axes();
@@ -74,14 +74,17 @@ class Expansion {
            std::any_of(tokens.begin() + 2, tokens.end(), [](const std::string& token) { return is_index(token); });
   }
 
-  void expand_variants(const Document& document, const std::vector<Override>& overrides) {
+  void expand_variants(Document document, const std::vector<Override>& overrides) {
     std::vector<Fault> faults;
     std::vector<Variant> variants;
-    if (const auto found = document.json.find("variants"); found != document.json.end())
+    if (const auto found = document.json.find("variants"); found != document.json.end()) {
       read_value(*found, "/variants", variants, {}, faults);
+      document.json.erase("variants");  // not to be copied with every variant's document
+    }
     if (faults.empty()) check_variants(variants, faults);
     add(located(document, std::move(faults)));
-    if (variants.empty()) return expand_axes(document, {});
+    if (!are_affordable(document, variants, overrides)) return;
+    if (variants.empty()) return expand_axes(std::move(document), {});
     for (const Override& change : overrides) {
       LostOverride lost = find_lost(change, variants);
       if (lost.fault) add({*lost.fault});
@@ -90,13 +93,88 @@ class Expansion {
     for (std::size_t i = 0; i < variants.size() && !full(); ++i) {
       see("variant", variants[i].name);
       if (!is_wanted({{"variant", variants[i].name}})) continue;
-      Document copy = document;
-      const std::string place = fmt::format("/variants/{}/set", i);
-      apply_set(variants[i].set, place, copy);
-      apply_below(variants[i], place, overrides, copy);
-      expand_axes(std::move(copy), {{"variant", variants[i].name}});
+      expand_axes(varied(document, variants[i], i, overrides), {{"variant", variants[i].name}});
     }
     changed_after_.clear();
+  }
+
+  /// The document with what its i-th variant changes.
+  Document varied(const Document& document, const Variant& variant, std::size_t i,
+                  const std::vector<Override>& overrides) {
+    Document copy = document;
+    const std::string place = fmt::format("/variants/{}/set", i);
+    apply_set(variant.set, place, copy);
+    apply_below(variant, place, overrides, copy);
+    return copy;
+  }
+
+  /// Counts all points before any is made. Where only some are wanted, they are counted as they are made.
+  bool are_affordable(const Document& document, const std::vector<Variant>& variants,
+                      const std::vector<Override>& overrides) {
+    const std::vector<Fault> faults = faults_;  // those met here are met again where points are made
+    double points = 0;
+    std::string at = "/variants";
+    const auto count = [&](Document one) {
+      const auto axes = scenario_axes(one.json);
+      if (!axes.empty()) at = axes.front();
+      points += count_points(std::move(one));
+      return points <= static_cast<double>(max_points_);
+    };
+    bool few = true;
+    if (variants.empty()) few = count(document);
+    for (std::size_t i = 0; i < variants.size() && few; ++i) few = count(varied(document, variants[i], i, overrides));
+    faults_ = faults;
+    changed_after_.clear();
+    if (few) study_.points.reserve(static_cast<std::size_t>(points));
+    if (few || wanted_) return true;
+    add_too_many(document, at, points);
+    return false;
+  }
+
+  /// The points that a document's axes make. Values below which there may be further axes are taken one by one, the
+  /// others are alike.
+  double count_points(Document document) {
+    double points = 1;
+    for (const std::string& axis : scenario_axes(document.json)) {
+      const Json::json_pointer pointer(axis);
+      const Json& values = document.json[pointer];
+      const auto plain = std::count_if(values.begin(), values.end(),
+                                       [&](const Json& value) { return !may_hold_axes(value, axis); });
+      if (static_cast<std::size_t>(plain) == values.size()) {
+        points *= std::max<double>(1, static_cast<double>(values.size()));
+        continue;
+      }
+      double below = 0;
+      for (std::size_t i = 0; i < values.size() && below <= static_cast<double>(max_points_); ++i) {
+        if (!may_hold_axes(values[i], axis)) continue;
+        Document copy = taken(document, axis, i, values[i]);
+        resolve(copy);
+        if (copy.json[pointer].is_array()) copy.json[pointer] = nullptr;  // a fault, told where points are made
+        below += count_points(std::move(copy));
+      }
+      if (plain == 0) return below;
+      document.json[pointer] = nullptr;
+      return below + static_cast<double>(plain) * count_points(std::move(document));
+    }
+    return points;
+  }
+
+  /// Whether there may be lists in a value of an axis, or in a file that it names.
+  static bool may_hold_axes(const Json& value, const std::string& axis) {
+    if (value.is_string()) return axis.find('/', 1) == std::string::npos || axis == "/codec/device";
+    if (!value.is_structured()) return false;
+    return (value.is_object() && value.contains("from")) ||
+           std::any_of(value.begin(), value.end(), [](const Json& inside) {
+             return inside.is_array() || (inside.is_object() && may_hold_axes(inside, "/inside/"));
+           });
+  }
+
+  /// The document with one value of an axis in the list's place.
+  static Document taken(const Document& document, const std::string& axis, std::size_t i, const Json& value) {
+    Document copy = document;
+    copy.json[Json::json_pointer(axis)] = value;
+    copy.origins.move(pointer_to(axis, i), axis);
+    return copy;
   }
 
   /// What a variant sets as a whole, an override of one of its fields changes after it.
@@ -132,6 +210,15 @@ class Expansion {
             (is_at_or_below(target, "/run") || is_at_or_below(target, "/cluster/workers")))
           throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase",
                                 "the JSON pointer of another field: workers and run are the same in all phases", ""}});
+        if (is_at_or_below(pointer, "/run"))
+          for (const char* of_study : {"/name", "/description", "/baseline", "/output", "/impossible"})
+            if (is_at_or_below(target, of_study))
+              throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase",
+                                    "the JSON pointer of a field that a phase can have otherwise",
+                                    "set it for the whole scenario"}});
+        if (is_at_or_below(target, "/from"))
+          throw ScenarioError({{at.file, at.pointer, "a change of the scenario that this one is laid over",
+                                "the JSON pointer of another field", "write \"from\" at the top, or --set /from=NAME"}});
         if (is_at_or_below(target, "/variants"))
           throw ScenarioError(
               {{at.file, at.pointer, "a change of the variants", "the JSON pointer of another field", ""}});
@@ -164,9 +251,7 @@ class Expansion {
       std::vector<Coordinate> extended = coordinates;
       extended.push_back({axis, labels[i]});
       if (!is_wanted(extended)) continue;
-      Document copy = document;
-      copy.json[pointer] = values[i];
-      copy.origins.move(pointer_to(axis, i), axis);
+      Document copy = taken(document, axis, i, values[i]);
       for (Document::Spread& spread : copy.spread)
         if (spread.list == axis) spread.value = labels[i];
       const bool lists_files = values[i].is_object() && values[i].contains("from") && values[i]["from"].is_array();
@@ -236,11 +321,16 @@ class Expansion {
     double points = product(document, axes, false);
     if (are_few(points)) return true;
     if (wanted_ && are_few(points = product(document, axes, true))) return true;
-    add_fault(document, axes.front(),
-              fmt::format("an axis of a study of {:g} points or more", static_cast<double>(points_) + points),
+    add_too_many(document, axes.front(), static_cast<double>(points_) + points);
+    return false;
+  }
+
+  void add_too_many(const Document& document, const std::string& pointer, double points) {
+    add_fault(document, pointer,
+              fmt::format("{} of a study of {:g} points or more", pointer == "/variants" ? "variants" : "an axis",
+                          points),
               fmt::format("at most {} points", max_points_), "split the study");
     full_ = true;
-    return false;
   }
 
   void find_repeated(const Document& document, const std::string& axis, const Json& values) {
@@ -346,10 +436,12 @@ class Expansion {
                                     std::vector<Fault>& impossible) {
     std::vector<Scenario> phases;
     if (!scenario.run) return phases;
+    Document base = document;
+    for (const char* known : {"phases", "target"}) base.json["run"].erase(known);  // not to be copied with every phase
     for (std::size_t i = 0; i < scenario.run->phases.size(); ++i) {
       const TrainingPhase& phase = scenario.run->phases[i];
       const std::string where = fmt::format("phase \"{}\"", phase.name), pointer = fmt::format("/run/phases/{}/set", i);
-      phases.push_back(read_changed(changed(document, phase.set, pointer, where), own, where, impossible));
+      phases.push_back(read_changed(changed(base, phase.set, pointer, where), own, where, impossible));
       phases.back().run.reset();
     }
     return phases;
@@ -412,7 +504,7 @@ class Expansion {
   void tell_variant(Fault& fault) const {
     for (const auto& [pointer, variant, place] : changed_after_) {
       if (!is_at_or_below(pointer, fault.pointer) && !is_at_or_below(fault.pointer, pointer)) continue;
-      fault.found += fmt::format(" (over what variant {} sets)", describe_value(variant));
+      fault.whose = fmt::format("over what variant {} sets", describe_value(variant));
       if (fault.remedy.empty())
         fault.remedy = fmt::format("here it is {}; set it so in the variants that have it", place);
       return;
@@ -423,13 +515,31 @@ class Expansion {
   static void tell_value(const Document& document, Fault& fault) {
     for (const Document::Spread& spread : document.spread)
       if (fault.file == spread.file && is_at_or_below(fault.pointer, spread.place))
-        fault.found += fmt::format(" (with {} {})", spread.list, describe_value(spread.value));
+        fault.whose += fmt::format("{}with {} {}", fault.whose.empty() ? "" : ", ", spread.list, describe_value(spread.value));
   }
 
+  /// Each fault once. One that several variants or values share is told of the first, with how many there are.
   void add(const std::vector<Fault>& faults) {
-    for (const Fault& fault : faults)
-      if (faults_.size() < kMaxFaults && std::find(faults_.begin(), faults_.end(), fault) == faults_.end())
-        faults_.push_back(fault);
+    for (const Fault& fault : faults) {
+      const auto known = std::find_if(faults_.begin(), faults_.end(), [&](const Fault& one) {
+        return one.file == fault.file && one.pointer == fault.pointer && one.found == fault.found &&
+               one.allowed == fault.allowed && (one.remedy == fault.remedy || !fault.whose.empty());
+      });
+      if (known == faults_.end() && faults_.size() < kMaxFaults) faults_.push_back(fault);
+      if (known != faults_.end() && !fault.whose.empty()) sharing_[to_string(*known)].insert(fault.whose);
+    }
+  }
+
+  /// Faults as they are told.
+  [[nodiscard]] std::vector<Fault> told(std::vector<Fault> faults) const {
+    for (Fault& fault : faults) {
+      if (fault.whose.empty()) continue;
+      const auto sharing = sharing_.find(to_string(fault));
+      const std::size_t others = sharing == sharing_.end() ? 0 : sharing->second.size() - sharing->second.count(fault.whose);
+      fault.found += fmt::format(" ({}{})", fault.whose, others > 0 ? fmt::format(", the first of {}", others + 1) : "");
+      fault.whose.clear();
+    }
+    return faults;
   }
 
   [[nodiscard]] bool full() const { return full_ || faults_.size() >= kMaxFaults; }
@@ -481,6 +591,7 @@ class Expansion {
   Study study_;
   std::vector<SeenAxis> seen_;
   std::vector<Fault> faults_;
+  std::map<std::string, std::set<std::string>> sharing_;  ///< whose else each fault is, by its text
   LeftOut left_out_;
   UnusedFields unused_;
   std::size_t points_ = 0;

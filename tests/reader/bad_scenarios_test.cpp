@@ -391,3 +391,53 @@ TEST_CASE("variants count towards the largest study") {
   const auto faults = faults_of([&] { parse_study(text, "s.json", {}, default_library(), 29); });
   CHECK(has(faults, "s.json", "/cluster/workers", "a study of 30 points or more"));
 }
+
+TEST_CASE("the points of all variants are counted before any is made") {
+  // 10 variants of 10^6 points, and one axis inside another: 1,001 groups of 1,000 workers are 1,001,000 points.
+  Json variants = Json::array(), workers = Json::array(), clusters = Json::array();
+  for (int i = 1; i <= 1000; ++i) workers.push_back(i);
+  for (int i = 0; i < 10; ++i) variants.push_back(Json{{"name", fmt::format("v{}", i)}, {"set", Json::object()}});
+  for (int i = 0; i < 1001; ++i)
+    clusters.push_back(Json{{"workers", workers}, {"link", {{"bandwidth", fmt::format("{}Mbps", i + 1)}}}});
+  std::vector<Fault> faults;
+  CHECK(seconds([&] {
+          faults = faults_of_text(
+              good_scenario({{"/variants", variants}, {"/cluster/workers", workers}, {"/workload/batch", workers}}));
+        }) < 1);
+  INFO(list(faults));
+  CHECK(has(faults, "bad.json", "/workload/batch", "a study of 2e+06 points or more"));
+  CHECK(seconds([&] { faults = faults_of_text(good_scenario({{"/cluster", clusters}})); }) < 2);
+  INFO(list(faults));
+  CHECK(faults.size() == 1);
+  CHECK(has(faults, "bad.json", "/cluster", "a study of 1.001e+06 points or more"));
+}
+
+TEST_CASE("a fault that many variants share is told once") {
+  Json variants = Json::array();
+  for (int i = 0; i < 105; ++i)
+    variants.push_back(Json{{"name", fmt::format("v{}", i)}, {"set", {{"/strategy", {{"kind", "all-reduce"}}}}}});
+  const auto faults = faults_of_text(good_scenario({{"/variants", variants}}), {"/strategy/bogus=1"});
+  INFO(list(faults));
+  CHECK(faults.size() == 1);
+  CHECK(has(faults, "--set", "/strategy/bogus", "(over what variant \"v0\" sets, the first of 105)"));
+}
+
+TEST_CASE("ten thousand variants, phases or tensors are read in two seconds each") {
+  constexpr int kMany = 10000;
+  Json variants = Json::array(), phases = Json::array(), tensors = Json::array();
+  for (int i = 0; i < kMany; ++i) {
+    variants.push_back(Json{{"name", fmt::format("v{}", i)}, {"set", {{"/cluster/workers", 1 + i}}}});
+    phases.push_back(Json{{"name", fmt::format("p{}", i)}, {"epochs", 1}, {"set", {{"/cluster/link/latency", "5us"}}}});
+    tensors.push_back(Json{{"name", fmt::format("t{}", i)}, {"elements", 1 + i}, {"gap", "1us"}});
+  }
+  const auto read = [](const std::string& text) { return parse_study(text, "s.json", {}, default_library()); };
+  const std::pair<const char*, std::string> documents[] = {
+      {"variants", good_scenario({{"/variants", variants}})},
+      {"phases", good_scenario({{"/run", Json{{"samples", 1000}, {"phases", phases}}}})},
+      {"tensors", good_scenario({{"/workload/gradients", tensors}})}};
+  for (const auto& [what, text] : documents) {
+    const double took = seconds([&, &text = text] { CHECK(!read(text).points.empty()); });
+    INFO(what << ": " << took << " s");
+    CHECK(took < 2);
+  }
+}
