@@ -1,9 +1,10 @@
 // Where and when a compressor's kernels run.
 #pragma once
 
+#include <optional>
+
 #include "models/part/describe.hpp"
 #include "models/part/profile.hpp"
-#include "models/part/shared_optional.hpp"
 
 namespace stepcast {
 
@@ -21,7 +22,7 @@ struct Choices<GpuSharing> {
 };
 
 struct CodecSettings {
-  SharedOptional<DeviceProfile> device;
+  std::optional<DeviceProfile> device;
   double slowdown = 1;
   bool overlap = true;
   GpuSharing sharing = GpuSharing::serial;

@@ -38,7 +38,6 @@ std::string to_string(const Fault& fault) {
   if (!fault.pointer.empty() || !option)
     text += fmt::format("{}: ", fault.pointer.empty() ? "(whole document)" : fault.pointer);
   text += "found " + fault.found;
-  if (!fault.whose.empty()) text += fmt::format(" ({})", fault.whose);
   if (!fault.allowed.empty()) text += "; allowed: " + fault.allowed;
   if (!fault.remedy.empty()) text += "; " + fault.remedy;
   return text;

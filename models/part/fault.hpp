@@ -16,7 +16,6 @@ struct Fault {
   std::string found;
   std::string allowed;
   std::string remedy;  ///< may be empty
-  std::string whose{};  ///< which of several that may share it: "over what variant "A" sets"; may be empty
 
   bool operator==(const Fault&) const = default;
 };

@@ -163,7 +163,7 @@ void read_quantity(const Json& json, const std::string& pointer, Q& target, cons
     if (!admits(limits, value.si()))
       faults.push_back({"", pointer, describe_value(json),
                         fmt::format("a {} {}{}", dimension_name<Q>(), to_string(limits),
-                                    limits.max || limits.min.value_or(0) != 0 ? fmt::format(" {}", si_unit<Q>()) : ""),
+                                    limits.max ? fmt::format(" {}", si_unit<Q>()) : ""),
                         ""});
     else if (!is_sane(value.si()))
       faults.push_back(

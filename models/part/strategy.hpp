@@ -403,7 +403,7 @@ struct CollectiveBenchmark {
   template <class V>
   static void describe(V& v, CollectiveBenchmark& x) {
     v.optional("operation", x.operation, "which collective");
-    v.required("size", x.size, "n: bytes of the whole buffer (all-gather: of the gathered result)", at_least(1));
+    v.required("size", x.size, "n: bytes of the whole buffer (all-gather: of the gathered result)", positive);
     v.optional("collective", x.collective, "its algorithm");
   }
   bool operator==(const CollectiveBenchmark&) const = default;

@@ -225,6 +225,7 @@ class Checker {
   void check_strategy(const GossipStrategy&) {}
   void check_strategy(const CollectiveBenchmark& x) {
     collective(x.collective, x.operation);
+    if (x.size < 1_B) return fault("/strategy/size", exact_text(x.size), "a size of at least 1 B");
     if (const auto segments = x.collective.pipeline_segments.value; segments && *segments > x.size.si())
       fault("/strategy/collective/pipeline_segments", fmt::format("{} segments for {}", *segments, exact_text(x.size)),
             "at most one segment per byte of the buffer");

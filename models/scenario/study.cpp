@@ -124,6 +124,7 @@ class Expansion {
     if (variants.empty()) few = count(document);
     for (std::size_t i = 0; i < variants.size() && few; ++i) few = count(varied(document, variants[i], i, overrides));
     faults_ = faults;
+    sharing_.clear();
     changed_after_.clear();
     if (few) study_.points.reserve(static_cast<std::size_t>(points));
     if (few || wanted_) return true;
@@ -137,31 +138,31 @@ class Expansion {
     double points = 1;
     for (const std::string& axis : scenario_axes(document.json)) {
       const Json::json_pointer pointer(axis);
-      const Json& values = document.json[pointer];
-      const auto plain = std::count_if(values.begin(), values.end(),
-                                       [&](const Json& value) { return !may_hold_axes(value, axis); });
-      if (static_cast<std::size_t>(plain) == values.size()) {
-        points *= std::max<double>(1, static_cast<double>(values.size()));
+      const auto is_plain = [&](const Json& value) { return !may_hold_axes(value, axis); };
+      const Json& list = document.json[pointer];
+      if (std::all_of(list.begin(), list.end(), is_plain)) {
+        points *= std::max<double>(1, static_cast<double>(list.size()));
         continue;
       }
-      double below = 0;
+      const Json values = std::move(document.json[pointer]);  // not to be copied with every value's document
+      const auto plain = std::count_if(values.begin(), values.end(), is_plain);
+      double below = plain > 0 ? static_cast<double>(plain) * count_points(document) : 0;
       for (std::size_t i = 0; i < values.size() && below <= static_cast<double>(max_points_); ++i) {
-        if (!may_hold_axes(values[i], axis)) continue;
+        if (is_plain(values[i])) continue;
         Document copy = taken(document, axis, i, values[i]);
         resolve(copy);
         if (copy.json[pointer].is_array()) copy.json[pointer] = nullptr;  // a fault, told where points are made
         below += count_points(std::move(copy));
       }
-      if (plain == 0) return below;
-      document.json[pointer] = nullptr;
-      return below + static_cast<double>(plain) * count_points(std::move(document));
+      return below;
     }
     return points;
   }
 
   /// Whether there may be lists in a value of an axis, or in a file that it names.
   static bool may_hold_axes(const Json& value, const std::string& axis) {
-    if (value.is_string()) return axis.find('/', 1) == std::string::npos || axis == "/codec/device";
+    if (value.is_string())
+      return axis.find('/', 1) == std::string::npos || axis == "/codec/device" || axis.ends_with("/kind");
     if (!value.is_structured()) return false;
     return (value.is_object() && value.contains("from")) ||
            std::any_of(value.begin(), value.end(), [](const Json& inside) {
@@ -486,7 +487,7 @@ class Expansion {
 
   /// Faults whose pointers are the document's, where they were written, less those that follow from faults already
   /// reported.
-  std::vector<Fault> located(const Document& document, std::vector<Fault> faults) const {
+  std::vector<Fault> located(const Document& document, std::vector<Fault> faults) {
     std::erase_if(faults, [&](const Fault& fault) {
       return fault.file.empty() &&
              std::any_of(document.given_up.begin(), document.given_up.end(),
@@ -494,8 +495,11 @@ class Expansion {
     });
     for (Fault& fault : faults) {
       fault = locate(document, std::move(fault));
+      const Fault bare = fault;
       if (fault.file == "--set") tell_variant(fault);
       tell_value(document, fault);
+      if (fault.found.size() > bare.found.size())
+        whose_[to_string(fault)] = {to_string(bare), fault.found.substr(bare.found.size())};
     }
     return faults;
   }
@@ -504,7 +508,7 @@ class Expansion {
   void tell_variant(Fault& fault) const {
     for (const auto& [pointer, variant, place] : changed_after_) {
       if (!is_at_or_below(pointer, fault.pointer) && !is_at_or_below(fault.pointer, pointer)) continue;
-      fault.whose = fmt::format("over what variant {} sets", describe_value(variant));
+      fault.found += fmt::format(" (over what variant {} sets)", describe_value(variant));
       if (fault.remedy.empty())
         fault.remedy = fmt::format("here it is {}; set it so in the variants that have it", place);
       return;
@@ -515,29 +519,30 @@ class Expansion {
   static void tell_value(const Document& document, Fault& fault) {
     for (const Document::Spread& spread : document.spread)
       if (fault.file == spread.file && is_at_or_below(fault.pointer, spread.place))
-        fault.whose += fmt::format("{}with {} {}", fault.whose.empty() ? "" : ", ", spread.list, describe_value(spread.value));
+        fault.found += fmt::format(" (with {} {})", spread.list, describe_value(spread.value));
   }
 
   /// Each fault once. One that several variants or values share is told of the first, with how many there are.
   void add(const std::vector<Fault>& faults) {
     for (const Fault& fault : faults) {
-      const auto known = std::find_if(faults_.begin(), faults_.end(), [&](const Fault& one) {
-        return one.file == fault.file && one.pointer == fault.pointer && one.found == fault.found &&
-               one.allowed == fault.allowed && (one.remedy == fault.remedy || !fault.whose.empty());
-      });
-      if (known == faults_.end() && faults_.size() < kMaxFaults) faults_.push_back(fault);
-      if (known != faults_.end() && !fault.whose.empty()) sharing_[to_string(*known)].insert(fault.whose);
+      const auto own = whose_.find(to_string(fault));
+      if (own != whose_.end()) {
+        auto [shared, is_first] = sharing_.try_emplace(own->second.first, fault, std::set<std::string>{});
+        shared->second.second.insert(own->second.second);
+        if (!is_first) continue;
+      }
+      if (faults_.size() < kMaxFaults && std::find(faults_.begin(), faults_.end(), fault) == faults_.end())
+        faults_.push_back(fault);
     }
   }
 
-  /// Faults as they are told.
+  /// Faults with how many share each.
   [[nodiscard]] std::vector<Fault> told(std::vector<Fault> faults) const {
-    for (Fault& fault : faults) {
-      if (fault.whose.empty()) continue;
-      const auto sharing = sharing_.find(to_string(fault));
-      const std::size_t others = sharing == sharing_.end() ? 0 : sharing->second.size() - sharing->second.count(fault.whose);
-      fault.found += fmt::format(" ({}{})", fault.whose, others > 0 ? fmt::format(", the first of {}", others + 1) : "");
-      fault.whose.clear();
+    for (const auto& [text, shared] : sharing_) {
+      const auto first = std::find(faults.begin(), faults.end(), shared.first);
+      if (first == faults.end() || shared.second.size() < 2) continue;
+      first->found.pop_back();  // ")"
+      first->found += fmt::format(", the first of {})", shared.second.size());
     }
     return faults;
   }
@@ -591,7 +596,10 @@ class Expansion {
   Study study_;
   std::vector<SeenAxis> seen_;
   std::vector<Fault> faults_;
-  std::map<std::string, std::set<std::string>> sharing_;  ///< whose else each fault is, by its text
+  /// Of a fault that is told with its variant or value, by its text: the text without them, and whose it is.
+  std::map<std::string, std::pair<std::string, std::string>> whose_;
+  /// The first of those that are alike without them, by that text, and whose they all are.
+  std::map<std::string, std::pair<Fault, std::set<std::string>>> sharing_;
   LeftOut left_out_;
   UnusedFields unused_;
   std::size_t points_ = 0;

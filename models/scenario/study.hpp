@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "models/part/shared_optional.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/scenario.hpp"
 
@@ -31,7 +30,7 @@ struct StudyPoint {
   std::vector<Coordinate> coordinates;
   Scenario scenario;
   std::vector<Scenario> phases;      ///< of the scenario's run, in order
-  SharedOptional<Scenario> baseline;  ///< the scenario that this point's speedup is against
+  std::optional<Scenario> baseline;  ///< the scenario that this point's speedup is against
   std::vector<Scenario> baseline_phases;
   std::vector<std::string> notes;  ///< on what its document writes without effect
 };

@@ -18,7 +18,7 @@ constexpr std::size_t kMostShards = 1000000;
 /// come first, and stand in the place of a column of their name.
 std::vector<Column> columns_named(const std::vector<std::string>& names) {
   Report report;
-  for (std::size_t axes = 0; axes < names.size(); ++axes) {
+  for (std::size_t axes = 0; axes < std::min(names.size(), kMaxAxes + 1); ++axes) {
     std::vector<Column> columns = report_columns(report);
     if (std::equal(columns.begin(), columns.end(), names.begin(), std::prev(names.end()),
                    [](const Column& column, const std::string& name) { return column.name == name; }))

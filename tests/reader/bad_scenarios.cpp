@@ -1278,7 +1278,7 @@ void add_hostile(std::vector<BadScenario>& rows) {
           {"an index with a zero before it", good_scenario(), "/workload/gradients/00/elements", "the index 00",
            "a number without zeros before it", "", false, {"/workload/gradients/00/elements=5"}},
           {"a buffer below a byte", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "1e-30B"})")}}),
-           "/strategy/size", "1e-30B", "of at least 1 B"},
+           "/strategy/size", "1e-30B", "a size of at least 1 B"},
           {"more segments than a buffer has bytes",
            good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "20B", "collective":
               {"algorithm": "double-binary-tree", "pipeline_segments": 1024}})")}}),
