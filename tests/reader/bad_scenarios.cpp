@@ -1252,9 +1252,9 @@ void add_overrides(std::vector<BadScenario>& rows) {
 /// What was once accepted without a word, or ended in a crash.
 void add_hostile(std::vector<BadScenario>& rows) {
   const auto run = [](const char* fields) {
-    Json run = json(R"({"samples": 1000, "phases": [{"name": "p", "epochs": 2}]})");
-    run.update(json(fields));
-    return good_scenario({{"/run", run}});
+    Json whole = json(R"({"samples": 1000, "phases": [{"name": "p", "epochs": 2}]})");
+    whole.update(json(fields));
+    return good_scenario({{"/run", whole}});
   };
   const auto target = [&](const char* methods) {
     Json whole = {{"target", {{"metric", "90 %"}, {"methods", json(methods)}}}};
