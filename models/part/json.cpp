@@ -145,6 +145,9 @@ Json parse_json(std::string_view text, const std::string& file) {
   Watch watch(file);
   try {
     Json document = Json::parse(text.begin(), text.end(), std::ref(watch));
+    // The parser takes a NUL for the end of the text, whatever follows it.
+    if (const auto nul = text.find('\0'); nul != std::string_view::npos)
+      throw ScenarioError({malformed(text, nul + 1, file, "a NUL byte")});
     auto faults = std::move(watch).faults();
     if (!faults.empty()) throw ScenarioError(std::move(faults));
     return document;

@@ -38,28 +38,43 @@ std::string describe(const RunReport& run) {
 
 }  // namespace
 
+bool Column::holds(const Cell& value) const {
+  if (std::holds_alternative<std::monostate>(value)) return true;
+  switch (kind) {
+    case CellKind::truth: return std::holds_alternative<bool>(value);
+    case CellKind::count: return std::holds_alternative<std::int64_t>(value);
+    case CellKind::number: return std::holds_alternative<double>(value) || std::holds_alternative<std::int64_t>(value);
+    case CellKind::text: return std::holds_alternative<std::string>(value);
+    case CellKind::texts: return std::holds_alternative<std::vector<std::string>>(value);
+  }
+  return false;
+}
+
 std::vector<Column> report_columns(const Report& report) {
   std::vector<Column> columns;
   for (const std::string& axis : report.axes)
-    columns.push_back({axis, "axis of the study", [axis](const PointReport& p) -> Cell {
+    columns.push_back({axis, "axis of the study",
+                       [axis](const PointReport& p) -> Cell {
                          for (const Coordinate& c : p.coordinates)
                            if (c.axis == axis) return c.value;
                          return {};
-                       }});
-  const auto add = [&](std::string name, std::string meaning, std::function<Cell(const PointReport&)> cell) {
+                       },
+                       CellKind::text});
+  const auto add = [&](std::string name, std::string meaning, std::function<Cell(const PointReport&)> cell,
+                       CellKind kind = CellKind::number) {
     for (const std::string& axis : report.axes)
       if (axis == name) return;  // an axis already says it
-    columns.push_back({std::move(name), std::move(meaning), std::move(cell)});
+    columns.push_back({std::move(name), std::move(meaning), std::move(cell), kind});
   };
   using P = const PointReport&;
-  add("workers", "number of workers", [](P p) { return Cell(std::int64_t{p.workers}); });
-  add("strategy", "how gradients are exchanged", [](P p) { return Cell(p.strategy); });
+  add("workers", "number of workers", [](P p) { return Cell(std::int64_t{p.workers}); }, CellKind::count);
+  add("strategy", "how gradients are exchanged", [](P p) { return Cell(p.strategy); }, CellKind::text);
   add("collective_algorithm", "algorithm of its collectives, with parameters that were decided",
-      [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); });
-  add("compressor", "how gradients are compressed", [](P p) { return Cell(p.compressor); });
-  add("batch", "samples of a worker's pass", [](P p) { return p.batch > 0 ? Cell(p.batch) : Cell(); });
+      [](P p) { return p.algorithm.empty() ? Cell() : Cell(p.algorithm); }, CellKind::text);
+  add("compressor", "how gradients are compressed", [](P p) { return Cell(p.compressor); }, CellKind::text);
+  add("batch", "samples of a worker's pass", [](P p) { return p.batch > 0 ? Cell(p.batch) : Cell(); }, CellKind::count);
   add("accumulation", "passes of a worker in a step",
-      [](P p) { return p.accumulation > 0 ? Cell(std::int64_t{p.accumulation}) : Cell(); });
+      [](P p) { return p.accumulation > 0 ? Cell(std::int64_t{p.accumulation}) : Cell(); }, CellKind::count);
   add("step_time_s", "steady-state time per step", [](P p) { return si(p.answers.shown().step); });
   add("step_time_low_s", "step time with all the profile's times at the fast end of their spread",
       [](P p) { return p.band ? si(p.band->low) : Cell(); });
@@ -94,7 +109,7 @@ std::vector<Column> report_columns(const Report& report) {
       "both, where both are known; workspaces and a communication library's buffers are not counted",
       [](P p) { return p.memory && p.memory->activations ? si(p.memory->total()) : Cell(); });
   add("lacks_memory", "whether what is known of that is more than the device has",
-      [](P p) { return p.memory_share ? Cell(*p.memory_share > 1) : Cell(); });
+      [](P p) { return p.memory_share ? Cell(*p.memory_share > 1) : Cell(); }, CellKind::truth);
   add("algbw_B_per_s", "n over the time the exchange takes alone (by the equations, unless the step is nothing else)",
       [](P p) { return si(p.algbw); });
   add("busbw_B_per_s", "algbw times nccl-tests' bus factor", [](P p) { return si(p.busbw); });
@@ -109,8 +124,9 @@ std::vector<Column> report_columns(const Report& report) {
       [](P p) { return si(p.bound.reduction); });
   add("bound_gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
   add("bound_gap_is_large", "whether the step takes more than twice its bound: is the scenario as meant?",
-      [](P p) { return Cell(p.gap > kLargeGap - 1.0); });
-  add("evaluator", "who answered: equations, replay, or both", [](P p) { return Cell(std::string(evaluators_of(p.answers))); });
+      [](P p) { return Cell(p.gap > kLargeGap - 1.0); }, CellKind::truth);
+  add("evaluator", "who answered: equations, replay, or both",
+      [](P p) { return Cell(std::string(evaluators_of(p.answers))); }, CellKind::text);
   add("equations_step_time_s", "the equations' answer",
       [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });
   add("replay_step_time_s", "the replay's answer",
@@ -122,11 +138,11 @@ std::vector<Column> report_columns(const Report& report) {
   add("run_speedup", "run: the baseline's run time over this one's",
       [](P p) { return p.run ? number(p.run->speedup) : Cell(); });
   add("run_phases", "run: its phases, epochs x steps x step time",
-      [](P p) { return p.run ? Cell(describe(*p.run)) : Cell(); });
+      [](P p) { return p.run ? Cell(describe(*p.run)) : Cell(); }, CellKind::text);
   add("time_to_target_s", "run: until the epochs have passed that the method was seen to need",
       [](P p) { return p.run ? si(p.run->to_target) : Cell(); });
   add("run_target", "run: what is reached then, and by what evidence",
-      [](P p) { return p.run && !p.run->target.empty() ? Cell(p.run->target) : Cell(); });
+      [](P p) { return p.run && !p.run->target.empty() ? Cell(p.run->target) : Cell(); }, CellKind::text);
   add("step_time_p5_s", "jitter: 5th percentile of the step time",
       [](P p) { return spread(p, [](const Distribution& d) { return d.p5; }); });
   add("step_time_p50_s", "jitter: median of the step time",
@@ -136,12 +152,12 @@ std::vector<Column> report_columns(const Report& report) {
   add("step_time_p99_s", "jitter: 99th percentile of the step time",
       [](P p) { return spread(p, [](const Distribution& d) { return d.p99; }); });
   add("replay_fidelity", "replay: folded to what, or full and why",
-      [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); });
+      [](P p) { return p.answers.replay ? Cell(p.answers.replay->fidelity) : Cell(); }, CellKind::text);
   add("steady_state", "how the evaluator knows that the state is steady",
-      [](P p) { return Cell(p.answers.shown().steady_state); });
+      [](P p) { return Cell(p.answers.shown().steady_state); }, CellKind::text);
   add("critical_cycle", "equations: tasks that determine the step time",
-      [](P p) { return p.answers.equations ? Cell(join(p.answers.equations->critical, " > ")) : Cell(); });
-  add("notes", "what to know before trusting the number", [](P p) { return p.notes.empty() ? Cell() : Cell(p.notes); });
+      [](P p) { return p.answers.equations ? Cell(join(p.answers.equations->critical, " > ")) : Cell(); }, CellKind::text);
+  add("notes", "what to know before trusting the number", [](P p) { return p.notes.empty() ? Cell() : Cell(p.notes); }, CellKind::texts);
   return columns;
 }
 

@@ -25,7 +25,7 @@ class Checker {
   void run() {
     const std::size_t before = faults_.size();
     workload();
-    if (s_.codec.device) check_kernels(*s_.codec.device, "/codec/device", faults_);
+    if (s_.codec.device) check_rates(*s_.codec.device, "/codec/device", faults_);
     topology();
     groups();
     protocols();
@@ -170,6 +170,9 @@ class Checker {
   }
   void check_strategy(const PipelinedStrategy& x) {
     collective(x.collective, Operation::all_reduce);
+    if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.segments > bytes)
+      fault("/strategy/segments", fmt::format("{} segments for {} bytes of gradient", x.segments, bytes),
+            "at most one segment per gradient byte");
     // The start-up of K steps in flight takes a few times K steps to die away.
     const int needed = x.warmup_steps + 4 * (x.width + 1);
     if (asks_replay(s_.evaluation.evaluator) && s_.evaluation.max_steps < needed)
@@ -223,7 +226,13 @@ class Checker {
   }
   void check_strategy(const LocalSgdStrategy& x) { collective(x.collective, Operation::all_reduce); }
   void check_strategy(const GossipStrategy&) {}
-  void check_strategy(const CollectiveBenchmark& x) { collective(x.collective, x.operation); }
+  void check_strategy(const CollectiveBenchmark& x) {
+    collective(x.collective, x.operation);
+    if (x.size < 1_B) return fault("/strategy/size", exact_text(x.size), "a size of at least 1 B");
+    if (const auto segments = x.collective.pipeline_segments.value; segments && *segments > x.size.si())
+      fault("/strategy/collective/pipeline_segments", fmt::format("{} segments for {}", *segments, exact_text(x.size)),
+            "at most one segment per byte of the buffer");
+  }
   void check_strategy(const ParameterServerStrategy& x) {
     check_exchange(x.exchange, "/strategy/exchange");
     if (x.placement == ServerPlacement::co_located && x.shards > s_.cluster.workers)
@@ -252,12 +261,45 @@ class Checker {
         fault(fmt::format("/run/phases/{}/name", i), describe_value(phase.name) + " a second time", "each name once");
     }
     if (!s_.run->target) return;
+    target(*s_.run->target);
+  }
+
+  /// Names of the variants of the network that a phase may train; none where a phase brings a network of its own.
+  [[nodiscard]] std::vector<std::string> network_variants() const {
+    if (!s_.workload) return {};
+    std::vector<std::string> names{"vanilla"};
+    for (const WorkloadVariant& variant : s_.workload->variants) names.push_back(variant.name);
+    if (s_.workload->variant) names.push_back(s_.workload->variant->name);
+    for (const TrainingPhase& phase : s_.run->phases)
+      for (const auto& [pointer, value] : phase.set.items()) {
+        const bool by_name = pointer == "/workload/variant" && (value.is_string() || value.is_null());
+        if (pointer == "/workload" || pointer == "/workload/from" ||
+            (pointer.starts_with("/workload/variant") && !by_name))
+          return {};
+      }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+  }
+
+  void target(const AccuracyTarget& target) {
     const auto kinds = kinds_of<Compressor>();
-    for (std::size_t i = 0; i < s_.run->target->methods.size(); ++i)
-      if (const std::string& kind = s_.run->target->methods[i].compressor;
-          std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-        fault(fmt::format("/run/target/methods/{}/compressor", i), describe_value(kind),
-              fmt::format("{}", fmt::join(kinds, ", ")));
+    const std::vector<std::string> variants = network_variants();
+    std::set<std::pair<std::string, std::optional<std::string>>> known;
+    for (std::size_t i = 0; i < target.methods.size(); ++i) {
+      const EpochsToTarget& method = target.methods[i];
+      const std::string at = fmt::format("/run/target/methods/{}", i);
+      if (std::find(kinds.begin(), kinds.end(), method.compressor) == kinds.end())
+        fault(at + "/compressor", describe_value(method.compressor), fmt::format("{}", fmt::join(kinds, ", ")));
+      if (method.variant && !variants.empty() &&
+          std::find(variants.begin(), variants.end(), *method.variant) == variants.end())
+        fault(at + "/variant", describe_value(*method.variant),
+              fmt::format("null, or a variant of the workload: {}", fmt::join(variants, ", ")));
+      if (!known.emplace(method.compressor, method.variant).second)
+        fault(at, fmt::format("the epochs of {}{} a second time", describe_value(method.compressor),
+                              method.variant ? " with variant " + describe_value(*method.variant) : ""),
+              "each method once", "remove one of the two");
+    }
   }
 
   void evaluation() {

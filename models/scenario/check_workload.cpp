@@ -1,6 +1,8 @@
 #include "models/scenario/check_workload.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -62,11 +64,9 @@ class Checker {
       else fault("/workload", "both layers and gradients", "exactly one of the two");
       return;
     }
-    for (std::size_t i = 0; i < w.gradients.size(); ++i)
-      check_dims(w.gradients[i], fmt::format("/workload/gradients/{}", i));
+    check_tensors(w.gradients, "/workload/gradients");
     for (std::size_t l = 0; l < w.layers.size(); ++l)
-      for (std::size_t i = 0; i < w.layers[l].gradients.size(); ++i)
-        check_dims(w.layers[l].gradients[i], fmt::format("/workload/layers/{}/gradients/{}", l, i));
+      check_tensors(w.layers[l].gradients, fmt::format("/workload/layers/{}/gradients", l));
     std::int64_t elements = 0;
     std::size_t gaps = 0;
     const auto count = [&](const GradientTensor& g) {
@@ -103,6 +103,17 @@ class Checker {
  private:
   void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
+  }
+
+  void check_tensors(const std::vector<GradientTensor>& tensors, const std::string& pointer) {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < tensors.size() && faults_.size() < kMaxFaults; ++i) {
+      const std::string at = fmt::format("{}/{}", pointer, i);
+      if (!names.insert(tensors[i].name).second)
+        fault(at + "/name", fmt::format("\"{}\" a second time", shorten(tensors[i].name)),
+              "a name of its own for each tensor of a list", "remove one of the two, or rename it");
+      check_dims(tensors[i], at);
+    }
   }
 
   void check_dims(const GradientTensor& tensor, const std::string& pointer) {

@@ -186,7 +186,7 @@ bool is_utf8(const std::string& text) {
 }
 
 bool is_index(std::string_view token) {
-  return !token.empty() && token.size() < 7 &&
+  return !token.empty() && token.size() < 7 && (token.size() == 1 || token.front() != '0') &&
          std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -367,14 +367,21 @@ Json default_strategy_with(const std::string& field) {
 
 bool is_workload(std::string_view pointer) { return pointer.starts_with("/workload") && is_part(pointer); }
 
+/// Bytes of a pointer that a fault shows.
+constexpr std::size_t kShownPointer = 400;
+
 /// Writes a change into a document, from place to place.
 class Writing {
  public:
   Writing(const Override& change, Document& document) : change_(change), document_(document) {
     if (change.pointer.empty()) throw fault("an empty pointer");
     const auto tokens = tokens_of(change.pointer);
-    if (!tokens) throw fault(fmt::format("the malformed pointer \"{}\"", change.pointer));
+    if (!tokens) throw fault(fmt::format("the malformed pointer \"{}\"", shorten(change.pointer, kShownPointer)));
     tokens_ = *tokens;
+    if (tokens_.size() > static_cast<std::size_t>(kMaxDepth))
+      throw ScenarioError({{change.file, shorten(change.place, kShownPointer),
+                            fmt::format("a pointer of {} levels", tokens_.size()),
+                            fmt::format("at most {} levels", kMaxDepth), ""}});
   }
 
   void write() { write(document_.json, "", tokens_, ""); }
@@ -389,6 +396,9 @@ class Writing {
     if (value.is_string() && may_be_reference(here)) value = Json::object({{"from", value}});
     if (is_workload(here) && std::find(std::begin(kTimedFor), std::end(kTimedFor), token) != std::end(kTimedFor))
       keep_timing(value, token, change_.value);
+    if (value.is_array() && is_padded(token))
+      throw fault(fmt::format("the index {} in \"{}\"", shorten(token), shorten(change_.pointer, kShownPointer)),
+                  "a number without zeros before it (RFC 6901)");
     if (value.is_array() && !is_index(token) && is_axis(here)) {
       document_.spread.push_back({change_.file, change_.place, here});
       for (std::size_t i = 0; i < value.size(); ++i) write(value[i], pointer_to(here, i), tokens, made);
@@ -401,7 +411,7 @@ class Writing {
     if (value.is_array() && is_index(token) && std::stoul(token) < value.size())
       return write(value[std::stoul(token)], below, tokens.subspan(1), std::move(made));
     if (value.is_object() || value.is_null()) return write(value[token], below, tokens.subspan(1), std::move(made));
-    throw fault(fmt::format("\"{}\", where {} is {}", change_.pointer, here.empty() ? "the document" : here,
+    throw fault(fmt::format("\"{}\", where {} is {}", shorten(change_.pointer, kShownPointer), here.empty() ? "the document" : here,
                             describe_value(value)));
   }
 
@@ -419,9 +429,14 @@ class Writing {
     return std::find(axes.begin(), axes.end(), pointer) != axes.end();
   }
 
-  [[nodiscard]] ScenarioError fault(const std::string& found) const {
-    return ScenarioError(
-        {{change_.file, change_.place, found, "the JSON pointer of a field, such as /cluster/workers", ""}});
+  /// "00", which counts nothing.
+  static bool is_padded(const std::string& token) {
+    return token.size() > 1 && token.front() == '0' && token.find_first_not_of("0123456789") == std::string::npos;
+  }
+
+  [[nodiscard]] ScenarioError fault(
+      const std::string& found, const std::string& allowed = "the JSON pointer of a field, such as /cluster/workers") const {
+    return ScenarioError({{change_.file, shorten(change_.place, kShownPointer), found, allowed, ""}});
   }
 
   const Override& change_;

@@ -34,16 +34,16 @@ class Expansion {
     apply(overrides, document);
     study_.source = document.json.dump() + "\n";
     resolve(document);
-    if (document.json.is_object()) expand_variants(document, overrides);
+    const std::string file = document.origins.file_of("");
+    if (document.json.is_object()) expand_variants(std::move(document), overrides);
     else if (document.given_up.empty()) add_fault(document, "", describe_value(document.json), "an object");
     if (study_.points.empty()) add(left_out_.faults());
-    const std::string file = document.origins.file_of("");
     if (faults_.size() >= kMaxFaults)
       faults_.push_back({file, "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
     else if (refused_ > 0 && refused_ < points_)
       faults_.push_back({file, "", fmt::format("{} of {} points whose parts do not go together", refused_, points_),
                          "none", "--set /impossible=leave-out answers the others"});
-    if (!faults_.empty()) throw ScenarioError(std::move(faults_));
+    if (!faults_.empty()) throw ScenarioError(told(std::move(faults_)));
     for (std::string& note : left_out_.notes(points_)) study_.notes.push_back(std::move(note));
     unused_.add_notes(study_);
     name_axes();
@@ -75,14 +75,17 @@ class Expansion {
            std::any_of(tokens.begin() + 2, tokens.end(), [](const std::string& token) { return is_index(token); });
   }
 
-  void expand_variants(const Document& document, const std::vector<Override>& overrides) {
+  void expand_variants(Document document, const std::vector<Override>& overrides) {
     std::vector<Fault> faults;
     std::vector<Variant> variants;
-    if (const auto found = document.json.find("variants"); found != document.json.end())
+    if (const auto found = document.json.find("variants"); found != document.json.end()) {
       read_value(*found, "/variants", variants, {}, faults);
+      document.json.erase("variants");  // not to be copied with every variant's document
+    }
     if (faults.empty()) check_variants(variants, faults);
     add(located(document, std::move(faults)));
-    if (variants.empty()) return expand_axes(document, {});
+    if (!are_affordable(document, variants, overrides)) return;
+    if (variants.empty()) return expand_axes(std::move(document), {});
     for (const Override& change : overrides) {
       LostOverride lost = find_lost(change, variants);
       if (lost.fault) add({*lost.fault});
@@ -91,13 +94,89 @@ class Expansion {
     for (std::size_t i = 0; i < variants.size() && !full(); ++i) {
       see("variant", variants[i].name);
       if (!is_wanted({{"variant", variants[i].name}})) continue;
-      Document copy = document;
-      const std::string place = fmt::format("/variants/{}/set", i);
-      apply_set(variants[i].set, place, copy);
-      apply_below(variants[i], place, overrides, copy);
-      expand_axes(std::move(copy), {{"variant", variants[i].name}});
+      expand_axes(varied(document, variants[i], i, overrides), {{"variant", variants[i].name}});
     }
     changed_after_.clear();
+  }
+
+  /// The document with what its i-th variant changes.
+  Document varied(const Document& document, const Variant& variant, std::size_t i,
+                  const std::vector<Override>& overrides) {
+    Document copy = document;
+    const std::string place = fmt::format("/variants/{}/set", i);
+    apply_set(variant.set, place, copy);
+    apply_below(variant, place, overrides, copy);
+    return copy;
+  }
+
+  /// Counts all points before any is made. Where only some are wanted, they are counted as they are made.
+  bool are_affordable(const Document& document, const std::vector<Variant>& variants,
+                      const std::vector<Override>& overrides) {
+    const std::vector<Fault> faults = faults_;  // those met here are met again where points are made
+    double points = 0;
+    std::string at = "/variants";
+    const auto count = [&](Document one) {
+      const auto axes = scenario_axes(one.json);
+      if (!axes.empty()) at = axes.front();
+      points += count_points(std::move(one));
+      return points <= static_cast<double>(max_points_);
+    };
+    bool few = true;
+    if (variants.empty()) few = count(document);
+    for (std::size_t i = 0; i < variants.size() && few; ++i) few = count(varied(document, variants[i], i, overrides));
+    faults_ = faults;
+    sharing_.clear();
+    changed_after_.clear();
+    if (few) study_.points.reserve(static_cast<std::size_t>(points));
+    if (few || wanted_) return true;
+    add_too_many(document, at, points);
+    return false;
+  }
+
+  /// The points that a document's axes make. Values below which there may be further axes are taken one by one, the
+  /// others are alike.
+  double count_points(Document document) {
+    double points = 1;
+    for (const std::string& axis : scenario_axes(document.json)) {
+      const Json::json_pointer pointer(axis);
+      const auto is_plain = [&](const Json& value) { return !may_hold_axes(value, axis); };
+      const Json& list = document.json[pointer];
+      if (std::all_of(list.begin(), list.end(), is_plain)) {
+        points *= std::max<double>(1, static_cast<double>(list.size()));
+        continue;
+      }
+      const Json values = std::move(document.json[pointer]);  // not to be copied with every value's document
+      const auto plain = std::count_if(values.begin(), values.end(), is_plain);
+      double below = plain > 0 ? static_cast<double>(plain) * count_points(document) : 0;
+      for (std::size_t i = 0; i < values.size() && below <= static_cast<double>(max_points_); ++i) {
+        if (is_plain(values[i])) continue;
+        Document copy = taken(document, axis, i, values[i]);
+        resolve(copy);
+        if (copy.json[pointer].is_array()) copy.json[pointer] = nullptr;  // a fault, told where points are made
+        below += count_points(std::move(copy));
+      }
+      return below;
+    }
+    return points;
+  }
+
+  /// Whether there may be lists in a value of an axis, or in a file that it names.
+  static bool may_hold_axes(const Json& value, const std::string& axis) {
+    if (value.is_string())
+      return axis.find('/', 1) == std::string::npos || axis == "/codec/device" || axis.ends_with("/kind");
+    if (!value.is_structured()) return false;
+    return (value.is_object() && value.contains("from")) ||
+           std::any_of(value.begin(), value.end(), [](const Json& inside) {
+             return inside.is_array() || (inside.is_object() && may_hold_axes(inside, "/inside/"));
+           });
+  }
+
+  /// The document with one value of an axis in the list's place.
+  static Document taken(const Document& document, const std::string& axis, std::size_t i, const Json& value) {
+    Document copy = document;
+    copy.json[Json::json_pointer(axis)] = value;
+    copy.origins.move(pointer_to(axis, i), axis);
+    return copy;
   }
 
   /// What a variant sets as a whole, an override of one of its fields changes after it.
@@ -133,6 +212,15 @@ class Expansion {
             (is_at_or_below(target, "/run") || is_at_or_below(target, "/cluster/workers")))
           throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase",
                                 "the JSON pointer of another field: workers and run are the same in all phases", ""}});
+        if (is_at_or_below(pointer, "/run"))
+          for (const char* of_study : {"/name", "/description", "/baseline", "/output", "/impossible"})
+            if (is_at_or_below(target, of_study))
+              throw ScenarioError({{at.file, at.pointer, "a change of " + target + " in a phase",
+                                    "the JSON pointer of a field that a phase can have otherwise",
+                                    "set it for the whole scenario"}});
+        if (is_at_or_below(target, "/from"))
+          throw ScenarioError({{at.file, at.pointer, "a change of the scenario that this one is laid over",
+                                "the JSON pointer of another field", "write \"from\" at the top, or --set /from=NAME"}});
         if (is_at_or_below(target, "/variants"))
           throw ScenarioError(
               {{at.file, at.pointer, "a change of the variants", "the JSON pointer of another field", ""}});
@@ -165,9 +253,7 @@ class Expansion {
       std::vector<Coordinate> extended = coordinates;
       extended.push_back({axis, labels[i]});
       if (!is_wanted(extended)) continue;
-      Document copy = document;
-      copy.json[pointer] = values[i];
-      copy.origins.move(pointer_to(axis, i), axis);
+      Document copy = taken(document, axis, i, values[i]);
       for (Document::Spread& spread : copy.spread)
         if (spread.list == axis) spread.value = labels[i];
       const bool lists_files = values[i].is_object() && values[i].contains("from") && values[i]["from"].is_array();
@@ -237,11 +323,16 @@ class Expansion {
     double points = product(document, axes, false);
     if (are_few(points)) return true;
     if (wanted_ && are_few(points = product(document, axes, true))) return true;
-    add_fault(document, axes.front(),
-              fmt::format("an axis of a study of {:g} points or more", static_cast<double>(points_) + points),
+    add_too_many(document, axes.front(), static_cast<double>(points_) + points);
+    return false;
+  }
+
+  void add_too_many(const Document& document, const std::string& pointer, double points) {
+    add_fault(document, pointer,
+              fmt::format("{} of a study of {:g} points or more", pointer == "/variants" ? "variants" : "an axis",
+                          points),
               fmt::format("at most {} points", max_points_), "split the study");
     full_ = true;
-    return false;
   }
 
   void find_repeated(const Document& document, const std::string& axis, const Json& values) {
@@ -347,10 +438,12 @@ class Expansion {
                                     std::vector<Fault>& impossible) {
     std::vector<Scenario> phases;
     if (!scenario.run) return phases;
+    Document base = document;
+    for (const char* known : {"phases", "target"}) base.json["run"].erase(known);  // not to be copied with every phase
     for (std::size_t i = 0; i < scenario.run->phases.size(); ++i) {
       const TrainingPhase& phase = scenario.run->phases[i];
       const std::string where = fmt::format("phase \"{}\"", phase.name), pointer = fmt::format("/run/phases/{}/set", i);
-      phases.push_back(read_changed(changed(document, phase.set, pointer, where), own, where, impossible));
+      phases.push_back(read_changed(changed(base, phase.set, pointer, where), own, where, impossible));
       phases.back().run.reset();
     }
     return phases;
@@ -395,7 +488,7 @@ class Expansion {
 
   /// Faults whose pointers are the document's, where they were written, less those that follow from faults already
   /// reported.
-  std::vector<Fault> located(const Document& document, std::vector<Fault> faults) const {
+  std::vector<Fault> located(const Document& document, std::vector<Fault> faults) {
     std::erase_if(faults, [&](const Fault& fault) {
       return fault.file.empty() &&
              std::any_of(document.given_up.begin(), document.given_up.end(),
@@ -403,8 +496,11 @@ class Expansion {
     });
     for (Fault& fault : faults) {
       fault = locate(document, std::move(fault));
+      const Fault bare = fault;
       if (fault.file == "--set") tell_variant(fault);
       tell_value(document, fault);
+      if (fault.found.size() > bare.found.size())
+        whose_[to_string(fault)] = {to_string(bare), fault.found.substr(bare.found.size())};
     }
     return faults;
   }
@@ -427,10 +523,29 @@ class Expansion {
         fault.found += fmt::format(" (with {} {})", spread.list, describe_value(spread.value));
   }
 
+  /// Each fault once. One that several variants or values share is told of the first, with how many there are.
   void add(const std::vector<Fault>& faults) {
-    for (const Fault& fault : faults)
+    for (const Fault& fault : faults) {
+      const auto own = whose_.find(to_string(fault));
+      if (own != whose_.end()) {
+        auto [shared, is_first] = sharing_.try_emplace(own->second.first, fault, std::set<std::string>{});
+        shared->second.second.insert(own->second.second);
+        if (!is_first) continue;
+      }
       if (faults_.size() < kMaxFaults && std::find(faults_.begin(), faults_.end(), fault) == faults_.end())
         faults_.push_back(fault);
+    }
+  }
+
+  /// Faults with how many share each.
+  [[nodiscard]] std::vector<Fault> told(std::vector<Fault> faults) const {
+    for (const auto& [text, shared] : sharing_) {
+      const auto first = std::find(faults.begin(), faults.end(), shared.first);
+      if (first == faults.end() || shared.second.size() < 2) continue;
+      first->found.pop_back();  // ")"
+      first->found += fmt::format(", the first of {})", shared.second.size());
+    }
+    return faults;
   }
 
   [[nodiscard]] bool full() const { return full_ || faults_.size() >= kMaxFaults; }
@@ -482,6 +597,10 @@ class Expansion {
   Study study_;
   std::vector<SeenAxis> seen_;
   std::vector<Fault> faults_;
+  /// Of a fault that is told with its variant or value, by its text: the text without them, and whose it is.
+  std::map<std::string, std::pair<std::string, std::string>> whose_;
+  /// The first of those that are alike without them, by that text, and whose they all are.
+  std::map<std::string, std::pair<Fault, std::set<std::string>>> sharing_;
   LeftOut left_out_;
   UnusedFields unused_;
   std::size_t points_ = 0;

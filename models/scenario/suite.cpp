@@ -1,6 +1,8 @@
 #include "models/scenario/suite.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -19,15 +21,6 @@ bool has(const StudyPoint& point, const Coordinate& wanted) {
   return std::find(point.coordinates.begin(), point.coordinates.end(), wanted) != point.coordinates.end();
 }
 
-/// The values of an axis among some points, in order.
-std::vector<std::string> values_of(const std::vector<const StudyPoint*>& points, const std::string& axis) {
-  std::vector<std::string> values;
-  for (const StudyPoint* point : points)
-    for (const Coordinate& c : point->coordinates)
-      if (c.axis == axis && std::find(values.begin(), values.end(), c.value) == values.end()) values.push_back(c.value);
-  return values;
-}
-
 std::string near_text(const std::string& name, const std::vector<std::string>& known) {
   const std::string near = nearest_coordinate(name, known);
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
@@ -37,7 +30,13 @@ std::string near_text(const std::string& name, const std::vector<std::string>& k
 class Matcher {
  public:
   Matcher(const Study& study, std::vector<Fault>& faults) : study_(study), faults_(faults) {
-    for (const StudyPoint& point : study.points) all_.push_back(&point);
+    for (std::size_t i = 0; i < study.points.size(); ++i)
+      for (const Coordinate& c : study.points[i].coordinates) {
+        Axis& axis = axes_[c.axis];
+        std::vector<std::size_t>& points = axis.points[c.value];
+        if (points.empty()) axis.values.push_back(c.value);
+        points.push_back(i);
+      }
   }
 
   std::optional<std::size_t> point_of(const Json& at, const std::string& pointer) {
@@ -51,18 +50,15 @@ class Matcher {
             near_text(axis, study_.axes));
         continue;
       }
-      const auto known = values_of(all_, axis);
-      if (value.is_structured() || std::find(known.begin(), known.end(), text_of(value)) == known.end())
-        add(place, describe_value(value), fmt::format("{}", fmt::join(known, "; ")),
-            value.is_string() ? near_text(text_of(value), known) : "");
+      const Axis& known = axes_[axis];
+      if (value.is_structured() || !known.points.contains(text_of(value)))
+        add(place, describe_value(value), fmt::format("{}", fmt::join(known.values, "; ")),
+            value.is_string() ? near_text(text_of(value), known.values) : "");
       else wanted.push_back({axis, text_of(value)});
     }
     if (faults_.size() > before) return {};
-    std::vector<const StudyPoint*> found;
-    for (const StudyPoint* point : all_)
-      if (std::all_of(wanted.begin(), wanted.end(), [&](const Coordinate& c) { return has(*point, c); }))
-        found.push_back(point);
-    if (found.size() == 1) return static_cast<std::size_t>(found.front() - study_.points.data());
+    const std::vector<std::size_t> found = points_at(wanted);
+    if (found.size() == 1) return found.front();
     if (found.empty()) add(pointer, "coordinates that no point has together", "those of one point", "");
     else
       add(pointer, fmt::format("the coordinates of {} points", found.size()), "those of one point",
@@ -71,12 +67,37 @@ class Matcher {
   }
 
  private:
+  /// An axis' values in the order of the points, and the points at each.
+  struct Axis {
+    std::vector<std::string> values;
+    std::map<std::string, std::vector<std::size_t>> points;
+  };
+
+  /// The points with these coordinates, looked for among those of the rarest one.
+  [[nodiscard]] std::vector<std::size_t> points_at(const std::vector<Coordinate>& wanted) const {
+    std::vector<std::size_t> found(wanted.empty() ? study_.points.size() : 0);
+    std::iota(found.begin(), found.end(), std::size_t{0});
+    const std::vector<std::size_t>* rarest = nullptr;
+    for (const Coordinate& c : wanted)
+      if (const auto& points = axes_.at(c.axis).points.at(c.value); !rarest || points.size() < rarest->size())
+        rarest = &points;
+    for (const std::size_t i : rarest ? *rarest : std::vector<std::size_t>{})
+      if (std::all_of(wanted.begin(), wanted.end(), [&](const Coordinate& c) { return has(study_.points[i], c); }))
+        found.push_back(i);
+    return found;
+  }
+
   /// "add workers: 8; 16"
-  [[nodiscard]] std::string missing_axes(const std::vector<const StudyPoint*>& points) const {
+  [[nodiscard]] std::string missing_axes(const std::vector<std::size_t>& points) const {
     std::vector<std::string> parts;
-    for (const std::string& axis : study_.axes)
-      if (const auto values = values_of(points, axis); values.size() > 1)
-        parts.push_back(fmt::format("{}: {}", axis, fmt::join(values, "; ")));
+    for (const std::string& axis : study_.axes) {
+      std::vector<std::string> values;
+      std::set<std::string> known;
+      for (const std::size_t i : points)
+        for (const Coordinate& c : study_.points[i].coordinates)
+          if (c.axis == axis && known.insert(c.value).second) values.push_back(c.value);
+      if (values.size() > 1) parts.push_back(fmt::format("{}: {}", axis, fmt::join(values, "; ")));
+    }
     return fmt::format("add {}", fmt::join(parts, " and "));
   }
 
@@ -86,7 +107,7 @@ class Matcher {
 
   const Study& study_;
   std::vector<Fault>& faults_;
-  std::vector<const StudyPoint*> all_;
+  std::map<std::string, Axis> axes_;
 };
 
 /// The quantities that the measurement gives, in SI.

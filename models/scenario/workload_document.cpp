@@ -146,7 +146,7 @@ DeviceProfile load_profile(const std::string& reference, const std::string& opti
 DeviceProfile sound_profile(const Json& json, const std::filesystem::path& file) {
   std::vector<Fault> faults;
   DeviceProfile profile = read_profile(json, file, faults);
-  if (faults.empty()) check_kernels(profile, "", faults);
+  if (faults.empty()) check_rates(profile, "", faults);
   for (Fault& fault : faults)
     if (fault.file.empty()) fault.file = file.string();
   if (!faults.empty()) throw ScenarioError(std::move(faults));

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
 
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <fmt/format.h>
@@ -17,10 +20,11 @@ std::vector<Coordinate> without(std::vector<Coordinate> coordinates, const std::
   return coordinates;
 }
 
-/// Whether one chooses between the two.
-bool are_alternatives(const ValidationRow& a, const ValidationRow& b, const std::string& axis) {
-  return a.quantity == b.quantity && value_on(a.coordinates, axis) != value_on(b.coordinates, axis) &&
-         without(a.coordinates, axis) == without(b.coordinates, axis);
+/// What rows have in common among which one chooses: the quantity, and the coordinates on the other axes.
+std::string situation_of(const ValidationRow& row, const std::string& axis) {
+  std::string text(name_of(row.quantity));
+  for (const Coordinate& c : without(row.coordinates, axis)) text += fmt::format("\n{}\n{}", c.axis, c.value);
+  return text;
 }
 
 bool is_told_apart(const ValidationRow& a, const ValidationRow& b) {
@@ -46,6 +50,7 @@ std::optional<double> predicted(const PointReport& point, MeasuredQuantity quant
 ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives) {
   ValidationSummary summary;
   std::vector<double> sizes;
+  std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> situations;  // rows with their alternative
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].fitted) continue;
     const double error = rows[i].error();
@@ -54,12 +59,15 @@ ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::
       summary.largest_error = error;
       summary.worst = i;
     }
-    for (std::size_t j = 0; alternatives && j < i; ++j) {
-      if (rows[j].fitted || !are_alternatives(rows[i], rows[j], *alternatives) || !is_told_apart(rows[i], rows[j]))
-        continue;
+    if (!alternatives) continue;
+    const std::string own = value_on(rows[i].coordinates, *alternatives);
+    auto& others = situations[situation_of(rows[i], *alternatives)];
+    for (const auto& [j, other] : others) {
+      if (other == own || !is_told_apart(rows[i], rows[j])) continue;
       ++summary.pairs;
       if ((rows[i].measured - rows[j].measured) * (rows[i].predicted - rows[j].predicted) > 0) ++summary.ordered;
     }
+    others.emplace_back(i, own);
   }
   summary.predictions = sizes.size();
   if (!sizes.empty()) summary.median_error = boost::math::statistics::median(sizes);
@@ -78,6 +86,7 @@ Validation validate(const Suite& suite, const Report& report) {
   validation.sets = suite.sets;
   validation.changed = suite.changed;
   std::set<std::size_t> measured;
+  std::set<std::string> noted;
   for (const MeasuredPoint& m : suite.measurements) {
     const PointReport& point = report.points.at(m.point);
     const auto value = predicted(point, m.quantity);
@@ -87,8 +96,7 @@ Validation validate(const Suite& suite, const Report& report) {
     validation.rows.push_back({point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted});
     if (!measured.insert(m.point).second) continue;
     for (const std::string& note : point.notes)
-      if (std::find(validation.notes.begin(), validation.notes.end(), note) == validation.notes.end())
-        validation.notes.push_back(note);
+      if (noted.insert(note).second) validation.notes.push_back(note);
   }
   validation.unmeasured = report.points.size() - measured.size();
   validation.summary = summary_of(validation.rows, suite.alternatives);

@@ -1,4 +1,4 @@
-// The rules between the fields of a device profile's kernels.
+// The rules between a device profile's peaks, and between the fields of its kernels.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace stepcast {
 
-/// Appends a fault for a kernel that is named twice, and for knots along which bytes do not grow or time falls.
-void check_kernels(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults);
+/// Appends a fault for a type with two peaks, for a kernel that is named twice, and for knots along which bytes do not
+/// grow or time falls.
+void check_rates(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults);
 
 }  // namespace stepcast

@@ -202,7 +202,7 @@ class ShapeChecker {
     entries(profile, at);
     ranges(profile, at);
     roofline_spreads(profile, at);
-    check_kernels(profile, at, faults_);
+    check_rates(profile, at, faults_);
     std::string types;
     for (const PeakRate& peak : profile.peaks) {
       if (peak.dtype == dtype) return;

@@ -83,6 +83,10 @@ void check_transformer(const Transformer& x, const std::string& pointer, std::ve
   if (x.hidden % x.heads != 0)
     faults.push_back({"", pointer + "/heads", fmt::format("{} heads of width {} together", x.heads, x.hidden),
                       "a divisor of hidden", ""});
+  else if (const Count width = x.hidden / x.heads; !x.positions && width % 2 != 0)
+    faults.push_back({"", pointer + "/heads", fmt::format("heads of width {} with rotary positions", width),
+                      "an even width, since each position turns pairs of a head's elements",
+                      "choose hidden and heads so, or give \"positions\": true"});
   if (x.kv_heads && x.heads % *x.kv_heads != 0)
     faults.push_back({"", pointer + "/kv_heads",
                       fmt::format("{} heads of keys and values for {} heads", *x.kv_heads, x.heads),

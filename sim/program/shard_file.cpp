@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -12,6 +13,20 @@ namespace {
 
 constexpr int kShardVersion = 1;
 constexpr std::size_t kMostShards = 1000000;
+
+/// The columns of a report that these are the names of, the last of them "error"; none where no report has them. Axes
+/// come first, and stand in the place of a column of their name.
+std::vector<Column> columns_named(const std::vector<std::string>& names) {
+  Report report;
+  for (std::size_t axes = 0; axes < std::min(names.size(), kMaxAxes + 1); ++axes) {
+    std::vector<Column> columns = report_columns(report);
+    if (std::equal(columns.begin(), columns.end(), names.begin(), std::prev(names.end()),
+                   [](const Column& column, const std::string& name) { return column.name == name; }))
+      return columns;
+    report.axes.push_back(names[axes]);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -55,6 +70,7 @@ ShardReader::ShardReader(const std::string& file) : file_(file), stream_(file, s
     fail("is no shard (stepcast sweep --shard i/n writes them)");
   }
   if (header_.shard.index >= header_.shard.count) fail("is no shard: its number is beyond their count");
+  columns_ = columns_named(header_.columns);
 }
 
 Row ShardReader::next(std::size_t point) {
@@ -69,6 +85,10 @@ Row ShardReader::next(std::size_t point) {
   if (numbered.number != point) fail(fmt::format("has point {} where point {} should be", numbered.number, point));
   if (numbered.row.size() != header_.columns.size())
     fail(fmt::format("has {} cells for point {}, not {}", numbered.row.size(), point, header_.columns.size()));
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (!columns_[i].holds(numbered.row[i]))
+      fail(fmt::format("has {} as {} of point {}, where no column has such a value; run its sweep again",
+                       shorten(json_of(numbered.row[i]).dump()), columns_[i].name, point));
   return std::move(numbered.row);
 }
 

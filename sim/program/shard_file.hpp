@@ -49,6 +49,7 @@ class ShardReader {
   std::string file_;
   std::ifstream stream_;
   ShardHeader header_;
+  std::vector<Column> columns_;  ///< less the last, the error; empty where the header's are not a report's
 };
 
 /// Shards of one study by one program, each once and none missing, in order.

@@ -11,6 +11,7 @@
 
 #include "models/report/alternatives.hpp"
 #include "models/report/solutions.hpp"
+#include "models/unit/parse.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/refused.hpp"
@@ -133,7 +134,11 @@ void add_solve(CLI::App& app, Invocation& invocation) {
       ->add_option(
           "--within", options->within,
           "share of the best figure that may be given up: where is it that near? 0.05 for 95 % of a throughput")
-      ->check(CLI::Range(1e-6, 0.999))
+      ->check([](const std::string& text) -> std::string {
+        const std::optional<double> share = parse_number(text);
+        return share && *share >= 1e-6 && *share <= 0.999 ? ""
+                                                          : fmt::format("\"{}\" is not a number from 1e-6 to 0.999", text);
+      })
       ->capture_default_str();
   command->footer(
       "Example: stepcast solve scenarios/pipe-sgd.json --along /cluster/link/bandwidth=100Mbps..100Gbps --for efficiency=0.9");

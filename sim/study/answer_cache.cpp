@@ -1,8 +1,10 @@
 #include "sim/study/answer_cache.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -14,9 +16,14 @@ namespace {
 
 /// "scast" and a number that rises when the table's shape changes.
 constexpr int kApplication = 0x73637374;
-constexpr int kShape = 2;
+constexpr int kShape = 3;
 /// Milliseconds to wait for other sweeps.
 constexpr int kPatience = 60000;
+
+/// Of a row: an answer that was moved to another key is as wrong as one that was changed.
+Digest checksum_of(const Digest& key, std::string_view forecast) {
+  return digest_of(to_string(key) + std::string(forecast));
+}
 
 }  // namespace
 
@@ -34,8 +41,8 @@ AnswerCache::AnswerCache(const std::filesystem::path& file) : file_(file) {
   if (!is_ours()) make();
   use_log();
   execute("PRAGMA synchronous = NORMAL");
-  find_ = prepare("SELECT forecast FROM answers WHERE key = ?1");
-  put_ = prepare("INSERT OR REPLACE INTO answers VALUES (?1, ?2)");
+  find_ = prepare("SELECT forecast, checksum FROM answers WHERE key = ?1");
+  put_ = prepare("INSERT OR REPLACE INTO answers VALUES (?1, ?2, ?3)");
 }
 
 bool AnswerCache::is_ours() {
@@ -51,7 +58,7 @@ void AnswerCache::make() {
         number("SELECT count(*) FROM sqlite_master") != 0)
       throw std::runtime_error(
           fmt::format("{} is no cache of this stepcast; give another file with --cache, or delete it", file_.string()));
-    execute("CREATE TABLE answers (key BLOB PRIMARY KEY, forecast TEXT NOT NULL) WITHOUT ROWID");
+    execute("CREATE TABLE answers (key BLOB PRIMARY KEY, forecast TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID");
     execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kShape).c_str());
   }
   execute("COMMIT");
@@ -73,9 +80,17 @@ std::optional<StepForecast> AnswerCache::find(const Digest& key) {
   sqlite3_bind_blob(s, 1, key.data(), static_cast<int>(key.size()), SQLITE_STATIC);
   const int result = sqlite3_step(s);
   if (result == SQLITE_ROW) {
-    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(s, 0));
+    const std::string_view text(reinterpret_cast<const char*>(sqlite3_column_text(s, 0)),
+                                static_cast<std::size_t>(sqlite3_column_bytes(s, 0)));
+    const Digest checksum = checksum_of(key, text);
+    if (sqlite3_column_bytes(s, 1) != static_cast<int>(checksum.size()) ||
+        !std::equal(checksum.begin(), checksum.end(), static_cast<const unsigned char*>(sqlite3_column_blob(s, 1)))) {
+      sqlite3_reset(s);
+      throw std::runtime_error(
+          fmt::format("the cache {} holds an answer that was altered after it was written; delete it", file_.string()));
+    }
     try {
-      found = unpack_forecast(Json::parse(text, text + sqlite3_column_bytes(s, 0)));
+      found = unpack_forecast(Json::parse(text));
     } catch (const Json::exception&) {
       sqlite3_reset(s);
       throw std::runtime_error(fmt::format("the cache {} is damaged; delete it", file_.string()));
@@ -91,6 +106,8 @@ void AnswerCache::put(const Digest& key, const StepForecast& forecast) {
   const std::string text = pack(forecast).dump();
   sqlite3_bind_blob(s, 1, key.data(), static_cast<int>(key.size()), SQLITE_STATIC);
   sqlite3_bind_text(s, 2, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+  const Digest checksum = checksum_of(key, text);
+  sqlite3_bind_blob(s, 3, checksum.data(), static_cast<int>(checksum.size()), SQLITE_STATIC);
   const int result = sqlite3_step(s);
   sqlite3_reset(s);
   if (result != SQLITE_DONE) fail();

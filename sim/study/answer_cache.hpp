@@ -15,6 +15,7 @@ namespace stepcast {
 
 /// A table from the key of a replay (replay_key.hpp) to its forecast. What put() has returned from is kept, whatever
 /// happens to the process; a power failure may cost the last answers, never the file. It may be deleted at any time.
+/// Each row has a checksum, so that an answer changed by hand or by a fault of the disk is none.
 class AnswerCache {
  public:
   /// Opens the file, making it and its folders if need be.

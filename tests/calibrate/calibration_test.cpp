@@ -69,7 +69,7 @@ DeviceProfile read_back(const DeviceProfile& profile) {
   DeviceProfile read;
   std::vector<Fault> faults;
   read_value(document, "", read, any, faults);
-  check_kernels(read, "", faults);
+  check_rates(read, "", faults);
   for (const Fault& fault : faults) UNSCOPED_INFO(to_string(fault));
   REQUIRE(faults.empty());
   return read;

@@ -507,6 +507,9 @@ void add_networks(std::vector<BadScenario>& rows) {
       {
           {"heads that do not divide the width", transformer({{"/transformer/heads", 6}}),
            "/workload/transformer/heads", "6 heads of width 64 together", "a divisor of hidden"},
+          // Width 64 of 64 heads is 1 each.
+          {"rotary positions of an odd width", transformer({{"/transformer/heads", 64}, {"/transformer/positions", false}}),
+           "/workload/transformer/heads", "heads of width 1 with rotary positions", "an even width"},
           {"key heads that do not divide the heads", transformer({{"/transformer/kv_heads", 3}}),
            "/workload/transformer/kv_heads", "3 heads of keys and values for 8 heads", "a divisor of heads",
            "null stands for as many"},
@@ -1247,6 +1250,66 @@ void add_overrides(std::vector<BadScenario>& rows) {
       "at most one", "", {{"/strategy", json(R"({"kind": "parameter-server", "placement": "co-located"})")}});
 }
 
+/// What was once accepted without a word, or ended in a crash.
+void add_hostile(std::vector<BadScenario>& rows) {
+  const auto run = [](const char* fields) {
+    Json whole = json(R"({"samples": 1000, "phases": [{"name": "p", "epochs": 2}]})");
+    whole.update(json(fields));
+    return good_scenario({{"/run", whole}});
+  };
+  const auto target = [&](const char* methods) {
+    Json whole = {{"target", {{"metric", "90 %"}, {"methods", json(methods)}}}};
+    return run(whole.dump().c_str());
+  };
+  const auto phase = [&](const char* set) {
+    return run(Json{{"phases", Json::array({Json{{"name", "p"}, {"epochs", 2}, {"set", json(set)}}})}}.dump().c_str());
+  };
+  const std::string deep = nested(1700, "/a", "").substr(0, 3400);
+  rows.insert(
+      rows.end(),
+      {
+          {"a NUL after the document", std::string("{\"name\": \"x\"}\0{}", 16), "line 1, column 14", "a NUL byte",
+           "one JSON document"},
+          {"a pointer of 1,700 levels", good_scenario(), deep.substr(0, 400) + "...", "a pointer of 1700 levels",
+           "at most 32 levels", "", false, {deep + "=1"}},
+          {"a variant's pointer of 33 levels",
+           good_scenario({{"/variants", Json::array({Json{{"name", "v"}, {"set", {{nested(33, "/a", "").substr(0, 66), 1}}}}})}}),
+           pointer_to("/variants/0/set", nested(33, "/a", "").substr(0, 66)), "a pointer of 33 levels",
+           "at most 32 levels"},
+          {"an index with a zero before it", good_scenario(), "/workload/gradients/00/elements", "the index 00",
+           "a number without zeros before it", "", false, {"/workload/gradients/00/elements=5"}},
+          {"a buffer below a byte", good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "1e-30B"})")}}),
+           "/strategy/size", "1e-30B", "a size of at least 1 B"},
+          {"more segments than a buffer has bytes",
+           good_scenario({{"/strategy", strategy(R"({"kind": "collective", "size": "20B", "collective":
+              {"algorithm": "double-binary-tree", "pipeline_segments": 1024}})")}}),
+           "/strategy/collective/pipeline_segments", "1024 segments for 20B", "at most one segment per byte"},
+          // Five elements of four bytes are 20.
+          {"more pieces than a gradient has bytes",
+           good_scenario({{"/workload/gradients/0/elements", 3},
+                          {"/workload/gradients/1/elements", 2},
+                          {"/strategy", strategy(R"({"kind": "pipelined", "segments": 1024})")}}),
+           "/strategy/segments", "1024 segments for 20 bytes of gradient", "at most one segment per gradient byte"},
+          {"tensors of one name", good_scenario({{"/workload/gradients/1/name", "a"}}), "/workload/gradients/1/name",
+           "\"a\" a second time", "a name of its own", "rename it"},
+          {"a method of a target twice",
+           target(R"([{"compressor": "none", "epochs": 1, "evidence": "assumed", "source": "x"},
+                      {"compressor": "none", "epochs": 2, "evidence": "assumed", "source": "x"}])"),
+           "/run/target/methods/1", "the epochs of \"none\" a second time", "each method once", "remove one"},
+          {"a method of a target for an unknown variant",
+           target(R"([{"compressor": "none", "variant": "pruned", "epochs": 1, "evidence": "assumed", "source": "x"}])"),
+           "/run/target/methods/0/variant", "\"pruned\"", "null, or a variant of the workload: vanilla"},
+          {"a phase that sets the name", phase(R"({"/name": "y"})"), "/run/phases/0/set/~1name",
+           "a change of /name in a phase", "a field that a phase can have otherwise", "for the whole scenario"},
+          {"a phase that sets the baseline", phase(R"({"/baseline": null})"), "/run/phases/0/set/~1baseline",
+           "a change of /baseline in a phase", "a field that a phase can have otherwise", "for the whole scenario"},
+          {"a variant that sets from",
+           good_scenario({{"/variants", json(R"([{"name": "v", "set": {"/from": "quickstart"}}])")}}),
+           "/variants/0/set/~1from", "a change of the scenario that this one is laid over", "another field",
+           "at the top"},
+      });
+}
+
 }  // namespace
 
 std::string good_scenario(const Changes& changes, const std::vector<std::string>& erased) {
@@ -1279,6 +1342,7 @@ std::vector<BadScenario> bad_scenarios() {
   add_studies(rows);
   add_rules(rows);
   add_overrides(rows);
+  add_hostile(rows);
   return rows;
 }
 

@@ -1,5 +1,6 @@
 // Every bad scenario is refused, with where, what, and what is allowed.
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -390,4 +391,68 @@ TEST_CASE("variants count towards the largest study") {
   CHECK(parse_study(text, "s.json", {}, default_library(), 30).points.size() == 30);
   const auto faults = faults_of([&] { parse_study(text, "s.json", {}, default_library(), 29); });
   CHECK(has(faults, "s.json", "/cluster/workers", "a study of 30 points or more"));
+}
+
+TEST_CASE("the points of all variants are counted before any is made") {
+  const auto numbers = [](int count) {
+    Json list = Json::array();
+    for (int i = 1; i <= count; ++i) list.push_back(i);
+    return list;
+  };
+  Json variants = Json::array(), clusters = Json::array();
+  for (int i = 0; i < 10; ++i) variants.push_back(Json{{"name", fmt::format("v{}", i)}, {"set", Json::object()}});
+  for (int i = 0; i < 101; ++i)
+    clusters.push_back(Json{{"workers", numbers(100)}, {"link", {{"bandwidth", fmt::format("{}Mbps", i + 1)}}}});
+  std::vector<Fault> faults;
+  // Each variant has 1000·1000 points: the second is one too many.
+  CHECK(seconds([&] {
+          faults = faults_of_text(good_scenario(
+              {{"/variants", variants}, {"/cluster/workers", numbers(1000)}, {"/workload/batch", numbers(1000)}}));
+        }) < 1);
+  INFO(list(faults));
+  CHECK(has(faults, "bad.json", "/workload/batch", "a study of 2e+06 points or more"));
+  // An axis inside the values of another: 101 clusters of 100 numbers of workers.
+  const auto read = [&](std::size_t most) {
+    faults = faults_of([&] {
+      parse_study(good_scenario({{"/cluster", clusters}}), "bad.json", {}, default_library(), most);
+    });
+  };
+  read(10100);
+  CHECK(faults.empty());
+  read(10099);
+  INFO(list(faults));
+  CHECK(faults.size() == 1);
+  CHECK(has(faults, "bad.json", "/cluster", "a study of 10100 points or more"));
+}
+
+TEST_CASE("a fault that many variants share is told once") {
+  Json variants = Json::array();
+  for (int i = 0; i < 105; ++i)
+    variants.push_back(Json{{"name", fmt::format("v{}", i)}, {"set", {{"/strategy", {{"kind", "all-reduce"}}}}}});
+  const auto faults = faults_of_text(good_scenario({{"/variants", variants}}), {"/strategy/bogus=1"});
+  INFO(list(faults));
+  CHECK(faults.size() == 1);
+  CHECK(has(faults, "--set", "/strategy/bogus", "(over what variant \"v0\" sets, the first of 105)"));
+}
+
+TEST_CASE("ten thousand variants, phases or tensors are read in two seconds each") {
+  constexpr int kMany = 10000;
+  Json variants = Json::array(), phases = Json::array(), tensors = Json::array();
+  for (int i = 0; i < kMany; ++i) {
+    variants.push_back(Json{{"name", fmt::format("v{}", i)}, {"set", {{"/cluster/workers", 1 + i}}}});
+    phases.push_back(Json{{"name", fmt::format("p{}", i)}, {"epochs", 1}, {"set", {{"/cluster/link/latency", "5us"}}}});
+    tensors.push_back(Json{{"name", fmt::format("t{}", i)}, {"elements", 1 + i}, {"gap", "1us"}});
+  }
+  const auto read = [](const std::string& text) { return parse_study(text, "s.json", {}, default_library()); };
+  const std::pair<const char*, std::string> documents[] = {
+      {"variants", good_scenario({{"/variants", variants}})},
+      {"phases", good_scenario({{"/run", Json{{"samples", 1000}, {"phases", phases}}}})},
+      {"tensors", good_scenario({{"/workload/gradients", tensors}})}};
+  for (const auto& [what, text] : documents) {
+    const std::clock_t start = std::clock();  // of this process, whatever else the machine does
+    CHECK(!read(text).points.empty());
+    const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    INFO(what << ": " << took << " s");
+    CHECK(took < 2);
+  }
 }

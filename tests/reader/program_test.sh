@@ -333,10 +333,18 @@ json.dump(study, open("large.json", "w"))
 '
 expect 3 run ../large.json && says 'at most 1000000 points'
 expect 0 run ../large.json --point workers=4 --point latency=7us && prints '7us'
+# Pointers of 1,700 levels, and a share that is no number.
+deep=$(printf '/a%.0s' {1..1700})
+expect 3 run ../good.json --set "$deep=1" && says 'found a pointer of 1700 levels; allowed: at most 32 levels'
+expect 3 crossover ../good.json --along "$deep=1..2" && says 'a pointer of 1700 levels'
+expect 3 solve ../good.json --along "$deep=1..2" && says 'a pointer of 1700 levels'
+expect 3 validate hkbu-10gbe --fit "$deep=1..2" && says 'a pointer of 1700 levels'
+expect 2 solve ../good.json --along /cluster/link/latency=1us..2us --within nan && says '"nan" is not a number from 1e-6 to 0.999'
 # What --set cannot change is said, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
-  says 'over what variant "AllReduce, overlapped buckets" sets'
+  says 'over what variant "AllReduce, overlapped buckets" sets, the first of 3)'
+  [[ $(wc -l <stderr) == 1 ]] || fail 'a fault that variants share is told more than once'
 done
 expect 3 run "$scenarios/topologies.json" --set '/cluster/topology={"kind":"star"}' && prints_nothing
 says 'every variant sets /cluster/topology itself'

@@ -70,6 +70,16 @@ expect 0 sweep study.json --cache own.sqlite --csv own.csv
 says '12 replays: 0 from the cache, 12 computed'
 expect 0 sweep study.json --cache own.sqlite --csv own.csv && same one.csv own.csv
 says '12 replays: 12 from the cache, 0 computed'
+# An answer that was altered by hand is told, not passed on.
+python3 - own.sqlite <<'EOF'
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("UPDATE answers SET forecast = replace(forecast, '1', '2')")
+database.commit()
+EOF
+expect 1 sweep study.json --cache own.sqlite --csv altered.csv && absent altered.csv
+says 'own.sqlite holds an answer that was altered'
+rm own.sqlite
 
 # A wider study computes only what is new: 1 worker count more, times 2 bandwidths and 2 groupings.
 expect 0 sweep study.json --set '/cluster/workers=[2,3,4,8]' --csv wide.csv
@@ -115,6 +125,16 @@ says 'different programs'
 head -n -1 study.shard-2-of-5.jsonl >short.jsonl
 expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl short.jsonl --csv bad.csv && absent bad.csv
 says 'short.jsonl ends before point 10'  # shard 2 of 5 has the points 2, 6 and 10
+python3 - study.shard-2-of-5.jsonl >altered.jsonl <<'EOF'
+import json, sys
+header, row, *rest = open(sys.argv[1])
+columns = json.loads(header)["columns"]
+number, cells = json.loads(row)
+cells[columns.index("step_time_s")] = "fast"
+print(header, json.dumps([number, cells]), "\n", *rest, sep="", end="")
+EOF
+expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl altered.jsonl --csv bad.csv && absent bad.csv
+says 'has "fast" as step_time_s of point 2'
 sed '3s/^\[6/[8/' study.shard-2-of-5.jsonl >doubled.jsonl
 expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl doubled.jsonl --csv bad.csv && absent bad.csv
 says 'has point 8 where point 6 should be'
@@ -160,7 +180,7 @@ for signal in KILL INT TERM; do
   "$program" sweep slow.json --jobs 2 --csv cut.csv <stdin 2>stderr &
   sweep=$!
   # Each answer adds a page or two of 4 KiB to the database's log: by 40 KiB some are in, and far from all.
-  until [[ $(stat -c %s cache/stepcast/answers-2.sqlite-wal 2>/dev/null || echo 0) -gt 40000 ]] || ! kill -0 $sweep 2>/dev/null; do sleep 0.05; done
+  until [[ $(stat -c %s cache/stepcast/answers-3.sqlite-wal 2>/dev/null || echo 0) -gt 40000 ]] || ! kill -0 $sweep 2>/dev/null; do sleep 0.05; done
   children=$(cat /proc/$sweep/task/$sweep/children 2>/dev/null)
   kill -$signal $sweep || fail 'was too fast to be killed'
   wait $sweep 2>/dev/null
