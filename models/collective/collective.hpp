@@ -25,6 +25,7 @@ struct CollectiveParameters {
   int nics = 1;            ///< multi-ring, nccl-tree: of a machine
   NicOfGpu nic_of_gpu = NicOfGpu::in_turn;     ///< multi-ring, nccl-tree
   Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
+  ExchangeOrder exchange_order = ExchangeOrder::near_first;  ///< halving-doubling, between groups too
 
   auto operator<=>(const CollectiveParameters&) const = default;
 };
