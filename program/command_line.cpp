@@ -42,9 +42,11 @@ std::string first_not_taken(const CLI::App& app, const std::vector<std::string>&
 void refuse_empty_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() == 0) continue;  // a flag
-    const CLI::Validator is_there([](const std::string& text) -> std::string {
-      return text.empty() ? "an empty value; leave it out, or say which" : "";
-    }, "");
+    const CLI::Validator is_there(
+        [](const std::string& text) -> std::string {
+          return text.empty() ? "an empty value; leave it out, or say which" : "";
+        },
+        "");
     option->transform(is_there);  // before the option's own checks
   }
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_values(*command);

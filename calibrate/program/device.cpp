@@ -273,7 +273,8 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
   for (const TorchPair& pair : torch_pairs) {
     if (const Layer* layer = first_unmeasured(*pair.step, profile)) {
       all = false;
-      tell("stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log says why\n",
+      tell(
+          "stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log says why\n",
           pair.file, layer->name);
     } else {
       add_check(profile, pair.torch, *pair.step, pair.file);
@@ -283,7 +284,8 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
   const fs::path kept = compress_samples(options.samples());
   print_result(profile_table(profile, samples->records, warm_checks(device, samples->records, kSeed, steps)));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
-    tell("stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n",
+    tell(
+        "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n",
         kept.string(), unused);
   print_result(fmt::format("\nprofile {}, samples {}{}\n", options.output, kept.string(),
                            kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)"));

@@ -118,8 +118,8 @@ class Changing {
   void leave_out_measurements() {
     if (impossible_.empty()) return;
     const std::size_t all = suite_.measurements.size();
-    const std::size_t out = std::erase_if(suite_.measurements,
-                                          [&](const MeasuredPoint& m) { return impossible_.contains(m.point); });
+    const std::size_t out =
+        std::erase_if(suite_.measurements, [&](const MeasuredPoint& m) { return impossible_.contains(m.point); });
     if (suite_.measurements.empty()) throw ScenarioError(std::move(first_impossible_));
     std::vector<std::string>& notes = suite_.study.notes;
     for (const Fault& fault : first_impossible_) notes.push_back("left out: " + to_string(fault));

@@ -39,7 +39,7 @@ int merge(MergeOptions options) {
   if (csv) csv->finish();
   if (json_lines) json_lines->finish();
   tell("stepcast: {} points of {} shards{}\n", header.points, shards.size(),
-             failed > 0 ? fmt::format("; {} failed, see column error", failed) : "");
+       failed > 0 ? fmt::format("; {} failed, see column error", failed) : "");
   return failed > 0 ? kRunFailed : kOk;
 }
 

@@ -101,8 +101,7 @@ fs::path canonical(const fs::path& path) {
 bool are_same(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code error;
-  return fs::equivalent(a, b, error) ||
-         canonical(a) == canonical(b);
+  return fs::equivalent(a, b, error) || canonical(a) == canonical(b);
 }
 
 }  // namespace

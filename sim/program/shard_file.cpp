@@ -85,8 +85,7 @@ void arrange(std::vector<ShardReader>& shards) {
   for (const ShardReader& shard : shards) {
     const ShardHeader& h = shard.header();
     const auto differ = [&](const char* what) {
-      return BadInput(
-          fmt::format("{} and {} are shards of different {}", shards.front().file(), shard.file(), what));
+      return BadInput(fmt::format("{} and {} are shards of different {}", shards.front().file(), shard.file(), what));
     };
     if (h.program != first.program) throw differ(fmt::format("programs ({} and {})", first.program, h.program).c_str());
     if (h.study != first.study || h.points != first.points || h.columns != first.columns) throw differ("studies");

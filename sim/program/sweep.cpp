@@ -159,7 +159,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   if (count.stopped) {
     const bool kept = cache && count.replays > 0;
     tell("stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
-               kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
+         kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();

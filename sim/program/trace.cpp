@@ -70,8 +70,7 @@ int trace(const TraceOptions& options) {
   output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
 )");
   output.finish();
-  tell("stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state,
-             result.forecast.fidelity);
+  tell("stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state, result.forecast.fidelity);
   return kOk;
 }
 
