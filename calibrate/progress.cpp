@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "models/unit/format.hpp"
+#include "program/streams.hpp"
 
 namespace stepcast::calibrate {
 
@@ -27,18 +28,18 @@ void Progress::show(std::size_t done, const std::string& now) {
   has_begun_ = true;
   last_ = time;
   const std::string text = progress_text(done, begun_, all_, std::chrono::duration<double>(time - start_).count(), now);
-  if (is_terminal_) fmt::print(stderr, "\r\x1b[K{}", text);
-  else fmt::print(stderr, "stepcast-calibrate: {}\n", text);
+  if (is_terminal_) tell("\r\x1b[K{}", text);
+  else tell("stepcast-calibrate: {}\n", text);
   is_shown_ = is_terminal_;
 }
 
 void Progress::note(const std::string& text) {
   clear();
-  fmt::print(stderr, "stepcast-calibrate: {}\n", text);
+  tell("stepcast-calibrate: {}\n", text);
 }
 
 void Progress::clear() {
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+  if (is_shown_) tell("\r\x1b[K");
   is_shown_ = false;
 }
 

@@ -26,8 +26,9 @@ std::string content_of(const fs::path& path) {
 }
 
 std::optional<std::string> text_of(const fs::path& path) {
-  if (fs::is_regular_file(path)) return content_of(path);
-  if (!fs::exists(gz_of(path))) return std::nullopt;
+  std::error_code error;  // what cannot be looked at is not there
+  if (fs::is_regular_file(path, error)) return content_of(path);
+  if (!fs::exists(gz_of(path), error)) return std::nullopt;
   if (!has_gzip())
     throw CalibrationError(fmt::format("{} is compressed, and this program was built without zlib; gunzip it first",
                                        gz_of(path).string()));
@@ -48,7 +49,11 @@ void write_beside(const fs::path& path, const std::string& content) {
       throw CalibrationError(fmt::format("{} cannot be written: {}; make room, or choose another output",
                                          partial.string(), std::strerror(errno)));
   }
-  fs::rename(partial, path);
+  std::error_code error;
+  fs::rename(partial, path, error);
+  if (error)
+    throw CalibrationError(
+        fmt::format("{} cannot be written: {}; choose another output", path.string(), error.message()));
 }
 
 /// A text without what follows its last newline.

@@ -18,7 +18,7 @@ from collections import defaultdict
 
 try:
     import matplotlib
-except ImportError:
+except Exception:  # of a broken installation, anything
     sys.exit("plot_calibration.py needs matplotlib: apt install python3-matplotlib, and run it with /usr/bin/python3")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -121,4 +121,7 @@ def main(profile_path, picture_path, *names):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError) as error:
+        sys.exit(f"plot_calibration.py: {type(error).__name__}: {' '.join(str(error).split())}")

@@ -16,9 +16,12 @@ try:
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-except ImportError:
+except ModuleNotFoundError:
     sys.exit("plot_speedup.py: matplotlib is missing for " + sys.executable +
              "; install Debian's python3-matplotlib, or name another interpreter in STEPCAST_PYTHON")
+except Exception as error:  # of a broken installation, anything
+    sys.exit(f"plot_speedup.py: matplotlib of {sys.executable} cannot be used ({' '.join(str(error).split())}); "
+             "mend it, or name another interpreter in STEPCAST_PYTHON")
 
 STYLES = ["o-", "s-", "^-", "D-", "v-", "P-", "X-", "*-"]
 
@@ -161,4 +164,7 @@ def main(report_path, picture_path):
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2])
+    try:
+        main(sys.argv[1], sys.argv[2])
+    except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
+        sys.exit(f"plot_speedup.py: {type(error).__name__}: {' '.join(str(error).split())}")

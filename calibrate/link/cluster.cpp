@@ -270,8 +270,11 @@ std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<Benc
     if (fit.benchmark.kind == Kind::bandwidth) continue;
     if (const double error = median(errors_of(cluster, fit)); error > kMostError)
       lines.push_back(fmt::format(
-          "{}: half of its times are {:.0f} % or more from what the cluster gives for {}; good: {:.0f} %. Is it of other links or another algorithm (measure rings with NCCL_ALGO=Ring)? If its ranges differ, fit the sizes alone that you send, by --min-size and --max-size",
-          fit.benchmark.file, 100 * error, fit.what, 100 * kMostError));
+          "{}: half of its times are {:.0f} % or more from what the cluster gives for {}; good: {:.0f} %. {}",
+          fit.benchmark.file, 100 * error, fit.what, 100 * kMostError,
+          fit.benchmark.kind == Kind::collective
+              ? "Is it of other links or another algorithm (measure rings with NCCL_ALGO=Ring)? If its ranges differ, fit the sizes alone that you send, by --min-size and --max-size"
+              : "Is it of other links? If its ranges differ, keep in the file the sizes alone that you send"));
   }
   return lines;
 }

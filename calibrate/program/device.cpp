@@ -23,6 +23,7 @@
 #include "models/part/writer.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "program/streams.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -272,8 +273,7 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
   for (const TorchPair& pair : torch_pairs) {
     if (const Layer* layer = first_unmeasured(*pair.step, profile)) {
       all = false;
-      fmt::print(
-          stderr,
+      tell(
           "stepcast-calibrate: {} is left out: layer {} of its step was not measured; the calibration's log says why\n",
           pair.file, layer->name);
     } else {
@@ -282,15 +282,21 @@ bool write_profile(const DeviceOptions& options, const std::vector<StepToMeasure
   }
   file.write(write_value(profile));
   const fs::path kept = compress_samples(options.samples());
-  fmt::print("{}", profile_table(profile, samples->records, warm_checks(device, samples->records, kSeed, steps)));
+  print_result(profile_table(profile, samples->records, warm_checks(device, samples->records, kSeed, steps)));
   if (const std::size_t unused = unused_layers(samples->records, steps); unused > 0)
-    fmt::print(
-        stderr,
+    tell(
         "stepcast-calibrate: {} holds {} measurements of layers of other workloads, which are not in the profile; name those workloads too and they are, without being measured again\n",
         kept.string(), unused);
-  fmt::print("\nprofile {}, samples {}{}\n", options.output, kept.string(),
-             kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)");
+  print_result(fmt::format("\nprofile {}, samples {}{}\n", options.output, kept.string(),
+                           kept.extension() == ".gz" ? "" : " (not compressed: built without zlib)"));
   return all;
+}
+
+/// @throws CalibrationError where it is there and stays
+void remove_file(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) throw CalibrationError(fmt::format("{} cannot be removed: {}", path.string(), error.message()));
 }
 
 std::string shipped_profiles() {
@@ -311,9 +317,10 @@ int fit(const DeviceOptions& given) {
 }
 
 int calibrate(const DeviceOptions& options) {
+  check_result_path("-o", options.output);
   if (options.fit_only) return fit(options);
   if (!has_device()) {
-    fmt::print(stderr, "stepcast-calibrate: no CUDA device here; shipped profiles: {}\n", shipped_profiles());
+    tell("stepcast-calibrate: no CUDA device here; shipped profiles: {}\n", shipped_profiles());
     return kFailed;
   }
   if (options.start >= 0) return run_start(options);
@@ -324,7 +331,7 @@ int calibrate(const DeviceOptions& options) {
   ResultFile file(options.output);
   if (!options.tables.empty()) write_tables(options.tables, steps);
   if (options.fresh)
-    for (const char* end : {"", ".gz"}) fs::remove(options.samples().string() + end);
+    for (const char* end : {"", ".gz"}) remove_file(options.samples().string() + end);
   bool all_right = true;
   for (int start = 0; start < options.starts; ++start) {
     if (stop_requested())
@@ -336,9 +343,7 @@ int calibrate(const DeviceOptions& options) {
   }
   const bool has_all_pairs = write_profile(options, steps, pairs, file);
   if (!all_right)
-    fmt::print(
-        stderr,
-        "stepcast-calibrate: the profile is without the kernels that give wrong results, which are named above\n");
+    tell("stepcast-calibrate: the profile is without the kernels that give wrong results, which are named above\n");
   return all_right && has_all_pairs ? kOk : kFailed;
 }
 

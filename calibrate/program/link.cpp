@@ -13,6 +13,7 @@
 #include "calibrate/program/result_file.hpp"
 #include "models/part/writer.hpp"
 #include "models/unit/parse.hpp"
+#include "program/streams.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -108,7 +109,7 @@ std::string is_size(const std::string& text) {
 }
 
 void warn(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) fmt::print(stderr, "stepcast-calibrate: {}\n", line);
+  for (const std::string& line : lines) tell("stepcast-calibrate: {}\n", line);
 }
 
 /// All of them or none.
@@ -119,12 +120,14 @@ void write_results(const LinkOptions& options, const Cluster& cluster, const std
   if (!options.csv.empty() && !prints_csv) csv.emplace(options.csv);
   if (output) output->write(write_value(cluster, QuantityText::brief));
   if (csv) csv->write(fitted_times_csv(cluster, fits));
-  fmt::print("{}", prints_csv ? fitted_times_csv(cluster, fits) : link_table(cluster, fits));
+  print_result(prints_csv ? fitted_times_csv(cluster, fits) : link_table(cluster, fits));
 }
 
 void fit_link(const LinkOptions& options) {
   if (!options.csv.empty() && options.csv == options.output)
     throw CLI::ValidationError(fmt::format("--csv and -o are both {}: give each a path of its own", options.csv));
+  check_result_path("-o", options.output);
+  check_result_path("--csv", options.csv);
   FitOptions fitting;
   if (options.algorithm == kNccl) fitting.as_nccl_chooses = true;
   else if (!options.algorithm.empty()) fitting.algorithm = algorithm_named(options.algorithm);

@@ -1,15 +1,21 @@
-#include <cstdio>
-#include <iostream>
-
-#include <fmt/format.h>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
 
 #include "calibrate/link/benchmark.hpp"
 #include "calibrate/program/command.hpp"
 #include "calibrate/program/identity.hpp"
 #include "models/part/fault.hpp"
+#include "program/command_line.hpp"
+#include "program/failure.hpp"
+#include "program/streams.hpp"
 
-int main(int argc, char** argv) {
-  using namespace stepcast::calibrate;
+namespace stepcast::calibrate {
+namespace {
+
+/// @returns the exit code, if all that was printed arrives
+int run_command(int argc, char** argv) {
   CLI::App app(
       "Measures this machine's GPU into a device profile, predicts another device's from it, and fits links to benchmarks of collectives.",
       "stepcast-calibrate");
@@ -20,31 +26,45 @@ int main(int argc, char** argv) {
   add_device(app, exit_code);
   add_link(app, exit_code);
   add_transfer(app, exit_code);
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& error) {
-    app.exit(error, std::cerr, std::cerr);
+    tell(usage_text(app, error, std::vector<std::string>(argv + 1, argv + argc)));
     return kUsage;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace stepcast::calibrate
+
+int main(int argc, char** argv) {
+  using namespace stepcast::calibrate;
+  using stepcast::tell;
+  stepcast::prepare_streams();
+  int exit_code = kOk;
+  try {
+    exit_code = run_command(argc, argv);
   } catch (const BadInput& error) {
-    fmt::print(stderr, "stepcast-calibrate: {}\n", error.what());
+    tell("stepcast-calibrate: {}\n", error.what());
     return kBadInput;
   } catch (const stepcast::ScenarioError& error) {
-    fmt::print(stderr, "stepcast-calibrate: {}\n", error.what());
+    tell("stepcast-calibrate: {}\n", error.what());
     return kBadInput;
   } catch (const std::bad_alloc&) {
-    fmt::print(
-        stderr,
+    tell(
         "stepcast-calibrate: this machine's memory does not suffice; what was measured is kept; --largest ELEMENTS takes smaller sizes\n");
     return kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "stepcast-calibrate: {}\n", error.what());
+    tell("stepcast-calibrate: {}\n", stepcast::sentence_of(error));
     return kFailed;
   }
-  std::cout.flush();
-  if (!std::cout || std::fflush(stdout) != 0) {
-    fmt::print(stderr, "stepcast-calibrate: cannot write to standard output\n");
+  if (exit_code == kUsage) return exit_code;
+  if (const std::string why = stepcast::finish_output(); !why.empty()) {
+    tell("stepcast-calibrate: cannot write to standard output: {}\n", why);
     return kFailed;
   }
   return exit_code;

@@ -3,9 +3,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "calibrate/error.hpp"
+#include "program/output_path.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -18,6 +20,11 @@ namespace fs = std::filesystem;
 }
 
 }  // namespace
+
+void check_result_path(const std::string& option, const std::string& path) {
+  if (path.empty()) return;
+  if (const std::string why = why_not_writable(path); !why.empty()) throw CLI::ValidationError(option, why);
+}
 
 ResultFile::ResultFile(fs::path path) : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
   if (!file_) fail(partial_, std::strerror(errno));

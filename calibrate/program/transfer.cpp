@@ -16,6 +16,7 @@
 #include "models/scenario/workload_document.hpp"
 #include "models/unit/format.hpp"
 #include "models/workload/transfer.hpp"
+#include "program/streams.hpp"
 
 namespace stepcast::calibrate {
 namespace {
@@ -71,6 +72,7 @@ void transfer_profile(const TransferOptions& options) {
   std::error_code neither_is_there;
   if (fs::equivalent(options.measured, options.output, neither_is_there))
     throw CLI::ValidationError("-o", "would replace the measurement; choose another path");
+  check_result_path("-o", options.output);
   const fs::path library = default_library();
   const DeviceProfile measured = load_profile(options.measured, "--measured", library);
   const DeviceProfile from = load_profile(options.from, "--from", library),
@@ -79,7 +81,7 @@ void transfer_profile(const TransferOptions& options) {
     const DeviceProfile result =
         transfer(measured, from, to, options.name.empty() ? fs::path(options.output).stem().string() : options.name);
     ResultFile(options.output).write(write_value(result));
-    fmt::print("{}\nprofile {}\n", transfer_table(measured, result), options.output);
+    print_result(fmt::format("{}\nprofile {}\n", transfer_table(measured, result), options.output));
   } catch (const TransferError& error) {
     throw ScenarioError({{"--measured", "", fmt::format("\"{}\"", options.measured),
                           "a profile that can be transferred", error.what()}});

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/scenario/no_possible_point.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -50,6 +52,7 @@ class Changing {
       points[takes].push_back(point);
     }
     for (const auto& [takes, some] : points) change(some, takes);
+    leave_out_measurements();
     std::set<std::size_t> others;
     for (const auto& [point, scenario] : before_)
       if (scenario != to_json(suite_.study.points[point].scenario)) others.insert(point);
@@ -75,6 +78,10 @@ class Changing {
     Study study;
     try {
       study = expanded(points, changes);
+    } catch (const NoPossiblePoint& error) {
+      impossible_.insert(points.begin(), points.end());
+      for (const Fault& fault : error.faults()) first_impossible_.push_back(fault);
+      return;
     } catch (const ScenarioError& error) {
       for (const std::size_t point : points) tell_measurement(point, changes);
       throw;
@@ -83,7 +90,11 @@ class Changing {
       const auto wanted = by_pointers(suite_.study, suite_.study.points[point]);
       const auto found = std::find_if(study.points.begin(), study.points.end(),
                                       [&](const StudyPoint& other) { return by_pointers(study, other) == wanted; });
-      if (found == study.points.end()) throw ScenarioError({no_point(point, changes)});
+      if (found == study.points.end()) {
+        if (!leaves_out(changes)) throw ScenarioError({no_point(point, changes)});
+        impossible_.insert(point);
+        continue;
+      }
       StudyPoint& own = suite_.study.points[point];
       std::vector<Coordinate> coordinates = std::move(own.coordinates);
       own = *found;
@@ -93,6 +104,27 @@ class Changing {
       if (std::find(suite_.study.notes.begin(), suite_.study.notes.end(), note) == suite_.study.notes.end())
         suite_.study.notes.push_back(std::move(note));
     suite_.study.source += study.source;
+  }
+
+  /// Whether the study leaves out points that are impossible, which some of it may then be.
+  [[nodiscard]] bool leaves_out(const std::vector<Override>& changes) const {
+    const Json& document = suite_.document.json;
+    bool out = document.is_object() && document.contains("impossible") && document["impossible"] == kLeaveOut;
+    for (const Override& change : changes)
+      if (change.pointer == "/impossible") out = change.value == kLeaveOut;
+    return out;
+  }
+
+  /// @throws ScenarioError where no measurement is left
+  void leave_out_measurements() {
+    if (impossible_.empty()) return;
+    const std::size_t all = suite_.measurements.size();
+    const std::size_t out =
+        std::erase_if(suite_.measurements, [&](const MeasuredPoint& m) { return impossible_.contains(m.point); });
+    if (suite_.measurements.empty()) throw ScenarioError(std::move(first_impossible_));
+    std::vector<std::string>& notes = suite_.study.notes;
+    for (const Fault& fault : first_impossible_) notes.push_back("left out: " + to_string(fault));
+    notes.push_back(fmt::format("{} of {} measurements left out, whose points are impossible so", out, all));
   }
 
   [[nodiscard]] Study expanded(const std::vector<std::size_t>& points, const std::vector<Override>& changes) const {
@@ -133,12 +165,16 @@ class Changing {
     return text;
   }
 
+  static constexpr const char* kLeaveOut = "leave-out";
+
   Suite suite_;
   const std::vector<Override>& changes_;
   const std::filesystem::path& library_;
   const PlatformInspector& inspect_;
   std::map<std::size_t, std::size_t> first_;  ///< each measured point's first measurement
   std::map<std::size_t, Json> before_;        ///< its scenario as it was
+  std::set<std::size_t> impossible_;          ///< points that are left out
+  std::vector<Fault> first_impossible_;       ///< where all points to which the same is done are
 };
 
 }  // namespace

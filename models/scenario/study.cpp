@@ -11,6 +11,7 @@
 #include "models/scenario/axis_labels.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/left_out.hpp"
+#include "models/scenario/no_possible_point.hpp"
 #include "models/scenario/scenario_axes.hpp"
 #include "models/scenario/scenario_reader.hpp"
 #include "models/scenario/unused_fields.hpp"
@@ -37,12 +38,14 @@ class Expansion {
     const std::string file = document.origins.file_of("");
     if (document.json.is_object()) expand_variants(std::move(document), overrides);
     else if (document.given_up.empty()) add_fault(document, "", describe_value(document.json), "an object");
+    const bool none_is_possible = faults_.empty() && study_.points.empty() && left_out_.points() > 0;
     if (study_.points.empty()) add(left_out_.faults());
     if (faults_.size() >= kMaxFaults)
       faults_.push_back({file, "", fmt::format("{} faults or more", kMaxFaults), "", "mend these first"});
     else if (refused_ > 0 && refused_ < points_)
       faults_.push_back({file, "", fmt::format("{} of {} points whose parts do not go together", refused_, points_),
                          "none", "--set /impossible=leave-out answers the others"});
+    if (none_is_possible) throw NoPossiblePoint(told(std::move(faults_)));
     if (!faults_.empty()) throw ScenarioError(told(std::move(faults_)));
     for (std::string& note : left_out_.notes(points_)) study_.notes.push_back(std::move(note));
     unused_.add_notes(study_);

@@ -10,6 +10,7 @@
 #include "models/scenario/axis_range.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/find_axis.hpp"
+#include "program/streams.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/refused.hpp"
@@ -32,7 +33,7 @@ void refuse_points_along(const StudyOptions& options, const std::string& place) 
 
 void announce(const Study& study) {
   if (const std::string text = announce_long_replays(study); !text.empty())
-    fmt::print(stderr, "stepcast: {} points: {}\n", study.points.size(), text);
+    tell("stepcast: {} points: {}\n", study.points.size(), text);
 }
 
 /// The field and its ends; an axis is looked up in the study.

@@ -12,6 +12,7 @@
 #include "models/report/explanation.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
+#include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
@@ -132,7 +133,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
     }
   }
   if (const std::string announcement = announce_long_replays(changed); !announcement.empty())
-    fmt::print(stderr, "stepcast: {} changes: {}\n", steps.size(), announcement);
+    tell("stepcast: {} changes: {}\n", steps.size(), announcement);
   answer(changed, steps, explanation.point.memory ? explanation.point.memory->total() : Bytes{}, jobs);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0)

@@ -49,6 +49,7 @@ void add_list(CLI::App& app, Invocation& invocation) {
       "What the working folder has in workloads/, profiles/, clusters/, strategies/ and compressors/ is listed first.\n"
       "Example: stepcast list algorithms --json -");
   command->callback([shelf, json, &invocation] {
+    if (!json->empty()) check_outputs({}, {*json});
     auto entries = catalogue(default_library());
     if (!shelf->empty()) std::erase_if(entries, [&](const CatalogueEntry& e) { return e.shelf != *shelf; });
     if (json->empty()) write_output("-", as_table(entries));

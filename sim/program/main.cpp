@@ -1,25 +1,20 @@
-#include <iostream>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <exception>
+#include <string>
+#include <vector>
 
 #include "models/part/fault.hpp"
+#include "program/command_line.hpp"
+#include "program/failure.hpp"
+#include "program/streams.hpp"
+#include "sim/program/bad_input.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/version.hpp"
 
+namespace stepcast {
 namespace {
 
-std::string names_of_subcommands(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  using namespace stepcast;
+/// @returns the exit code, if all that was printed arrives
+int run_command(int argc, char** argv) {
   Invocation invocation;
   for (int i = 1; i < argc; ++i) invocation.arguments.emplace_back(argv[i]);
 
@@ -40,35 +35,45 @@ int main(int argc, char** argv) {
   add_list(app, invocation);
   add_show(app, invocation);
   add_schema(app, invocation);
-
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
-  } catch (const CLI::RequiredError& error) {
-    const auto called_so = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(called_so).empty())
-      fmt::print(stderr, "stepcast: there is no subcommand {}; there are {}\n", argv[1], names_of_subcommands(app));
-    else app.exit(error, std::cerr, std::cerr);
-    return kUsage;
   } catch (const CLI::ParseError& error) {
-    app.exit(error, std::cerr, std::cerr);
+    tell(usage_text(app, error, invocation.arguments));
     return kUsage;
-  } catch (const ScenarioError& error) {
-    fmt::print(stderr, "stepcast: {} fault{} in the scenario\n{}\n", error.faults().size(),
-               error.faults().size() == 1 ? "" : "s", error.what());
-    return kBadScenario;
-  } catch (const ModelError& error) {
-    fmt::print(stderr, "stepcast: {}\n", error.what());
-    return kBadScenario;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "stepcast: {}\n", error.what());
-    return kRunFailed;
-  }
-  std::cout.flush();
-  if (!std::cout || std::ferror(stdout) != 0 || std::fflush(stdout) != 0) {
-    fmt::print(stderr, "stepcast: cannot write to standard output\n");
-    return kRunFailed;
   }
   return invocation.exit_code;
+}
+
+}  // namespace
+}  // namespace stepcast
+
+int main(int argc, char** argv) {
+  using namespace stepcast;
+  prepare_streams();
+  int exit_code = kOk;
+  try {
+    exit_code = run_command(argc, argv);
+  } catch (const ScenarioError& error) {
+    tell("stepcast: {} fault{} in the scenario\n{}\n", error.faults().size(), error.faults().size() == 1 ? "" : "s",
+         error.what());
+    return kBadScenario;
+  } catch (const ModelError& error) {
+    tell("stepcast: {}\n", error.what());
+    return kBadScenario;
+  } catch (const BadInput& error) {
+    tell("stepcast: {}\n", error.what());
+    return kBadScenario;
+  } catch (const std::exception& error) {
+    tell("stepcast: {}\n", sentence_of(error));
+    return kRunFailed;
+  }
+  if (exit_code == kUsage) return exit_code;
+  if (const std::string why = finish_output(); !why.empty()) {
+    tell("stepcast: cannot write to standard output: {}\n", why);
+    return kRunFailed;
+  }
+  return exit_code;
 }

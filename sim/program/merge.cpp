@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/shard_file.hpp"
@@ -37,8 +38,8 @@ int merge(MergeOptions options) {
   for (ShardReader& shard : shards) shard.expect_end();
   if (csv) csv->finish();
   if (json_lines) json_lines->finish();
-  fmt::print(stderr, "stepcast: {} points of {} shards{}\n", header.points, shards.size(),
-             failed > 0 ? fmt::format("; {} failed, see column error", failed) : "");
+  tell("stepcast: {} points of {} shards{}\n", header.points, shards.size(),
+       failed > 0 ? fmt::format("; {} failed, see column error", failed) : "");
   return failed > 0 ? kRunFailed : kOk;
 }
 

@@ -16,7 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "models/part/fault.hpp"
 #include "models/scenario/scenario.hpp"
+#include "program/output_path.hpp"
+#include "program/streams.hpp"
 #include "sim/program/refused.hpp"
 
 extern char** environ;
@@ -61,41 +64,54 @@ class Beside {
   bool kept_ = false;
 };
 
+/// Starts a program whose standard output and error go to a file. @returns 0, or the error's number
+int spawn(pid_t& pid, const std::string& program, std::vector<char*>& argv, const fs::path& output) {
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  const int error = ::posix_spawnp(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+/// The last line that a script left, which names the fault in scripts of ours and in Python's own tracebacks.
+std::string reason_in(const fs::path& output, const std::string& program) {
+  std::ifstream file(output, std::ios::binary);
+  std::string last;
+  for (std::string line; std::getline(file, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
+  return last.empty() ? fmt::format("{} failed and did not say why", program) : shorten(last, 500);
+}
+
 /// Debian's matplotlib belongs to the system's interpreter; one earlier on PATH may not see it.
 std::string python() {
   if (const char* chosen = std::getenv("STEPCAST_PYTHON")) return chosen;
   return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 
+fs::path canonical(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  const fs::path real = fs::weakly_canonical(whole, error);
+  return error ? whole : real;
+}
+
 /// Whether two paths are one file, whether it is there or not.
 bool are_same(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   std::error_code error;
-  return fs::equivalent(a, b, error) ||
-         fs::weakly_canonical(fs::absolute(a), error) == fs::weakly_canonical(fs::absolute(b), error);
+  return fs::equivalent(a, b, error) || canonical(a) == canonical(b);
 }
 
 }  // namespace
-
-fs::path followed(const fs::path& path) {
-  std::error_code error;
-  return fs::is_symlink(path, error) ? fs::weakly_canonical(path) : path;
-}
-
-bool is_special(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error) && !fs::is_regular_file(path, error);
-}
 
 std::string json_text(const Json& document) {
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void write_output(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
-  }
+  if (path == "-") return print_result(text);
   if (is_special(path)) return write_file(path, text, path);
   Beside beside(path);
   write_file(beside.path(), text, path);
@@ -116,21 +132,19 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     if (path != "-" && !is_special(path) && std::any_of(inputs.begin(), inputs.end(), is_path))
       throw refused("output", fmt::format("{} is read, and would be overwritten; give the output another path", path));
     seen.push_back(path);
-    if (path == "-" || is_special(path)) {
-      if (fs::is_directory(path)) throw refused("output", fmt::format("{} is a folder; give a file", path));
-      continue;
-    }
-    const fs::path target = followed(path);
-    const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
-    if (::access(folder.c_str(), W_OK | X_OK) != 0)
-      throw refused("output", fmt::format("cannot write {}: {}: {}", path, folder.string(), std::strerror(errno)));
+    if (const std::string why = why_not_writable(path); !why.empty()) throw refused("output", why);
   }
   if (!plot.empty() && !is_plot_file(plot))
     throw refused("output", fmt::format("the plot {} must end in .png, .svg or .pdf", plot));
 }
 
 void draw_plot(const Json& report, const std::string& path) {
-  Beside data(fs::temp_directory_path() / "stepcast-report.json");
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error)
+    throw std::runtime_error(
+        fmt::format("cannot draw {}: there is no folder for temporary files, which TMPDIR names", path));
+  Beside data(folder / "stepcast-report.json");
   write_file(data.path(), json_text(report), data.path().string());
   Beside picture(path);
   const std::string program = python();
@@ -139,16 +153,18 @@ void draw_plot(const Json& report, const std::string& path) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  Beside said(folder / "stepcast-plot.txt");
   pid_t pid = -1;
-  if (const int error = ::posix_spawnp(&pid, program.c_str(), nullptr, nullptr, argv.data(), environ))
+  if (const int code = spawn(pid, program, argv, said.path()))
     throw std::runtime_error(
         fmt::format("cannot draw {}: {} does not start ({}); install python3 and python3-matplotlib", path, program,
-                    std::strerror(error)));
+                    std::strerror(code)));
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::runtime_error(fmt::format("cannot draw {} (see the message above); everything else is written", path));
+    throw std::runtime_error(
+        fmt::format("cannot draw {}: {}; everything else is written", path, reason_in(said.path(), program)));
   picture.keep();
 }
 

@@ -1,7 +1,6 @@
 // Where results go: standard output, or files that appear whole or not at all.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,13 +26,7 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
                    const std::string& plot = "");
 
 /// Draws the report (as JSON) with notebooks/plot_speedup.py into `path`.
-/// @throws std::runtime_error with what the script said when it fails, or when matplotlib is missing
+/// @throws std::runtime_error with the last line that the script said when it fails, such as that matplotlib is missing
 void draw_plot(const Json& report, const std::string& path);
-
-/// Where a path leads when it is a symbolic link.
-std::filesystem::path followed(const std::filesystem::path& path);
-
-/// Whether there is something that is no regular file: a device, a pipe, a folder.
-bool is_special(const std::filesystem::path& path);
 
 }  // namespace stepcast

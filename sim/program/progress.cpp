@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "models/unit/format.hpp"
+#include "program/streams.hpp"
 
 namespace stepcast {
 
@@ -33,13 +34,13 @@ void Progress::show(std::size_t done, std::size_t all, std::size_t failed) {
   last_ = now;
   const std::string text =
       progress_text(done, all, failed, begun_, std::chrono::duration<double>(now - start_).count());
-  if (is_terminal_) fmt::print(stderr, "\r\x1b[K{}", text);
-  else fmt::print(stderr, "stepcast: {}\n", text);
+  if (is_terminal_) tell("\r\x1b[K{}", text);
+  else tell("stepcast: {}\n", text);
   is_shown_ = is_terminal_;
 }
 
 void Progress::clear() {
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+  if (is_shown_) tell("\r\x1b[K");
   is_shown_ = false;
 }
 

@@ -13,6 +13,7 @@
 #include "models/report/other_trainings.hpp"
 #include "models/report/writers.hpp"
 #include "models/scenario/find_axis.hpp"
+#include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
@@ -77,9 +78,9 @@ int judge(const Report& report) {
       if (!(std::abs(*difference) <= point.tolerance)) ++missed;
     }
   if (!largest) return kOk;
-  fmt::print(stderr, "stepcast: replay and equations differ by at most {:.2g}", *largest);
-  if (missed > 0) fmt::print(stderr, ": beyond the tolerance at {} of {} points", missed, report.points.size());
-  fmt::print(stderr, "\n");
+  tell("stepcast: replay and equations differ by at most {:.2g}", *largest);
+  if (missed > 0) tell(": beyond the tolerance at {} of {} points", missed, report.points.size());
+  tell("\n");
   return missed > 0 ? kThresholdMissed : kOk;
 }
 
@@ -101,7 +102,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   const std::string plot = !options.plot.empty() ? options.plot : options.no_plot ? "" : study.output.plot.value_or("");
   check_outputs({options.study.file}, {options.csv, options.json}, plot);
   if (const std::string announcement = announce_long_replays(study); !announcement.empty())
-    fmt::print(stderr, "stepcast: {}\n", announcement);
+    tell("stepcast: {}\n", announcement);
   const Report report = evaluate_study(study, options.jobs);
 
   Json document;
@@ -113,7 +114,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   const int verdict = judge(report);
   if (!plot.empty()) {
     draw_plot(document, plot);
-    fmt::print(stderr, "stepcast: wrote {}\n", plot);
+    tell("stepcast: wrote {}\n", plot);
   }
   return verdict;
 }

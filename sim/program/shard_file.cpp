@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/program/bad_input.hpp"
+
 namespace stepcast {
 namespace {
 
@@ -96,15 +98,14 @@ void ShardReader::expect_end() {
   if (stream_.peek() != std::ifstream::traits_type::eof()) fail("has more rows than it should");
 }
 
-void ShardReader::fail(const std::string& why) const { throw std::runtime_error(fmt::format("{} {}", file_, why)); }
+void ShardReader::fail(const std::string& why) const { throw BadInput(fmt::format("{} {}", file_, why)); }
 
 void arrange(std::vector<ShardReader>& shards) {
   const ShardHeader& first = shards.front().header();
   for (const ShardReader& shard : shards) {
     const ShardHeader& h = shard.header();
     const auto differ = [&](const char* what) {
-      return std::runtime_error(
-          fmt::format("{} and {} are shards of different {}", shards.front().file(), shard.file(), what));
+      return BadInput(fmt::format("{} and {} are shards of different {}", shards.front().file(), shard.file(), what));
     };
     if (h.program != first.program) throw differ(fmt::format("programs ({} and {})", first.program, h.program).c_str());
     if (h.study != first.study || h.points != first.points || h.columns != first.columns) throw differ("studies");
@@ -119,14 +120,14 @@ void arrange(std::vector<ShardReader>& shards) {
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::size_t index = shards[i].header().shard.index;
     if (i > 0 && index == shards[i - 1].header().shard.index)
-      throw std::runtime_error(
+      throw BadInput(
           fmt::format("{} and {} are both shard {}/{}", shards[i - 1].file(), shards[i].file(), index, count));
     for (; next < index; ++next) missing.push_back(next);
     ++next;
   }
   for (; next < count; ++next) missing.push_back(next);
   if (!missing.empty())
-    throw std::runtime_error(fmt::format("of {} shards these are missing: {}", count, fmt::join(missing, ", ")));
+    throw BadInput(fmt::format("of {} shards these are missing: {}", count, fmt::join(missing, ", ")));
 }
 
 }  // namespace stepcast

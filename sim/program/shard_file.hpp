@@ -32,15 +32,15 @@ std::string to_line(const ShardHeader& header);
 /// Reads a shard row by row, and refuses what is not as it should be.
 class ShardReader {
  public:
-  /// @throws std::runtime_error naming the file
+  /// @throws BadInput naming the file
   explicit ShardReader(const std::string& file);
   [[nodiscard]] const ShardHeader& header() const { return header_; }
   [[nodiscard]] const std::string& file() const { return file_; }
 
   /// The row of that point, which is the next of this shard.
-  /// @throws std::runtime_error when the file ends early or has another row there
+  /// @throws BadInput when the file ends early or has another row there
   Row next(std::size_t point);
-  /// @throws std::runtime_error when there is more
+  /// @throws BadInput when there is more
   void expect_end();
 
  private:
@@ -53,7 +53,7 @@ class ShardReader {
 };
 
 /// Shards of one study by one program, each once and none missing, in order.
-/// @throws std::runtime_error naming the files that do not fit, or the shards that are missing
+/// @throws BadInput naming the files that do not fit, or the shards that are missing
 void arrange(std::vector<ShardReader>& shards);
 
 }  // namespace stepcast

@@ -8,6 +8,7 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/part_file.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/layer_table.hpp"
@@ -46,7 +47,7 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
   std::vector<std::string> names;
   for (CatalogueEntry& entry : catalogue(default_library())) {
     if (!shelf.empty() && entry.shelf != shelf) continue;
-    names.push_back(entry.name);
+    names.push_back(entry.name.substr(entry.name.find('/') + 1));  // of an algorithm without its operation
     const bool algorithm = entry.shelf == "algorithms" && entry.name.ends_with("/" + name);
     if (entry.name != name && !algorithm) continue;
     if (!entry.folder.empty()) {
@@ -57,7 +58,7 @@ std::vector<CatalogueEntry> find(const std::string& name, const std::string& she
   }
   if (found.empty()) {
     const std::string near = meant(name, names);
-    throw refused(name, fmt::format("an unknown name; see stepcast list{}{}", near.empty() ? "" : "; ", near));
+    throw BadInput(fmt::format("{}: an unknown name; see stepcast list{}{}", name, near.empty() ? "" : "; ", near));
   }
   return found;
 }
@@ -161,7 +162,7 @@ void add_show(CLI::App& app, Invocation& invocation) {
     if (is_file && !is_of_file(shelf))
       throw refused(name, fmt::format("{} are no files; name one that stepcast list {} prints", shelf, shelf));
     const std::string target = json->empty() ? "-" : *json;
-    if (is_file) check_outputs({name}, {target});
+    check_outputs(is_file ? std::vector{name} : std::vector<std::string>{}, {target});
     if (!is_scenario && !study->sets.empty()) throw refused("--set", "only a scenario file has fields to change");
     if (!is_scenario && !study->points.empty())
       throw refused("--point", "only a scenario file has points to choose from");

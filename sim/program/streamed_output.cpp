@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "sim/program/output.hpp"
+#include "program/output_path.hpp"
 
 namespace stepcast {
 

@@ -11,6 +11,7 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/part_file.hpp"
 #include "models/unit/parse.hpp"
+#include "program/streams.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/replay/inspect_platform.hpp"
@@ -136,7 +137,7 @@ void require_one_point(const Study& study, std::string_view subcommand) {
 }
 
 void print_notes(const Study& study) {
-  for (const std::string& note : study.notes) fmt::print(stderr, "stepcast: note: {}\n", note);
+  for (const std::string& note : study.notes) tell("stepcast: note: {}\n", note);
 }
 
 }  // namespace stepcast

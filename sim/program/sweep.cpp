@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "program/failure.hpp"
+#include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/progress.hpp"
@@ -66,7 +68,7 @@ std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
   try {
     return std::make_unique<AnswerCache>(default_cache_file());
   } catch (const std::runtime_error& error) {
-    fmt::print(stderr, "stepcast: going on without a cache: {}\n", error.what());
+    tell("stepcast: going on without a cache: {}\n", error.what());
     return nullptr;
   }
 }
@@ -111,10 +113,10 @@ std::string summary(const SweepCount& count, double seconds) {
 /// As in `run`: the largest difference between the evaluators, if both were asked somewhere.
 int judge(const SweepCount& count) {
   if (count.compared > 0) {
-    fmt::print(stderr, "stepcast: replay and equations differ by at most {:.2g}", count.largest_difference);
+    tell("stepcast: replay and equations differ by at most {:.2g}", count.largest_difference);
     if (count.beyond_tolerance > 0)
-      fmt::print(stderr, ": beyond the tolerance at {} of {} points", count.beyond_tolerance, count.compared);
-    fmt::print(stderr, "\n");
+      tell(": beyond the tolerance at {} of {} points", count.beyond_tolerance, count.compared);
+    tell("\n");
   }
   if (count.failed > 0) return kRunFailed;
   return count.beyond_tolerance > 0 ? kThresholdMissed : kOk;
@@ -145,7 +147,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   events.write = [&](std::size_t format, std::string_view row) { outputs[format].write(row); };
   events.failed = [&](std::size_t point, const std::string& error) {
     progress.clear();
-    fmt::print(stderr, "stepcast: {}: {} failed: {}\n", options.study.file, point_text(study, point), error);
+    tell("stepcast: {}: {} failed: {}\n", options.study.file, point_text(study, point), error);
   };
   events.progress = [&](const SweepCount& count) { progress.show(count.done, count.points, count.failed); };
   events.stop = [] { return stop_signal != 0; };
@@ -153,11 +155,11 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
   const SweepCount count = sweep(study, settings, ranks, events);
   progress.clear();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  fmt::print(stderr, "stepcast: {}\n", summary(count, seconds));
+  tell("stepcast: {}\n", summary(count, seconds));
   if (count.stopped) {
     const bool kept = cache && count.replays > 0;
-    fmt::print(stderr, "stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
-               kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
+    tell("stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
+         kept ? "goes on where this one ended" : "begins anew: only replays are kept, and only in a cache");
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();
@@ -192,7 +194,7 @@ int sweep_among_ranks(const SweepOptions& options) {
     if (ranks->rank() == 0) throw;
     return kBadScenario;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "stepcast: rank {}: {}\n", ranks->rank(), error.what());
+    tell("stepcast: rank {}: {}\n", ranks->rank(), sentence_of(error));
     ranks->abort();
   }
   return kRunFailed;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/strategy/builder.hpp"
+#include "program/streams.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/streamed_output.hpp"
@@ -69,8 +70,7 @@ int trace(const TraceOptions& options) {
   output.write(R"({"name":"end","ph":"M","pid":0,"args":{}}]
 )");
   output.finish();
-  fmt::print(stderr, "stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state,
-             result.forecast.fidelity);
+  tell("stepcast: {} steps, {}; {}\n", result.forecast.steps, result.forecast.steady_state, result.forecast.fidelity);
   return kOk;
 }
 

@@ -9,6 +9,8 @@
 #include "models/scenario/library.hpp"
 #include "models/scenario/suite.hpp"
 #include "models/validation/writers.hpp"
+#include "program/streams.hpp"
+#include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/fit_suite.hpp"
@@ -50,8 +52,8 @@ std::vector<std::filesystem::path> files_of(const std::vector<std::string>& word
     }
     if (std::find(names.begin(), names.end(), word) == names.end()) {
       const std::string near = meant(word, names);
-      throw refused(word, fmt::format("no shipped suite, and no path ending in .json; there are {}{}{}",
-                                      fmt::join(names, ", "), near.empty() ? "" : "; ", near));
+      throw BadInput(fmt::format("{}: no shipped suite, and no path ending in .json; there are {}{}{}", word,
+                                 fmt::join(names, ", "), near.empty() ? "" : "; ", near));
     }
     files.push_back(folder / (word + ".json"));
   }
@@ -64,7 +66,7 @@ Suite changed(Suite suite, const std::vector<Override>& changes) {
   const std::vector<std::string> known = suite.study.notes;
   Suite other = changed_suite(std::move(suite), changes, default_library(), inspect_platform);
   for (const std::string& note : other.study.notes)
-    if (std::find(known.begin(), known.end(), note) == known.end()) fmt::print(stderr, "stepcast: note: {}\n", note);
+    if (std::find(known.begin(), known.end(), note) == known.end()) tell("stepcast: note: {}\n", note);
   return other;
 }
 
@@ -107,7 +109,7 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
   int verdict = kOk;
   for (const Validation& validation : validations)
     for (const std::string& missed : missed_limits(validation)) {
-      fmt::print(stderr, "stepcast: {}\n", missed);
+      tell("stepcast: {}\n", missed);
       verdict = kThresholdMissed;
     }
   return verdict;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "models/part/fault.hpp"
+#include "program/failure.hpp"
 
 namespace stepcast {
 namespace {
@@ -47,7 +48,7 @@ void write_all(int fd, const std::string& text) {
   } catch (const ModelError& error) {
     answer = kModelError + std::string(error.what());
   } catch (const std::exception& error) {
-    answer = kError + std::string(error.what());
+    answer = kError + sentence_of(error);
   }
   write_all(fd, answer);
   // No destructors or atexit handlers of the parent's objects.

@@ -65,7 +65,7 @@ PYTHON
 sed '1s/"version":2/"version":1/' before >old.samples.jsonl
 run 1 -o old.json --largest 1000000; has err "old.samples.jsonl:1: found samples of version 1; allowed: 2"; has err "--fresh"
 
-run 1 -o missing/profile.json; has err "missing/profile.json.partial cannot be written: No such file or directory"
+run 2 -o missing/profile.json; has err "cannot write missing/profile.json: missing: No such file or directory"
 if [[ $EUID != 0 ]]; then
   mkdir locked && chmod a-w locked
   run 1 -o locked/profile.json; has err "Permission denied"

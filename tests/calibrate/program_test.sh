@@ -11,7 +11,7 @@ run 2; run 2 nothing; run 2 device; has err "--output"
 run 2 device -o x.json --starts 0
 run 2 link; run 2 link --from x --algorithm rign
 run 2 link --from "$data/all_reduce_perf.txt" -o same.json --csv same.json; has err "give each a path of its own"
-run 1 link --from "$data/all_reduce_perf.txt" -o alone.json --csv nowhere/times.csv; [[ ! -e alone.json ]]
+run 2 link --from "$data/all_reduce_perf.txt" -o alone.json --csv nowhere/times.csv; [[ ! -e alone.json ]]
 run 0 link --from "$data/all_reduce_perf.txt" --csv -; has out "file,benchmark,bytes,measured_s"; [[ ! -e - ]]
 run 0 link --from "$data/all_reduce_perf.txt" --collective all_reduce_perf --csv times.csv; [[ $(wc -l <times.csv) -gt 5 ]]
 run 2 transfer; run 2 transfer x.json --from a --to b; has err "--output"
@@ -63,7 +63,7 @@ sed -e '/Rank/s/ on .*//' "$data/all_reduce_perf.txt" >unknown.txt
 awk '/^ / { $6 *= 10 } { print }' unknown.txt >slow.txt
 run 0 link --from unknown.txt --from slow.txt; has err "slow.txt: half of its times are "
 run 3 link --from missing.txt; has err "missing.txt: found No such file"
-run 1 link --from "$data/all_reduce_perf.txt" -o missing/cluster.json; has err "missing/cluster.json.partial cannot be written"
+run 2 link --from "$data/all_reduce_perf.txt" -o missing/cluster.json; has err "cannot write missing/cluster.json: missing"
 
 # From an H100 (datasheet: 67 TFLOPS, 3350 GB/s, 1.98 GHz) to a V100 (15.7 TFLOPS, 900 GB/s, 1.53 GHz, no tf32).
 evidence='"evidence": "measured", "source": "made up"'
@@ -109,4 +109,4 @@ has err "wrong.json: /memory_bandwidth/value: found 2680"; has err "wrong.json: 
 sed 's/"5us"/"3us"/' measured.json >falling.json
 run 3 transfer falling.json "${to_v100[@]}" -o no.json; has err "falling.json: /kernels/0/knots/1"
 [[ ! -e no.json && ! -e no.json.partial ]] || fail "a file was left"
-run 1 transfer measured.json "${to_v100[@]}" -o missing/v100.json; has err "missing/v100.json.partial cannot be written: No such file or directory"
+run 2 transfer measured.json "${to_v100[@]}" -o missing/v100.json; has err "cannot write missing/v100.json: missing: No such file or directory"

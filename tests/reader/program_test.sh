@@ -175,7 +175,7 @@ expect 0 show profile - && prints 'shelf: profiles'
 rm -r out/profiles
 mv out/workloads/resnet50.json out/workloads/my-resnet.json
 expect 2 show topology clusters/lab.json && says 'topologies are no files'
-expect 2 show laid-over && says 'did you mean laid-over.json?'
+expect 3 show laid-over && says 'did you mean laid-over.json?'
 expect 0 list workloads && prints ' (./workloads) ResNet-50 on ImageNet'
 [[ $(grep -c '  vgg16-v100 ' stdout) == 1 ]] || fail 'one name twice, of which one hides the other'
 expect 0 list clusters --json - && prints '"folder": "./clusters"' && prints 'cannot be used; see stepcast show clusters/broken.json'
@@ -213,7 +213,7 @@ rm -r out/strategies out/a* out/f*
 cp good.json out/mine.json
 expect 3 run quickstrat && prints_nothing && says 'did you mean quickstart?'
 expect 3 run mine && says 'did you mean mine.json?'
-expect 2 validate mine && says 'did you mean mine.json?'
+expect 3 validate mine && says 'did you mean mine.json?'
 rm out/mine.json
 expect 2 run ../good.json --tolerance -1 && says '--tolerance: "-1" is not a number of at least 0'
 expect 2 show resnet50 --batch 0 && says '--batch: Value 0 not in range'
@@ -424,7 +424,7 @@ says 'own: the largest |error| is 9.'
 printf '%s' "${suite/LIMIT/0.05}" | sed 's/throughput/thruput/' >suite.json
 expect 3 validate ../suite.json --csv errors.csv && prints_nothing && leaves 'result.csv result.json'
 says '../suite.json: /measurements/0/thruput: found an unknown key'
-expect 2 validate hkbu-10gb && prints_nothing
+expect 3 validate hkbu-10gb && prints_nothing
 says 'did you mean hkbu-10gbe?'
 STEPCAST_SCENARIOS=$work/out expect 2 validate && prints_nothing
 says "there are no suites in $work/out/validation"

@@ -112,18 +112,18 @@ for i in 0 1 2 3 4; do expect 0 sweep study.json --shard $i/5 --jobs 1; done
 what='stepcast merge'
 expect 0 merge study.shard-3-of-5.jsonl study.shard-{0,1,2,4}-of-5.jsonl --csv merged.csv --jsonl merged.jsonl && same one.csv merged.csv && same one.jsonl merged.jsonl
 expect 0 merge study.shard-*-of-5.jsonl && same one.csv stdout
-expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'these are missing: 2'
-expect 1 merge study.shard-{0,1,2,3,4}-of-5.jsonl study.shard-2-of-5.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-{0,1,2,3,4}-of-5.jsonl study.shard-2-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'are both shard 2/5'
 expect 0 sweep study.json --set /cluster/workers=2 --shard 2/5 --shard-file foreign.jsonl
-expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl foreign.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl foreign.jsonl --csv bad.csv && absent bad.csv
 says 'different studies'
 sed '1s/"program":"/&other /' study.shard-2-of-5.jsonl >program.jsonl
-expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl program.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl program.jsonl --csv bad.csv && absent bad.csv
 says 'different programs'
 head -n -1 study.shard-2-of-5.jsonl >short.jsonl
-expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl short.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl short.jsonl --csv bad.csv && absent bad.csv
 says 'short.jsonl ends before point 10'  # shard 2 of 5 has the points 2, 6 and 10
 python3 - study.shard-2-of-5.jsonl >altered.jsonl <<'EOF'
 import json, sys
@@ -136,12 +136,12 @@ EOF
 expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl altered.jsonl --csv bad.csv && absent bad.csv
 says 'has "fast" as step_time_s of point 2'
 sed '3s/^\[6/[8/' study.shard-2-of-5.jsonl >doubled.jsonl
-expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl doubled.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl doubled.jsonl --csv bad.csv && absent bad.csv
 says 'has point 8 where point 6 should be'
 tail -n 1 study.shard-2-of-5.jsonl >>study.shard-2-of-5.jsonl
-expect 1 merge study.shard-*-of-5.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-*-of-5.jsonl --csv bad.csv && absent bad.csv
 says 'has more rows than it should'
-expect 1 merge study.json --csv bad.csv && absent bad.csv
+expect 3 merge study.json --csv bad.csv && absent bad.csv
 expect 0 sweep study.json --set /cluster/workers=2 --set /strategy/exchange/grouping=bucketed --shard 6/7  # more shards than points
 [[ $(wc -l <study.shard-6-of-7.jsonl) == 1 ]] || fail 'an empty shard has rows'
 

@@ -8,7 +8,8 @@ LAYERS = ["models/unit", "models/part", "models/collective", "models/workload", 
           "models/strategy", "models/forecast", "models/equation", "models/report", "models/validation",
           "sim/platform", "sim/replay", "sim/study", "sim/program"]
 # These stand beside them, and use nothing of the simulator but what is named.
-BESIDE = {"kernels": [], "calibrate": ["kernels", "models/unit", "models/part", "models/collective", "models/workload", "models/scenario"]}
+BESIDE = {"kernels": [], "program": ["models/unit", "models/part"],
+          "calibrate": ["kernels", "program", "models/unit", "models/part", "models/collective", "models/workload", "models/scenario"]}
 
 
 def folder(path):
@@ -24,8 +25,8 @@ def main(root):
             if file.suffix not in (".hpp", ".cpp", ".cu", ".cuh"):
                 continue
             here = folder(str(file.relative_to(root)))
-            allowed = BESIDE[here] + [here] if here in BESIDE else LAYERS[: LAYERS.index(here) + 1]
-            for included in re.findall(r'^#include "((?:models|sim|kernels|calibrate)/[^"]+)"', file.read_text(), re.MULTILINE):
+            allowed = BESIDE[here] + [here] if here in BESIDE else LAYERS[: LAYERS.index(here) + 1] + ["program"] * here.startswith("sim/")
+            for included in re.findall(r'^#include "((?:models|sim|kernels|calibrate|program)/[^"]+)"', file.read_text(), re.MULTILINE):
                 seen += 1
                 if folder(included) not in allowed:
                     faults.append(f"{file.relative_to(root)}: includes {included}; {here} may include {', '.join(allowed)}")

@@ -1,0 +1,75 @@
+#include "program/command_line.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/part/fault.hpp"
+
+namespace stepcast {
+namespace {
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+/// "-o" and "--output" of all options.
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::string meant(const std::string& word, const std::vector<std::string>& names) {
+  const std::string near = nearest(word, names);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
+}
+
+/// The first argument that nothing took; "" of none.
+std::string first_not_taken(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const std::vector<std::string> left = app.remaining(true);
+  const auto first = std::find_first_of(arguments.begin(), arguments.end(), left.begin(), left.end());
+  if (first != arguments.end()) return *first;
+  return left.empty() ? "" : left.front();
+}
+
+}  // namespace
+
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    const CLI::Validator is_there(
+        [](const std::string& text) -> std::string {
+          return text.empty() ? "an empty value; leave it out, or say which" : "";
+        },
+        "");
+    option->transform(is_there);  // before the option's own checks
+  }
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_values(*command);
+}
+
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
+  const std::vector<CLI::App*> called = app.get_subcommands();
+  const CLI::App& command = called.empty() ? app : *called.back();
+  const std::string name =
+      called.empty() ? app.get_name() : fmt::format("{} {}", app.get_name(), called.back()->get_name());
+  const std::string word = first_not_taken(app, arguments);
+  std::string fault = error.what();
+  if (word.size() > 1 && word.front() == '-') {
+    const std::string option = word.substr(0, word.find('='));
+    fault = fmt::format("there is no option {}{}", option, meant(option, options_of(command)));
+  } else if (!word.empty() && called.empty()) {
+    std::vector<std::string> names;
+    for (const CLI::App* one : subcommands_of(app)) names.push_back(one->get_name());
+    fault = fmt::format("there is no subcommand {}; there are {}{}", word, fmt::join(names, ", "), meant(word, names));
+  } else if (!word.empty()) {
+    fault = fmt::format("{} is an argument too many", word);
+  }
+  return fmt::format("{}: {}\nRun {} --help for more information.\n", app.get_name(), fault, name);
+}
+
+}  // namespace stepcast

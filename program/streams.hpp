@@ -1,0 +1,31 @@
+// A program's standard streams: what it does about them before all else, and how it tells people something.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stepcast {
+
+/// To be called first in main. Descriptors 0 to 2 are taken where they are closed, so that no file gets one of them:
+/// reading from 0 and writing to 1 then fail, and messages to 2 vanish. A file beyond `ulimit -f` is a failed write
+/// from then on (EFBIG) and no signal, here and in the program's children.
+void prepare_streams();
+
+/// A message on standard error. Where it cannot be written it is lost, and nothing else happens: messages never change
+/// what a program does.
+void tell(std::string_view text);
+template <class First, class... Others>
+void tell(fmt::format_string<First, Others...> format, First&& first, Others&&... others) {
+  tell(std::string_view(fmt::format(format, std::forward<First>(first), std::forward<Others>(others)...)));
+}
+
+/// A part of the program's result on standard output; finish_output() says whether all of it arrived.
+void print_result(std::string_view text);
+
+/// Why not all of what was printed is on standard output, such as "No space left on device"; "" where it is.
+std::string finish_output();
+
+}  // namespace stepcast
