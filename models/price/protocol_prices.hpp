@@ -35,7 +35,7 @@ bool routes_are_known(const Cluster& cluster);
 class ProtocolPrices {
  public:
   static constexpr double kAlwaysFollowed = 1 << 18;
-  static constexpr double kWithin = 1e-3;
+  static constexpr double kWithin = 4e-3;
   static constexpr double kMostFolded = 1 << 22;  ///< messages of the rounds of a call that are followed
 
   ProtocolPrices(const Cluster& cluster, const Protocol& protocol);

@@ -350,12 +350,14 @@ TEST_CASE("a fabric costs what is used of it") {
 }
 
 TEST_CASE("a round in a fabric takes as long as its most loaded link") {
-  // Two groups of 2 chassis of 4 routers of 2 hosts, one cable between the groups. In halving-doubling's first round of
-  // 100 MB all 16 hosts of a group send 50 MB to the other one: 16·50 MB / 12.5 GB/s = 64 ms, and once more in the
+  // Two groups of 2 chassis of 4 routers of 2 hosts, one cable between the groups. In the first round of far-first
+  // halving-doubling of 100 MB all 16 hosts of a group send 50 MB to the other one: 16·50 MB / 12.5 GB/s = 64 ms, and once more in the
   // last.
   Cluster cluster = star_cluster(32, 100_Gbps);
   cluster.topology = Dragonfly{2, 1, 2, 1, 4, 1, 2};
-  const Schedule schedule = find_algorithm(Operation::all_reduce, Algorithm::halving_doubling).schedule(32, {});
+  CollectiveParameters far_first;
+  far_first.exchange_order = ExchangeOrder::far_first;
+  const Schedule schedule = find_algorithm(Operation::all_reduce, Algorithm::halving_doubling).schedule(32, far_first);
   const Fabric fabric(cluster, 0);
   const RoundFlows first(schedule.round(0), fabric);
   require_close(0.064, first.duration(100_MB / schedule.blocks).bandwidth.si(), 1e-12,
