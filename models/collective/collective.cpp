@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collective/heap_tree.hpp"
+#include "models/collective/in_order_tree.hpp"
 
 namespace stepcast {
 namespace {
@@ -77,11 +77,11 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
 
 constexpr int kMostSegments = 4096;  // of what auto tries
 
-/// s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, b the seconds per byte of a round (β + h + γ/2):
+/// s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, half of double-binary-tree's time, b the seconds per byte of a round (β + h + γ/2):
 /// the continuous optimum is sqrt((D - 1 - [p = 2^D]/2)·n·b/α); one of its integer neighbours is the best.
 int best_segments(Bytes n, int p, const Prices& prices) {
   const PathPrice& far = prices.path[static_cast<int>(Path::far)];
-  const double inner_levels = std::max(0.0, heap_depth(p) - 1 - (lone_deepest(p) ? 0.5 : 0.0));
+  const double inner_levels = std::max(0.0, in_order_depth(p) - 1 - (lone_child_of_root(p) ? 0.5 : 0.0));
   const Seconds transfer = n * (far.beta + prices.host + prices.gamma / 2.0);
   const double ideal =
       far.alpha.si() > 0 ? std::sqrt(inner_levels * (transfer / far.alpha)) : (inner_levels > 0 ? kMostSegments : 1);
@@ -194,6 +194,7 @@ struct Candidates {
     CollectiveParameters& parameters = call.parameters;
     if (entry.algorithm == Algorithm::hierarchical) return hierarchical(call);
     if (entry.algorithm == Algorithm::double_binary_tree) parameters.segments = segments(n, p);
+    if (entry.algorithm == Algorithm::halving_doubling) parameters.exchange_order = choice.exchange_order;
     if (entry.algorithm == Algorithm::nccl_tree) parameters = nccl_tree();
     if (entry.algorithm == Algorithm::multi_ring) {
       parameters.group_size = ring_group();
@@ -226,6 +227,8 @@ struct Candidates {
     for (const Algorithm between : algorithms_between(call.algorithm->operation)) {
       if (choice.between_groups != Algorithm::automatic && choice.between_groups != between) continue;
       call.parameters.between_groups = between;
+      call.parameters.exchange_order =
+          between == Algorithm::halving_doubling ? choice.exchange_order : ExchangeOrder::near_first;
       call.parameters.segments = between == Algorithm::double_binary_tree ? segments(n / g, p / g, g) : 1;
       if (call.parameters.segments > kMostBlocks / 2 / g) {
         if (choice.between_groups == Algorithm::automatic) continue;

@@ -24,6 +24,7 @@ struct CollectiveParameters {
   int rings = 1;           ///< multi-ring: how many, nccl-tree: pairs of trees; at most group_size
   int nics = 1;            ///< multi-ring, nccl-tree: of a machine
   Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
+  ExchangeOrder exchange_order = ExchangeOrder::near_first;  ///< halving-doubling, between groups too
 
   auto operator<=>(const CollectiveParameters&) const = default;
 };

@@ -1,17 +1,26 @@
 // Pipelined double binary tree (Sanders, Speck and Träff 2009; NCCL's tree algorithm).
 //
-// Two heaps over the same ranks, the second one mirrored (rank p-1-v at node v), so that an inner node of one
-// is a leaf of the other. Each tree takes half of the buffer in s segments. In round t of the reduction the
-// edges into depth d-1 pass segment t - (D - d): the deepest level starts, segments follow each other up; the
-// broadcast runs the same way down. A rank receives from two children in its inner tree while it sends once in
-// either tree: both directions of its link carry two segments a round.
+// Two in-order trees over the same ranks (in_order_tree.hpp). The second one is mirrored for even p, rank p-1-v at node
+// v, and shifted by one for odd p, rank v+1 at node v. Either changes the parity of ranks that have children, so no rank
+// has children in both. A subtree is a range of ranks: most edges stay within a machine or rack.
+//
+// Each tree takes half of the buffer in s segments. In round t of the reduction the edges into depth d-1 pass segment
+// t - (D - d): the deepest level starts, segments follow each other up; the broadcast runs the same way down. A rank
+// receives from two children in one tree while it sends once in either: both directions of its link carry two segments
+// a round.
 #include "models/collective/collective.hpp"
-#include "models/collective/heap_tree.hpp"
+#include "models/collective/in_order_tree.hpp"
 
 namespace stepcast::double_binary_tree {
+namespace {
+
+/// Rank at a node of the second tree.
+int in_second(int p, int node) { return p % 2 == 0 ? p - 1 - node : (node + 1) % p; }
+
+}  // namespace
 
 Schedule all_reduce(int p, const CollectiveParameters& parameters) {
-  const int depth = heap_depth(p), s = parameters.segments;
+  const int depth = in_order_depth(p), s = parameters.segments;
   if (p == 1) return {1, 2, 0, [](int) { return Round{}; }};
   const int phase = depth + s - 1;
   return {p, 2 * s, 2 * phase,
@@ -22,13 +31,13 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
             for (int d = 1; d <= depth; ++d) {
               const int segment = up ? t - (depth - d) : t - (d - 1);
               if (segment < 0 || segment >= s) continue;
-              for_each_edge_at(p, d, [&](int child, int parent) {
+              for_each_edge_in_order(0, p, d, [&](int child, int parent) {
                 const auto pass = [&](int lower, int upper, int block) {
                   if (up) round.push_back({lower, upper, {block, 1}, true});
                   else round.push_back({upper, lower, {block, 1}, false});
                 };
                 pass(child, parent, segment);
-                pass(p - 1 - child, p - 1 - parent, s + segment);
+                pass(in_second(p, child), in_second(p, parent), s + segment);
               });
             }
             return round;
@@ -41,15 +50,15 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
 }
 
 /// With σ = n/2s: D + s - 1 rounds each way, of two segments over the busiest link (siblings share their
-/// parent's). Only edges to a lone deepest node (p a power of two) carry one: that is the first round up and
-/// the last one down, and for p = 2 every round.
+/// parent's). At each depth some rank has two children, but for the root where p is a power of two. Rounds of its one
+/// edge alone carry one segment: the last round up and the first one down, and for p = 2 every round.
 ///   2(D+s-1)α + 2(2(D+s-1) - lone)σβ + (2(D+s-1) - lone)σγ
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
   CostTerms terms;
   if (p == 1) return terms;
-  const int depth = heap_depth(p), s = parameters.segments;
+  const int depth = in_order_depth(p), s = parameters.segments;
   const int rounds = depth + s - 1;
-  const int lone = !lone_deepest(p) ? 0 : p == 2 ? rounds : 1;
+  const int lone = !lone_child_of_root(p) ? 0 : p == 2 ? rounds : 1;
   const Bytes loads = n / (2.0 * s) * (2 * rounds - lone);
   terms.add(Path::far, 2 * rounds, 2.0 * loads);
   terms.reduced = loads;

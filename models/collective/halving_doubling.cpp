@@ -1,29 +1,44 @@
 // Recursive halving and doubling (Rabenseifner; Thakur 2005, section 4.5): reduce-scatter by exchanging
-// halves with partners at halving distance, then all-gather back. Other p than powers of two fold in and out.
+// halves with one partner after the other, then all-gather back. Other p than powers of two fold in and out.
 //
-// Blocks are numbered so that core member c ends the reduce-scatter with block c: in round k (distance
-// d = q/2^(k+1)) it keeps the half of its current range in which c lies and sends the other one.
+// Round k exchanges q/2^(k+1) of q blocks with the partner at distance 2^k, near-first, or q/2^(k+1), far-first. Off a
+// star near-first keeps the large messages inside machines and racks, as MPICH does. An all-reduce may take either, since
+// blocks need not end in the order of ranks.
+//
+// Blocks are numbered so that the core member at place i ends the reduce-scatter with block i: in round k it keeps the
+// half of its current range in which i lies and sends the other one. Far-first, member c's place is c; near-first it is
+// c with its lg q bits reversed, so that the bit of distance 2^k halves the range in round k.
 #include "models/collective/collective.hpp"
 #include "models/collective/fold.hpp"
 
 namespace stepcast::halving_doubling {
+namespace {
 
-Schedule all_reduce(int p, const CollectiveParameters&) {
+int reversed(int value, int bits) {
+  int result = 0;
+  for (int bit = 0; bit < bits; ++bit) result |= ((value >> bit) & 1) << (bits - 1 - bit);
+  return result;
+}
+
+}  // namespace
+
+Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const PowerOfTwoFold fold(p);
   const int q = fold.core(), levels = fold.levels(), lead = fold.needed() ? 1 : 0;
-  return {p, q, 2 * levels + 2 * lead, [fold, q, levels, lead](int r) {
+  const bool is_near_first = parameters.exchange_order == ExchangeOrder::near_first;
+  return {p, q, 2 * levels + 2 * lead, [=](int r) {
             Round round;
             if (r < lead) {
               for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c + 1, 2 * c, {0, q}, true});
-            } else if (r < lead + levels) {
-              const int d = q >> (r - lead + 1);
-              for (int c = 0; c < q; ++c) {
-                const int partner = c ^ d;
-                round.push_back({fold.rank(c), fold.rank(partner), {partner / d * d, d}, true});
-              }
             } else if (r < lead + 2 * levels) {
-              const int d = 1 << (r - lead - levels);
-              for (int c = 0; c < q; ++c) round.push_back({fold.rank(c), fold.rank(c ^ d), {c / d * d, d}, false});
+              const bool is_reduction = r < lead + levels;
+              const int k = is_reduction ? r - lead : 2 * levels - 1 - (r - lead);
+              const int count = q >> (k + 1), distance = is_near_first ? 1 << k : count;
+              for (int c = 0; c < q; ++c) {
+                const int partner = c ^ distance, holder = is_reduction ? partner : c;
+                const int place = is_near_first ? reversed(holder, levels) : holder;
+                round.push_back({fold.rank(c), fold.rank(partner), {place / count * count, count}, is_reduction});
+              }
             } else {
               for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {0, q}, false});
             }
@@ -31,7 +46,7 @@ Schedule all_reduce(int p, const CollectiveParameters&) {
           }};
 }
 
-/// 2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ, and with fold-in (α + nβ + nγ) + (α + nβ) more.
+/// 2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ, and with fold-in (α + nβ + nγ) + (α + nβ) more, in either order.
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
   const PowerOfTwoFold fold(p);
   const int q = fold.core(), in = fold.needed() ? 1 : 0;

@@ -67,6 +67,20 @@ struct Choices<Operation> {
   };
 };
 
+/// Partners of halving-doubling, whose first exchange is of half the buffer.
+enum class ExchangeOrder { near_first, far_first };
+
+template <>
+struct Choices<ExchangeOrder> {
+  static constexpr std::array table = {
+      Choice<ExchangeOrder>{
+          "near-first", ExchangeOrder::near_first,
+          "the largest messages go to the rank beside, the smallest to the farthest (MPICH's order)"},
+      Choice<ExchangeOrder>{"far-first", ExchangeOrder::far_first,
+                            "the largest messages go to the farthest rank, so that each ends with the block of its rank"},
+  };
+};
+
 /// Which algorithm a collective uses, and its parameters.
 struct CollectiveChoice {
   Algorithm algorithm = Algorithm::automatic;
@@ -74,6 +88,7 @@ struct CollectiveChoice {
   OrAuto<int> pipeline_segments;
   OrAuto<int> rings{};
   Algorithm between_groups = Algorithm::automatic;
+  ExchangeOrder exchange_order = ExchangeOrder::near_first;
 
   template <class V>
   static void describe(V& v, CollectiveChoice& x) {
@@ -92,6 +107,8 @@ struct CollectiveChoice {
     v.optional(
         "between", x.between_groups,
         "hierarchical: what runs between groups: ring or recursive-doubling, of an all-reduce halving-doubling or double-binary-tree too; auto: the cheapest by the equations");
+    v.optional("exchange_order", x.exchange_order,
+               "halving-doubling, alone or between groups: which partner each rank exchanges with first");
   }
   bool operator==(const CollectiveChoice&) const = default;
 };

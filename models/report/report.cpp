@@ -47,6 +47,11 @@ bool has_segments(const CollectiveCall& call) {
   return pipelined == Algorithm::double_binary_tree || pipelined == Algorithm::nccl_tree;
 }
 
+/// Of halving-doubling, where it is not the usual one.
+std::string_view order_of(const CollectiveParameters& parameters) {
+  return parameters.exchange_order == ExchangeOrder::near_first ? std::string_view{} : name_of(parameters.exchange_order);
+}
+
 /// The call's algorithm with its parameters; "{}" stands for the number of segments.
 std::string describe(const CollectiveCall& call) {
   const std::string_view name = name_of(call.algorithm->algorithm);
@@ -54,8 +59,12 @@ std::string describe(const CollectiveCall& call) {
   const CollectiveParameters& parameters = call.parameters;
   switch (call.algorithm->algorithm) {
     case Algorithm::hierarchical:
-      return fmt::format("{} (groups of {}, {} between{}){}", name, parameters.group_size,
-                         name_of(parameters.between_groups), has_segments(call) ? ", {}" : "", scope);
+      return fmt::format("{} (groups of {}, {}{}{} between{}){}", name, parameters.group_size,
+                         name_of(parameters.between_groups), order_of(parameters).empty() ? "" : " ",
+                         order_of(parameters), has_segments(call) ? ", {}" : "", scope);
+    case Algorithm::halving_doubling:
+      if (order_of(parameters).empty()) return fmt::format("{}{}", name, scope);
+      return fmt::format("{} ({}){}", name, order_of(parameters), scope);
     case Algorithm::double_binary_tree: return fmt::format("{} ({{}}){}", name, scope);
     case Algorithm::nccl_tree:
       return fmt::format("{} ({} pair{} of trees, {{}}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s",

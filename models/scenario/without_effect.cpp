@@ -85,19 +85,30 @@ std::string group_size(const Scenario& s) {
 std::string rings(const Scenario& s) { return unless_one_of(s, {Algorithm::multi_ring, Algorithm::nccl_tree}); }
 std::string between_groups(const Scenario& s) { return unless_one_of(s, {Algorithm::hierarchical}); }
 
-std::string pipeline_segments(const Scenario& s) {
-  const auto chosen = algorithm_of(s);
-  if (!chosen || *chosen != Algorithm::hierarchical)
-    return unless_one_of(s, {Algorithm::double_binary_tree, Algorithm::nccl_tree});
+/// Of hierarchical: "" where `algorithm` may run between its groups.
+std::string unless_between(const Scenario& s, Algorithm algorithm) {
   const std::vector<Operation> all = operations(s.strategy);
   const Algorithm between = collective_of(s.strategy)->between_groups;
-  const bool may_be_tree =
-      between == Algorithm::automatic && std::any_of(all.begin(), all.end(), [](Operation operation) {
+  const bool may_be =
+      between == Algorithm::automatic && std::any_of(all.begin(), all.end(), [algorithm](Operation operation) {
         const auto named = algorithms_between(operation);
-        return std::find(named.begin(), named.end(), Algorithm::double_binary_tree) != named.end();
+        return std::find(named.begin(), named.end(), algorithm) != named.end();
       });
-  return unless(may_be_tree || between == Algorithm::double_binary_tree,
+  return unless(may_be || between == algorithm,
                 fmt::format("the algorithm is hierarchical, with {} between groups", name_of(between)));
+}
+
+std::string pipeline_segments(const Scenario& s) {
+  const auto chosen = algorithm_of(s);
+  return chosen && *chosen == Algorithm::hierarchical
+             ? unless_between(s, Algorithm::double_binary_tree)
+             : unless_one_of(s, {Algorithm::double_binary_tree, Algorithm::nccl_tree});
+}
+
+std::string exchange_order(const Scenario& s) {
+  const auto chosen = algorithm_of(s);
+  if (chosen && *chosen == Algorithm::hierarchical) return unless_between(s, Algorithm::halving_doubling);
+  return unless_one_of(s, {Algorithm::halving_doubling, Algorithm::hierarchical});
 }
 
 // What travels together, and when.
@@ -309,6 +320,7 @@ constexpr std::array kFields = {
     SometimesField{"/strategy/collective/pipeline_segments", pipeline_segments},
     SometimesField{"/strategy/collective/rings", rings},
     SometimesField{"/strategy/collective/between", between_groups},
+    SometimesField{"/strategy/collective/exchange_order", exchange_order},
     SometimesField{"/strategy/exchange/bucket_cap", of_buckets},
     SometimesField{"/strategy/exchange/first_bucket", of_buckets},
     SometimesField{"/strategy/exchange/overlap", overlap},

@@ -29,6 +29,11 @@ std::vector<int> participants() {
   return all;
 }
 
+std::vector<ExchangeOrder> orders_of(Algorithm algorithm) {
+  if (algorithm == Algorithm::halving_doubling) return {ExchangeOrder::near_first, ExchangeOrder::far_first};
+  return {ExchangeOrder::near_first};
+}
+
 std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm algorithm, int p) {
   std::vector<CollectiveParameters> all;
   if (algorithm == Algorithm::hierarchical) {
@@ -36,7 +41,9 @@ std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm 
       for (const Algorithm between : algorithms_between(operation))
         if (p % g == 0)
           for (const int s : between == Algorithm::double_binary_tree ? std::vector<int>{1, 3} : std::vector<int>{1})
-            all.push_back({.group_size = g, .segments = s, .between_groups = between});
+            for (const ExchangeOrder order : orders_of(between))
+              all.push_back(
+                  {.group_size = g, .segments = s, .between_groups = between, .exchange_order = order});
   } else if (algorithm == Algorithm::multi_ring) {
     // The last group may be smaller, and have fewer ranks than there are rings.
     for (const int g : {1, 2, 3, 4, 5, 8, p})
@@ -52,15 +59,15 @@ std::vector<CollectiveParameters> parameters_for(Operation operation, Algorithm 
   } else if (algorithm == Algorithm::double_binary_tree) {
     for (const int s : {1, 2, 5}) all.push_back({1, s});
   } else {
-    all.push_back({});
+    for (const ExchangeOrder order : orders_of(algorithm)) all.push_back({.exchange_order = order});
   }
   return all;
 }
 
 std::string label(const CollectiveAlgorithm& entry, int p, const CollectiveParameters& parameters) {
-  return fmt::format("{} {} p={} group_size={} segments={} rings={} between={}", name_of(entry.operation),
+  return fmt::format("{} {} p={} group_size={} segments={} rings={} between={} {}", name_of(entry.operation),
                      name_of(entry.algorithm), p, parameters.group_size, parameters.segments, parameters.rings,
-                     name_of(parameters.between_groups));
+                     name_of(parameters.between_groups), name_of(parameters.exchange_order));
 }
 
 /// Calls f for every entry of the table, every p and every choice of parameters.
@@ -293,6 +300,66 @@ TEST_CASE("the check of all-to-alls notices wrong schedules") {
   CHECK(with([](Round&) {}).empty());
   CHECK_FALSE(with([](Round& round) { round.pop_back(); }).empty());
   CHECK_FALSE(with([](Round& round) { round.back().to = (round.back().to + 1) % 4; }).empty());
+}
+
+TEST_CASE("halving-doubling's largest messages go to the rank beside, or far-first to the farthest") {
+  // 8 ranks: halves of 8 blocks in the first round, then quarters and eighths; the all-gather in reverse.
+  const auto check = [](ExchangeOrder order, const std::vector<int>& distances) {
+    const Schedule schedule = halving_doubling::all_reduce(8, {.exchange_order = order});
+    const int counts[] = {4, 2, 1, 1, 2, 4};
+    REQUIRE(schedule.rounds == 6);
+    for (int r = 0; r < 6; ++r)
+      for (const Message& m : schedule.round(r)) {
+        CHECK((m.from ^ m.to) == distances[static_cast<std::size_t>(r)]);
+        CHECK(m.slice.count == counts[r]);
+      }
+  };
+  check(ExchangeOrder::near_first, {1, 2, 4, 4, 2, 1});
+  check(ExchangeOrder::far_first, {4, 2, 1, 1, 2, 4});
+}
+
+TEST_CASE("the double binary tree is the paper's") {
+  // Its trees of 10 ranks, from 0: in-order, and mirrored (p even). Rank 7 is at height 3, 3 at 2, 1, 5 and 9 at 1.
+  const auto parents = [](int p, int block) {
+    std::vector<int> all(static_cast<std::size_t>(p), -1);
+    const Schedule schedule = double_binary_tree::all_reduce(p, {1, 1});
+    for (int r = 0; r < schedule.rounds / 2; ++r)
+      for (const Message& m : schedule.round(r))
+        if (m.slice.first == block) all[static_cast<std::size_t>(m.from)] = m.to;
+    return all;
+  };
+  CHECK(parents(10, 0) == std::vector<int>{1, 3, 1, 7, 5, 3, 5, -1, 9, 7});
+  // Mirrored: rank 9-v has parent 9-u where v has u.
+  CHECK(parents(10, 1) == std::vector<int>{2, 0, -1, 4, 6, 4, 2, 8, 6, 8});
+  // 5 ranks: root 3, over 1 and 4; shifted by one, 4 over 2 and 0.
+  CHECK(parents(5, 0) == std::vector<int>{1, 3, 1, -1, 3});
+  CHECK(parents(5, 1) == std::vector<int>{4, 2, 4, 2, -1});
+  for (int p = 2; p <= 300; ++p) {
+    INFO(p);
+    std::vector<int> inner(static_cast<std::size_t>(p), 0);
+    for (const int block : {0, 1}) {
+      std::vector<int> children(static_cast<std::size_t>(p), 0);
+      int roots = 0;
+      for (const int parent : parents(p, block))
+        parent < 0 ? ++roots : ++children[static_cast<std::size_t>(parent)];
+      CHECK(roots == 1);
+      for (std::size_t rank = 0; rank < children.size(); ++rank) inner[rank] += children[rank] > 0 ? 1 : 0;
+    }
+    CHECK(*std::max_element(inner.begin(), inner.end()) == 1);  // nobody has children in both trees
+  }
+}
+
+TEST_CASE("the double binary tree's closed form is the sum over its rounds") {
+  for (int p = 1; p <= 300; ++p)
+    for (const int s : {1, 2, 3, 7, 20}) {
+      const std::string name = fmt::format("p={} segments={}", p, s);
+      const Counted expected = count(double_binary_tree::all_reduce(p, {1, s}), 1e8);
+      const CostTerms terms = double_binary_tree::all_reduce_cost(Bytes(1e8), p, {1, s});
+      require_close(expected.rounds, terms.total_messages(), 1e-12, name + ": messages");
+      require_close(expected.wire, terms.total_wire().si(), 1e-12, name + ": wire bytes");
+      require_close(expected.reduced, terms.reduced.si(), 1e-12, name + ": reduced bytes");
+      require_close(expected.sent, terms.sent.si(), 1e-12, name + ": mean bytes sent");
+    }
 }
 
 TEST_CASE("messages are counted without making more rounds than it takes") {

@@ -93,5 +93,9 @@ TEST_CASE("rounds that a schedule calls alike have alike messages") {
                                                                                   : std::span<const Algorithm>(ring))
           if (entry.algorithm != Algorithm::hierarchical || p % parameter == 0)
             check(entry, p,
-                  {.group_size = parameter, .segments = parameter, .rings = parameter, .between_groups = between});
+                  {.group_size = parameter,
+                   .segments = parameter,
+                   .rings = parameter,
+                   .between_groups = between,
+                   .exchange_order = parameter % 2 == 0 ? ExchangeOrder::near_first : ExchangeOrder::far_first});
 }

@@ -187,6 +187,13 @@ std::vector<Case> cases() {
             {{"/cluster/topology/nics", 2}})},
       {"/strategy/collective/between", "recursive-doubling", ring, "the algorithm is ring",
        strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical"}})")},
+      {"/strategy/collective/exchange_order", "far-first", ring, "the algorithm is ring",
+       strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "halving-doubling"}})")},
+      {"/strategy/collective/exchange_order", "far-first",
+       strategy(R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "ring"}})"),
+       "the algorithm is hierarchical, with ring between groups",
+       strategy(
+           R"({"kind": "all-reduce", "collective": {"algorithm": "hierarchical", "between": "halving-doubling"}})"), false},
       {"/strategy/exchange/bucket_cap", "4MB", whole, "grouping is whole-model",
        strategy(R"({"kind": "all-reduce", "exchange": {"grouping": "bucketed"}})")},
       {"/strategy/exchange/first_bucket", "5MB",

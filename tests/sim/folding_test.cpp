@@ -191,6 +191,7 @@ TEST_CASE("every collective folds exactly") {
           choice.group_size.value = integer_between(1, cluster.workers);
           choice.rings.value = integer_between(1, std::min(8, *choice.group_size.value));
         }
+        if (coin()) choice.exchange_order = ExchangeOrder::far_first;
         if (entry.algorithm == Algorithm::nccl_tree || entry.algorithm == Algorithm::double_binary_tree ||
             choice.between_groups == Algorithm::double_binary_tree)
           choice.pipeline_segments.value = integer_between(1, 12);
