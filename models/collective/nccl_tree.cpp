@@ -4,8 +4,8 @@
 // Groups of g consecutive ranks, the last may be smaller, are machines. There are c pairs of trees, with 1/2c of the
 // buffer on each tree, in s segments. Pair j's chain goes through each machine from worker h + 1 on, around to worker
 // h, its head: the j-th in an order that takes the machine's NICs in turn (part/nics.hpp), worker j where they serve
-// workers in turn. The heads are the nodes of two heaps, the second one mirrored (double_binary_tree.cpp). So k NICs
-// each carry a pair where c = k.
+// workers in turn. The heads are the nodes of two heaps, the second one mirrored: inner nodes of one are leaves of the
+// other. So k NICs each carry a pair where c = k.
 //
 // An edge passes a segment up, adding, at its place on the way: of a chain of g - 1 edges from 0 on, of a machine at
 // depth d of D at g - 1 + D - d. From the heads of the roots it comes down the same edges, in reverse: at X - 1 - x,
@@ -13,7 +13,8 @@
 // down run side by side, unlike in double-binary-tree.
 //
 // Simpler than NCCL's: a machine's messages to its parent and its children all go by the chain's head (NCCL may spread
-// them over two workers), and a round waits for all of its messages, where NCCL has a few segments under way.
+// them over two workers), machines are numbered as heaps (NCCL's trees are in order, which in racks is nearer), and a
+// round waits for all of its messages, where NCCL has a few segments under way.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
