@@ -11,40 +11,38 @@
 namespace stepcast {
 namespace {
 
-/// Follows the parser through the document to know the pointer of what it reports, and to see keys twice.
-class Watch {
+/// Reads through the document to know the pointer of what the parser reports, and to see keys twice. Apart from the
+/// parser, whose own callback looks through a whole list at the end of each object in it.
+class Watch : public Json::json_sax_t {
  public:
   explicit Watch(std::string file) : file_(std::move(file)) {}
 
-  bool operator()(int /*depth*/, Json::parse_event_t event, Json& parsed) {
-    using Event = Json::parse_event_t;
-    switch (event) {
-      case Event::object_start:
-      case Event::array_start:
-        begin_value();
-        levels_.push_back({event == Event::array_start, {}, 0, {}});
-        if (static_cast<int>(levels_.size()) > kMaxDepth)
-          refuse(pointer(levels_.size() - 1), fmt::format("nesting deeper than {} levels", kMaxDepth),
-                 fmt::format("at most {} levels", kMaxDepth));
-        break;
-      case Event::object_end:
-      case Event::array_end: levels_.pop_back(); break;
-      case Event::key: {
-        Level& level = levels_.back();
-        level.key = parsed.get<std::string>();
-        if (level.key.size() > kMaxKeyBytes)
-          refuse(pointer(levels_.size() - 1), fmt::format("a key of {} bytes", level.key.size()),
-                 fmt::format("keys of at most {} bytes", kMaxKeyBytes));
-        if (level.keys.size() >= kMaxKeys)
-          refuse(pointer(levels_.size() - 1), fmt::format("an object of more than {} keys", kMaxKeys),
-                 fmt::format("at most {} keys", kMaxKeys));
-        if (!level.keys.insert(level.key).second && faults_.size() < kMaxFaults)
-          faults_.push_back(
-              {file_, pointer(levels_.size()), "the key a second time", "each key once", "remove one of the two"});
-        break;
-      }
-      case Event::value: begin_value(); break;
-    }
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(Json::number_integer_t) override { return value(); }
+  bool number_unsigned(Json::number_unsigned_t) override { return value(); }
+  bool number_float(Json::number_float_t, const std::string&) override { return value(); }
+  bool string(std::string&) override { return value(); }
+  bool binary(Json::binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return start(false); }
+  bool start_array(std::size_t) override { return start(true); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+  /// The parser itself says what is wrong.
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+  bool key(std::string& key) override {
+    Level& level = levels_.back();
+    level.key = key;
+    if (level.key.size() > kMaxKeyBytes)
+      refuse(pointer(levels_.size() - 1), fmt::format("a key of {} bytes", level.key.size()),
+             fmt::format("keys of at most {} bytes", kMaxKeyBytes));
+    if (level.keys.size() >= kMaxKeys)
+      refuse(pointer(levels_.size() - 1), fmt::format("an object of more than {} keys", kMaxKeys),
+             fmt::format("at most {} keys", kMaxKeys));
+    if (!level.keys.insert(level.key).second && faults_.size() < kMaxFaults)
+      faults_.push_back(
+          {file_, pointer(levels_.size()), "the key a second time", "each key once", "remove one of the two"});
     return true;
   }
 
@@ -71,8 +69,21 @@ class Watch {
     throw ScenarioError({{file_, std::move(where), std::move(found), std::move(allowed), {}}});
   }
 
-  void begin_value() {
+  bool value() {
     if (!levels_.empty() && levels_.back().is_array) ++levels_.back().next_index;
+    return true;
+  }
+  bool start(bool is_array) {
+    value();
+    levels_.push_back({is_array, {}, 0, {}});
+    if (static_cast<int>(levels_.size()) > kMaxDepth)
+      refuse(pointer(levels_.size() - 1), fmt::format("nesting deeper than {} levels", kMaxDepth),
+             fmt::format("at most {} levels", kMaxDepth));
+    return true;
+  }
+  bool end() {
+    levels_.pop_back();
+    return true;
   }
 
   [[nodiscard]] std::string pointer(std::size_t depth) const {
@@ -144,7 +155,8 @@ Json parse_json(std::string_view text, const std::string& file) {
   if (text.size() > kMaxFileBytes) throw ScenarioError({too_large(file)});
   Watch watch(file);
   try {
-    Json document = Json::parse(text.begin(), text.end(), std::ref(watch));
+    Json::sax_parse(text.begin(), text.end(), &watch);
+    Json document = Json::parse(text.begin(), text.end());
     // The parser takes a NUL for the end of the text, whatever follows it.
     if (const auto nul = text.find('\0'); nul != std::string_view::npos)
       throw ScenarioError({malformed(text, nul + 1, file, "a NUL byte")});
