@@ -26,10 +26,17 @@
 namespace stepcast {
 namespace {
 
+/// The shards that hold something: whole tensors may be fewer than shards. The others take no part, not even in where
+/// shards are.
+int filled_shards(const ParameterServerStrategy& strategy, const GraphInput& input) {
+  if (strategy.balance == ShardBalance::split) return strategy.shards;
+  return std::min(strategy.shards, static_cast<int>(input.workload.gradients.size()));
+}
+
 /// parts[bucket][shard]: what a bucket holds for each shard.
 std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strategy, const GraphInput& input,
                                            const std::vector<Bucket>& buckets) {
-  const auto shards = static_cast<std::size_t>(strategy.shards);
+  const auto shards = static_cast<std::size_t>(filled_shards(strategy, input));
   const std::vector<Gradient>& gradients = input.workload.gradients;
   std::vector<std::vector<ShardPart>> parts;
   if (strategy.balance == ShardBalance::split) {
@@ -75,7 +82,7 @@ class Builder {
         buckets_(make_buckets(input.workload, strategy.exchange)),
         parts_(divide(strategy, input, buckets_)) {
     overlap_ = strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model;
-    graph_.shards = strategy.shards;
+    graph_.shards = filled_shards(strategy, input);
     graph_.shards_co_located = strategy.placement == ServerPlacement::co_located;
     compute_ = graph_.add_stream("compute");
     codec_ = add_codec_stream(graph_, compute_, input_);
@@ -204,7 +211,7 @@ class Builder {
     std::vector<ShardExchange> turns;
     std::vector<Seconds> served;
     Seconds link{};  // free from then on
-    std::vector<Seconds> shard(static_cast<std::size_t>(strategy_.shards));
+    std::vector<Seconds> shard(static_cast<std::size_t>(graph_.shards));
     const auto serve = [&](const Bundle& bundle) {
       Seconds last = link;
       for (std::size_t j = 0; j < shard.size(); ++j) {
@@ -230,7 +237,7 @@ class Builder {
   }
 
   void synchronous() {
-    const bool one_link = graph_.shards_co_located && strategy_.shards > 1;
+    const bool one_link = graph_.shards_co_located && graph_.shards > 1;
     const StreamId push_out = graph_.add_stream(one_link ? "communication" : "push");
     const StreamId pull_in = one_link ? push_out : graph_.add_stream("pull");
     const StreamId push_in = graph_.add_stream(one_link ? "server communication" : "server push", Role::server);
@@ -270,7 +277,7 @@ class Builder {
     if (strategy_.consistency == Consistency::stale_synchronous) graph_.staleness = strategy_.bound;
     const std::size_t count = buckets_.size();
     const StreamId copy_out = graph_.add_stream("copy out"), copy_in = graph_.add_stream("copy in");
-    for (int shard = 0; shard < strategy_.shards; ++shard) {
+    for (int shard = 0; shard < graph_.shards; ++shard) {
       const auto stream = [&](const char* what) { return graph_.add_stream(fmt::format("{}, shard {}", what, shard)); };
       lines_.push_back({stream("push"), stream("serve"), stream("pull")});
     }

@@ -164,6 +164,7 @@ Scenario random_scenario() {
   s.name = random_text();
   s.description = random_text();
   s.cluster = random_value<Cluster>({});
+  s.cluster.gpu.reset();  // a file that is there
   s.strategy = random_value<Strategy>({});
   s.compressor = random_value<Compressor>({});
   mend(s.compressor);

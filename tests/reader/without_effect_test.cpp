@@ -71,6 +71,7 @@ std::vector<Case> cases() {
   const Changes servers = strategy(R"({"kind": "parameter-server", "shards": 2})");
   const Changes plain_star{{"/cluster/topology", json(R"({"kind": "star"})")}};
   const Changes replay{{"/evaluation/evaluator", "replay"}};
+  const Changes equations = both(none, {{"/evaluation/evaluator", "equations"}});
   const Changes jitter = both(replay, {{"/cluster/jitter", json(R"({"distribution": "gamma", "cv": 0.1})")}});
   const Changes platform =
       both(both(ring, replay), {{"/cluster/topology", json(R"({"kind": "simgrid-xml", "file": "cluster.xml"})")}});
@@ -282,9 +283,9 @@ std::vector<Case> cases() {
       {"/codec/overlap", false, both(top_k, strategy(R"({"kind": "pipelined", "width": 1})")), "there is one segment",
        both(top_k, strategy(R"({"kind": "pipelined", "width": 1, "segments": 2})"))},
       {"/codec/sharing", "fair", both(replay, none), "nothing is compressed", both(replay, top_k), false},
-      {"/evaluation/fidelity", {"full", "auto"}, none, "evaluator is equations", replay, false},
+      {"/evaluation/fidelity", {"full", "auto"}, equations, "evaluator is equations", replay, false},
       {"/evaluation/tolerance", {0.5, 0.4}, replay, "evaluator is replay", {{"/evaluation/evaluator", "both"}}, false},
-      {"/evaluation/max_steps", {50, 60}, none, "evaluator is equations", replay, false},
+      {"/evaluation/max_steps", {50, 60}, equations, "evaluator is equations", replay, false},
       {"/evaluation/runs",
        {3, 4},
        both(replay, {{"/cluster/jitter/distribution", "gamma"}}),

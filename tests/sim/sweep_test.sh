@@ -133,7 +133,7 @@ number, cells = json.loads(row)
 cells[columns.index("step_time_s")] = "fast"
 print(header, json.dumps([number, cells]), "\n", *rest, sep="", end="")
 EOF
-expect 1 merge study.shard-{0,1,3,4}-of-5.jsonl altered.jsonl --csv bad.csv && absent bad.csv
+expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl altered.jsonl --csv bad.csv && absent bad.csv
 says 'has "fast" as step_time_s of point 2'
 sed '3s/^\[6/[8/' study.shard-2-of-5.jsonl >doubled.jsonl
 expect 3 merge study.shard-{0,1,3,4}-of-5.jsonl doubled.jsonl --csv bad.csv && absent bad.csv

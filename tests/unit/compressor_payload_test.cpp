@@ -297,6 +297,9 @@ TEST_CASE("ideal packing is never longer than the survey's") {
     if (coin()) drawn = SketchMl{.quantiles = integer_between(2, 65536)};
     auto methods = all_compressors();
     methods.push_back(drawn);
+    // The survey's natural has 7 exponent bits, the paper's 8.
+    std::erase_if(methods, [](const Compressor& method) { return std::holds_alternative<Natural>(method); });
+    methods.emplace_back(Natural{.exponent_bits = 7});
     for (const Compressor& method : methods)
       for (const Framework framework : {Framework::tensorflow, Framework::torch, Framework::dist})
         RC_ASSERT(payload_bytes(with_packing(method, Packing::ideal, framework), tensor) <=
