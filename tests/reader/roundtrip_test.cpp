@@ -250,6 +250,7 @@ Scenario random_scenario() {
   } else if (auto* benchmark = std::get_if<CollectiveBenchmark>(&s.strategy)) {
     benchmark->operation = coin() ? Operation::all_reduce : Operation::all_gather;
     mend(benchmark->collective, {automatic, ring, recursive_doubling});
+    benchmark->size = std::max(benchmark->size, Bytes(65536));  // a byte for each of the most segments
   }
   return s;
 }
