@@ -125,7 +125,7 @@ std::vector<Column> report_columns(const Report& report) {
   add("bound_gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
   add("bound_gap_is_large", "whether the step takes more than twice its bound: is the scenario as meant?",
       [](P p) { return Cell(p.gap > kLargeGap - 1.0); }, CellKind::truth);
-  add("evaluator", "who answered: equations, replay, or both",
+  add("answered_by", "equations, replay, or both",
       [](P p) { return Cell(std::string(evaluators_of(p.answers))); }, CellKind::text);
   add("equations_step_time_s", "the equations' answer",
       [](P p) { return p.answers.equations ? si(p.answers.equations->step) : Cell(); });

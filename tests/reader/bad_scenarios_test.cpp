@@ -149,7 +149,8 @@ TEST_CASE("all broken rules are reported at once") {
       faults_of_text(good_scenario({{"/workload/parameters", 7},
                                     {"/cluster/topology", Json{{"kind", "torus"}, {"dimensions", {2, 2}}}},
                                     {"/cluster/groups", Json::parse(R"([{"count": 9}])")},
-                                    {"/cluster/jitter/cv", 0.5}}));
+                                    {"/cluster/jitter/cv", 0.5},
+                                    {"/evaluation", Json{{"evaluator", "equations"}}}}));
   INFO(list(faults));
   CHECK(faults.size() == 5);
   CHECK(has(faults, "bad.json", "/workload/parameters", "7"));
