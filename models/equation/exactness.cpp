@@ -80,6 +80,11 @@ std::string only_replayed(const Scenario& scenario) {
   return server && server->consistency != Consistency::synchronous ? "the order of asynchronous pushes" : "";
 }
 
+bool exchanges_by_collectives(const Scenario& scenario) {
+  return !std::holds_alternative<ParameterServerStrategy>(scenario.strategy) &&
+         !std::holds_alternative<GossipStrategy>(scenario.strategy);
+}
+
 std::optional<Evaluators> evaluators_of(const Scenario& scenario) {
   switch (scenario.evaluation.evaluator) {
     case Evaluator::equations: return Evaluators{.equations = true};
@@ -88,9 +93,7 @@ std::optional<Evaluators> evaluators_of(const Scenario& scenario) {
     case Evaluator::automatic: break;
   }
   if (!only_replayed(scenario).empty()) return Evaluators{.replay = true};
-  const bool by_collectives = !std::holds_alternative<ParameterServerStrategy>(scenario.strategy) &&
-                              !std::holds_alternative<GossipStrategy>(scenario.strategy);
-  if (by_collectives && prices_are_exact(scenario.cluster)) return Evaluators{.equations = true};
+  if (exchanges_by_collectives(scenario) && prices_are_exact(scenario.cluster)) return Evaluators{.equations = true};
   return {};
 }
 

@@ -37,6 +37,9 @@ inline constexpr double kAutoWithin = 0.01;
 /// Why only the replay can answer: what it depends on, such as "jitter"; empty where equations can as well.
 std::string only_replayed(const Scenario& scenario);
 
+/// Whether all that its workers exchange are collectives.
+bool exchanges_by_collectives(const Scenario& scenario);
+
 /// The scenario's evaluator. "auto" takes the equations where they are exact, or within kAutoWithin, else the replay;
 /// no replay is tried. Nothing where the step graph has to tell.
 std::optional<Evaluators> evaluators_of(const Scenario& scenario);

@@ -17,6 +17,7 @@ Asked asked(const Scenario& scenario, const StepGraph& graph, const ClusterPrice
 Asked AskedEvaluators::of(const Scenario& scenario) {
   const auto known = evaluators_of(scenario);
   if (known && (scenario.evaluation.evaluator != Evaluator::automatic || known->equations)) return {*known, ""};
+  if (!known && exchanges_by_collectives(scenario)) return {{.equations = true}, ""};
   try {
     const ClusterPrices& prices = prices_.of(scenario.cluster);
     return asked(scenario, build_step_graph(scenario, workloads_.of(scenario).workload, prices), prices);

@@ -19,10 +19,12 @@ struct Asked {
 /// Of a scenario whose step graph and prices are known.
 Asked asked(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
 
-/// Of any; makes the step graph where that has to tell, and keeps what scenarios share. Not for several threads.
+/// Before anything is answered; makes the step graph where that has to tell, and keeps what scenarios share. Not for
+/// several threads.
 class AskedEvaluators {
  public:
-  /// Equations, where there is no step graph: whoever makes it will say why.
+  /// Collectives are not priced for it, which takes as long as an answer: equations know them but for the rare one that
+  /// `asked` finds. Equations, too, where there is no step graph: whoever makes it will say why.
   /// @pre the scenario outlives this
   Asked of(const Scenario& scenario);
 

@@ -7,7 +7,11 @@
 #include <fmt/format.h>
 
 #include "models/equation/evaluate.hpp"
+#include "models/part/fault.hpp"
 #include "models/strategy/builder.hpp"
+#include "sim/replay/processes.hpp"
+#include "sim/study/asked.hpp"
+#include "sim/study/replay_job.hpp"
 
 namespace stepcast {
 namespace {
@@ -18,14 +22,27 @@ std::vector<Column> columns_of(const Study& study) {
   return report_columns(report);
 }
 
+/// The replay of a scenario that was planned for the equations, in a process of its own.
+StepForecast replayed(const Scenario& scenario, const StepGraph& graph) {
+  const auto results =
+      run_in_processes(1, 1, [&](std::size_t) { return answer(ReplayJob{&scenario, &graph, 0}); });
+  if (!results.front().error.empty()) throw std::runtime_error(results.front().error);
+  return combine({results.front().value});
+}
+
 Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
                    const ReplayAnswer* replay) {
   Answers answers;
-  if (!replay || scenario.evaluation.evaluator == Evaluator::both) answers.equations = evaluate(graph, prices);
-  if (replay) {
-    if (!replay->error.empty()) throw std::runtime_error(replay->error);
-    answers.replay = replay->forecast;
+  if (!replay) {
+    const Asked answering = asked(scenario, graph, prices);
+    if (!answering.refusal.empty()) throw ModelError(answering.refusal);
+    if (answering.evaluators.replay) answers.replay = replayed(scenario, graph);
+    else answers.equations = evaluate(graph, prices);
+    return answers;
   }
+  if (scenario.evaluation.evaluator == Evaluator::both) answers.equations = evaluate(graph, prices);
+  if (!replay->error.empty()) throw std::runtime_error(replay->error);
+  answers.replay = replay->forecast;
   return answers;
 }
 
