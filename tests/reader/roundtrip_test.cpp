@@ -167,6 +167,8 @@ Scenario random_scenario() {
   s.cluster.gpu.reset();  // a file that is there
   s.strategy = random_value<Strategy>({});
   s.compressor = random_value<Compressor>({});
+  if (auto* natural = std::get_if<Natural>(&s.compressor); natural && natural->packing == Packing::grace)
+    natural->exponent_bits.reset();  // GRACE sends 7
   mend(s.compressor);
   s.codec = random_value<CodecSettings>({});
   if (!s.codec.device) s.codec.device = random_value<DeviceProfile>({});
