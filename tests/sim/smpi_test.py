@@ -7,15 +7,12 @@ SMPI runs on SimGrid's ideal network (CM02), without costs of its own for comput
 is tests/bench/smpi_allreduce.c; its platform is written out here, link by link and route by route, from the scenario's
 numbers. Times are of the slowest rank, and stepcast's those of its replay.
 
-Both carry out the same messages, so a case passes within 1 % of stepcast's replay, to which two known differences of
-SMPI's ring are added (docs/smpi.md):
-
-- Its sends wait for their receivers, so each of the 2(p-1) rounds takes the longest latency of the ring's hops.
-  stepcast's takes their mean, as rings do whose sends do not wait.
-- Of a buffer that p does not divide, the last floats go afterwards, by another algorithm: SMPI is asked how long that takes.
+Both carry out the same messages, so a case passes within 1 % of stepcast's replay (docs/smpi.md). SMPI's sends wait for
+their receivers, so stepcast's rings do: /cluster/ring_latency is slowest. SMPI's ring leaves the last floats of a buffer
+that p does not divide to another algorithm afterwards. SMPI is asked how long that takes, which is added to stepcast's.
 
 --all takes all of p = 4 to 64, 64 KiB to 16 MiB; without it a few. --table prints every case, not only failures: SMPI
-over stepcast's replay as it is, and over the replay with those two.
+over stepcast's replay as it is, and over the replay with those floats.
 Exit 77, which ctest shows as skipped, where there is no smpirun.
 """
 import argparse
@@ -66,7 +63,7 @@ def topology(cluster):
 
 def scenario(cluster, algorithm, p, sizes):
     return {"name": "smpi", "cluster": {"workers": p, "link": {"bandwidth": f"{BANDWIDTH:.0f}B/s", "latency": f"{LATENCY * 1e6}us"},
-                                        "topology": topology(cluster), "reduction_cost": "0ns/B", "collective_cost": "0us"},
+                                        "topology": topology(cluster), "ring_latency": "slowest", "reduction_cost": "0ns/B", "collective_cost": "0us"},
             "strategy": {"kind": "collective", "size": [f"{size}B" for size in sizes], "collective": {"algorithm": algorithm}},
             "evaluation": {"evaluator": "replay"}}
 
@@ -125,20 +122,10 @@ def fits(cluster, p):
     return p < gpus_of(cluster) or p % gpus_of(cluster) == 0
 
 
-def hop_latencies(cluster, p):
-    """Of each hop of the ring of p ranks, in order."""
-    def latency(a, b):
-        if cluster.startswith("machines"):
-            return INNER_LATENCY + (0 if a // gpus_of(cluster) == b // gpus_of(cluster) else LATENCY)
-        return LATENCY + (UPLINK_LATENCY if cluster == "racks" and a // HOSTS_PER_RACK != b // HOSTS_PER_RACK else 0)
-    return [latency(i, (i + 1) % p) for i in range(p)]
-
-
-def of_smpi_ring(smpi_allreduce, cluster, p, size, folder):
-    """What SMPI's ring takes beyond ours. Floats that are fewer than ranks it hands to another algorithm."""
-    hops, rest = hop_latencies(cluster, p), size // 4 % p * 4
-    waits = 2 * (p - 1) * (max(hops) - sum(hops) / p)
-    return waits + (theirs(smpi_allreduce, "ring", p, rest, folder) if rest else 0)
+def of_smpi_ring(smpi_allreduce, p, size, folder):
+    """What SMPI's ring takes beyond ours, for floats that are fewer than ranks."""
+    rest = size // 4 % p * 4
+    return theirs(smpi_allreduce, "ring", p, rest, folder) if rest else 0
 
 
 def compare(stepcast, smpi_allreduce, cluster, p, sizes):
@@ -150,7 +137,7 @@ def compare(stepcast, smpi_allreduce, cluster, p, sizes):
         for algorithm in ALGORITHMS:
             mine = ours(stepcast, cluster, algorithm, p, sizes)
             for size, time in zip(sizes, mine):
-                known = of_smpi_ring(smpi_allreduce, cluster, p, size, folder) if algorithm == "ring" else 0
+                known = of_smpi_ring(smpi_allreduce, p, size, folder) if algorithm == "ring" else 0
                 rows.append((algorithm, cluster, p, size, time, time + known, theirs(smpi_allreduce, algorithm, p, size, folder)))
     return rows
 
