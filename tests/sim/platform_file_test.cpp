@@ -27,7 +27,7 @@ struct Pair {
   std::string link = R"(<link id="l" bandwidth="1GBps" latency="10us"/>)";
   std::string route = R"(<route src="a" dst="b"><link_ctn id="l"/></route>)";
   std::string routing = "Full";
-  std::string before, after;
+  std::string before{}, after{};
 
   [[nodiscard]] std::string text() const {
     return platform(
