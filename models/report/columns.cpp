@@ -116,14 +116,14 @@ std::vector<Column> report_columns(const Report& report) {
   for (const BreakdownPart& part : kBreakdownParts)
     add(fmt::format("{}_s", part.name), fmt::format("breakdown, the mean of all workers: {}", part.meaning),
         [time = part.time](P p) { return si(p.answers.shown().breakdown.*time); });
-  add("bound_s", "step time that no schedule can beat", [](P p) { return si(p.bound.step); });
-  add("bound_compute_s", "bound: compute alone", [](P p) { return si(p.bound.compute); });
-  add("bound_latency_s", "bound: latency alone", [](P p) { return si(p.bound.latency); });
-  add("bound_bandwidth_s", "bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
-  add("bound_reduction_s", "bound: reduction alone; of servers all that the busiest shard does",
+  add("bound_s", "lower bound: step time that no schedule can beat", [](P p) { return si(p.bound.step); });
+  add("bound_compute_s", "lower bound: compute alone", [](P p) { return si(p.bound.compute); });
+  add("bound_latency_s", "lower bound: latency alone", [](P p) { return si(p.bound.latency); });
+  add("bound_bandwidth_s", "lower bound: bandwidth alone", [](P p) { return si(p.bound.bandwidth); });
+  add("bound_reduction_s", "lower bound: reduction alone; of servers all that the busiest shard does",
       [](P p) { return si(p.bound.reduction); });
-  add("bound_gap", "step time over its bound, minus 1", [](P p) { return Cell(p.gap); });
-  add("bound_gap_is_large", "whether the step takes more than twice its bound: is the scenario as meant?",
+  add("bound_gap", "step time over its lower bound, minus 1", [](P p) { return Cell(p.gap); });
+  add("bound_gap_is_large", "whether the step takes more than twice its lower bound: is the scenario as meant?",
       [](P p) { return Cell(p.gap > kLargeGap - 1.0); }, CellKind::truth);
   add("answered_by", "equations, replay, or both",
       [](P p) { return Cell(std::string(evaluators_of(p.answers))); }, CellKind::text);

@@ -14,7 +14,7 @@ namespace {
 std::string staleness_of(const Strategy& strategy) {
   if (const auto* server = std::get_if<ParameterServerStrategy>(&strategy)) {
     if (server->consistency == Consistency::asynchronous) return "asynchronous";
-    if (server->consistency == Consistency::stale_synchronous) return fmt::format("bound {}", server->bound);
+    if (server->consistency == Consistency::stale_synchronous) return fmt::format("staleness bound {}", server->bound);
   }
   if (const auto* pipe = std::get_if<PipelinedStrategy>(&strategy); pipe && pipe->width > 1)
     return fmt::format("width {}, {} steps of width 1", pipe->width, pipe->warmup_steps);

@@ -282,8 +282,8 @@ void add_sampling_error(const Scenario& scenario, const StepForecast& forecast, 
   if (!(cv > 0) || !forecast.distribution || report.bound.step == Seconds{}) return;
   const double factors = static_cast<double>(forecast.distribution->samples) / scenario.cluster.workers * graph.draws();
   notes.push_back(
-      fmt::format("with jitter, bound, speedup and efficiency are for mean compute times; the sampled mean of a "
-                  "worker's lies beside it by a standard error of {:.1g} %, so a step may take less than its bound",
+      fmt::format("with jitter, lower bound, speedup and efficiency are for mean compute times; the sampled mean of a "
+                  "worker's lies beside it by a standard error of {:.1g} %, so a step may take less than that",
                   100 * cv / std::sqrt(factors)));
 }
 

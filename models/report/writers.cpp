@@ -96,7 +96,7 @@ std::vector<TableColumn> table_columns(const Report& report) {
   add(always, "exposed comm", part([](const Breakdown& b) { return b.exposed_communication; }));
   add([](P p) { return p.answers.shown().breakdown.waiting > Seconds{}; }, "waiting",
       part([](const Breakdown& b) { return b.waiting; }));
-  add(always, "bound", [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); });
+  add(always, "lower bound", [](P p) { return human_text(p.bound.step) + (has_large_gap(p) ? " !" : ""); });
   add([](P p) { return p.answers.difference().has_value(); }, "replay-eq.",
       [](P p) { return p.answers.difference() ? fmt::format("{:+.1e}", *p.answers.difference()) : "-"; });
   add([](P p) { return p.run.has_value(); }, "run", [](P p) { return p.run ? run_text(p.run->time) : "-"; });
