@@ -159,8 +159,8 @@ void add_along(CLI::App& command, AlongOptions& options, const std::string& stud
   add_points(command, options.study);
   command
       .add_option("--evaluator", options.study.evaluator,
-                  "equations or replay; without it the scenario's, and equations where that is both")
-      ->check(CLI::IsMember({"equations", "replay"}))
+                  "auto, equations or replay; without it the scenario's, and auto where that is both")
+      ->check(CLI::IsMember({"auto", "equations", "replay"}))
       ->type_name("NAME");
   command.add_option("--csv", options.csv, "write CSV; - is standard output, instead of the table")->type_name("PATH");
   command

@@ -39,7 +39,7 @@ Json document_of(Scenario scenario) {
   scenario.run.reset();
   scenario.baseline.reset();
   scenario.output = {};
-  if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::equations;
+  if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::automatic;
   return to_json(scenario);
 }
 
@@ -220,8 +220,8 @@ void add_explain(CLI::App& app, Invocation& invocation) {
   command->add_option("--phase", options->phase, "of a run: the step of this phase")->type_name("NAME");
   command
       ->add_option("--evaluator", options->study.evaluator,
-                   "equations or replay; without it the scenario's, and equations where that is both")
-      ->check(CLI::IsMember({"equations", "replay"}))
+                   "auto, equations or replay; without it the scenario's, and auto where that is both")
+      ->check(CLI::IsMember({"auto", "equations", "replay"}))
       ->type_name("NAME");
   command
       ->add_option(

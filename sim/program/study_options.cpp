@@ -92,8 +92,8 @@ void add_points(CLI::App& command, StudyOptions& options) {
 void add_evaluation(CLI::App& command, StudyOptions& options) {
   command
       .add_option("--evaluator", options.evaluator,
-                  "equations, replay or both; without it the scenario's, which is equations where it names none")
-      ->check(CLI::IsMember({"equations", "replay", "both"}))
+                  "auto (equations where they are exact or within 1 %, else the replay), equations, replay or both; without it the scenario's, or auto")
+      ->check(CLI::IsMember({"auto", "equations", "replay", "both"}))
       ->type_name("NAME");
   command
       .add_option(

@@ -35,7 +35,7 @@ StudyPoint plain(StudyPoint point, bool baseline) {
   const auto settle = [&](Scenario& scenario) {
     if (!baseline) scenario.baseline.reset();
     scenario.output = {};
-    if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::equations;
+    if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::automatic;
   };
   settle(point.scenario);
   std::for_each(point.phases.begin(), point.phases.end(), settle);
