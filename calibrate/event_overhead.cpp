@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "calibrate/error.hpp"
+#include "calibrate/calibration_error.hpp"
 
 namespace stepcast::calibrate {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "calibrate/error.hpp"
-#include "calibrate/progress.hpp"
+#include "calibrate/calibration_error.hpp"
+#include "calibrate/calibration_progress.hpp"
 
 namespace stepcast::calibrate {
 namespace {

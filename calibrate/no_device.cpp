@@ -1,7 +1,7 @@
 // A build without CUDA.
 #include <stdexcept>
 
-#include "calibrate/device.hpp"
+#include "calibrate/measured_device.hpp"
 
 namespace stepcast::calibrate {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "calibrate/error.hpp"
+#include "calibrate/calibration_error.hpp"
 #include "calibrate/gzip.hpp"
 
 namespace stepcast::calibrate {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "calibrate/layers.hpp"
+#include "calibrate/layer_kernels.hpp"
 
 namespace stepcast::calibrate {
 

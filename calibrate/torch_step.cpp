@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "calibrate/profile.hpp"
+#include "calibrate/profile_of_samples.hpp"
 #include "calibrate/statistics.hpp"
-#include "models/part/reader.hpp"
+#include "models/describe/reader.hpp"
 
 namespace stepcast::calibrate {
 namespace {

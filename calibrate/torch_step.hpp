@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/layers.hpp"
+#include "calibrate/layer_kernels.hpp"
 #include "models/part/profile.hpp"
 
 namespace stepcast::calibrate {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 
 namespace stepcast {
 namespace {

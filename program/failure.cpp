@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 
 namespace stepcast {
 

@@ -95,7 +95,7 @@ def write(name, network, description, source, parameters, batch, sample="image",
 
 
 def write_transformer(name, description, source, **sizes):
-    """A batch of one sequence, Adam; the layers follow in stepcast (models/workload/transformer.hpp)."""
+    """A batch of one sequence, Adam; the layers follow in stepcast (models/workload/transformer_layers.hpp)."""
     head = {"$schema": "../workload.schema.json", "name": name, "description": description, "source": source, "batch": 1, "sample": "sequence", "optimizer": "adam"}
     lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}," for key, value in head.items()]
     sizes = ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in sizes.items())

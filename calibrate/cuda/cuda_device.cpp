@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <random>
 
+#include "calibrate/calibration_error.hpp"
 #include "calibrate/cuda/device_timer.hpp"
 #include "calibrate/cuda/whole_step.hpp"
-#include "calibrate/device.hpp"
-#include "calibrate/error.hpp"
-#include "calibrate/profile.hpp"
+#include "calibrate/measured_device.hpp"
+#include "calibrate/profile_of_samples.hpp"
 #include "kernels/check_shape.hpp"
 #include "kernels/code/bfloat.hpp"
 #include "kernels/code/half.hpp"
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/kernel_check.hpp"
 
 namespace stepcast::calibrate {
 namespace {

@@ -15,13 +15,13 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/calibration_error.hpp"
 #include "calibrate/cuda/device_timer.hpp"
-#include "calibrate/device.hpp"
-#include "calibrate/error.hpp"
-#include "calibrate/profile.hpp"
-#include "kernels/cuda/check.hpp"
+#include "calibrate/measured_device.hpp"
+#include "calibrate/profile_of_samples.hpp"
 #include "kernels/cuda/fill.hpp"
 #include "kernels/cuda/gemm.hpp"
+#include "kernels/cuda/kernel_check.hpp"
 #include "kernels/layers.hpp"
 #include "kernels/products.hpp"
 

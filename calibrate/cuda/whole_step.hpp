@@ -2,7 +2,7 @@
 #pragma once
 
 #include "calibrate/step_buffers.hpp"
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/kernel_check.hpp"
 
 namespace stepcast::calibrate {
 

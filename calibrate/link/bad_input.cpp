@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/link/benchmark.hpp"
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 
 namespace stepcast::calibrate {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/part/strategy.hpp"
+#include "models/part/collective_algorithm.hpp"
 
 namespace stepcast::calibrate {
 

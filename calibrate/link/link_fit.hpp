@@ -8,7 +8,7 @@
 
 #include "calibrate/link/benchmark.hpp"
 #include "calibrate/piecewise.hpp"
-#include "models/collective/cost.hpp"
+#include "models/collective/cost_counts.hpp"
 #include "models/part/cluster.hpp"
 
 namespace stepcast::calibrate {

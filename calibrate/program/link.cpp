@@ -9,9 +9,9 @@
 
 #include "calibrate/link/fitted_times.hpp"
 #include "calibrate/link/link_fit.hpp"
-#include "calibrate/program/command.hpp"
+#include "calibrate/program/calibrate_commands.hpp"
 #include "calibrate/program/result_file.hpp"
-#include "models/part/writer.hpp"
+#include "models/describe/writer.hpp"
 #include "models/unit/parse.hpp"
 #include "program/streams.hpp"
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "calibrate/link/benchmark.hpp"
-#include "calibrate/program/command.hpp"
+#include "calibrate/program/calibrate_commands.hpp"
 #include "calibrate/program/identity.hpp"
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "program/command_line.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"

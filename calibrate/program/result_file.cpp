@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "calibrate/error.hpp"
+#include "calibrate/calibration_error.hpp"
 #include "program/output_path.hpp"
 
 namespace stepcast::calibrate {

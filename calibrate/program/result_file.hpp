@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 
 namespace stepcast::calibrate {
 

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "calibrate/program/command.hpp"
+#include "calibrate/calibration_table.hpp"
+#include "calibrate/program/calibrate_commands.hpp"
 #include "calibrate/program/result_file.hpp"
-#include "calibrate/report.hpp"
 #include "calibrate/statistics.hpp"
-#include "models/part/writer.hpp"
+#include "models/describe/writer.hpp"
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
 #include "models/unit/format.hpp"

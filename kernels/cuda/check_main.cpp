@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cuda/check.hpp"
 #include "kernels/cuda/cudnn.hpp"
+#include "kernels/cuda/kernel_check.hpp"
 #include "kernels/layers.hpp"
 
 using namespace stepcast::kernels;

@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "models/collective/communicators.hpp"
-#include "models/collective/cost.hpp"
+#include "models/collective/cost_counts.hpp"
 #include "models/collective/schedule.hpp"
-#include "models/part/strategy.hpp"
+#include "models/part/collective_algorithm.hpp"
 
 namespace stepcast {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "models/collective/cost.hpp"
+#include "models/collective/cost_counts.hpp"
 
 namespace stepcast {
 

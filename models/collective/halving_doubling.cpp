@@ -9,7 +9,7 @@
 // half of its current range in which i lies and sends the other one. Far-first, member c's place is c; near-first it is
 // c with its lg q bits reversed, so that the bit of distance 2^k halves the range in round k.
 #include "models/collective/collective.hpp"
-#include "models/collective/fold.hpp"
+#include "models/collective/fold_in.hpp"
 
 namespace stepcast::halving_doubling {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "models/collective/collective.hpp"
-#include "models/collective/fold.hpp"
+#include "models/collective/fold_in.hpp"
 
 namespace stepcast::recursive_doubling {
 

@@ -1,7 +1,7 @@
 // How codes become bytes: choices shared by the methods that the survey's implementation (GRACE) has.
 #pragma once
 
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
 
 namespace stepcast {
 

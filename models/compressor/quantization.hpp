@@ -10,7 +10,7 @@
 #include "models/compressor/codec_plan.hpp"
 #include "models/compressor/packing.hpp"
 #include "models/compressor/tensor.hpp"
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
 
 namespace stepcast {
 

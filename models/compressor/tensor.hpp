@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "models/collective/direct.hpp"
+#include "models/describe/fault.hpp"
 #include "models/equation/timed_event_graph.hpp"
 #include "models/forecast/breakdown.hpp"
-#include "models/part/fault.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/cluster_prices.hpp"
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/fault.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/fabric/machines.hpp"
-#include "models/part/fault.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/shard_prices.hpp"

@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
+#include "models/part/collective_algorithm.hpp"
 #include "models/part/nics.hpp"
-#include "models/part/strategy.hpp"
 
 namespace stepcast {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
 #include "models/part/profile.hpp"
 
 namespace stepcast {

@@ -1,7 +1,7 @@
 // The type of an element, of gradients and of kernels' operands.
 #pragma once
 
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
 
 namespace stepcast {
 

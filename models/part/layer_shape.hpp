@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
 
 namespace stepcast {
 

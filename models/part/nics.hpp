@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
 
 namespace stepcast {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/part/describe.hpp"
+#include "models/describe/describe.hpp"
 #include "models/part/dtype.hpp"
 #include "models/part/layer_shape.hpp"
 

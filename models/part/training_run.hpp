@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "models/part/describe.hpp"
-#include "models/part/json.hpp"
+#include "models/describe/describe.hpp"
+#include "models/describe/json.hpp"
 #include "models/part/profile.hpp"
 
 namespace stepcast {

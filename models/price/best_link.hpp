@@ -1,7 +1,7 @@
 // What no message of a cluster undercuts.
 #pragma once
 
-#include "models/collective/cost.hpp"
+#include "models/collective/cost_counts.hpp"
 #include "models/part/cluster.hpp"
 
 namespace stepcast {

@@ -1,7 +1,7 @@
 // What a cluster's topology charges for the paths of collectives: α and β as the closed forms see them.
 #pragma once
 
-#include "models/collective/cost.hpp"
+#include "models/collective/cost_counts.hpp"
 #include "models/part/cluster.hpp"
 
 namespace stepcast {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"
 #include "models/unit/parse.hpp"

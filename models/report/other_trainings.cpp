@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/part/writer.hpp"
+#include "models/describe/writer.hpp"
 #include "models/scenario/carrier.hpp"
 
 namespace stepcast {

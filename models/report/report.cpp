@@ -9,14 +9,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/describe/fault.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/equation/exactness.hpp"
 #include "models/fabric/machines.hpp"
-#include "models/part/fault.hpp"
 #include "models/part/worker_kinds.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/shard_prices.hpp"
-#include "models/report/cost.hpp"
+#include "models/report/hosting_cost.hpp"
 #include "models/report/point_notes.hpp"
 #include "models/unit/format.hpp"
 

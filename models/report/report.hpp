@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "models/equation/error_band.hpp"
+#include "models/equation/lower_bound.hpp"
 #include "models/forecast/forecast.hpp"
 #include "models/part/worker_kinds.hpp"
-#include "models/report/band.hpp"
-#include "models/report/bound.hpp"
-#include "models/report/worker_memory.hpp"
-#include "models/report/training_run.hpp"
-#include "models/scenario/study.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/report/run_time.hpp"
+#include "models/report/worker_memory.hpp"
 #include "models/strategy/step_graph.hpp"
+#include "models/study/study.hpp"
 
 namespace stepcast {
 

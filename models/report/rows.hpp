@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/part/json.hpp"
-#include "models/report/columns.hpp"
+#include "models/describe/json.hpp"
+#include "models/report/metrics.hpp"
 
 namespace stepcast {
 

@@ -32,7 +32,7 @@ namespace stepcast {
 /// too, of the units that are gathered, since the cache is cleared with them (fairscale, pull request 650). Error
 /// feedback keeps n, DGC 2n. Servers' own memory is not the workers'.
 ///
-/// Activations are those of one pass (models/workload/activations.hpp); where layers have no shapes they are not known.
+/// Activations are those of one pass (models/workload/activation_memory.hpp); where layers have no shapes they are not known.
 /// All of them and all gradients are taken to be there at once, as gradients are where they keep their place from step
 /// to step (DDP's buckets); where they are allocated anew, as activations are let go, less is needed. Not counted:
 /// workspaces, a compressor's messages, a communication library's buffers, and what an allocator wastes.

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/report/columns.hpp"
 #include "models/report/footnotes.hpp"
+#include "models/report/metrics.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
 #include "models/unit/format.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 #include "models/report/figure.hpp"
 #include "models/report/report.hpp"
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/part/describe.hpp"
-#include "models/part/other_words.hpp"
-#include "models/part/writer.hpp"
+#include "models/describe/describe.hpp"
+#include "models/describe/other_words.hpp"
+#include "models/describe/writer.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/scenario.hpp"
 #include "models/scenario/scenario_axes.hpp"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/part/fault.hpp"
-#include "models/part/json.hpp"
+#include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 
 namespace stepcast {
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "models/part/writer.hpp"
+#include "models/describe/writer.hpp"
 
 namespace stepcast {
 

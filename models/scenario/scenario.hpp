@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "models/compressor/compressor.hpp"
+#include "models/describe/describe.hpp"
+#include "models/describe/json.hpp"
 #include "models/part/cluster.hpp"
 #include "models/part/codec.hpp"
-#include "models/part/describe.hpp"
-#include "models/part/json.hpp"
 #include "models/part/strategy.hpp"
 #include "models/part/training_run.hpp"
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "models/part/axes.hpp"
+#include "models/describe/axes.hpp"
 #include "models/scenario/fields.hpp"
 
 namespace stepcast {

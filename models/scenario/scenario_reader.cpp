@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/part/reader.hpp"
-#include "models/part/writer.hpp"
-#include "models/scenario/check.hpp"
-#include "models/scenario/check_workload.hpp"
+#include "models/describe/reader.hpp"
+#include "models/describe/writer.hpp"
+#include "models/scenario/rules.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/scenario/workload_rules.hpp"
 #include "models/workload/global_batch.hpp"
 
 namespace stepcast {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/fields.hpp"
 #include "models/scenario/platform_facts.hpp"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/part/defaults.hpp"
+#include "models/describe/defaults.hpp"
 #include "models/scenario/collective_choice.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"

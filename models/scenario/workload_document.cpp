@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/part/reader.hpp"
+#include "models/describe/reader.hpp"
 #include "models/workload/check_profile.hpp"
 #include "models/workload/check_shapes.hpp"
 

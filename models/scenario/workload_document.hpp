@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/part/profile.hpp"
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 #include "models/scenario/document.hpp"
 
 namespace stepcast {

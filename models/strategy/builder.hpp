@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/scenario/scenario.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
 #include "models/workload/workload.hpp"
 

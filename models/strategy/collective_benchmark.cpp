@@ -1,6 +1,6 @@
 // One collective per step and nothing else.
-#include "models/strategy/builder.hpp"
 #include "models/price/cluster_prices.hpp"
+#include "models/strategy/builder.hpp"
 
 namespace stepcast {
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "models/scenario/axis_range.hpp"
+#include "models/study/axis_range.hpp"
 
 namespace stepcast {
 

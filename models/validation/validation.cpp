@@ -10,7 +10,7 @@
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <fmt/format.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 
 namespace stepcast {
 namespace {

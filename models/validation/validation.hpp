@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "models/report/report.hpp"
-#include "models/scenario/suite.hpp"
+#include "models/study/suite.hpp"
 
 namespace stepcast {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/part/profile.hpp"
 
 namespace stepcast {

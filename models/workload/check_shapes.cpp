@@ -9,7 +9,7 @@
 #include "models/workload/check_profile.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/layer_times.hpp"
-#include "models/workload/transformer.hpp"
+#include "models/workload/transformer_layers.hpp"
 
 namespace stepcast {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/part/fault.hpp"
-#include "models/part/workload.hpp"
+#include "models/describe/fault.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -12,7 +12,7 @@
 // convolutions in groups and transposed convolutions stay whole.
 #pragma once
 
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 
 namespace stepcast {
 

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/kernel_rates.hpp"
-#include "models/workload/transformer.hpp"
+#include "models/workload/transformer_layers.hpp"
 
 namespace stepcast {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/workload/activations.hpp"
+#include "models/workload/activation_memory.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/part/strategy.hpp"
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

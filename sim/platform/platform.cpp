@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/fault.hpp"
 #include "models/fabric/host_specs.hpp"
 #include "models/fabric/machines.hpp"
-#include "models/part/fault.hpp"
-#include "models/scenario/check.hpp"
+#include "models/scenario/rules.hpp"
 #include "sim/platform/platform_file.hpp"
 
 namespace stepcast {

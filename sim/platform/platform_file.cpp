@@ -9,8 +9,8 @@
 #include <boost/property_tree/xml_parser.hpp>
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/part/cluster.hpp"
-#include "models/part/json.hpp"
 
 namespace stepcast {
 namespace {

@@ -1,8 +1,8 @@
 // SimGrid's settings for a transport, without SimGrid's headers.
 #pragma once
 
+#include "models/describe/json.hpp"
 #include "models/part/cluster.hpp"
-#include "models/part/json.hpp"
 
 namespace stepcast {
 

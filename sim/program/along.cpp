@@ -6,16 +6,16 @@
 
 #include <fmt/format.h>
 
-#include "models/part/fault.hpp"
-#include "models/scenario/axis_range.hpp"
+#include "models/describe/fault.hpp"
 #include "models/scenario/document.hpp"
-#include "models/scenario/find_axis.hpp"
+#include "models/study/axis_range.hpp"
+#include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
+#include "sim/answer/replay_effort.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/replay_effort.hpp"
 
 namespace stepcast {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/answer/field_points.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/study_options.hpp"
-#include "sim/study/field_points.hpp"
 
 namespace stepcast {
 

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/part/writer.hpp"
+#include "models/describe/writer.hpp"
 #include "models/scenario/document.hpp"
-#include "models/scenario/part_file.hpp"
 #include "models/scenario/scenario.hpp"
-#include "models/scenario/suite.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/study/part_file.hpp"
+#include "models/study/suite.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 
 namespace stepcast {
 

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/report/crossover.hpp"
-#include "models/scenario/find_axis.hpp"
+#include "models/search/crossover.hpp"
+#include "models/study/find_axis.hpp"
+#include "sim/answer/close_in.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/refused.hpp"
-#include "sim/study/close_in.hpp"
 
 namespace stepcast {
 namespace {

@@ -9,18 +9,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/report/explanation.hpp"
+#include "models/explain/explanation.hpp"
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
 #include "program/streams.hpp"
+#include "sim/answer/evaluate_study.hpp"
+#include "sim/answer/replay_effort.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/evaluate_study.hpp"
-#include "sim/study/replay_effort.hpp"
 
 namespace stepcast {
 namespace {

@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/changed_suite.hpp"
 #include "models/scenario/library.hpp"
+#include "models/validation/changed_suite.hpp"
 #include "models/validation/fit.hpp"
 #include "models/validation/validation.hpp"
+#include "sim/answer/asked.hpp"
+#include "sim/answer/evaluate_study.hpp"
 #include "sim/program/refused.hpp"
-#include "sim/study/asked.hpp"
-#include "sim/study/evaluate_study.hpp"
 
 namespace stepcast {
 namespace {

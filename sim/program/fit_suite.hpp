@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "models/part/json.hpp"
-#include "models/scenario/suite.hpp"
-#include "sim/study/field_points.hpp"
+#include "models/describe/json.hpp"
+#include "models/study/suite.hpp"
+#include "sim/answer/field_points.hpp"
 
 namespace stepcast {
 

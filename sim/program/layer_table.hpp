@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "models/part/json.hpp"
-#include "models/part/workload.hpp"
+#include "models/describe/json.hpp"
+#include "models/part/workload_table.hpp"
 
 namespace stepcast {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"

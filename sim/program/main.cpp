@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "program/command_line.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"

@@ -6,11 +6,11 @@
 #include <boost/uuid/detail/sha1.hpp>
 #include <fmt/format.h>
 
-#include "models/part/writer.hpp"
-#include "models/scenario/fidelity.hpp"
+#include "models/describe/writer.hpp"
+#include "models/scenario/foldable.hpp"
+#include "sim/answer/asked.hpp"
 #include "sim/platform/settings.hpp"
 #include "sim/program/version.hpp"
-#include "sim/study/asked.hpp"
 
 namespace stepcast {
 namespace {

@@ -1,7 +1,7 @@
 // What a result was made from: enough to make it again, and nothing that changes from run to run.
 #pragma once
 
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
 
 namespace stepcast {
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/scenario/scenario.hpp"
 #include "program/output_path.hpp"
 #include "program/streams.hpp"

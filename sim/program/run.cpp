@@ -12,16 +12,16 @@
 #include "models/report/footnotes.hpp"
 #include "models/report/other_trainings.hpp"
 #include "models/report/writers.hpp"
-#include "models/scenario/find_axis.hpp"
+#include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
+#include "sim/answer/evaluate_study.hpp"
+#include "sim/answer/replay_effort.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/evaluate_study.hpp"
-#include "sim/study/replay_effort.hpp"
 
 namespace stepcast {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 #include "models/report/rows.hpp"
-#include "sim/study/sweep_plan.hpp"
+#include "sim/answer/sweep_plan.hpp"
 
 namespace stepcast {
 

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "models/scenario/library.hpp"
-#include "models/scenario/part_file.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/study/part_file.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"

@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/report/alternatives.hpp"
-#include "models/report/solutions.hpp"
+#include "models/search/solutions.hpp"
+#include "models/study/alternatives.hpp"
 #include "models/unit/parse.hpp"
+#include "sim/answer/close_in.hpp"
 #include "sim/program/along.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/refused.hpp"
-#include "sim/study/close_in.hpp"
 
 namespace stepcast {
 namespace {

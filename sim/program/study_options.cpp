@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/choose_points.hpp"
 #include "models/scenario/document.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/part_file.hpp"
+#include "models/study/choose_points.hpp"
+#include "models/study/part_file.hpp"
 #include "models/unit/parse.hpp"
 #include "program/streams.hpp"
 #include "sim/program/catalogue.hpp"

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
 
 namespace stepcast {
 

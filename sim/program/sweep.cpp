@@ -8,6 +8,7 @@
 
 #include "program/failure.hpp"
 #include "program/streams.hpp"
+#include "sim/answer/sweep.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/progress.hpp"
@@ -17,7 +18,6 @@
 #include "sim/program/study_options.hpp"
 #include "sim/program/version.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/sweep.hpp"
 
 namespace stepcast {
 namespace {

@@ -5,11 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/changed_suite.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/suite.hpp"
-#include "models/validation/writers.hpp"
+#include "models/study/suite.hpp"
+#include "models/validation/changed_suite.hpp"
+#include "models/validation/validation_writers.hpp"
 #include "program/streams.hpp"
+#include "sim/answer/evaluate_study.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
@@ -20,7 +21,6 @@
 #include "sim/program/study_options.hpp"
 #include "sim/replay/inspect_platform.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/evaluate_study.hpp"
 
 namespace stepcast {
 namespace {

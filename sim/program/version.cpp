@@ -9,7 +9,7 @@
 #include <simgrid/version.h>
 
 #include "git_state.hpp"
-#include "sim/study/digest.hpp"
+#include "sim/answer/digest.hpp"
 
 namespace stepcast {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 
 namespace stepcast {
 

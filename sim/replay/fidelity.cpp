@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/part/fault.hpp"
-#include "models/scenario/fidelity.hpp"
+#include "models/describe/fault.hpp"
+#include "models/scenario/foldable.hpp"
 
 namespace stepcast {
 

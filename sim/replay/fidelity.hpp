@@ -6,7 +6,7 @@
 
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/step_graph.hpp"
-#include "sim/replay/fold.hpp"
+#include "sim/replay/folding.hpp"
 
 namespace stepcast {
 

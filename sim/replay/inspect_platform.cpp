@@ -16,8 +16,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "models/part/fault.hpp"
-#include "models/part/json.hpp"
+#include "models/describe/fault.hpp"
+#include "models/describe/json.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/platform/platform_file.hpp"
 #include "sim/replay/engine.hpp"

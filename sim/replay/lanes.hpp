@@ -8,8 +8,8 @@
 #include "sim/platform/compat.hpp"
 #include "sim/replay/participants.hpp"
 #include "sim/replay/performer.hpp"
-#include "sim/replay/progress.hpp"
 #include "sim/replay/recorder.hpp"
+#include "sim/replay/step_progress.hpp"
 
 namespace stepcast {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/actor.hpp"
 

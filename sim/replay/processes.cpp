@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "program/failure.hpp"
 
 namespace stepcast {

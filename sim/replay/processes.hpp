@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 
 namespace stepcast {
 

@@ -14,10 +14,10 @@
 #include "sim/replay/lanes.hpp"
 #include "sim/replay/participants.hpp"
 #include "sim/replay/performer.hpp"
-#include "sim/replay/progress.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay_log.hpp"
 #include "sim/replay/scene.hpp"
+#include "sim/replay/step_progress.hpp"
 #include "sim/replay/timelines.hpp"
 
 namespace stepcast {

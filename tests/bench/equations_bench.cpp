@@ -6,8 +6,8 @@
 
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/study/study.hpp"
 
 namespace {
 

@@ -15,11 +15,11 @@
 #include <sys/resource.h>
 
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/study/study.hpp"
+#include "sim/answer/replay_job.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/replay_job.hpp"
 
 namespace {
 

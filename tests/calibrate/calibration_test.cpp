@@ -3,14 +3,14 @@
 #include <random>
 #include <set>
 
+#include "calibrate/calibration_table.hpp"
 #include "calibrate/event_overhead.hpp"
-#include "calibrate/profile.hpp"
-#include "calibrate/report.hpp"
+#include "calibrate/profile_of_samples.hpp"
 #include "calibrate/statistics.hpp"
 #include "models/compressor/codec_rates.hpp"
+#include "models/describe/reader.hpp"
+#include "models/describe/writer.hpp"
 #include "models/part/profile.hpp"
-#include "models/part/reader.hpp"
-#include "models/part/writer.hpp"
 #include "models/workload/check_profile.hpp"
 #include "models/workload/layer_work.hpp"
 #include "tests/support/catch.hpp"

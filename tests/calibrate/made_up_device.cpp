@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "calibrate/device.hpp"
-#include "calibrate/profile.hpp"
+#include "calibrate/measured_device.hpp"
+#include "calibrate/profile_of_samples.hpp"
 
 namespace stepcast::calibrate {
 namespace {

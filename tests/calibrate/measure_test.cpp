@@ -5,10 +5,10 @@
 #include <fstream>
 #include <random>
 
-#include "calibrate/error.hpp"
+#include "calibrate/calibration_error.hpp"
+#include "calibrate/calibration_progress.hpp"
 #include "calibrate/gzip.hpp"
 #include "calibrate/measure.hpp"
-#include "calibrate/progress.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 

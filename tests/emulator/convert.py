@@ -94,7 +94,7 @@ def convert(text, name):
     """@raises NotUnderstood"""
     converted = convert_shared(convert_launches(text))
     assert converted.count("\n") == text.count("\n"), "lines keep their numbers"
-    return f'#include "tests/emulator/device.hpp"\n#line 1 "{name}"\n{converted}'
+    return f'#include "tests/emulator/device_builtins.hpp"\n#line 1 "{name}"\n{converted}'
 
 
 def main():

@@ -3,7 +3,7 @@ import unittest
 
 from convert import NotUnderstood, convert
 
-HEAD = '#include "tests/emulator/device.hpp"\n#line 1 "x.cu"\n'
+HEAD = '#include "tests/emulator/device_builtins.hpp"\n#line 1 "x.cu"\n'
 LAUNCH = "::stepcast::emulator::launch"
 CONFIG = "::stepcast::emulator::Config"
 SHARED = "::stepcast::emulator::shared"

@@ -12,9 +12,9 @@
 #include <cub/block/block_scan.cuh>
 #include <cublas_v2.h>
 
+#include "tests/emulator/fiber_sanitizer.hpp"
 #include "tests/emulator/include/kernels/cuda/tensor_cores.cuh"
 #include "tests/emulator/runtime.hpp"
-#include "tests/emulator/sanitizer.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast::emulator;

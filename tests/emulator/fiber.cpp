@@ -9,7 +9,7 @@
 
 #include <new>
 
-#include "tests/emulator/sanitizer.hpp"
+#include "tests/emulator/fiber_sanitizer.hpp"
 
 namespace stepcast::emulator {
 namespace {

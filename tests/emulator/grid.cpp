@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "tests/emulator/block.hpp"
-#include "tests/emulator/device.hpp"
+#include "tests/emulator/device_builtins.hpp"
 
 namespace stepcast::emulator {
 namespace {

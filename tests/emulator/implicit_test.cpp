@@ -1,5 +1,5 @@
 // Convolutions without columns in memory, against the CPU reference: any shape, on the emulator.
-#include "kernels/cuda/check.hpp"
+#include "kernels/cuda/kernel_check.hpp"
 #include "kernels/layers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"

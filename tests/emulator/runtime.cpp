@@ -15,8 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/emulator/fiber_sanitizer.hpp"
 #include "tests/emulator/grid.hpp"
-#include "tests/emulator/sanitizer.hpp"
 
 namespace stepcast::emulator {
 namespace {

@@ -24,10 +24,10 @@
 
 #include "calibrate/link/benchmark.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/part_file.hpp"
-#include "models/scenario/study.hpp"
-#include "models/scenario/suite.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/study/part_file.hpp"
+#include "models/study/study.hpp"
+#include "models/study/suite.hpp"
 #include "models/workload/workload.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/reader/shipped.hpp"

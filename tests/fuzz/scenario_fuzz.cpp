@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
 #include "models/workload/workload.hpp"
 
 namespace {

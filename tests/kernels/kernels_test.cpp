@@ -12,8 +12,8 @@
 #include "models/compressor/compressor.hpp"
 #include "tests/kernels/references.hpp"
 #include "tests/kernels/total.hpp"
-#include "tests/support/compressor.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

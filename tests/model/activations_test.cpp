@@ -6,7 +6,7 @@
 
 #include "models/scenario/library.hpp"
 #include "models/scenario/workload_document.hpp"
-#include "models/workload/activations.hpp"
+#include "models/workload/activation_memory.hpp"
 #include "models/workload/blocks.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/workload.hpp"

@@ -1,5 +1,5 @@
 // The lower bound of a step: derived by hand, and never above what the equations say.
-#include "models/report/bound.hpp"
+#include "models/equation/lower_bound.hpp"
 
 #include <algorithm>
 #include <string>
@@ -12,7 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -6,10 +6,10 @@
 
 #include "models/strategy/coded_exchange.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_compressors.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -1,5 +1,5 @@
 // What a crossover says: as text, CSV and JSON.
-#include "models/report/crossover.hpp"
+#include "models/search/crossover.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/report/band.hpp"
+#include "models/equation/error_band.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/spread.hpp"
 #include "models/workload/timing_notes.hpp"
@@ -13,7 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -3,11 +3,11 @@
 #include <map>
 #include <set>
 
-#include "models/report/explanation.hpp"
+#include "models/explain/explanation.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

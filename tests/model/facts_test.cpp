@@ -7,11 +7,11 @@
 
 #include "models/price/cluster_prices.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

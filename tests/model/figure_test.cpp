@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/report/columns.hpp"
+#include "models/report/metrics.hpp"
 #include "models/report/writers.hpp"
 #include "tests/support/catch.hpp"
 

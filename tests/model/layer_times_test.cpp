@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/study/study.hpp"
 #include "models/workload/check_shapes.hpp"
 #include "models/workload/layer_times.hpp"
 #include "models/workload/timing_notes.hpp"

@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "models/report/bound.hpp"
+#include "models/equation/lower_bound.hpp"
 #include "models/strategy/coded_exchange.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_compressors.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

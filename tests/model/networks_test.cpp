@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "models/scenario/workload_document.hpp"
+#include "models/study/study.hpp"
 #include "models/workload/factorize.hpp"
 #include "models/workload/layer_times.hpp"
-#include "models/workload/transformer.hpp"
+#include "models/workload/transformer_layers.hpp"
 #include "models/workload/workload.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"

@@ -8,16 +8,16 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/fabric/round_flows.hpp"
-#include "models/scenario/check.hpp"
 #include "models/fabric/machines.hpp"
+#include "models/fabric/round_flows.hpp"
 #include "models/price/path_prices.hpp"
 #include "models/price/recent_prices.hpp"
 #include "models/price/shard_placement.hpp"
+#include "models/scenario/rules.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -11,7 +11,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "models/part/json.hpp"
-#include "models/scenario/study.hpp"
+#include "models/describe/json.hpp"
+#include "models/study/study.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -1,11 +1,11 @@
 // What a solution says: as text, CSV and JSON.
-#include "models/report/solutions.hpp"
+#include "models/search/solutions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "models/report/stretch_text.hpp"
+#include "models/search/interval_text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace stepcast;

@@ -7,14 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/price/cluster_prices.hpp"
 #include "models/price/path_prices.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -5,7 +5,7 @@
 
 #include "models/report/worker_memory.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 
 namespace stepcast::test {
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "models/part/reader.hpp"
-#include "models/part/writer.hpp"
-#include "models/scenario/check.hpp"
-#include "models/scenario/fidelity.hpp"
+#include "models/describe/reader.hpp"
+#include "models/describe/writer.hpp"
+#include "models/scenario/foldable.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/schema.hpp"
-#include "models/scenario/study.hpp"
+#include "models/scenario/rules.hpp"
+#include "models/study/schema.hpp"
+#include "models/study/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"

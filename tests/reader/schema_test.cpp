@@ -11,10 +11,10 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include "models/report/columns.hpp"
+#include "models/report/metrics.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/schema.hpp"
-#include "models/scenario/study.hpp"
+#include "models/study/schema.hpp"
+#include "models/study/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
 
 namespace stepcast::test {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/scenario/choose_points.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
+#include "models/study/choose_points.hpp"
+#include "models/study/study.hpp"
 #include "tests/reader/bad_scenarios.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/support/catch.hpp"

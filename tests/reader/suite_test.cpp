@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "models/part/reader.hpp"
-#include "models/part/writer.hpp"
-#include "models/scenario/changed_suite.hpp"
+#include "models/describe/reader.hpp"
+#include "models/describe/writer.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/suite.hpp"
+#include "models/study/suite.hpp"
+#include "models/validation/changed_suite.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/reader/shipped.hpp"
 #include "tests/support/catch.hpp"

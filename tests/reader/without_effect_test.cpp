@@ -9,9 +9,9 @@
 
 #include "models/equation/evaluate.hpp"
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
 #include "models/scenario/without_effect.hpp"
 #include "models/strategy/builder.hpp"
+#include "models/study/study.hpp"
 #include "tests/reader/folder.hpp"
 #include "tests/support/catch.hpp"
 

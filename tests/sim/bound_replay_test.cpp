@@ -1,15 +1,15 @@
 // No step is faster than its lower bound, whatever strategy, topology and costs.
-#include "models/report/bound.hpp"
+#include "models/equation/lower_bound.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "models/scenario/check.hpp"
+#include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
+#include "sim/answer/forecast_json.hpp"
+#include "sim/answer/replay_job.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/forecast_json.hpp"
-#include "sim/study/replay_job.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"

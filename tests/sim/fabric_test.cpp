@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "models/describe/json.hpp"
 #include "models/fabric/fabric.hpp"
-#include "models/part/json.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/replay/processes.hpp"
 #include "tests/sim/support.hpp"

@@ -5,18 +5,18 @@
 #include <fmt/format.h>
 
 #include "models/collective/collective.hpp"
-#include "models/part/fault.hpp"
-#include "models/scenario/fidelity.hpp"
+#include "models/describe/fault.hpp"
+#include "models/scenario/foldable.hpp"
 #include "models/strategy/builder.hpp"
+#include "sim/answer/replay_job.hpp"
 #include "sim/replay/fidelity.hpp"
-#include "sim/replay/fold.hpp"
+#include "sim/replay/folding.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/replay_job.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

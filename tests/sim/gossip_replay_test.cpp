@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/report/report.hpp"
-#include "models/scenario/check.hpp"
+#include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "models/strategy/builder.hpp"
+#include "sim/answer/replay_job.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/replay_job.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 

@@ -1,5 +1,5 @@
 // When a replay stops, and what is ended before it does; told by hand what happens.
-#include "sim/replay/progress.hpp"
+#include "sim/replay/step_progress.hpp"
 
 #include <optional>
 #include <vector>

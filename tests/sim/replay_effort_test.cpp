@@ -1,7 +1,7 @@
 // What is said before a long replay: how many messages, how long, and what would shorten it.
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/builder.hpp"
-#include "sim/study/replay_effort.hpp"
+#include "sim/answer/replay_effort.hpp"
 
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"

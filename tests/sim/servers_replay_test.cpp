@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/report/report.hpp"
-#include "models/scenario/check.hpp"
+#include "models/scenario/rules.hpp"
 #include "models/strategy/builder.hpp"
 #include "tests/sim/support.hpp"
 #include "tests/support/catch.hpp"

@@ -2,8 +2,8 @@
 
 #include "models/equation/evaluate.hpp"
 #include "models/strategy/builder.hpp"
+#include "sim/answer/replay_job.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/replay_job.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 

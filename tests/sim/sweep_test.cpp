@@ -11,16 +11,16 @@
 #include <unistd.h>
 
 #include "models/scenario/library.hpp"
-#include "models/scenario/study.hpp"
+#include "models/study/study.hpp"
+#include "sim/answer/answer_cache.hpp"
+#include "sim/answer/digest.hpp"
+#include "sim/answer/forecast_json.hpp"
+#include "sim/answer/frames.hpp"
+#include "sim/answer/replay_key.hpp"
+#include "sim/answer/sweep_plan.hpp"
 #include "sim/program/progress.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/replay/processes.hpp"
-#include "sim/study/answer_cache.hpp"
-#include "sim/study/digest.hpp"
-#include "sim/study/forecast_json.hpp"
-#include "sim/study/frames.hpp"
-#include "sim/study/replay_key.hpp"
-#include "sim/study/sweep_plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/support/property.hpp"
-#include "tests/support/scenario.hpp"
+#include "tests/support/test_scenarios.hpp"
 
 namespace stepcast::test {
 

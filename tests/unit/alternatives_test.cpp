@@ -1,4 +1,4 @@
-#include "models/report/alternatives.hpp"
+#include "models/study/alternatives.hpp"
 
 #include <stdexcept>
 

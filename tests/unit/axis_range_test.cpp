@@ -1,4 +1,4 @@
-#include "models/scenario/axis_range.hpp"
+#include "models/study/axis_range.hpp"
 
 #include <stdexcept>
 

@@ -1,6 +1,6 @@
 // A compressor's kernels on a device: rates of the profile's own entries, the device's for the others.
 #include "models/compressor/codec_rates.hpp"
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/oracle.hpp"
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "models/part/reader.hpp"
-#include "models/part/writer.hpp"
+#include "models/describe/reader.hpp"
+#include "models/describe/writer.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/table.hpp"
+#include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/compressor.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/test_compressors.hpp"
 
 using namespace stepcast;
 using namespace stepcast::test;

@@ -1,4 +1,4 @@
-#include "models/report/crossover_search.hpp"
+#include "models/search/crossover_search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // A global batch in equal shares and passes.
 #include "models/workload/global_batch.hpp"
 
-#include "models/part/workload.hpp"
+#include "models/part/workload_table.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/report/goal_search.hpp"
+#include "models/search/goal_search.hpp"
 
 #include <algorithm>
 #include <cmath>

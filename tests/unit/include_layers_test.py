@@ -4,12 +4,13 @@ import pathlib
 import re
 import sys
 
-LAYERS = ["models/unit", "models/part", "models/collective", "models/workload", "models/compressor", "models/fabric", "models/price", "models/scenario",
-          "models/strategy", "models/forecast", "models/equation", "models/report", "models/validation",
-          "sim/platform", "sim/replay", "sim/study", "sim/program"]
+LAYERS = ["models/unit", "models/describe", "models/part", "models/workload", "models/collective", "models/compressor", "models/fabric",
+          "models/price", "models/scenario", "models/study", "models/strategy", "models/forecast", "models/equation", "models/report",
+          "models/explain", "models/search", "models/validation",
+          "sim/platform", "sim/replay", "sim/answer", "sim/program"]
 # These stand beside them, and use nothing of the simulator but what is named.
-BESIDE = {"kernels": [], "program": ["models/unit", "models/part"],
-          "calibrate": ["kernels", "program", "models/unit", "models/part", "models/collective", "models/workload", "models/scenario"]}
+BESIDE = {"kernels": [], "program": ["models/unit", "models/describe"],
+          "calibrate": ["kernels", "program", "models/unit", "models/describe", "models/part", "models/collective", "models/workload", "models/scenario"]}
 
 
 def folder(path):

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/part/json.hpp"
+#include "models/describe/json.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "models/part/fault.hpp"
+#include "models/describe/fault.hpp"
 #include "models/unit/units.hpp"
-#include "models/validation/writers.hpp"
+#include "models/validation/validation_writers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/property.hpp"
 

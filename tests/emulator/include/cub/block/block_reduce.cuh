@@ -2,7 +2,7 @@
 // results are undefined.
 #pragma once
 
-#include "tests/emulator/device.hpp"
+#include "tests/emulator/device_builtins.hpp"
 
 namespace cub {
 

@@ -1,7 +1,7 @@
 // As CUB's scans of warps: the storage is read up to the end by all threads, without a barrier after it.
 #pragma once
 
-#include "tests/emulator/device.hpp"
+#include "tests/emulator/device_builtins.hpp"
 
 namespace cub {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/code/samples.hpp"
-#include "tests/emulator/device.hpp"
+#include "tests/emulator/device_builtins.hpp"
 
 namespace cub {
 

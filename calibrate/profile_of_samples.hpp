@@ -1,0 +1,69 @@
+// Samples of a device as the device profile that models/part/profile.hpp reads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "calibrate/layer_kernels.hpp"
+#include "calibrate/sample_file.hpp"
+#include "models/part/profile.hpp"
+
+namespace stepcast::calibrate {
+
+/// Names of the subjects that are the device's own rates.
+namespace own {
+inline constexpr const char* kLaunch = "device/launch";  ///< an empty kernel of a chain of kChain
+inline constexpr const char* kSingle = "device/single";  ///< an empty kernel alone between the events
+inline constexpr int kChain = 64;
+inline constexpr const char* kCopy = "device/copy";  ///< a copy on the device
+inline constexpr const char* kProducts[] = {"device/product-fp32", "device/product-tf32", "device/product-fp16",
+                                            "device/product-bf16"};
+}  // namespace own
+
+/// Of a pass that gets an entry: distinct sizes, some of which judge the fit to the others.
+inline constexpr int kLeastSizes = 10;
+
+/// Cold samples of one subject at one size, those of all process starts together.
+struct Pooled {
+  std::string pass, method;
+  double bytes = 0, flops = 0;
+  double repeats = 1;       ///< passes of a sample
+  double median = 0;        ///< s
+  double iqr = 0;           ///< distance of the quartiles of single times over the median
+  double start_spread = 0;  ///< largest less least median of a process start, over the median
+  double warm = 0;          ///< s, median of warm samples; 0 without any
+  double clock = 0;         ///< Hz
+  int starts = 0;
+  std::int64_t samples = 0, discarded = 0;
+};
+
+/// The first layer of which the profile lacks a part that the step runs, so that its roofline would pass for a
+/// measurement; null where none does.
+const Layer* first_unmeasured(const StepToMeasure& step, const DeviceProfile& profile);
+
+/// Forward, backward and update of a step by the profile, to six digits.
+Seconds assembled_step(const StepToMeasure& step, const DeviceProfile& profile);
+
+/// By name and size.
+std::map<std::string, std::map<std::int64_t, Pooled>> pool(const std::vector<Record>& records);
+
+/// The profile, what the events add taken from every sample (calibrate/event_overhead.hpp): the device's own rates, and
+/// an entry for each pass, its methods' times pooled since the simulator knows passes by name alone, fitted to 70 % of
+/// the sizes. An entry's iqr and start_spread are medians over its sizes; its spread takes all that is known of its
+/// error together, half of each of these and the fit's median error on sizes held out. Passes with fewer than
+/// kLeastSizes get no entry, nor does one that cannot be fitted, which the description names. Numbers are rounded to
+/// six digits, more than a clock has. An entry for each kind of layer of `steps`, how far the roofline is from these,
+/// and a check for each step that was measured whole.
+/// @throws CalibrationError where one of the device's own rates is missing
+DeviceProfile make_profile(const std::string& name, const MeasuredDevice& device, const std::vector<Record>& records,
+                           std::uint64_t seed, const std::vector<StepToMeasure>& steps = {});
+
+/// The checks of a profile made of the warm samples in place of the cold ones: steps of kernels that find in L2 what
+/// they left there themselves. A step in training lies between, since its kernels find what the one before has left.
+/// None without warm samples of the device's own rates.
+std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vector<Record>& records, std::uint64_t seed,
+                                   const std::vector<StepToMeasure>& steps);
+
+}  // namespace stepcast::calibrate

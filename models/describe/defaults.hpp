@@ -1,0 +1,81 @@
+// Whether a field of a part holds its default, found along describe() (see describe.hpp).
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "models/describe/describe.hpp"
+
+namespace stepcast {
+
+/// Whether the field that `path` leads to from `value` holds what it holds in `by_default`: in a choice between kinds,
+/// what it holds where that kind is written without it. True where the path leads to no field.
+template <class T>
+bool holds_default(const T& value, const T& by_default, std::span<const std::string_view> path);
+
+namespace detail {
+
+/// Finds the member of that name and type.
+template <class T>
+struct MemberFinder {
+  std::string_view name;
+  const T* found = nullptr;
+
+  template <class F>
+  void required(const char* field, F& member, const char*, Limits = {}) {
+    if constexpr (std::is_same_v<F, T>)
+      if (field == name) found = &member;
+  }
+  template <class F>
+  void optional(const char* field, F& member, const char* meaning, Limits = {}) {
+    required(field, member, meaning);
+  }
+};
+
+/// Follows a path into one of the members.
+template <class T>
+struct DefaultComparer {
+  T& by_default;
+  std::span<const std::string_view> path;
+  bool same = true;
+
+  template <class F>
+  void required(const char* field, F& member, const char*, Limits = {}) {
+    if (field != path.front()) return;
+    MemberFinder<F> finder{path.front()};
+    T::describe(finder, by_default);
+    same = holds_default(member, *finder.found, path.subspan(1));
+  }
+  template <class F>
+  void optional(const char* field, F& member, const char* meaning, Limits = {}) {
+    required(field, member, meaning);
+  }
+};
+
+}  // namespace detail
+
+template <class T>
+bool holds_default(const T& value, const T& by_default, std::span<const std::string_view> path) {
+  if (path.empty()) return value == by_default;
+  if constexpr (IsVariant<T>::value) {
+    return std::visit(
+        [&]<class Part>(const Part& part) {
+          const auto* other = std::get_if<Part>(&by_default);
+          return holds_default(part, other ? *other : Part{}, path);
+        },
+        value);
+  } else if constexpr (IsOptional<T>::value) {
+    return !value || holds_default(*value, by_default.value_or(typename T::value_type{}), path);
+  } else if constexpr (Described<T>) {
+    T copy = value, default_copy = by_default;  // describe() takes a reference to fill or to show; here it only shows
+    detail::DefaultComparer<T> comparer{default_copy, path};
+    T::describe(comparer, copy);
+    return comparer.same;
+  } else {
+    return true;
+  }
+}
+
+}  // namespace stepcast

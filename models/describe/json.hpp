@@ -1,0 +1,43 @@
+// Strict JSON: what nlohmann/json lets pass in silence (duplicate keys, endless nesting) is a fault here.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "models/describe/fault.hpp"
+
+namespace stepcast {
+
+/// Key order is kept: axes vary in the order in which the scenario names them.
+using Json = nlohmann::ordered_json;
+
+inline constexpr std::size_t kMaxFileBytes = std::size_t{32} << 20;
+inline constexpr int kMaxDepth = 32;
+/// An ordered_json object looks its keys up one by one, so a million of them would take hours.
+inline constexpr std::size_t kMaxKeys = 1000;
+inline constexpr std::size_t kMaxKeyBytes = 1000;
+
+/// Parses `text`; `file` names it in faults. Duplicate keys, malformed text and anything beyond the limits above
+/// are faults.
+/// @throws ScenarioError
+Json parse_json(std::string_view text, const std::string& file);
+
+/// Reads and parses a file; "-" is standard input.
+/// @throws ScenarioError also when the file cannot be read
+Json read_json(const std::filesystem::path& path);
+
+/// "/a/b" + "c/d" -> "/a/b/c~1d" (RFC 6901 escaping).
+std::string pointer_to(std::string_view parent, std::string_view key);
+std::string pointer_to(std::string_view parent, std::size_t index);
+/// "/a/b/c~1d" -> "a", "b", "c/d"; nothing of what is no pointer.
+std::optional<std::vector<std::string>> tokens_of(const std::string& pointer);
+
+/// A short rendering of a value for messages: `3.7`, `"ring"`, `an object`, `a list of 3`.
+std::string describe_value(const Json& value);
+
+}  // namespace stepcast

@@ -1,0 +1,144 @@
+#include "models/describe/other_words.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/describe/fault.hpp"
+
+namespace stepcast {
+namespace {
+
+/// One word for each choice that has a name for it: whichever of `name` stands among the names asked for.
+struct OtherWord {
+  std::string_view word;   ///< in small letters, without "-", "_" and spaces
+  std::string_view among;  ///< one of the names it is asked among
+  std::string_view name;   ///< "" where there is none
+  std::string_view field = "";
+};
+
+constexpr std::string_view kZero1 = R"("stage": "optimizer-state")", kZero3 = R"("stage": "parameters")";
+
+constexpr OtherWord kWords[] = {
+    // Strategies: PyTorch, Horovod, DeepSpeed, BytePS, and methods by their papers' names.
+    {"ddp", "all-reduce", "all-reduce"},
+    {"dp", "all-reduce", "all-reduce"},
+    {"dataparallel", "all-reduce", "all-reduce"},
+    {"distributeddataparallel", "all-reduce", "all-reduce"},
+    {"horovod", "all-reduce", "all-reduce"},
+    {"fsdp", "sharded", "sharded", kZero3},
+    {"fsdp2", "sharded", "sharded", kZero3},
+    {"fullyshardeddataparallel", "sharded", "sharded", kZero3},
+    {"zero", "sharded", "sharded"},
+    {"deepspeed", "sharded", "sharded"},
+    {"zero1", "sharded", "sharded", kZero1},
+    {"zero2", "sharded", "sharded", kZero1},
+    {"zero3", "sharded", "sharded", kZero3},
+    {"ps", "parameter-server", "parameter-server"},
+    {"byteps", "parameter-server", "parameter-server"},
+    {"pipesgd", "pipelined", "pipelined"},
+    {"diloco", "local-sgd", "local-sgd"},
+    {"slowmo", "local-sgd", "local-sgd"},
+    {"dpsgd", "gossip", "gossip"},
+    {"nccltests", "collective", "collective"},
+    {"pp", "all-reduce", ""},
+    {"tp", "all-reduce", ""},
+    {"gpipe", "all-reduce", ""},
+    {"pipelineparallel", "all-reduce", ""},
+    {"tensorparallel", "all-reduce", ""},
+    // What is sharded: DeepSpeed and FSDP.
+    {"zero1", "optimizer-state", "optimizer-state"},
+    {"zero2", "optimizer-state", "optimizer-state"},
+    {"shardgradop", "gradients", "gradients"},
+    {"zero3", "parameters", "parameters"},
+    {"fullshard", "parameters", "parameters"},
+    // Fields: Megatron-LM, DeepSpeed, PyTorch.
+    {"globalbatchsize", "global_batch", "global_batch"},
+    {"trainbatchsize", "global_batch", "global_batch"},
+    {"microbatch", "global_batch", "batch"},
+    {"microbatchsize", "global_batch", "batch"},
+    {"gradientaccumulationsteps", "accumulation", "accumulation"},
+    {"activationcheckpointing", "recomputation", "recomputation"},
+    {"gradientcheckpointing", "recomputation", "recomputation"},
+    {"recompute", "recomputation", "recomputation"},
+    {"selectivecheckpointing", "recomputed_share", "recomputed_share"},
+    {"selectiveaclayer", "recomputed_share", "recomputed_share"},
+    {"nosync", "reduce_after", "reduce_after"},
+    {"nosync", "last-pass", "last-pass"},
+    {"full", "blocks", "blocks"},
+    {"selective", "blocks", "blocks", R"("recomputed_share": 0.5)"},
+    {"seqlen", "transformer", "transformer/sequence"},
+    {"sequencelength", "transformer", "transformer/sequence"},
+    {"sequence", "transformer", "transformer/sequence"},
+    {"precision", "compute_dtype", "dtype"},
+    {"mixedprecision", "compute_dtype", "compute_dtype"},
+    {"reducedtype", "bucket_cap", "reduce_dtype, beside exchange, of strategy sharded,"},
+    // Clusters.
+    {"nics", "topology", "topology/nics"},
+    {"gpuspernode", "topology", "topology/gpus_per_node"},
+    {"gpus", "workers", "workers"},
+    {"gpu", "worker", "worker"},
+    // Servers.
+    {"servers", "shards", "shards"},
+    {"bsp", "synchronous", "synchronous"},
+    {"sync", "synchronous", "synchronous"},
+    {"asp", "asynchronous", "asynchronous"},
+    {"async", "asynchronous", "asynchronous"},
+    {"ssp", "stale-synchronous", "stale-synchronous"},
+    // Collectives.
+    {"tree", "double-binary-tree", "double-binary-tree"},
+    {"rabenseifner", "halving-doubling", "halving-doubling"},
+    // Compressors.
+    {"randk", "random-k", "random-k"},
+    {"onebit", "1-bit", "1-bit"},
+    {"1bitsgd", "1-bit", "1-bit"},
+    {"eightbit", "8-bit", "8-bit"},
+    {"half", "fp16", "fp16"},
+    {"float16", "fp16", "fp16"},
+    {"deepgradientcompression", "dgc", "dgc"},
+    {"fp8", "fp16", ""},
+    {"float8", "fp16", ""},
+    // Types and optimizers.
+    {"float", "fp32", "fp32"},
+    {"float32", "fp32", "fp32"},
+    {"bfloat16", "bf16", "bf16"},
+    {"adamw", "adam", "adam"},
+    {"nesterov", "momentum", "momentum"},
+    {"sgdmomentum", "momentum", "momentum"},
+};
+
+/// In small letters, without what spellings differ in.
+std::string plain(std::string_view word) {
+  std::string text;
+  for (const char c : word)
+    if (c != '-' && c != '_' && c != ' ') text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+}  // namespace
+
+std::optional<NameHere> name_here(std::string_view word, const std::vector<std::string>& names) {
+  const std::string wanted = plain(word);
+  for (const std::string& name : names)
+    if (plain(name) == wanted) return NameHere{name, "", true};
+  for (const OtherWord& other : kWords)
+    if (other.word == wanted && std::find(names.begin(), names.end(), other.among) != names.end())
+      return NameHere{std::string(other.name), std::string(other.field)};
+  return {};
+}
+
+std::string key_meant(std::string_view word, const std::vector<std::string>& keys) {
+  if (const auto here = name_here(word, keys); here && !here->is_spelling && !here->name.empty())
+    return fmt::format("that is \"{}\" here", here->name);
+  const std::string near = nearest(word, keys);
+  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
+}
+
+std::string part_meant(std::string_view word, const std::vector<std::string>& kinds) {
+  const NameHere here = name_here(word, kinds).value_or(NameHere{nearest(word, kinds), "", true});
+  return here.name.empty()
+             ? ""
+             : fmt::format("{{\"kind\": \"{}\"{}{}}}", here.name, here.field.empty() ? "" : ", ", here.field);
+}
+
+}  // namespace stepcast

@@ -1,0 +1,73 @@
+// Typed parts to the canonical JSON document: every field written out, quantities as exact text, so that
+// reading the result gives the same value (see describe.hpp), or as brief text, for files that people read.
+#pragma once
+
+#include "models/describe/describe.hpp"
+#include "models/describe/json.hpp"
+#include "models/unit/format.hpp"
+
+namespace stepcast {
+
+/// How quantities are written: exact_text or brief_text of unit/format.hpp.
+enum class QuantityText { exact, brief };
+
+template <class T>
+Json write_value(const T& value, QuantityText text = QuantityText::exact);
+
+namespace detail {
+
+class ObjectWriter {
+ public:
+  ObjectWriter(Json& object, QuantityText text) : object_(object), text_(text) {}
+  template <class T>
+  void required(const char* name, T& value, const char*, Limits = {}) {
+    object_[name] = write_value(value, text_);
+  }
+  template <class T>
+  void optional(const char* name, T& value, const char*, Limits = {}) {
+    object_[name] = write_value(value, text_);
+  }
+
+ private:
+  Json& object_;
+  QuantityText text_;
+};
+
+}  // namespace detail
+
+template <class T>
+Json write_value(const T& value, QuantityText text) {
+  if constexpr (IsQuantity<T>::value) {
+    return text == QuantityText::exact ? exact_text(value) : brief_text(value);
+  } else if constexpr (Named<T>) {
+    return name_of(value);
+  } else if constexpr (IsOptional<T>::value) {
+    return value ? write_value(*value, text) : Json(nullptr);
+  } else if constexpr (IsOrAuto<T>::value) {
+    return value.value ? write_value(*value.value, text) : Json("auto");
+  } else if constexpr (IsVector<T>::value) {
+    Json list = Json::array();
+    for (const auto& element : value) list.push_back(write_value(element, text));
+    return list;
+  } else if constexpr (IsVariant<T>::value) {
+    return std::visit(
+        [text](const auto& part) {
+          Json object = Json::object();
+          object["kind"] = part.kind;
+          const Json fields = write_value(part, text);
+          for (const auto& [key, field] : fields.items()) object[key] = field;
+          return object;
+        },
+        value);
+  } else if constexpr (Described<T>) {
+    Json object = Json::object();
+    detail::ObjectWriter writer(object, text);
+    T copy = value;  // describe() takes a reference to fill or to show; here it only shows
+    T::describe(writer, copy);
+    return object;
+  } else {
+    return Json(value);
+  }
+}
+
+}  // namespace stepcast

@@ -1,0 +1,38 @@
+#include "models/equation/error_band.hpp"
+
+#include <memory>
+
+#include "models/equation/evaluate.hpp"
+#include "models/strategy/builder.hpp"
+#include "models/workload/spread.hpp"
+
+namespace stepcast {
+namespace {
+
+Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
+  if (scenario.codec.device)
+    scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
+  if (scenario.workload && scenario.workload->profile) {
+    WorkloadTable table = *scenario.workload;
+    table.profile = at_side(*table.profile, side, compute_dtype_of(table));
+    // Measured times stand, whatever a profile says of how they are shared out.
+    if (table.measured) table.measured->profile = at_side(table.measured->profile, side, table.measured->dtype);
+    scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
+  }
+  return evaluate(build_step_graph(scenario, make_workload(scenario), prices), prices).step;
+}
+
+}  // namespace
+
+bool has_spread(const Scenario& scenario) {
+  return (scenario.codec.device && has_spread(*scenario.codec.device)) ||
+         (scenario.workload && scenario.workload->profile && has_spread(*scenario.workload->profile));
+}
+
+Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
+  const ClusterPrices prices(scenario.cluster);  // of which profiles know nothing
+  return {shown * (step_at(scenario, Side::fast, prices) / stated),
+          shown * (step_at(scenario, Side::slow, prices) / stated)};
+}
+
+}  // namespace stepcast

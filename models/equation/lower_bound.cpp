@@ -1,0 +1,131 @@
+#include "models/equation/lower_bound.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "models/collective/direct.hpp"
+#include "models/equation/latency_bound.hpp"
+#include "models/equation/traffic.hpp"
+#include "models/equation/ways_bound.hpp"
+#include "models/part/worker_kinds.hpp"
+#include "models/price/best_link.hpp"
+
+namespace stepcast {
+namespace {
+
+/// GPU time of a worker's compressor in a step.
+Seconds codec_time(const StepGraph& graph) {
+  Seconds sum{};
+  for (const Task& task : graph.tasks) {
+    const auto* compute = std::get_if<ComputeWork>(&task.work);
+    if (compute && (task.phase == Phase::encode || task.phase == Phase::decode))
+      sum += compute->duration * (1.0 / graph.local_steps);
+  }
+  return sum;
+}
+
+/// What of it is inside collectives of p workers, instead of γ.
+Seconds recode_time(const StepGraph& graph, int p) {
+  Seconds sum{};
+  for (const Task& task : graph.tasks)
+    if (const auto* work = std::get_if<CollectiveWork>(&task.work))
+      sum += work->call.recode * ((p - 1.0) * (1.0 / graph.local_steps));
+  return sum;
+}
+
+/// What the busiest shard does for one step of every worker, one thing after the other. Its host copies nothing for the
+/// worker beside it, which may do nearly all asynchronous steps.
+Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
+  std::vector<Seconds> busy(static_cast<std::size_t>(graph.shards));
+  const double p = cluster.workers, remote = !graph.shards_co_located                 ? p
+                                             : graph.asynchronous && !graph.staleness ? 0
+                                                                                      : p - 1;
+  for (const Task& task : graph.tasks) {
+    if (const auto* serve = std::get_if<ServeWork>(&task.work))
+      for (std::size_t j = 0; j < busy.size(); ++j) busy[j] += serve->time[j];
+    if (const auto* serve = std::get_if<ShardServe>(&task.work))
+      busy[static_cast<std::size_t>(serve->shard)] += serve->time * p + serve->copied * cluster.host_cost * remote;
+  }
+  return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
+}
+
+/// What the busiest participant's link carries, its host copies and it adds up. How many messages follow each other is
+/// latency_bound's.
+struct Load {
+  int p;
+
+  CostTerms operator()(const CollectiveTraffic& traffic) const {
+    CostTerms all;
+    for (const auto& [kind, bytes] : traffic.buffers) {
+      const CostTerms terms = lower_bound(kind.first, bytes, kind.second.size(p));
+      all.add(Path::far, 0, terms.total_wire());
+      all.reduced += terms.reduced;
+    }
+    return all;
+  }
+  CostTerms operator()(const NeighbourTraffic& traffic) const { return neighbour_exchange_cost(traffic.sent, p); }
+  CostTerms operator()(const ServerTraffic& traffic) const {
+    CostTerms terms;
+    // An asynchronous worker beside its shard may do all the work while the others wait for their links.
+    if (traffic.co_located && (p == 1 || traffic.asynchronous)) return terms;
+    const double flows = traffic.co_located ? p - 1 : p, shards = traffic.shards;
+    // Over a dedicated server's full-duplex link pushes and pulls run in opposite directions, and may overlap
+    // completely.
+    const Bytes n = std::max(traffic.push, traffic.pull);
+    const Bytes worker = traffic.co_located ? n * (1.0 - 1.0 / shards) : n;
+    // A co-located shard's host sends what its worker pushes and what its shard is pulled for by the same link.
+    const Bytes host = traffic.co_located ? traffic.push * (1.0 - 1.0 / shards) + traffic.pull * (flows / shards)
+                                          : std::max(worker, n * (flows / shards));
+    terms.add(Path::shard, 0, traffic.asynchronous ? n * (flows / shards) : host);
+    terms.copied = traffic.asynchronous ? Bytes{} : worker;
+    return terms;
+  }
+};
+
+Seconds update_of_worker(const Scenario& scenario, Seconds update) {
+  if (const auto* local = std::get_if<LocalSgdStrategy>(&scenario.strategy))
+    return update * (1.0 + local->outer_update_factor / local->steps);
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy))
+    return server->two_way ? update : Seconds{};
+  if (const auto* sharded = std::get_if<ShardedStrategy>(&scenario.strategy))
+    return update / sharded->group(scenario.cluster.workers);
+  return update;
+}
+
+}  // namespace
+
+Bound lower_bound(const Scenario& scenario, const Workload& workload, const StepGraph& graph) {
+  const Cluster& cluster = scenario.cluster;
+  const WorkerSpeeds speed = worker_speeds(cluster);
+  const Traffic traffic = traffic_of(scenario.strategy, graph);
+  const auto* servers = std::get_if<ServerTraffic>(&traffic);
+  const bool asynchronous = servers && servers->asynchronous;
+
+  Bound bound;
+  // Servers do the update instead of the worker, or each worker does its share. Workers that need not wait for the
+  // slowest add their rates.
+  const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
+  const Seconds compute =
+      !trains ? Seconds{} : workload.passes() + codec_time(graph) + update_of_worker(scenario, workload.update);
+  bound.compute = asynchronous ? compute * (cluster.workers / speed.sum) : compute * (1.0 / speed.slowest);
+
+  const CostTerms load = std::visit(Load{cluster.workers}, traffic);
+  const Seconds recode = recode_time(graph, cluster.workers);
+  bound.reduction = servers              ? busiest_shard(graph, cluster)
+                    : recode > Seconds{} ? recode
+                                         : load.reduced * cluster.reduction_cost;
+  bound.communication = !std::holds_alternative<SimGridXml>(cluster.topology);
+  if (bound.communication) {
+    const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)),
+                  copies = load.copied * cluster.host_cost;
+    bound.latency = latency_bound(traffic, cluster) / static_cast<double>(graph.local_steps);
+    // A collective's hosts copy after each round; a server's copies overlap with other messages.
+    bound.bandwidth = servers ? std::max(wire, copies) : wire + copies;
+  }
+  bound.step = std::max({bound.compute, bound.bandwidth, bound.reduction});
+  const bool pipelined = std::holds_alternative<PipelinedStrategy>(scenario.strategy);
+  if (!pipelined && !asynchronous) bound.step = std::max(bound.step, bound.latency);
+  return bound;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,47 @@
+#include "models/equation/traffic.hpp"
+
+namespace stepcast {
+namespace {
+
+CollectiveTraffic of_collectives(const StepGraph& graph) {
+  CollectiveTraffic traffic;
+  for (const Task& task : graph.tasks)
+    if (const auto* work = std::get_if<CollectiveWork>(&task.work))
+      traffic.buffers[{work->call.algorithm->operation, work->call.among}] +=
+          work->call.bytes * (1.0 / graph.local_steps);
+  return traffic;
+}
+
+NeighbourTraffic of_neighbours(const StepGraph& graph) {
+  NeighbourTraffic traffic;
+  for (const Task& task : graph.tasks)
+    if (const auto* work = std::get_if<NeighbourWork>(&task.work)) traffic.sent += work->bytes;
+  return traffic;
+}
+
+ServerTraffic of_servers(const ParameterServerStrategy& strategy, const StepGraph& graph) {
+  ServerTraffic traffic;
+  traffic.shards = strategy.shards;
+  traffic.equal_shards = strategy.balance == ShardBalance::split || strategy.shards == 1;
+  traffic.co_located = strategy.placement == ServerPlacement::co_located;
+  traffic.asynchronous = strategy.consistency == Consistency::asynchronous;
+  const auto add = [&](ShardExchange exchange, Bytes bytes) {
+    (exchange == ShardExchange::push ? traffic.push : traffic.pull) += bytes;
+  };
+  for (const Task& task : graph.tasks) {
+    if (const auto* work = std::get_if<ShardWork>(&task.work))
+      for (const Bytes bytes : work->shard_bytes) add(work->exchange, bytes);
+    if (const auto* transfer = std::get_if<ShardTransfer>(&task.work)) add(transfer->exchange, transfer->bytes);
+  }
+  return traffic;
+}
+
+}  // namespace
+
+Traffic traffic_of(const Strategy& strategy, const StepGraph& graph) {
+  if (const auto* servers = std::get_if<ParameterServerStrategy>(&strategy)) return of_servers(*servers, graph);
+  if (std::holds_alternative<GossipStrategy>(strategy)) return of_neighbours(graph);
+  return of_collectives(graph);
+}
+
+}  // namespace stepcast

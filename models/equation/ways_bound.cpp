@@ -1,0 +1,145 @@
+#include "models/equation/ways_bound.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "models/part/worker_kinds.hpp"
+#include "models/price/branches.hpp"
+#include "models/price/shard_prices.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Each worker as a branch of its own, whose only way is its own link, where that is the first on all its routes and
+/// links may be unlike: on a star and in racks.
+std::vector<Branch> hosts_as_branches(const Cluster& cluster) {
+  std::vector<Branch> all;
+  if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology)) return all;
+  for (const WorkerKind& kind : worker_kinds(cluster)) all.push_back({kind.count, 1, 1, kind.link.bandwidth});
+  return all;
+}
+
+/// The cluster's hosts as branches in every way that they are: behind NICs or uplinks, behind uplinks of racks of
+/// machines, and each behind its own link.
+std::array<std::vector<Branch>, 3> levels(const Cluster& cluster) {
+  return {branches(cluster, 0, false), rack_branches(cluster, 0, false), hosts_as_branches(cluster)};
+}
+
+/// What the ways of G branches must at least carry for a collective of n bytes, whatever its algorithm. n is the buffer
+/// as its messages have it, after compression.
+///
+/// All-reduce: to bring each byte's sum to G branches takes 2(G-1) messages between them, G-1 to have it somewhere and
+/// G-1 to have it everywhere: 2(G-1)·n over all ways together. And each branch must receive n bytes, since with its own
+/// buffers given the sum may still be any n bytes, and send n, since its own buffers may make the others' sum any n
+/// bytes: n over the narrowest branch's ways. A slow one can have it as cheap: it sends its buffer to a fast one, which
+/// answers with sums. All-gather: G-1 messages of each byte, and of p parts p-w into a branch of w workers;
+/// reduce-scatter the same backwards. A broadcast brings n to each branch but the root's, which must send it; an
+/// all-to-all sends w·(p-w)·n/p out of w workers.
+Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
+  BytesPerSecond together{};
+  Seconds busiest{}, gathering{}, narrowest{};
+  double others = -1;  // G - 1
+  for (const Branch& branch : all) {
+    const BytesPerSecond ways = branch.bandwidth * branch.ways;
+    together = together + ways * branch.count;
+    narrowest = std::max(narrowest, n / ways);
+    gathering = std::max(gathering, n * (static_cast<double>(p - branch.workers) / p) / ways);
+    busiest = std::max(busiest, n * (static_cast<double>(branch.workers) * (p - branch.workers) / p) / ways);
+    others += branch.count;
+  }
+  if (others < 1) return {};
+  switch (operation) {
+    case Operation::all_reduce: return std::max(n * (2 * others) / together, narrowest);
+    case Operation::all_gather:
+    case Operation::reduce_scatter: return std::max(n * others / together, gathering);
+    case Operation::broadcast: return narrowest;
+    case Operation::all_to_all: return busiest;
+  }
+  return {};
+}
+
+/// The same of a collective in each of several communicators at once, with buffers of n bytes each, that the ways carry
+/// together. With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into
+/// each of several; all-gather (G-1)·n, and (m-k)/m·n into a branch, reduce-scatter the same out of it.
+/// @pre all ranks are one, or it is an all-reduce, all-gather or reduce-scatter
+Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
+  if (among.is_one()) return through_ways(operation, n, all, p);
+  const double m = among.members;
+  const auto count = static_cast<std::size_t>(among.count(p));
+  std::vector<int> spread(count), here(count);  // by communicator: its branches, its members in one of them
+  BytesPerSecond together{};
+  Seconds busiest{};
+  int first = 0;  // rank
+  for (const Branch& branch : all)
+    for (int i = 0; i < branch.count; ++i, first += branch.workers) {
+      const BytesPerSecond ways = branch.bandwidth * branch.ways;
+      together = together + ways;
+      for (int rank = first; rank < first + branch.workers; ++rank) ++here[static_cast<std::size_t>(among.of(rank))];
+      double crossing = 0;  // buffers
+      for (int rank = first; rank < first + branch.workers; ++rank) {
+        const auto c = static_cast<std::size_t>(among.of(rank));
+        const int members = std::exchange(here[c], 0);
+        if (members == 0) continue;
+        ++spread[c];
+        crossing += operation == Operation::all_reduce ? (members < m ? 1.0 : 0.0) : (m - members) / m;
+      }
+      busiest = std::max(busiest, n * crossing / ways);
+    }
+  double between = 0;
+  for (const int branches : spread) between += branches - 1;
+  return all.empty() ? Seconds{}
+                     : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
+}
+
+/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways
+/// of its first worker and its last, which may be one.
+Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
+  if (all.empty() || all.front().workers == p) return {};
+  Seconds busiest{};
+  for (const Branch& branch : all) {
+    const bool one_way = branch.nics.of(branch.workers - 1) == branch.nics.of(0);
+    busiest = std::max(busiest, n * (one_way && p > 2 ? 2.0 : 1.0) / branch.bandwidth);
+  }
+  return busiest;
+}
+
+struct Ways {
+  const Cluster& cluster;
+
+  Seconds operator()(const CollectiveTraffic& traffic) const {
+    const auto all = levels(cluster);
+    Seconds sum{};
+    for (const auto& [kind, bytes] : traffic.buffers) {
+      const auto& [operation, among] = kind;
+      Seconds busiest{};
+      for (const std::vector<Branch>& level : all)
+        busiest = std::max(busiest, through_ways(operation, bytes, level, cluster.workers, among));
+      sum += busiest;
+    }
+    return sum;
+  }
+  Seconds operator()(const NeighbourTraffic& traffic) const {
+    Seconds busiest{};
+    for (const std::vector<Branch>& level : levels(cluster))
+      busiest = std::max(busiest, neighbours_through_ways(traffic.sent, level, cluster.workers));
+    return busiest;
+  }
+  Seconds operator()(const ServerTraffic& traffic) const {
+    // Of asynchronous workers some may do all the work; how unequal shards are is not looked at.
+    if (traffic.asynchronous || !traffic.equal_shards) return {};
+    const std::vector<Bytes> equal(static_cast<std::size_t>(traffic.shards),
+                                   std::max(traffic.push, traffic.pull) / traffic.shards);
+    const Seconds ways =
+        std::max(busiest_way(equal, branches(cluster, traffic.shards, traffic.co_located), cluster.workers),
+                 busiest_way(equal, rack_branches(cluster, traffic.shards, traffic.co_located), cluster.workers));
+    return hosts_as_branches(cluster).empty() ? ways : std::max(ways, busiest_host(equal, cluster, traffic.co_located));
+  }
+};
+
+}  // namespace
+
+Seconds ways_bound(const Traffic& traffic, const Cluster& cluster) { return std::visit(Ways{cluster}, traffic); }
+
+}  // namespace stepcast

@@ -1,0 +1,250 @@
+// What is trained, as a scenario writes it. models/workload/ turns it into times and gradients.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/describe/describe.hpp"
+#include "models/part/dtype.hpp"
+#include "models/part/layer_shape.hpp"
+#include "models/part/profile.hpp"
+#include "models/part/transformer_sizes.hpp"
+
+namespace stepcast {
+
+/// How a backward time given as one total is spread over the gradient tensors.
+enum class BackwardSpread { even, elements };
+
+template <>
+struct Choices<BackwardSpread> {
+  static constexpr std::array table = {
+      Choice<BackwardSpread>{"even", BackwardSpread::even, "every tensor takes the same share"},
+      Choice<BackwardSpread>{"elements", BackwardSpread::elements, "shares in proportion to elements"},
+  };
+};
+
+/// What of forward is computed again instead of being kept for backward (activation checkpointing: Chen et al. 2016,
+/// arXiv:1604.06174).
+enum class Recomputation { none, blocks };
+
+template <>
+struct Choices<Recomputation> {
+  static constexpr std::array table = {
+      Choice<Recomputation>{"none", Recomputation::none, "nothing: all that backward reads is kept"},
+      Choice<Recomputation>{
+          "blocks", Recomputation::blocks,
+          "each block, of whose activations only what enters it is kept: its forward runs once more when backward reaches it"},
+  };
+};
+
+struct GradientTensor {
+  std::string name;
+  std::int64_t elements = 0;
+  std::optional<Seconds> gap;
+  std::vector<std::int64_t> dims{};
+
+  template <class V>
+  static void describe(V& v, GradientTensor& x) {
+    v.required("name", x.name, "the parameter's name");
+    v.required("elements", x.elements, "its number of elements", between(1, 1e12));
+    v.optional("gap", x.gap, "backward time between the previous gradient and this one being ready", non_negative);
+    v.optional("dims", x.dims, "its dimensions, whose product is `elements`; empty: not known");
+  }
+  bool operator==(const GradientTensor&) const = default;
+};
+
+struct Layer {
+  std::string name;
+  Seconds forward{};
+  Seconds backward{};
+  std::vector<GradientTensor> gradients;
+  std::optional<LayerShape> shape{};
+
+  template <class V>
+  static void describe(V& v, Layer& x) {
+    v.required("name", x.name, "the layer's name");
+    v.optional("forward", x.forward, "its forward time", non_negative);
+    v.optional("backward", x.backward, "its backward time", non_negative);
+    v.optional("gradients", x.gradients, "its parameters' gradients, in the order back-propagation finishes them");
+    v.optional("shape", x.shape, "what it computes, instead of times and gradients, which then follow from it");
+  }
+  bool operator==(const Layer&) const = default;
+};
+
+/// The arithmetic and state of the weight update.
+enum class Optimizer { sgd, momentum, adam };
+
+template <>
+struct Choices<Optimizer> {
+  static constexpr std::array table = {
+      Choice<Optimizer>{"sgd", Optimizer::sgd, "w -= lr g; no state"},
+      Choice<Optimizer>{"momentum", Optimizer::momentum, "one state vector"},
+      Choice<Optimizer>{"adam", Optimizer::adam, "two state vectors"},
+  };
+};
+
+/// Layers replaced by two thinner ones each, W = U V with r columns and rows, r = int(min(rows, columns) ratio) of
+/// the unrolled weight (Pufferfish: Wang et al., MLSys 2021). models/workload/factorize.hpp has the rule.
+struct Factorize {
+  double rank_ratio = 0.25;
+  std::string from;
+  std::vector<std::string> keep;
+  std::vector<std::string> stride_last;
+
+  template <class V>
+  static void describe(V& v, Factorize& x) {
+    v.required("rank_ratio", x.rank_ratio, "rank over the smaller side of the unrolled weight", Limits{0.0, true, 1.0});
+    v.optional("from", x.from, "the first layer to factorize, by name; empty: the first of the table");
+    v.optional("keep", x.keep, "layers kept whole: names, or the names' beginnings up to a dot");
+    v.optional("stride_last", x.stride_last, "convolutions whose stride goes to the second of the two, not the first");
+  }
+  bool operator==(const Factorize&) const = default;
+};
+
+/// A change of the whole table.
+struct WorkloadVariant {
+  std::string name;
+  std::string description;
+  std::optional<Factorize> factorize;
+
+  template <class V>
+  static void describe(V& v, WorkloadVariant& x) {
+    v.optional("name", x.name, "what `variant` calls it");
+    v.optional("description", x.description, "what it is, and whose");
+    v.optional("factorize", x.factorize, "replace layers by products of two thinner ones");
+  }
+  bool operator==(const WorkloadVariant&) const = default;
+};
+
+/// Times of the whole network's pass and update, and what they are for: shapes and a profile, which know each layer, say
+/// how long its part of them takes. The network is the table's layers without its variant, and nothing computed again.
+struct MeasuredTimes {
+  std::optional<Seconds> forward, backward, update;
+  std::optional<Optimizer> optimizer;
+  int batch = 1;
+  Dtype dtype = Dtype::fp32;
+  DeviceProfile profile;
+
+  template <class V>
+  static void describe(V& v, MeasuredTimes& x) {
+    v.optional("forward", x.forward, "of a pass; null: as the profile says", positive);
+    v.optional("backward", x.backward, "of a pass; null: as the profile says", positive);
+    v.optional("update", x.update,
+               "of a step; 0us: there is none apart, as where it is in the times of the passes; null: as the profile says",
+               non_negative);
+    v.optional("optimizer", x.optimizer, "of that update; may be left out where it is 0us");
+    v.required("batch", x.batch, "samples of that pass", at_least(1));
+    v.required("dtype", x.dtype, "type of its kernels' operands");
+    v.required("profile", x.profile, "the device that it ran on");
+  }
+  bool operator==(const MeasuredTimes&) const = default;
+};
+
+/// Passes of a step, at most.
+inline constexpr int kMostAccumulation = 65536;
+
+/// A layer table. Times come in one of five forms:
+///   layers       per layer, in forward order: forward and backward time, gradient tensors
+///   shapes       per layer, its kind and shape: gradients follow from it, times from `profile`, and from `measured`
+///                where there are times of the whole
+///   transformer  the sizes of one, from which the layers' shapes follow
+///   gradients    in the order back-propagation finishes them, each with its `gap`, and one `forward` total
+///   totals       `forward` and `backward` totals, with `gradients` that have no gaps
+struct WorkloadTable {
+  std::string name;
+  std::string description;
+  std::string source;
+  int batch = 1;
+  int accumulation = 1;
+  std::optional<std::int64_t> global_batch;
+  std::string sample = "sample";
+  Dtype dtype = Dtype::fp32;
+  std::optional<Dtype> compute_dtype;
+  Recomputation recomputation = Recomputation::none;
+  double recomputed_share = 1;
+  std::optional<std::int64_t> parameters;
+  std::optional<Seconds> forward;
+  std::optional<Seconds> backward;
+  BackwardSpread backward_spread = BackwardSpread::even;
+  Seconds update{};
+  Optimizer optimizer = Optimizer::momentum;
+  bool fused_update = false;
+  std::optional<DeviceProfile> profile;
+  std::optional<MeasuredTimes> measured;
+  std::optional<WorkloadVariant> variant;
+  std::vector<WorkloadVariant> variants;
+  std::optional<int> timed_batch;
+  std::optional<Dtype> timed_dtype;
+  std::optional<Transformer> transformer;
+  std::vector<Layer> layers;
+  std::vector<GradientTensor> gradients;
+
+  template <class V>
+  static void describe(V& v, WorkloadTable& x) {
+    v.required("name", x.name, "what tables call it");
+    v.optional("description", x.description, "what it is");
+    v.optional("source", x.source, "where times or shapes come from: measured (by whom, on what), assumed, datasheet");
+    v.required("batch", x.batch, "samples per worker and pass", at_least(1));
+    v.optional(
+        "accumulation", x.accumulation,
+        "passes (micro-batches) whose gradients are added before they are exchanged: a step is so many forward and backward passes of `batch` samples each on a worker, of which only the last one overlaps with the exchange, and one update",
+        between(1, kMostAccumulation));
+    v.optional(
+        "global_batch", x.global_batch,
+        "samples of all workers in a step, whose number must divide them: a worker's share is then the least number of equal passes, `accumulation` of them or more, of at most `batch` samples each; null: every worker has `accumulation` passes of `batch`",
+        between(1, 1e12));
+    v.optional("sample", x.sample, "what one sample is, for throughput: image, token, sentence");
+    v.optional("dtype", x.dtype, "type of a gradient element and, with shapes, of the kernels' operands");
+    v.optional(
+        "compute_dtype", x.compute_dtype,
+        "with shapes: type of the operands of forward and backward, where it is narrower than `dtype`, in which parameters, gradients, their exchange and the update stay (automatic mixed precision; casts are not priced, nor what PyTorch's autocast leaves in fp32, as norms and losses); null: `dtype`");
+    v.optional(
+        "recomputation", x.recomputation,
+        "with shapes: what of forward is computed again for backward, to save memory. A block's layers follow each other and have names alike up to the first part between dots that is a number, as `grouping` per-block has it");
+    v.optional(
+        "recomputed_share", x.recomputed_share,
+        "share of the blocks that are computed again, spread evenly: with 0.5 every second one, with 0 none (selective checkpointing of layers)",
+        between(0, 1));
+    v.optional("parameters", x.parameters, "claimed number of parameters (without variant), checked against the table",
+               at_least(1));
+    v.optional("forward", x.forward, "forward time of the whole network", non_negative);
+    v.optional("backward", x.backward, "backward time of the whole network", non_negative);
+    v.optional("backward_spread", x.backward_spread, "how a backward total is spread over the gradients");
+    v.optional("update", x.update, "time of the optimizer update; with shapes it follows from optimizer and profile",
+               non_negative);
+    v.optional(
+        "optimizer", x.optimizer,
+        "what the update does: the state it keeps, in the memory column for tables with times too, and with shapes its time");
+    v.optional(
+        "fused_update", x.fused_update,
+        "with shapes: one kernel updates all tensors, as PyTorch's fused optimizers and Apex' have it, and not one each");
+    v.optional("profile", x.profile, "with shapes: the device that layer times are for");
+    v.optional(
+        "measured", x.measured,
+        "with layers' shapes: times of the whole network, without its variant and with nothing computed again; each layer's is the profile's times measured over what the profile of the measurement says");
+    v.optional("variant", x.variant, "one of `variants` by name, a variant, or null: as the table stands");
+    v.optional("variants", x.variants, "named variants of this table");
+    v.optional("timed_batch", x.timed_batch,
+               "with times: the batch they are for; null: `batch`. Filled in where a scenario changes a table's batch",
+               at_least(1));
+    v.optional("timed_dtype", x.timed_dtype,
+               "with times: the dtype they are for; null: `dtype`. Filled in where a scenario changes a table's dtype");
+    v.optional("transformer", x.transformer,
+               "a transformer by its sizes, instead of layers: their shapes follow from these");
+    v.optional("layers", x.layers, "layers in forward order, with times or with shapes");
+    v.optional("gradients", x.gradients, "gradient tensors in the order back-propagation finishes them");
+  }
+  bool operator==(const WorkloadTable&) const = default;
+};
+
+/// Whether the table gives shapes instead of times.
+inline bool gives_shapes(const WorkloadTable& table) {
+  return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value());
+}
+
+/// The type of forward's and backward's operands.
+inline Dtype compute_dtype_of(const WorkloadTable& table) { return table.compute_dtype.value_or(table.dtype); }
+
+}  // namespace stepcast

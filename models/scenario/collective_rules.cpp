@@ -1,0 +1,143 @@
+#include "models/scenario/collective_rules.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/fabric/machines.hpp"
+
+namespace stepcast {
+namespace {
+
+std::string names_of(std::span<const Algorithm> algorithms, bool with_auto) {
+  std::vector<std::string_view> names;
+  if (with_auto) names.push_back(name_of(Algorithm::automatic));
+  for (const Algorithm algorithm : algorithms) names.push_back(name_of(algorithm));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+class Checker {
+ public:
+  Checker(const CollectiveChoice& choice, Operation operation, const Cluster& cluster, const Communicators& among,
+          const std::string& pointer, std::vector<Fault>& faults)
+      : choice_(choice),
+        operation_(operation),
+        workers_(among.size(cluster.workers)),
+        machines_(machines_seen(among, cluster.workers, machines(cluster))),
+        is_grouped_(
+            (std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology)) &&
+            (among.is_one() || machines_.workers > 1)),
+        pointer_(pointer),
+        faults_(faults),
+        has_prices_(!std::holds_alternative<SimGridXml>(cluster.topology)) {}
+
+  void run() {
+    using enum Algorithm;
+    algorithm();
+    const bool has_tree = choice_.algorithm == double_binary_tree || choice_.algorithm == nccl_tree ||
+                          (choice_.algorithm == hierarchical && choice_.between_groups == double_binary_tree);
+    if (!has_prices_ && has_tree && !choice_.pipeline_segments.value)
+      fault("/pipeline_segments", "\"auto\" with topology simgrid-xml", "a number of segments");
+    if (choice_.algorithm == multi_ring) rings();
+    if (choice_.algorithm == nccl_tree) trees();
+    if (choice_.algorithm == hierarchical) groups();
+    else if (choice_.algorithm == automatic && choice_.between_groups != automatic)
+      between(1);  // of what it may choose
+  }
+
+ private:
+  void fault(const char* field, std::string found, std::string allowed, std::string remedy = "") {
+    faults_.push_back({"", pointer_ + field, std::move(found), std::move(allowed), std::move(remedy)});
+  }
+  void refuse_auto(const char* field, std::string found, std::string allowed) {
+    fault(field, std::move(found), std::move(allowed), "name one: which is the cheapest there, only replays tell");
+  }
+
+  /// "auto" compares prices by the cluster's link, of which a platform file's hosts know nothing.
+  void algorithm() {
+    std::vector<Algorithm> allowed;
+    for (const CollectiveAlgorithm& entry : collective_algorithms())
+      if (entry.operation == operation_) allowed.push_back(entry.algorithm);
+    const std::string names = names_of(allowed, has_prices_);
+    const std::string found = fmt::format("\"{}\" for {}", name_of(choice_.algorithm), name_of(operation_));
+    if (choice_.algorithm == Algorithm::automatic) {
+      if (!has_prices_) refuse_auto("/algorithm", found + " with topology simgrid-xml", names);
+    } else if (!carries_out(choice_.algorithm, operation_)) {
+      fault("/algorithm", found, names);
+    }
+  }
+
+  /// Chosen, or the topology's machines or racks; 0 where there is neither.
+  [[nodiscard]] int group() const { return choice_.group_size.value.value_or(is_grouped_ ? machines_.workers : 0); }
+
+  void rings() {
+    const int all = workers_, workers = group() == 0 ? all : std::min(group(), all);
+    const int rings = choice_.rings.value.value_or(machines_.workers < all ? std::min(machines_.nics, workers) : 1);
+    if (rings > workers)
+      fault("/rings",
+            fmt::format("{} with {} in a group", rings, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)),
+            "at most as many rings as workers in a group, each of which ends one");
+    else if (rings > 1 && rings > kMostBlocks / all)
+      fault("/rings", fmt::format("{} with {} workers", rings, all), fmt::format("at most {}", kMostBlocks / all),
+            "a ring cuts its part of the buffer into a block for each worker");
+  }
+
+  void trees() {
+    const int workers = std::min(std::max(1, group()), workers_);
+    const int pairs = choice_.rings.value.value_or(1);  // auto is as many as fit
+    if (pairs > workers)
+      fault("/rings",
+            fmt::format("{} with {} in a group", pairs, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)),
+            "at most as many pairs of trees as workers in a group, each of which is the head of one");
+    if (workers > kMostChained)
+      fault("/group_size", fmt::format("a chain of {} workers", workers), fmt::format("at most {}", kMostChained));
+  }
+
+  void groups() {
+    between(std::clamp(group(), 1, workers_));
+    // One node's workers, or fewer, are one group.
+    if (!choice_.group_size.value && group() > workers_) return;
+    if (group() == 0 && !machines_.levels.empty()) return;
+    if (group() == 0)
+      fault("/group_size", "\"auto\" on a topology without machines or racks", "a divisor of the number of workers",
+            "say how many workers make a group");
+    else if (workers_ % group() != 0)
+      fault("/group_size", fmt::format("{} with {} workers", group(), workers_), "a divisor of the number of workers");
+  }
+
+  void between(int group) {
+    const std::string names = names_between(operation_, has_prices_);
+    if (choice_.between_groups == Algorithm::automatic) {
+      if (!has_prices_) refuse_auto("/between", "\"auto\" with topology simgrid-xml", names);
+    } else if (fitted(choice_, operation_).between_groups != choice_.between_groups) {
+      fault("/between", fmt::format("\"{}\" for {}", name_of(choice_.between_groups), name_of(operation_)), names);
+    } else if (const int most = kMostBlocks / 2 / group; choice_.between_groups == Algorithm::double_binary_tree &&
+                                                         choice_.pipeline_segments.value.value_or(1) > most) {
+      fault("/pipeline_segments", fmt::format("{} in groups of {} workers", *choice_.pipeline_segments.value, group),
+            fmt::format("at most {}", most));
+    }
+  }
+
+  const CollectiveChoice& choice_;
+  Operation operation_;
+  int workers_;        ///< of one communicator
+  Machines machines_;  ///< as they see them
+  bool is_grouped_;
+  const std::string& pointer_;
+  std::vector<Fault>& faults_;
+  bool has_prices_;
+};
+
+}  // namespace
+
+void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster,
+                      const std::string& pointer, std::vector<Fault>& faults, const Communicators& among) {
+  Checker(choice, operation, cluster, among, pointer, faults).run();
+}
+
+std::string names_between(Operation operation, bool with_auto) {
+  return names_of(algorithms_between(operation), with_auto);
+}
+
+}  // namespace stepcast

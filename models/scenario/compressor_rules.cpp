@@ -1,0 +1,175 @@
+#include "models/scenario/compressor_rules.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/scenario/carrier.hpp"
+#include "models/scenario/collective_rules.hpp"
+
+namespace stepcast {
+namespace {
+
+class Checker {
+ public:
+  Checker(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults)
+      : s_(scenario),
+        workload_(workload),
+        faults_(faults),
+        kind_(compressors()[scenario.compressor.index()].kind),
+        traits_(traits_of(scenario.compressor, workload ? workload->dtype : Dtype::fp32)) {}
+
+  void run() {
+    std::visit([this](const auto& strategy) { check_strategy(strategy); }, s_.strategy);
+    if (s_.codec.sharing == GpuSharing::fair && asks_equations(s_.evaluation.evaluator))
+      fault("/evaluation/evaluator", fmt::format("\"{}\" with codec sharing fair", name_of(s_.evaluation.evaluator)),
+            "\"replay\", since the equations know no shared GPU");
+    if (std::holds_alternative<RatioCompressor>(s_.compressor) || !workload_) return;
+    if (!s_.codec.device && !s_.workload->profile)
+      fault("/codec/device", "nothing, and the workload has no device profile",
+            "a device profile, which prices the compressor's kernels",
+            "add \"codec\": {\"device\": \"v100-datasheet\"} or another profile's name");
+    tensors();
+  }
+
+ private:
+  void fault(std::string pointer, std::string found, std::string allowed, std::string remedy = "") {
+    faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
+  }
+
+  /// Whether it looks at matrices, not at flat vectors.
+  [[nodiscard]] bool factorizes() const {
+    return std::holds_alternative<PowerSgd>(s_.compressor) || std::holds_alternative<Atomo>(s_.compressor);
+  }
+
+  void tensors() {
+    std::vector<Tensor> tensors;
+    for (const Gradient& gradient : workload_->gradients) tensors.push_back({gradient.shape(), workload_->dtype});
+    for (const CompressorFault& one : check(s_.compressor, tensors))
+      fault(one.field.empty() ? "/workload" : "/compressor/" + one.field, one.found, one.allowed);
+    if (factorizes() && std::none_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.is_matrix(); }))
+      fault("/compressor/kind", fmt::format("\"{}\", and no gradient tensor has two dimensions", kind_),
+            "a method without factors", "give the gradients their \"dims\", or use a workload of layer shapes");
+  }
+
+  void check_carrier(Carrier carrier, const CollectiveChoice& choice) {
+    const auto refuse = [&](const std::string& why) {
+      fault("/strategy/carrier", fmt::format("\"{}\" with compressor \"{}\"", name_of(carrier), kind_), why);
+    };
+    const bool ratio = std::holds_alternative<RatioCompressor>(s_.compressor);
+    switch (carrier) {
+      case Carrier::automatic: break;
+      case Carrier::all_reduce:
+        if (!traits_.summable) refuse("\"auto\" or \"all-gather\": the sum of two of its messages is no message");
+        break;
+      case Carrier::all_gather:
+        if (traits_.summable) refuse("\"auto\" or \"all-reduce\": its messages are summed on the way");
+        break;
+      case Carrier::all_to_all:
+        if (!traits_.one_gathered_message)
+          refuse(traits_.summable ? "\"auto\" or \"all-reduce\": its messages are summed on the way"
+                                  : "\"auto\" or \"all-gather\": all-to-all needs one message of known size");
+        break;
+      case Carrier::in_collective:
+        if (!traits_.recodable || ratio)
+          refuse("\"auto\": a sum of its messages cannot be encoded again at the same size in every hop");
+        else if (choice.algorithm != Algorithm::automatic && choice.algorithm != Algorithm::ring)
+          fault("/strategy/collective/algorithm",
+                fmt::format("\"{}\" with carrier in-collective", name_of(choice.algorithm)),
+                "\"auto\" or \"ring\", whose hops decode, add and encode");
+        break;
+    }
+    const bool gathers = carrier == Carrier::all_gather || carrier == Carrier::all_to_all ||
+                         (carrier == Carrier::automatic && !traits_.summable);
+    if (!gathers) return;
+    const CollectiveChoice gathering = fitted(choice, Operation::all_gather);
+    const auto cannot = [&](Algorithm named) {
+      return fmt::format("\"{}\", and messages of \"{}\" are all-gathered", name_of(named), kind_);
+    };
+    if (gathering.algorithm != choice.algorithm)
+      fault("/strategy/collective/algorithm", cannot(choice.algorithm), gathering_algorithms());
+    else if (choice.algorithm == Algorithm::hierarchical && gathering.between_groups != choice.between_groups)
+      fault("/strategy/collective/between", cannot(choice.between_groups), names_between(Operation::all_gather));
+  }
+
+  /// What /strategy/collective may name, which is an all-reduce's algorithm, and all-gathers as well.
+  static std::string gathering_algorithms() {
+    std::string named = "auto", others;
+    for (const CollectiveAlgorithm& entry : collective_algorithms()) {
+      if (entry.operation != Operation::all_gather) continue;
+      std::string& list = carries_out(entry.algorithm, Operation::all_reduce) ? named : others;
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", name_of(entry.algorithm));
+    }
+    return others.empty()
+               ? named
+               : fmt::format("{} (auto takes {} too, which all-reduces nothing and has no name here)", named, others);
+  }
+
+  void check_strategy(const AllReduceStrategy& x) { check_carrier(x.carrier, x.collective); }
+
+  void check_strategy(const PipelinedStrategy& x) {
+    check_carrier(x.carrier, x.collective);
+    every_step("pipelined");
+    const bool several = traits_.stages > 1 || x.carrier == Carrier::all_to_all;
+    if (several && s_.codec.sharing == GpuSharing::serial)
+      fault("/codec/sharing", fmt::format("\"serial\" with compressor \"{}\" in a pipeline", kind_),
+            "\"fair\": between its messages it needs the GPU, which is steps ahead by then",
+            "set it, and evaluator replay");
+    if (factorizes() && x.segments > 1)
+      fault("/strategy/segments", fmt::format("{} with compressor \"{}\"", x.segments, kind_),
+            "1: a cut through a matrix leaves nothing to factorize");
+  }
+
+  void check_strategy(const ParameterServerStrategy&) {
+    every_step("parameter-server");
+    if (traits_.stages > 1)
+      fault("/compressor/kind", fmt::format("\"{}\" with strategy parameter-server", kind_),
+            "a method of one message: its second one needs the sum of all first ones", "use strategy all-reduce");
+  }
+
+  void check_strategy(const ShardedStrategy&) {
+    fault("/compressor", "a compressor with strategy sharded", "\"none\": parameters travel too",
+          "give the workload a smaller dtype, or use strategy all-reduce");
+  }
+
+  void check_strategy(const LocalSgdStrategy& x) {
+    check_carrier(x.carrier, x.collective);
+    every_step("local-sgd");
+  }
+
+  void check_strategy(const GossipStrategy&) {
+    fault("/compressor", "a compressor with strategy gossip", "\"none\": parameters, not gradients, are exchanged");
+  }
+
+  void check_strategy(const CollectiveBenchmark&) {
+    if (!std::holds_alternative<RatioCompressor>(s_.compressor))
+      fault("/compressor/kind", fmt::format("\"{}\" with strategy collective", kind_),
+            "none or ratio: there are no tensors to encode", "set the strategy's \"size\" to the payload");
+  }
+
+  void every_step(const char* strategy) {
+    if (const auto* local = std::get_if<QsparseLocalSgd>(&s_.compressor); local && local->local_steps > 1)
+      fault("/compressor/local_steps", fmt::format("{} with strategy {}", local->local_steps, strategy),
+            "1: local steps belong to strategy all-reduce");
+  }
+
+  const Scenario& s_;
+  const Workload* workload_;
+  std::vector<Fault>& faults_;
+  std::string_view kind_;
+  CompressorTraits traits_;
+};
+
+}  // namespace
+
+void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
+  // Every point of a study comes by here, and most send gradients as they are.
+  if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
+  else if (const Carrier carrier = carrier_of(scenario.strategy);
+           carrier != Carrier::automatic && carrier != Carrier::all_reduce)
+    faults.push_back({"", "/strategy/carrier", fmt::format("\"{}\" without a compressor", name_of(carrier)),
+                      "\"auto\" or \"all-reduce\": gradients as they are, are summed on the way",
+                      "choose a compressor"});
+}
+
+}  // namespace stepcast

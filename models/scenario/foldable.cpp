@@ -1,0 +1,19 @@
+#include "models/scenario/foldable.hpp"
+
+#include <fmt/format.h>
+
+namespace stepcast {
+
+std::optional<std::string> folding_refusal(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  if (cluster.jitter.cv > 0) return "jitter makes every worker different";
+  if (const auto* server = std::get_if<ParameterServerStrategy>(&scenario.strategy);
+      server && server->consistency != Consistency::synchronous)
+    return fmt::format("{} servers serve like workers one after the other", name_of(server->consistency));
+  if (std::holds_alternative<SimGridXml>(cluster.topology)) return "only SimGrid knows the links of a platform file";
+  if (std::holds_alternative<TcpTransport>(cluster.transport))
+    return "TCP flows share links by the latency of their routes, which a folded route does not keep";
+  return {};
+}
+
+}  // namespace stepcast

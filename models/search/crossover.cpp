@@ -1,0 +1,140 @@
+#include "models/search/crossover.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "models/report/footnotes.hpp"
+#include "models/report/rows.hpp"
+#include "models/report/text_table.hpp"
+#include "models/search/interval_text.hpp"
+
+namespace stepcast {
+namespace {
+
+/// "1x" of equals only.
+std::string speedup_text(double speedup) {
+  std::string text = fmt::format("{:.4g}", speedup);
+  for (int digits = 5; text == "1" && speedup != 1.0 && digits < 11; ++digits)
+    text = fmt::format("{:.{}g}", speedup, digits);
+  return text + "x";
+}
+
+/// The largest speedup over the reference, and where; nothing of what fits its device nowhere, and so has no worth.
+std::optional<CrossoverSearch::Most> most_of(const CrossoverSearch& search, std::size_t alternative) {
+  const auto worths = search.worths(alternative);
+  const bool is_possible = std::any_of(worths.begin(), worths.end(), [](const auto& at) { return at.second > 0; });
+  return is_possible ? std::optional(search.most(alternative)) : std::nullopt;
+}
+
+std::string headline(const Crossovers& c) {
+  std::string text = fmt::format("{}: {} by the {}, along {} {}\n", c.name, c.figure->title,
+                                 c.replayed ? "replay" : "equations", c.axis, range_text(c.range));
+  text += fmt::format("compared with {}\n", label(c.arrangement.alternatives[c.reference]));
+  text +=
+      "pays: where it is faster than that; most: its largest speedup over that; fastest: where it is, of equals the first\n";
+  return text + search_text(c.range, c.grid);
+}
+
+}  // namespace
+
+std::string to_text(const Crossovers& c) {
+  TextTable table(c.arrangement.situation_axes.size() + c.arrangement.alternative_axes.size() + 1, 1);
+  std::vector<std::string> head(c.arrangement.situation_axes);
+  head.insert(head.end(), c.arrangement.alternative_axes.begin(), c.arrangement.alternative_axes.end());
+  head.insert(head.end(), {"pays", "most", "", "fastest"});
+  table.add(head);
+  for (const SituationCrossovers& situation : c.situations)
+    for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
+      const bool is_reference = situation.alternatives[i] == c.reference;
+      std::vector<std::string> row;
+      for (const std::string& axis : c.arrangement.situation_axes) row.push_back(value_on(situation.coordinates, axis));
+      for (const std::string& axis : c.arrangement.alternative_axes)
+        row.push_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
+      row.push_back(is_reference ? "is the reference" : stretches_text(c.range, situation.search.pays(i), "never"));
+      const auto most = most_of(situation.search, i);
+      if (!most) row.insert(row.end(), {"impossible", ""});
+      else if (is_reference) row.insert(row.end(), {"", ""});
+      // The reference has no worth where it does not fit its device.
+      else
+        row.insert(row.end(), {std::isinf(most->speedup) ? "alone" : speedup_text(most->speedup),
+                               "at " + human_value(c.range, most->value)});
+      row.push_back(stretches_text(c.range, situation.search.fastest(i), "-"));
+      table.add(row);
+    }
+  std::string text = headline(c) + "\n" + table.text();
+  text += note_lines(c.notes);
+  return text;
+}
+
+std::string to_csv(const Crossovers& c) {
+  std::vector<std::string> names(c.arrangement.situation_axes);
+  names.insert(names.end(), c.arrangement.alternative_axes.begin(), c.arrangement.alternative_axes.end());
+  const std::string unit(c.range.unit ? c.range.unit->suffix : "");
+  names.insert(names.end(),
+               {"holds", c.axis + "_from" + unit, c.axis + "_to" + unit, "speedup_at_from", "speedup_at_to"});
+  std::string text = csv_header(names);
+  for (const SituationCrossovers& situation : c.situations)
+    for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
+      Row row;
+      for (const std::string& axis : c.arrangement.situation_axes)
+        row.emplace_back(value_on(situation.coordinates, axis));
+      for (const std::string& axis : c.arrangement.alternative_axes)
+        row.emplace_back(value_on(c.arrangement.alternatives[situation.alternatives[i]], axis));
+      const auto add = [&](const char* what, const std::vector<Stretch>& all) {
+        for (const Stretch& one : all) {
+          Row whole(row);
+          for (Cell cell : {Cell(std::string(what)), value_cell(c.range, one.from), value_cell(c.range, one.to),
+                            Cell(one.speedup_from), Cell(one.speedup_to)})
+            whole.push_back(std::move(cell));
+          text += csv_row(whole);
+        }
+      };
+      add("pays", situation.search.pays(i));
+      add("fastest", situation.search.fastest(i));
+    }
+  return text;
+}
+
+Json crossover_document(const Crossovers& c, const Json& manifest) {
+  const auto value = [&](double x) { return value_json(c.range, x); };
+  const auto stretches = [&](const std::vector<Stretch>& all) {
+    Json json = Json::array();
+    for (const Stretch& one : all)
+      json.push_back({{"from", value(one.from)},
+                      {"to", value(one.to)},
+                      {"speedup_at_from", one.speedup_from},
+                      {"speedup_at_to", one.speedup_to}});
+    return json;
+  };
+  Json json = Json::object();
+  json["schema_version"] = kCrossoverSchemaVersion;
+  json["name"] = c.name;
+  json["worth"] = std::string(c.figure->worth);
+  json["evaluator"] = c.replayed ? "replay" : "equations";
+  json["along"] = along_json(c.axis, c.pointer, c.range, c.grid);
+  json["reference"] = coordinates_json(c.arrangement.alternatives[c.reference]);
+  json["situations"] = Json::array();
+  for (const SituationCrossovers& situation : c.situations) {
+    Json alternatives = Json::array();
+    for (std::size_t i = 0; i < situation.alternatives.size(); ++i) {
+      const auto most = most_of(situation.search, i);
+      Json worths = Json::array();
+      for (const auto& [x, worth] : situation.search.worths(i)) worths.push_back(Json::array({value(x), worth}));
+      alternatives.push_back({{"coordinates", coordinates_json(c.arrangement.alternatives[situation.alternatives[i]])},
+                              {"pays", stretches(situation.search.pays(i))},
+                              {"fastest", stretches(situation.search.fastest(i))},
+                              {"most", most ? Json{{"speedup", most->speedup}, {"at", value(most->value)}} : Json()},
+                              {"worths", std::move(worths)}});
+    }
+    json["situations"].push_back(
+        {{"coordinates", coordinates_json(situation.coordinates)}, {"alternatives", std::move(alternatives)}});
+  }
+  json["notes"] = c.notes;
+  json["manifest"] = manifest;
+  return json;
+}
+
+}  // namespace stepcast

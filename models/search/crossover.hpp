@@ -1,0 +1,45 @@
+// Along one field: where does each alternative pay, and which is the fastest?
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "models/report/figure.hpp"
+#include "models/search/crossover_search.hpp"
+#include "models/study/alternatives.hpp"
+
+namespace stepcast {
+
+/// Version of the JSON document's shape; rises when a field changes its meaning or goes away.
+inline constexpr int kCrossoverSchemaVersion = 1;
+
+/// One situation's answer.
+struct SituationCrossovers {
+  std::vector<Coordinate> coordinates;
+  /// Those that it has, of all, in order; the search knows them by their place here.
+  std::vector<std::size_t> alternatives;
+  CrossoverSearch search;
+};
+
+struct Crossovers {
+  std::string name;
+  std::string axis, pointer;  ///< the field
+  AxisRange range;
+  std::size_t grid = 0;                               ///< values of it
+  const Figure* figure = &find_figure("throughput");  ///< one that choose_figure chooses
+  bool replayed = false;                              ///< by the replay, not by the equations
+  Arrangement arrangement;
+  std::size_t reference = 0;  ///< of the arrangement's alternatives
+  std::vector<SituationCrossovers> situations;
+  std::vector<std::string> notes;
+};
+
+/// Headline, one row for each alternative in each situation, notes.
+std::string to_text(const Crossovers& crossovers);
+/// One line for each stretch, numbers in SI.
+std::string to_csv(const Crossovers& crossovers);
+/// The stretches, and every value that was evaluated with its worth.
+Json crossover_document(const Crossovers& crossovers, const Json& manifest);
+
+}  // namespace stepcast

@@ -1,0 +1,44 @@
+// Along one field, point by point: which value of it is the best, and which are good enough?
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/report/figure.hpp"
+#include "models/search/goal_search.hpp"
+
+namespace stepcast {
+
+/// Version of the JSON document's shape; rises when a field changes its meaning or goes away.
+inline constexpr int kSolutionsSchemaVersion = 1;
+
+/// What the search found of one point of the study, its coordinate on the field left out.
+struct PointSolution {
+  std::vector<Coordinate> coordinates;
+  GoalSearch search;
+};
+
+struct Solutions {
+  std::string name;
+  std::string axis, pointer;  ///< the field
+  AxisRange range;
+  std::size_t grid = 0;  ///< values of it
+  const Figure* figure = nullptr;
+  std::optional<double> goal{};   ///< its value to be reached
+  double near = kNearBest;        ///< what near the best is, as a share of it
+  bool replayed = false;          ///< by the replay, not by the equations
+  std::vector<std::string> axes;  ///< the study's others
+  std::vector<PointSolution> points;
+  std::vector<std::string> notes;
+};
+
+/// Headline, one row a point, notes.
+std::string to_text(const Solutions& solutions);
+/// One line for each stretch and each best value, figures and values in SI.
+std::string to_csv(const Solutions& solutions);
+/// Best values, stretches, and every value that was evaluated with its figure.
+Json solutions_document(const Solutions& solutions, const Json& manifest);
+
+}  // namespace stepcast

@@ -1,0 +1,139 @@
+// A validation suite: a study whose points somebody has measured, and what they found.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/describe/describe.hpp"
+#include "models/describe/json.hpp"
+#include "models/part/profile.hpp"
+#include "models/study/study.hpp"
+
+namespace stepcast {
+
+/// What was measured of a point; each is a column of the report.
+enum class MeasuredQuantity { step_time, throughput, speedup, scaling_efficiency, algbw, busbw };
+
+template <>
+struct Choices<MeasuredQuantity> {
+  static constexpr std::array table = {
+      Choice<MeasuredQuantity>{"step_time", MeasuredQuantity::step_time, "time per step, s"},
+      Choice<MeasuredQuantity>{"throughput", MeasuredQuantity::throughput, "samples of all workers per second"},
+      Choice<MeasuredQuantity>{"speedup", MeasuredQuantity::speedup, "throughput over the baseline's"},
+      Choice<MeasuredQuantity>{"scaling_efficiency", MeasuredQuantity::scaling_efficiency,
+                               "throughput(p) / (p · throughput(1))"},
+      Choice<MeasuredQuantity>{"algbw", MeasuredQuantity::algbw, "bytes of a collective over its time, B/s"},
+      Choice<MeasuredQuantity>{"busbw", MeasuredQuantity::busbw, "algbw times nccl-tests' bus factor, B/s"},
+  };
+};
+
+/// One measured value, as a suite's file gives it: exactly one of the quantities.
+struct Measurement {
+  Json at = Json::object();
+  std::optional<Seconds> step_time;
+  std::optional<double> throughput, speedup, scaling_efficiency;
+  std::optional<BytesPerSecond> algbw, busbw;
+  std::optional<double> spread;
+  Evidence evidence = Evidence::measured;
+  std::optional<std::string> fitted;
+
+  template <class V>
+  static void describe(V& v, Measurement& x) {
+    v.required("at", x.at,
+               "the point, by axis and value as tables show them; axes that tell no points apart may be left out");
+    v.optional("step_time", x.step_time, "time per step", positive);
+    v.optional("throughput", x.throughput, "samples of all workers per second", positive);
+    v.optional("speedup", x.speedup, "throughput over the baseline's", positive);
+    v.optional("scaling_efficiency", x.scaling_efficiency, "throughput(p) / (p · throughput(1))", positive);
+    v.optional("algbw", x.algbw, "bytes of a collective over its time", positive);
+    v.optional("busbw", x.busbw, "algbw times nccl-tests' bus factor", positive);
+    v.optional("spread", x.spread, "standard deviation of repeated measurements over their mean; null: not known",
+               non_negative);
+    v.optional("evidence", x.evidence, "kind of source");
+    v.optional("fitted", x.fitted,
+               "which constant of the study was set from this very value, so that it tests nothing; null: none");
+  }
+  bool operator==(const Measurement&) const = default;
+};
+
+/// What a suite asks of the errors of rows that were not fitted, |predicted/measured - 1|.
+struct ErrorLimits {
+  std::optional<double> median, largest;
+
+  template <class V>
+  static void describe(V& v, ErrorLimits& x) {
+    v.optional("median", x.median, "most that their median may be; null: anything", non_negative);
+    v.optional("largest", x.largest, "most that any of them may be; null: anything", non_negative);
+  }
+  bool operator==(const ErrorLimits&) const = default;
+};
+
+/// A suite's file. `study` is a scenario in place, or the name or path of one.
+struct SuiteFields {
+  std::optional<std::string> schema;
+  std::string name;
+  std::string description;
+  std::string source;
+  std::string assumes;
+  Json study = Json::object();
+  std::optional<std::string> alternatives;
+  ErrorLimits tolerance;
+  std::vector<Measurement> measurements;
+
+  template <class V>
+  static void describe(V& v, SuiteFields& x) {
+    v.optional("$schema", x.schema, "for editors");
+    v.required("name", x.name, "what tables call it");
+    v.optional("description", x.description, "what was measured, in a line");
+    v.required("source", x.source, "who measured it, on what, and where it is published");
+    v.optional("assumes", x.assumes,
+               "what the study takes for granted that the source does not say, and where it is known to be off");
+    v.required("study", x.study, "the scenario whose points were measured: in place, or its name or path");
+    v.optional(
+        "alternatives", x.alternatives,
+        "the axis whose values one chooses between: points that differ on it alone are ranked; null: nothing is ranked");
+    v.optional("tolerance", x.tolerance, "what is asked of the errors, else exit code 4");
+    v.required("measurements", x.measurements, "what was measured");
+  }
+  bool operator==(const SuiteFields&) const = default;
+};
+
+/// A measurement and the point it is of.
+struct MeasuredPoint {
+  std::size_t point = 0;  ///< of the study
+  MeasuredQuantity quantity = MeasuredQuantity::step_time;
+  double value = 0;  ///< in SI
+  std::optional<double> spread;
+  Evidence evidence = Evidence::measured;
+  std::optional<std::string> fitted;
+};
+
+struct Suite {
+  std::string name;
+  std::string description;
+  std::string source;
+  std::string assumes;
+  Study study;
+  std::optional<std::string> alternatives;  ///< an axis of the study
+  ErrorLimits tolerance;
+  std::vector<MeasuredPoint> measurements;  ///< in the file's order
+  Document document{Json(), Origins("")};   ///< that `study` was expanded from
+  std::vector<std::string> sets;            ///< "/cluster/host_cost=1ns/B": what was changed since (changed_suite.hpp)
+  std::size_t changed = 0;                  ///< measurements whose scenarios are others by that
+};
+
+/// Reads and checks a suite and its study, and finds the point of each measurement.
+/// @param library  folder with workloads/, clusters/, ... for parts given by bare name
+/// @throws ScenarioError with every fault, those of measurements once the study has none
+Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library,
+                 const PlatformInspector& inspect = {});
+
+/// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
+Suite parse_suite(std::string_view text, const std::string& name, const std::filesystem::path& library);
+
+/// Where the library's suites lie, one file a suite.
+std::filesystem::path suites_folder(const std::filesystem::path& library);
+
+}  // namespace stepcast

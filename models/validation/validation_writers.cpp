@@ -1,0 +1,204 @@
+#include "models/validation/validation_writers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "models/report/footnotes.hpp"
+#include "models/report/rows.hpp"
+#include "models/report/text_table.hpp"
+#include "models/study/alternatives.hpp"
+#include "models/unit/format.hpp"
+#include "models/unit/units.hpp"
+
+namespace stepcast {
+namespace {
+
+std::string tenths(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+std::string signed_percent(double fraction) {
+  const double tenths = std::round(1000 * fraction);  // no error has no sign
+  return tenths == 0 ? fmt::format("{:.1f} %", 0.0) : fmt::format("{:+.1f} %", tenths / 10);
+}
+
+std::string_view unit_of(MeasuredQuantity quantity) {
+  switch (quantity) {
+    case MeasuredQuantity::step_time: return "s";
+    case MeasuredQuantity::throughput: return "samples/s";
+    case MeasuredQuantity::algbw:
+    case MeasuredQuantity::busbw: return "B/s";
+    case MeasuredQuantity::speedup:
+    case MeasuredQuantity::scaling_efficiency: return "1";
+  }
+  return "";
+}
+
+std::string human(MeasuredQuantity quantity, double value) {
+  switch (quantity) {
+    case MeasuredQuantity::step_time: return human_text(Seconds(value));
+    case MeasuredQuantity::throughput: return fmt::format("{:.4g} /s", value);
+    case MeasuredQuantity::speedup: return fmt::format("{:.3g}x", value);
+    case MeasuredQuantity::scaling_efficiency: return tenths(value);
+    case MeasuredQuantity::algbw:
+    case MeasuredQuantity::busbw: return human_text(BytesPerSecond(value));
+  }
+  return "";
+}
+
+std::string mark_of(const ValidationRow& row) {
+  std::string mark = row.fitted ? "fitted" : "";
+  if (row.evidence != Evidence::measured) mark += fmt::format("{}{}", mark.empty() ? "" : ", ", name_of(row.evidence));
+  return mark;
+}
+
+/// "fitted: TEXT (2 rows)" for each constant that rows were fitted to.
+std::string fitted_text(const std::vector<ValidationRow>& rows) {
+  std::vector<std::pair<std::string, int>> constants;
+  for (const ValidationRow& row : rows) {
+    if (!row.fitted) continue;
+    const auto known =
+        std::find_if(constants.begin(), constants.end(), [&](const auto& one) { return one.first == *row.fitted; });
+    if (known == constants.end()) constants.emplace_back(*row.fitted, 1);
+    else ++known->second;
+  }
+  std::string text;
+  for (const auto& [constant, count] : constants)
+    text += fmt::format("fitted to {} row{}: {}\n", count, count == 1 ? "" : "s", constant);
+  return text;
+}
+
+/// The text in lines of at most 120 characters where its words allow it.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kWidth = 120;
+  std::string lines, word;
+  std::size_t used = 0;
+  for (std::istringstream words(text); words >> word; used += word.size()) {
+    if (used > 0 && used + 1 + word.size() > kWidth) used = 0;
+    if (!lines.empty()) lines += used == 0 ? '\n' : ' ';
+    if (used > 0) ++used;
+    lines += word;
+  }
+  return lines + "\n";
+}
+
+/// A column of CSV and JSON.
+struct RowColumn {
+  const char* name;
+  const char* meaning;
+  Cell (*cell)(const ValidationRow&);
+};
+
+Cell text_or_none(const std::optional<std::string>& text) { return text ? Cell(*text) : Cell(); }
+
+constexpr RowColumn kColumns[] = {
+    {"point", "coordinates of the study's point",
+     [](const ValidationRow& r) { return Cell(describe_point(r.coordinates)); }},
+    {"quantity", "what was measured", [](const ValidationRow& r) { return Cell(std::string(name_of(r.quantity))); }},
+    {"unit", "of measured and predicted",
+     [](const ValidationRow& r) { return Cell(std::string(unit_of(r.quantity))); }},
+    {"measured", "the published value", [](const ValidationRow& r) { return Cell(r.measured); }},
+    {"spread", "standard deviation of repeated measurements over their mean",
+     [](const ValidationRow& r) { return r.spread ? Cell(*r.spread) : Cell(); }},
+    {"predicted", "the forecast", [](const ValidationRow& r) { return Cell(r.predicted); }},
+    {"error", "predicted/measured - 1", [](const ValidationRow& r) { return Cell(r.error()); }},
+    {"evidence", "kind of source of the measured value",
+     [](const ValidationRow& r) { return Cell(std::string(name_of(r.evidence))); }},
+    {"fitted", "the constant of the study that was set from this row, so that it tests nothing",
+     [](const ValidationRow& r) { return text_or_none(r.fitted); }},
+};
+
+Json optional_json(const auto& value) { return value ? Json(*value) : Json(); }
+
+}  // namespace
+
+std::string to_table(const Validation& validation) {
+  TextTable table(validation.axes.size() + 1);
+  std::vector<std::string> head(validation.axes);
+  head.insert(head.end(), {"quantity", "measured", "predicted", "error", ""});
+  table.add(head);
+  for (const ValidationRow& row : validation.rows) {
+    std::vector<std::string> cells;
+    for (const std::string& axis : validation.axes) cells.push_back(value_on(row.coordinates, axis));
+    cells.insert(cells.end(), {std::string(name_of(row.quantity)), human(row.quantity, row.measured),
+                               human(row.quantity, row.predicted), signed_percent(row.error()), mark_of(row)});
+    table.add(cells);
+  }
+  std::string title = title_of(validation);
+  if (!validation.sets.empty())
+    title += fmt::format(" (so not the suite's own errors: the scenarios of {} of {} measurements are changed)",
+                         validation.changed, validation.rows.size());
+  std::string text =
+      wrapped(validation.description.empty() ? title : fmt::format("{}: {}", title, validation.description)) +
+      wrapped("source: " + validation.source);
+  if (!validation.assumes.empty()) text += wrapped("assumes: " + validation.assumes);
+  text += fmt::format("\n{}{}", table.text(), fitted_text(validation.rows));
+  text += note_lines(validation.notes);
+  if (validation.unmeasured > 0)
+    text += fmt::format("{} of the study's points {} not measured\n", validation.unmeasured,
+                        validation.unmeasured == 1 ? "was" : "were");
+  return text;
+}
+
+std::string summary_line(const Validation& validation) {
+  const ValidationSummary& s = validation.summary;
+  std::string text =
+      fmt::format("{}: {} prediction{}", title_of(validation), s.predictions, s.predictions == 1 ? "" : "s");
+  if (s.predictions > 0)
+    text += fmt::format(", median |error| {}, largest {} ({})", tenths(*s.median_error),
+                        signed_percent(*s.largest_error), describe_point(validation.rows[s.worst].coordinates));
+  if (s.pairs > 0)
+    text += fmt::format("; {} of {} pair{} ordered as measured", s.ordered, s.pairs, s.pairs == 1 ? "" : "s");
+  return text + "\n";
+}
+
+std::string to_csv(const std::vector<Validation>& validations) {
+  std::vector<std::string> names{"suite"};
+  for (const RowColumn& column : kColumns) names.emplace_back(column.name);
+  std::string text = csv_header(names);
+  for (const Validation& validation : validations)
+    for (const ValidationRow& row : validation.rows) {
+      Row cells{title_of(validation)};
+      for (const RowColumn& column : kColumns) cells.push_back(column.cell(row));
+      text += csv_row(cells);
+    }
+  return text;
+}
+
+Json validation_document(const std::vector<Validation>& validations, const std::vector<Json>& manifests) {
+  Json json = Json::object();
+  json["schema_version"] = kValidationSchemaVersion;
+  json["columns"] = Json::object();
+  for (const RowColumn& column : kColumns) json["columns"][column.name] = column.meaning;
+  json["suites"] = Json::array();
+  for (std::size_t i = 0; i < validations.size(); ++i) {
+    const Validation& v = validations[i];
+    const ValidationSummary& s = v.summary;
+    Json suite{{"name", v.name},     {"description", v.description},
+               {"source", v.source}, {"assumes", v.assumes},
+               {"axes", v.axes},     {"alternatives", optional_json(v.alternatives)},
+               {"set", v.sets},      {"changed_rows", v.changed}};
+    suite["tolerance"] =
+        Json{{"median", optional_json(v.tolerance.median)}, {"largest", optional_json(v.tolerance.largest)}};
+    suite["rows"] = Json::array();
+    for (const ValidationRow& row : v.rows) {
+      Json cells = Json::object();
+      for (const RowColumn& column : kColumns) cells[column.name] = json_of(column.cell(row));
+      cells["coordinates"] = coordinates_json(row.coordinates);
+      suite["rows"].push_back(std::move(cells));
+    }
+    suite["summary"] = Json{{"predictions", s.predictions},
+                            {"median_absolute_error", optional_json(s.median_error)},
+                            {"largest_error", optional_json(s.largest_error)},
+                            {"pairs", s.pairs},
+                            {"ordered_pairs", s.ordered},
+                            {"tolerance_missed", missed_limits(v)}};
+    suite["unmeasured_points"] = v.unmeasured;
+    suite["notes"] = v.notes;
+    suite["manifest"] = manifests.at(i);
+    json["suites"].push_back(std::move(suite));
+  }
+  return json;
+}
+
+}  // namespace stepcast

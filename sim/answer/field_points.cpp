@@ -1,0 +1,186 @@
+#include "sim/answer/field_points.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/report/footnotes.hpp"
+#include "models/report/point_notes.hpp"
+#include "models/scenario/document.hpp"
+#include "models/scenario/library.hpp"
+#include "models/study/alternatives.hpp"
+#include "models/study/schema.hpp"
+#include "sim/answer/evaluate_study.hpp"
+
+namespace stepcast {
+namespace {
+
+/// "/compressor/ratio" of "/variants/1/set/~1compressor/ratio".
+std::string place_of(const std::string& pointer) {
+  const auto tokens = tokens_of(pointer);  // a malformed one is a fault where it is applied
+  if (!tokens || tokens->size() < 4 || (*tokens)[0] != "variants" || (*tokens)[2] != "set") return pointer;
+  std::string place = (*tokens)[3];
+  for (std::size_t i = 4; i < tokens->size(); ++i) place = pointer_to(place, (*tokens)[i]);
+  return place;
+}
+
+/// A point to be asked at any value of the field: what the study has it for, less what is not asked here.
+StudyPoint plain(StudyPoint point, bool baseline) {
+  if (!baseline) {
+    point.baseline.reset();
+    point.baseline_phases.clear();
+  }
+  const auto settle = [&](Scenario& scenario) {
+    if (!baseline) scenario.baseline.reset();
+    scenario.output = {};
+    if (scenario.evaluation.evaluator == Evaluator::both) scenario.evaluation.evaluator = Evaluator::automatic;
+  };
+  settle(point.scenario);
+  std::for_each(point.phases.begin(), point.phases.end(), settle);
+  return point;
+}
+
+}  // namespace
+
+Field field_at(std::string pointer, std::string_view range) {
+  if (!is_utf8(pointer)) throw std::invalid_argument(fmt::format("\"{}\" is not UTF-8", pointer));
+  std::string place = place_of(pointer);
+  const auto between = takes_fractions(place) ? BetweenWholes::real_numbers : BetweenWholes::whole_numbers;
+  return {std::move(pointer), std::move(place), parse_axis_range(range, between)};
+}
+
+Override values_of(const Field& field, const std::string& pointer, const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(field_value(field.range, value));
+  return {pointer, std::move(list), "--along", field.pointer};
+}
+
+std::string coordinate_text(const AxisRange& range, double value) {
+  const Json json = field_value(range, value);
+  return json.is_string() ? json.get<std::string>() : json.dump();
+}
+
+FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& grid, std::string file, bool baselines,
+                         int jobs, std::function<void(const Study&)> announce)
+    : study_(std::move(study)),
+      field_(std::move(field)),
+      file_(std::move(file)),
+      baselines_(baselines),
+      jobs_(jobs),
+      announce_(std::move(announce)) {
+  const auto at = std::find(study_.axis_pointers.begin(), study_.axis_pointers.end(), field_.place);
+  if (at == study_.axis_pointers.end())
+    throw std::invalid_argument(
+        fmt::format("{} takes no single number: a list of them makes no axis of the study", field_.pointer));
+  axis_ = study_.axes[static_cast<std::size_t>(at - study_.axis_pointers.begin())];
+  for (const double value : grid) grid_[coordinate_text(field_.range, value)] = value;
+
+  std::map<std::vector<std::string>, std::size_t> index;  // of points by coordinates
+  std::vector<std::size_t> found;                         // values of the grid that each has
+  for (StudyPoint& of_study : study_.points) {
+    of_study = plain(std::move(of_study), baselines_);
+    StudyPoint point = of_study;
+    const std::string value = value_on(point.coordinates, axis_);
+    std::erase_if(point.coordinates, [&](const Coordinate& c) { return c.axis == axis_; });
+    std::vector<std::string> key;
+    for (const Coordinate& c : point.coordinates) key.insert(key.end(), {c.axis, c.value});
+    const auto [entry, is_new] = index.try_emplace(std::move(key), points_.size());
+    if (is_new) {
+      points_.push_back(std::move(point));
+      constant_.push_back(value.empty());
+      found.push_back(0);
+    }
+    owners_.push_back(entry->second);
+    if (grid_.contains(value)) ++found[entry->second];
+  }
+  worths_.resize(points_.size());
+  memory_notes_.resize(points_.size());
+  for (std::size_t i = 0; i < points_.size(); ++i)
+    if (!constant_[i] && found[i] != grid_.size())
+      throw std::invalid_argument(fmt::format(
+          "{}: {} is there at {} of the {} values only: it has a list of its own there, or is impossible elsewhere; leave it out by --point, which keeps the others, or go in steps (8..64:8, 2..64:x2) that are possible",
+          field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
+}
+
+void FieldPoints::answer_grid(const std::function<const Figure&(const std::vector<PointReport>&)>& choose) {
+  const std::vector<PointReport> reports = ask(study_);
+  figure_ = &choose(reports);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const std::size_t owner = owners_[i];
+    if (!constant_[owner]) learn(owner, grid_.at(value_on(reports[i].coordinates, axis_)), reports[i]);
+    else
+      for (const auto& [text, value] : grid_) learn(owner, value, reports[i]);
+  }
+  study_ = {};
+}
+
+void FieldPoints::learn(std::size_t point, double value, const PointReport& report) {
+  constexpr const char* kNoted = "points that need more memory than their device has count as impossible";
+  const double worth = worth_of(*figure_, report);
+  if (worth == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end())
+    notes_.emplace_back(kNoted);
+  worths_[point][value] = worth;
+  if (std::string note = stepcast::memory_note(report); !note.empty()) memory_notes_[point][value] = std::move(note);
+}
+
+std::string FieldPoints::memory_note(std::size_t point, double value) const {
+  const auto found = memory_notes_[point].find(value);
+  return found == memory_notes_[point].end() ? "" : found->second;
+}
+
+void FieldPoints::know(const Wanted& wanted) {
+  Study batch;
+  std::vector<std::pair<std::size_t, double>> asked;
+  for (const auto& [which, set] : wanted) {
+    std::vector<double> values;
+    for (const double value : set)
+      if (constant_[which]) worths_[which][value] = worths_[which].begin()->second;
+      else if (!worths_[which].contains(value)) values.push_back(value);
+    if (values.empty()) continue;
+    Study some = expanded(points_[which], values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      StudyPoint point = plain(std::move(some.points.at(i)), baselines_);
+      point.notes.clear();  // the grid's points have said what has no effect in the study as a whole
+      point.coordinates = points_[which].coordinates;
+      point.coordinates.push_back({axis_, coordinate_text(field_.range, values[i])});
+      batch.points.push_back(std::move(point));
+      asked.emplace_back(which, values[i]);
+    }
+  }
+  if (batch.points.empty()) return;
+  const std::vector<PointReport> reports = ask(batch);
+  for (std::size_t i = 0; i < asked.size(); ++i) learn(asked[i].first, asked[i].second, reports[i]);
+}
+
+std::vector<PointReport> FieldPoints::ask(const Study& study) {
+  announce_(study);
+  Report report = evaluate_study(study, jobs_);
+  for (const PointReport& point : report.points) {
+    replayed_ |= point.answers.replay.has_value();
+    const std::string memory = stepcast::memory_note(point);
+    for (const std::string& note : point.notes)
+      if (note != memory && std::none_of(notes_.begin(), notes_.end(), [&](const std::string& known) {
+            return without_numbers(known) == without_numbers(note);
+          }))
+        notes_.push_back(note);
+  }
+  return std::move(report.points);
+}
+
+Study FieldPoints::expanded(const StudyPoint& point, const std::vector<double>& values) const {
+  try {
+    return expand_study({to_json(point.scenario), Origins(file_)}, {values_of(field_, field_.place, values)},
+                        default_library());
+  } catch (const ScenarioError& error) {  // of a value that the grid passed over
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(coordinate_text(field_.range, value));
+    std::vector<Fault> faults = error.faults();
+    for (Fault& fault : faults)
+      fault.found += fmt::format(" (in {}, {} {})", label(point.coordinates), axis_, fmt::join(texts, " or "));
+    throw ScenarioError(std::move(faults));
+  }
+}
+
+}  // namespace stepcast

@@ -1,0 +1,14 @@
+// A forecast on its way between processes and into the cache.
+#pragma once
+
+#include "models/describe/json.hpp"
+#include "models/forecast/forecast.hpp"
+
+namespace stepcast {
+
+/// Every field; reading it back gives the same numbers, bit by bit.
+Json pack(const StepForecast& forecast);
+/// @throws Json::exception when it is no packed forecast
+StepForecast unpack_forecast(const Json& json);
+
+}  // namespace stepcast

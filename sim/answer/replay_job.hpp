@@ -1,0 +1,26 @@
+// One replay as a job for a process, and its answer on the way back.
+#pragma once
+
+#include <vector>
+
+#include "models/describe/json.hpp"
+#include "models/forecast/forecast.hpp"
+#include "models/scenario/scenario.hpp"
+#include "models/strategy/step_graph.hpp"
+
+namespace stepcast {
+
+struct ReplayJob {
+  const Scenario* scenario = nullptr;
+  const StepGraph* graph = nullptr;
+  int run = 0;
+};
+
+/// Replays in this process (once per process) and packs the result.
+Json answer(const ReplayJob& job);
+
+/// The forecast from the packed results of all runs of one scenario: means over runs, and with jitter the
+/// percentiles over all their steps.
+StepForecast combine(const std::vector<Json>& runs);
+
+}  // namespace stepcast

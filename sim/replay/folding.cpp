@@ -1,0 +1,227 @@
+#include "sim/replay/folding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "models/collective/ring_latencies.hpp"
+#include "models/fabric/fabric.hpp"
+#include "models/fabric/fingerprint.hpp"
+#include "models/fabric/host_specs.hpp"
+#include "models/part/worker_kinds.hpp"
+#include "models/price/shard_placement.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Of a round that goes around rings.
+void set_latencies(FlowSystem& system, const Round& round, const Fabric& fabric) {
+  std::vector<double> latencies;
+  Fabric::Route route;
+  for (const Message& message : round) {
+    route.clear();
+    fabric.append_route(message.from, message.to, route);
+    latencies.push_back(fabric.latency(route).si());
+  }
+  for (const double latency : even_latencies(round, std::move(latencies))) system.latencies.emplace_back(latency);
+}
+
+std::shared_ptr<const FoldedRound::Flows> fold_messages(const Round& round, const Fabric& fabric, bool goes_around) {
+  FlowSystem system;
+  for (const Message& message : round)
+    system.flows.push_back({message.from, message.to, {static_cast<double>(message.slice.count), 0.0}});
+  if (goes_around) set_latencies(system, round, fabric);
+  FoldedFlows folded = fold_flows(system, fabric);
+  auto flows = std::make_shared<FoldedRound::Flows>();
+  for (const std::size_t flow : folded.flow) flows->blocks.push_back(round[flow].slice.count);
+  flows->system = std::move(folded.quotient);
+  return flows;
+}
+
+/// Rounds of one fabric; those with the same messages, whoever adds them up, share their flows.
+class RoundFolder {
+ public:
+  RoundFolder(const Fabric& fabric, int p) : fabric_(fabric), p_(p) {}
+
+  FoldedRound operator()(const Round& round, bool goes_around) {
+    auto& flows = known_[fingerprint_of(round, goes_around)];
+    if (!flows) flows = fold_messages(round, fabric_, goes_around);
+    return {flows, load_of(round, p_), 1};
+  }
+
+ private:
+  const Fabric& fabric_;
+  int p_;
+  std::map<Fingerprint, std::shared_ptr<const FoldedRound::Flows>> known_;
+};
+
+FoldedCollective fold_collective(const CollectiveCall& call, const Cluster& cluster, RoundFolder& fold_round) {
+  const Schedule schedule = schedule_of(call, cluster.workers);
+  FoldedCollective folded;
+  for (const auto& [first, times] : unlike_rounds(schedule)) {
+    folded.push_back(fold_round(schedule.round(first), have_mean_latency(schedule, first, cluster.ring_latency)));
+    folded.back().times = times;
+  }
+  return folded;
+}
+
+/// Participants and direct exchanges.
+class DirectFold {
+ public:
+  DirectFold(const Cluster& cluster, const StepGraph& graph, const Fabric& fabric)
+      : cluster_(cluster), graph_(graph), fabric_(fabric), specs_(cluster) {
+    for (const Task& task : graph.tasks) {
+      if (const auto* shards = std::get_if<ShardWork>(&task.work))
+        (shards->exchange == ShardExchange::push ? pushes_ : pulls_) = true;
+      if (std::holds_alternative<NeighbourWork>(task.work)) gossips_ = true;
+    }
+  }
+
+  void run(Fold& fold) {
+    add_workers();
+    add_shards();
+    if (pushes_ || pulls_) add_exchanges_with_shards();
+    if (gossips_) add_exchanges_with_neighbours();
+    FoldedFlows folded = fold_flows(system_, fabric_);
+
+    std::vector<int> number(participants_.size(), -1);  // of its class
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+      const std::size_t first = folded.alike[i];
+      if (i == first) {
+        number[i] = static_cast<int>(fold.participants.size());
+        fold.participants.push_back(participants_[i]);
+        fold.participants.back().count = folded.size[i];
+        continue;
+      }
+      number[i] = number[first];
+      std::vector<int>& all = fold.participants[static_cast<std::size_t>(number[i])].of_kind;
+      std::transform(all.begin(), all.end(), participants_[i].of_kind.begin(), all.begin(), std::plus<>());
+    }
+    for (const std::size_t flow : folded.flow) {
+      const Ends& ends = ends_[flow];
+      fold.direct_flows.push_back({ends.exchange, number[ends.sender], number[ends.receiver], ends.shard});
+    }
+    fold.direct = std::move(folded.quotient);
+  }
+
+ private:
+  /// What tells flows apart besides their routes and ends.
+  static constexpr std::array<double, 2> colour(std::optional<ShardExchange> exchange) {
+    return {exchange ? static_cast<double>(*exchange) : -1.0, 0.0};
+  }
+
+  [[nodiscard]] int host_of(int shard) const {
+    return shard_host(cluster_, graph_.shards, graph_.shards_co_located, shard);
+  }
+
+  /// Workers that can change places are one node; with collectives alone all of one speed can.
+  void add_workers() {
+    std::map<std::array<double, 4>, std::size_t> known;
+    const std::vector<WorkerKind> kinds = worker_kinds(cluster_);
+    std::size_t kind_of_rank = 0;
+    std::set<int> serving;  // ranks with a shard beside them
+    for (int shard = 0; graph_.shards_co_located && shard < graph_.shards; ++shard) serving.insert(host_of(shard));
+    for (int rank = 0; rank < cluster_.workers; ++rank) {
+      if (rank >= kinds[kind_of_rank].first + kinds[kind_of_rank].count) ++kind_of_rank;
+      const HostSpec spec = specs_.of(rank);
+      if (!gossips_ && !serving.contains(rank)) {
+        std::array<double, 4> kind{spec.speed, 0.0, 0.0, 0.0};
+        if (pushes_ || pulls_)
+          kind = {spec.speed, spec.link.bandwidth.si(), spec.link.latency.si(),
+                  static_cast<double>(fabric_.branch(rank))};
+        const auto [entry, is_new] = known.try_emplace(kind, participants_.size());
+        if (!is_new) {
+          ++participants_[entry->second].count;
+          ++participants_[entry->second].of_kind[kind_of_rank];
+          continue;
+        }
+      }
+      participants_.push_back({Role::worker, rank, 1, std::vector<int>(kinds.size())});
+      ++participants_.back().of_kind[kind_of_rank];
+    }
+    for (const ParticipantClass& worker : participants_)
+      system_.participants.push_back({{0.0, specs_.of(worker.index).speed}, worker.count});
+    workers_ = participants_.size();
+  }
+
+  void add_shards() {
+    for (int shard = 0; shard < graph_.shards; ++shard) {
+      std::vector<double> colour{1.0};
+      for (const Task& task : graph_.tasks) {
+        if (const auto* serve = std::get_if<ServeWork>(&task.work))
+          colour.push_back(serve->time[static_cast<std::size_t>(shard)].si());
+        if (const auto* shards = std::get_if<ShardWork>(&task.work))
+          colour.push_back(shards->shard_bytes[static_cast<std::size_t>(shard)].si());
+      }
+      participants_.push_back({Role::server, shard, 1});
+      system_.participants.push_back({std::move(colour), 1});
+    }
+  }
+
+  void add_exchanges_with_shards() {
+    for (std::size_t worker = 0; worker < workers_; ++worker)
+      for (int shard = 0; shard < graph_.shards; ++shard) {
+        const std::size_t server = workers_ + static_cast<std::size_t>(shard);
+        const int rank = participants_[worker].index, host = host_of(shard), size = participants_[worker].count;
+        if (pushes_)
+          add({ShardExchange::push, worker, server, shard},
+              {rank, host, colour(ShardExchange::push), worker, server, size, true});
+        if (pulls_)
+          add({ShardExchange::pull, server, worker, shard},
+              {host, rank, colour(ShardExchange::pull), server, worker, size, false});
+      }
+  }
+
+  void add_exchanges_with_neighbours() {
+    const int p = cluster_.workers;
+    for (int rank = 0; rank < p; ++rank)
+      for (int side = 0; side < (p > 2 ? 2 : p - 1); ++side) {
+        const int peer = (rank + (side == 0 ? 1 : p - 1)) % p;
+        const auto sender = static_cast<std::size_t>(rank), receiver = static_cast<std::size_t>(peer);
+        add({{}, sender, receiver, 0}, {rank, peer, colour({}), sender, receiver});
+      }
+  }
+
+  struct Ends {
+    std::optional<ShardExchange> exchange;  ///< none: of neighbours
+    std::size_t sender, receiver;           ///< numbers in participants_
+    int shard;
+  };
+
+  void add(const Ends& ends, const FlowSystem::Flow& flow) {
+    ends_.push_back(ends);
+    system_.flows.push_back(flow);
+  }
+
+  const Cluster& cluster_;
+  const StepGraph& graph_;
+  const Fabric& fabric_;
+  HostSpecs specs_;
+  FlowSystem system_;
+  bool pushes_ = false, pulls_ = false, gossips_ = false;
+  std::vector<ParticipantClass> participants_;  ///< beside the system's
+  std::size_t workers_ = 0;
+  std::vector<Ends> ends_;  ///< by flow
+};
+
+}  // namespace
+
+Fold fold(const Cluster& cluster, const StepGraph& graph) {
+  const Fabric fabric(cluster, graph.shards_co_located ? 0 : graph.shards);
+  Fold fold;
+  DirectFold(cluster, graph, fabric).run(fold);
+  RoundFolder fold_round(fabric, cluster.workers);
+  for (const Task& task : graph.tasks)
+    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
+      const auto [entry, is_new] = fold.collectives.try_emplace(key_of(collective->call));
+      if (is_new) entry->second = fold_collective(collective->call, cluster, fold_round);
+    }
+  return fold;
+}
+
+}  // namespace stepcast
