@@ -3,14 +3,15 @@
 #include "models/collective/direct.hpp"
 #include "models/part/protocols.hpp"
 #include "models/part/worker_kinds.hpp"
+#include "models/price/ideal_equivalent.hpp"
 #include "models/price/path_prices.hpp"
 
 namespace stepcast {
 
 ClusterPrices::ClusterPrices(const Cluster& cluster)
-    : cluster_(cluster), paths_(collective_prices(cluster)), shards_(cluster) {
-  for (const Protocol& protocol : protocols_of(cluster))
-    protocols_.push_back(std::make_unique<const ProtocolPrices>(cluster, protocol));
+    : cluster_(cluster), ideal_(ideal_equivalent(cluster)), paths_(collective_prices(ideal_)), shards_(ideal_) {
+  for (const Protocol& protocol : protocols_of(ideal_))
+    protocols_.push_back(std::make_unique<const ProtocolPrices>(ideal_, protocol));
 }
 
 CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
@@ -31,25 +32,25 @@ CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice
 
 bool ClusterPrices::neighbours_are_routed() const {
   constexpr int kMost = 1 << 20;  // workers, whose messages are routed within a second or two
-  return !is_plain_star(cluster_) && !std::holds_alternative<SimGridXml>(cluster_.topology) && cluster_.workers > 1 &&
-         cluster_.workers <= kMost;
+  return !is_plain_star(ideal_) && !std::holds_alternative<SimGridXml>(ideal_.topology) && ideal_.workers > 1 &&
+         ideal_.workers <= kMost;
 }
 
 const RoundFlows& ClusterPrices::neighbour_flows() const {
   if (!neighbours_) {
-    const int p = cluster_.workers;
+    const int p = ideal_.workers;
     Round round;
     for (int rank = 0; rank < p; ++rank) {
       round.push_back({rank, (rank + 1) % p, {0, 1}});
       if (p > 2) round.push_back({rank, (rank + p - 1) % p, {0, 1}});
     }
-    neighbours_.emplace(followed_flows(round, Fabric(cluster_, 0)));
+    neighbours_.emplace(followed_flows(round, Fabric(ideal_, 0)));
   }
   return *neighbours_;
 }
 
 PricedCost ClusterPrices::neighbours(Bytes bytes) const {
-  const CostTerms terms = neighbour_exchange_cost(bytes, cluster_.workers);
+  const CostTerms terms = neighbour_exchange_cost(bytes, ideal_.workers);
   PricedCost cost = price(terms, paths_);
   cost.setup = Seconds{};
   if (!neighbours_are_routed()) return cost;
@@ -60,8 +61,8 @@ PricedCost ClusterPrices::neighbours(Bytes bytes) const {
 }
 
 bool ClusterPrices::neighbours_are_exact() const {
-  if (cluster_.workers == 1 || prices_are_exact(cluster_)) return true;
-  return workers_are_alike(cluster_) && neighbours_are_routed() && neighbour_flows().is_closed();
+  if (ideal_.workers == 1 || prices_are_exact(ideal_)) return true;
+  return workers_are_alike(ideal_) && neighbours_are_routed() && neighbour_flows().is_closed();
 }
 
 }  // namespace stepcast

@@ -24,6 +24,7 @@ namespace stepcast {
 /// Keeps what it found out about rounds and shards; not for several threads.
 class ClusterPrices {
  public:
+  /// On TCP: those of the ideal_equivalent.
   /// @pre `cluster` outlives this
   explicit ClusterPrices(const Cluster& cluster);
 
@@ -66,6 +67,7 @@ class ClusterPrices {
   [[nodiscard]] const RoundFlows& neighbour_flows() const;
 
   const Cluster& cluster_;
+  const Cluster ideal_;
   Prices paths_;
   ShardPrices shards_;
   std::vector<std::unique_ptr<const ProtocolPrices>> protocols_;  ///< beside protocols_of(cluster)
