@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/describe/shared.hpp"
 #include "models/unit/quantity.hpp"
 
 namespace stepcast {
@@ -105,6 +106,8 @@ template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsOptional<Shared<T>> : std::true_type {};
 
 template <class T>
 struct IsOrAuto : std::false_type {};

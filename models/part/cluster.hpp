@@ -337,7 +337,7 @@ struct Choices<RingLatency> {
 struct Cluster {
   std::string name;
   std::string description{};
-  std::optional<std::string> gpu{};
+  Shared<std::string> gpu{};
   int workers = 1;
   Link link{};
   Topology topology = Star{};
@@ -350,7 +350,7 @@ struct Cluster {
   std::vector<Protocol> protocols{};
   std::vector<Algorithm> algorithms{};
   RingLatency ring_latency = RingLatency::mean;
-  std::optional<HourlyPrices> prices{};
+  Shared<HourlyPrices> prices{};
   std::vector<LinkFit> fits{};
 
   template <class V>

@@ -22,7 +22,7 @@ struct Choices<GpuSharing> {
 };
 
 struct CodecSettings {
-  std::optional<DeviceProfile> device;
+  Shared<DeviceProfile> device;
   double slowdown = 1;
   bool overlap = true;
   GpuSharing sharing = GpuSharing::serial;

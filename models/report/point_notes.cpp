@@ -240,7 +240,7 @@ void add_fused_kernels(const Scenario& scenario, const StepForecast& forecast, s
     notes.emplace_back(
         "norms and rotary positions are priced as one kernel each; where nothing fuses them, as in Hugging Face's code "
         "without a compiler, set /workload/transformer/composed");
-  const auto& device = scenario.codec.device ? scenario.codec.device : table.profile;
+  const DeviceProfile* device = scenario.codec.device ? &*scenario.codec.device : table.profile ? &*table.profile : nullptr;
   // Rates of a compressor's kernels on a device, or carried over from one; those of updates say nothing of these.
   const auto seen = [](const KernelEntry& kernel) {
     return kernel.evidence != Evidence::assumed && kernel.name.find("-update/") == std::string::npos;

@@ -55,8 +55,8 @@ struct ScenarioFields {
   Part<Strategy> strategy{AllReduceStrategy{}};
   Part<Compressor> compressor{NoCompressor{}};
   CodecSettings codec;
-  std::optional<TrainingRun> run;
-  std::optional<Baseline> baseline;
+  Shared<TrainingRun> run;
+  Shared<Baseline> baseline;
   Evaluation evaluation;
   Output output;
 
@@ -85,7 +85,7 @@ struct ScenarioFields {
 template <class T>
 inline constexpr bool kOfStudy =
     std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> ||
-    std::is_same_v<T, std::vector<Variant>> || std::is_same_v<T, std::optional<Baseline>> ||
+    std::is_same_v<T, std::vector<Variant>> || std::is_same_v<T, Shared<Baseline>> ||
     std::is_same_v<T, Output> || std::is_same_v<T, ImpossiblePoints>;
 
 }  // namespace stepcast

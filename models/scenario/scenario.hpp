@@ -91,7 +91,7 @@ struct Baseline {
 
 /// Where results go when the command line does not say.
 struct Output {
-  std::optional<std::string> plot;
+  Shared<std::string> plot;
 
   template <class V>
   static void describe(V& v, Output& x) {
@@ -115,8 +115,8 @@ struct Scenario {
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
   CodecSettings codec;
-  std::optional<TrainingRun> run;
-  std::optional<Baseline> baseline;
+  Shared<TrainingRun> run;
+  Shared<Baseline> baseline;
   Evaluation evaluation;
   Output output;
 };

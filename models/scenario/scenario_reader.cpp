@@ -215,7 +215,7 @@ void ScenarioReader::share_global_batch(Scenario& scenario, std::vector<Fault>& 
 }
 
 std::string ScenarioReader::find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults) {
-  std::optional<std::string>& gpu = scenario.cluster.gpu;
+  Shared<std::string>& gpu = scenario.cluster.gpu;
   if (!gpu) return "";
   constexpr const char* pointer = "/cluster/gpu";
   try {
@@ -224,7 +224,7 @@ std::string ScenarioReader::find_gpu(const Document& document, Scenario& scenari
     if (is_new) known->second = gpu_of(sound_profile(files_.read(path), path));
     scenario.cluster_gpu = known->second;
     // A canonical document is read from other folders, too.
-    if (gpu->ends_with(".json")) *gpu = std::filesystem::absolute(path).lexically_normal().string();
+    if (gpu->ends_with(".json")) gpu = std::filesystem::absolute(path).lexically_normal().string();
     return std::filesystem::absolute(path).string();
   } catch (const ScenarioError& error) {
     for (Fault fault : error.faults()) {

@@ -392,6 +392,7 @@ class Expansion {
     }
     if (!faults_.empty()) return;
     unused_.keep(study_.points.size());
+    if (!study_.points.empty()) share(study_.points.back(), own.scenario);
     point.scenario = std::move(own.scenario);
     study_.name = point.scenario.name;
     study_.description = point.scenario.description;
@@ -430,11 +431,29 @@ class Expansion {
     return std::move(reading.scenario);
   }
 
+  /// A point has of its predecessor what is equal in both.
+  static void share(const StudyPoint& before, Scenario& scenario) {
+    const auto take = [](const auto& theirs, auto& ours) {
+      if (ours == theirs) ours = theirs;
+    };
+    take(before.scenario.run, scenario.run);
+    take(before.scenario.baseline, scenario.baseline);
+    take(before.scenario.codec.device, scenario.codec.device);
+  }
+
   void read_baseline(const Document& document, const ScenarioReading& own, StudyPoint& point,
                      std::vector<Fault>& impossible) {
     const Document copy = changed(document, own.scenario.baseline->set, "/baseline/set", "the baseline");
     point.baseline = read_changed(copy, own, "the baseline", impossible);
     point.baseline_phases = read_phases(copy, own, *point.baseline, impossible);
+    // One object for successive points that are compared with one scenario.
+    if (baseline_of_ && baseline_of_->json == copy.json && baseline_of_->workload == copy.workload &&
+        baseline_of_->workload_file == copy.workload_file) {
+      point.baseline = baseline_;
+    } else {
+      baseline_ = point.baseline;
+      baseline_of_ = copy;
+    }
   }
 
   std::vector<Scenario> read_phases(const Document& document, const ScenarioReading& own, const Scenario& scenario,
@@ -606,6 +625,8 @@ class Expansion {
   std::map<std::string, std::pair<Fault, std::set<std::string>>> sharing_;
   LeftOut left_out_;
   UnusedFields unused_;
+  Shared<Scenario> baseline_;  ///< the last one that was read
+  std::optional<Document> baseline_of_;  ///< what it was read from
   std::size_t points_ = 0;
   std::size_t refused_ = 0;  ///< points whose parts do not go together
   bool full_ = false;

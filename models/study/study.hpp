@@ -31,7 +31,7 @@ struct StudyPoint {
   std::vector<Coordinate> coordinates;
   Scenario scenario;
   std::vector<Scenario> phases;      ///< of the scenario's run, in order
-  std::optional<Scenario> baseline;  ///< the scenario that this point's speedup is against
+  Shared<Scenario> baseline;        ///< the scenario that this point's speedup is against
   std::vector<Scenario> baseline_phases;
   std::vector<std::string> notes;  ///< on what its document writes without effect
 };

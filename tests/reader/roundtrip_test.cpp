@@ -171,12 +171,13 @@ Scenario random_scenario() {
     natural->exponent_bits.reset();  // GRACE sends 7
   mend(s.compressor);
   s.codec = random_value<CodecSettings>({});
-  if (!s.codec.device) s.codec.device = random_value<DeviceProfile>({});
-  s.codec.device->peaks.resize(1, random_value<PeakRate>({}));
-  mend(*s.codec.device);
+  DeviceProfile device = s.codec.device ? *s.codec.device : random_value<DeviceProfile>({});
+  device.peaks.resize(1, random_value<PeakRate>({}));
+  mend(device);
+  s.codec.device = device;
   match(s.compressor, s.codec, s.strategy);
   s.evaluation = random_value<Evaluation>({});
-  s.output.plot = coin() ? std::optional<std::string>("plot.svg") : std::nullopt;
+  s.output.plot = coin() ? Shared<std::string>("plot.svg") : Shared<std::string>();
   if (coin()) s.baseline = Baseline{"twice the link", Json{{"/cluster/link/latency", "1us"}, {"/evaluation/seed", 5}}};
   auto table = random_value<WorkloadTable>({});
   table.layers.clear();
