@@ -58,7 +58,7 @@ def prepare(folder, tools, project):
 
 def fenced(text):
     """Blocks in order: (words behind the fence, comment before it, content, text before it)."""
-    for match in re.finditer(r"^(?:<!-- (.*?) -->\n)?^( *)```(.*)\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE):
+    for match in re.finditer(r"^(?: *<!-- ([^\n]*?) -->\n)?^( *)```([^\n]*)\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE):
         comment, indent, words, content = match.groups()
         yield words.split(), comment or "", re.sub(f"^{indent}", "", content, flags=re.MULTILINE), text[:match.start()]
 
