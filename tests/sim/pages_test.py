@@ -78,8 +78,9 @@ def commands(block):
 
 
 def pattern(line):
-    words = [r"\s+".join(map(re.escape, part.split())) for part in line.split("...")]
-    return re.compile(r"(?<!\S)" + ".*".join(words) + r"(?!\S)" if "..." not in line else ".*".join(words))
+    """Whole words, with any spaces between them; "..." is anything, and a comma may follow."""
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in line.split("...")]
+    return re.compile(".*".join(rf"(?<!\S){part}(?![^\s,;:.]|[.]\S)" for part in parts if part) or ".")
 
 
 def not_printed(shown, printed):
