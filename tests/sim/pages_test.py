@@ -141,7 +141,7 @@ class Run:
             self.block(words, comment, content, before)
         for span in re.findall(r"`([^`]+)`", without_fences(text)):
             command = " ".join(span.split())
-            if re.match(r"(\./)?stepcast(-calibrate)? [a-z]+ ", command) and not re.search(r"(^|\W)[A-Z]{2,}(?![\w])", command):
+            if re.match(r"((\./)?stepcast(-calibrate)? [a-z]+|(notebooks|scenarios|calibrate)/\S+\.(py|sh)) ", command) and not re.search(r"(^|\W)[A-Z]{2,}(?![\w])", command):
                 self.command(command, [], 0)
 
 
