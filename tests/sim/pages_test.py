@@ -8,8 +8,8 @@ Commands of README.md, CONTRIBUTING.md, docs/, scenarios/README.md and calibrate
   <!-- not run: REASON -->  on the line before a block: it cannot be run here; REASON is one of NOT_RUN
   <!-- exit code N -->      likewise: its last command ends with that code
 Commands are nowhere else: a block in any other language, or an indented one, holds none.
-Links of all pages: relative ones lead to a file, and to a heading in it where they have an anchor. docs/README.md names each
-page of docs/.
+Links of all pages: relative ones lead to a file, and to a heading in it where they have an anchor. docs/README.md and
+docs/decisions/README.md name each page beside them.
 """
 
 import concurrent.futures
@@ -183,8 +183,9 @@ def main(stepcast, calibrate, project, *chosen):
     project = pathlib.Path(project).resolve()
     all_pages = sorted(str(file.relative_to(project)) for file in project.rglob("*.md") if not NO_PAGE & set(file.relative_to(project).parts))
     faults = [fault for page in all_pages for fault in broken_links(page, project)]
-    index = (project / "docs/README.md").read_text(encoding="utf-8")
-    faults += [f"docs/README.md does not name {file.name}" for file in (project / "docs").glob("*.md") if f"({file.name})" not in index and file.name != "README.md"]
+    for folder in (project / "docs", project / "docs/decisions"):
+        index = (folder / "README.md").read_text(encoding="utf-8")
+        faults += [f"{folder.name}/README.md does not name {file.name}" for file in folder.glob("*.md") if f"({file.name})" not in index and file.name != "README.md"]
     with_commands = [page for page in all_pages if re.fullmatch(r"(docs/|scenarios/|calibrate/)?[^/]*\.md", page) and page not in ("CHANGELOG.md", "docs/fields.md")]
     with tempfile.TemporaryDirectory() as tools, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, program in (("stepcast", stepcast), ("stepcast-calibrate", calibrate)):
