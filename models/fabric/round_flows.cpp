@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "models/collective/ring_latencies.hpp"
@@ -61,15 +62,50 @@ RoundFlows::RoundFlows(const Round& round, const Fabric& fabric, bool goes_aroun
   const bool alike = std::all_of(round.begin(), round.end(),
                                  [&](const Message& m) { return m.slice.count == round.front().slice.count; });
   is_closed_ = alike && first_ >= latency_ * (1 - kRounding);
-  if (alike) {
-    slowest_ = load_;
-    return;
-  }
-  for (const Message& message : round)
-    for (const int hop : route(message)) {
-      const auto link = static_cast<std::size_t>(hop);
-      slowest_ = std::max(slowest_, message.slice.count * (loads[link].flows / bandwidth(link)));
+  if (!is_closed_) fair_ = fair_flows(round, fabric, waits);
+}
+
+std::vector<RoundFlows::FairFlow> RoundFlows::fair_flows(const Round& round, const Fabric& fabric,
+                                                         const std::vector<double>& latencies) {
+  // Of more latencies than these the longest count as one: that they end after the others is not used then.
+  constexpr std::size_t kMostLatencies = 8;
+  std::vector<double> kinds = latencies;
+  std::sort(kinds.begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end(), [](double a, double b) { return b <= a * (1 + kRounding); }),
+              kinds.end());
+  if (kinds.size() > kMostLatencies) kinds.resize(kMostLatencies);
+  const auto number_of = [&](std::size_t i) {
+    const auto above = std::upper_bound(kinds.begin(), kinds.end(), latencies[i] * (1 + kRounding));
+    return static_cast<std::size_t>(above - kinds.begin()) - 1;
+  };
+  Fabric::Route hops;
+  const auto route = [&](const Message& message) -> const Fabric::Route& {
+    hops.clear();
+    fabric.append_route(message.from, message.to, hops);
+    return hops;
+  };
+  std::vector<int> flows;  // by link: of latency 0 or longer, 1 or longer...
+  const auto first_of = [&](int hop) { return static_cast<std::size_t>(hop) * kinds.size(); };
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    const std::size_t number = number_of(i);
+    for (const int hop : route(round[i])) {
+      flows.resize(std::max(flows.size(), first_of(hop + 1)));
+      for (std::size_t k = 0; k <= number; ++k) ++flows[first_of(hop) + k];
     }
+  }
+  std::set<FairFlow> found;
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    FairFlow flow{std::vector<double>(number_of(i) + 1), latencies[i]};
+    for (const int hop : route(round[i]))
+      for (std::size_t k = 0; k < flow.slowness.size(); ++k)
+        flow.slowness[k] = std::max(flow.slowness[k], round[i].slice.count * flows[first_of(hop) + k] /
+                                                          fabric.links()[static_cast<std::size_t>(hop)].bandwidth.si());
+    found.insert(std::move(flow));
+  }
+  std::vector<FairFlow> all(found.begin(), found.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const FairFlow& a, const FairFlow& b) { return a.slowness.size() < b.slowness.size(); });
+  return all;
 }
 
 bool RoundFlows::follow(const Round& round, const Fabric& fabric) {
@@ -174,7 +210,27 @@ RoundFlows::Duration RoundFlows::duration(Bytes block) const {
 
 Seconds RoundFlows::least(Bytes block) const { return Seconds(std::max(latency_, first_ + load_ * block.si())); }
 
-Seconds RoundFlows::most(Bytes block) const { return Seconds(latency_ + slowest_ * block.si()); }
+Seconds RoundFlows::most(Bytes block) const {
+  if (is_closed_) return least(block);
+  std::vector<double> ended;  // when all flows have, of latency 0, of 0 and 1...
+  const auto end_of = [&](const FairFlow& flow) {
+    double now = flow.latency, left = 1.0;
+    for (std::size_t k = 0; k + 1 < flow.slowness.size(); ++k) {
+      const double all = flow.slowness[k] * block.si();
+      if (now >= ended[k]) continue;
+      if (now + left * all <= ended[k]) return now + left * all;
+      left -= (ended[k] - now) / all;
+      now = ended[k];
+    }
+    return now + left * flow.slowness.back() * block.si();
+  };
+  for (const FairFlow& flow : fair_) {
+    const double end = end_of(flow);
+    if (flow.slowness.size() > ended.size()) ended.push_back(ended.empty() ? end : std::max(ended.back(), end));
+    else ended.back() = std::max(ended.back(), end);
+  }
+  return Seconds(ended.back());
+}
 
 RoundFlows followed_flows(const Round& round, const Fabric& fabric, bool goes_around) {
   RoundFlows flows(round, fabric, goes_around);

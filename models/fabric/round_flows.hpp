@@ -1,6 +1,7 @@
 // A round of a collective on a cluster's links: how long its messages take, by the sharing that the replay assumes.
 #pragma once
 
+#include <compare>
 #include <vector>
 
 #include "models/collective/schedule.hpp"
@@ -17,9 +18,11 @@ namespace stepcast {
 /// What can be said at once are two bounds. With l a link, n_l the flows on it, b_l their bytes, B_l its bandwidth:
 ///
 ///     least   max(α, max over l of (shortest latency on l + b_l / B_l))     what l carries must pass it
-///     most    α + max over flows f of (bytes of f · max over its l of n_l / B_l)
+///     most    max over flows f of (latency of f + bytes of f · max over its l of n_l / B_l)
 ///
 /// α is the longest latency. A max-min fair flow is never slower than the fair share of its fullest link, whence `most`.
+/// It is applied to one latency after the other, the shortest first: by the time that it gives, those flows have ended.
+/// From then on n_l counts the flows of longer latencies alone.
 /// Where all messages are equally large and the most loaded link has only such of the longest latency, both are the
 /// same: a closed form. Other rounds are followed: of the quotient (flow_system.hpp), in which one flow stands for all
 /// that are alike, from one start or end of a flow to the next. That is no closed form but as exact.
@@ -69,7 +72,16 @@ class RoundFlows {
   double latency_ = 0.0;      ///< the longest
   double first_ = 0.0;        ///< the shortest on the most loaded link
   double load_ = 0.0;         ///< seconds per byte of a block on the most loaded link
-  double slowest_ = 0.0;      ///< seconds per byte of a block of the flow that a fair share makes the slowest
+  /// What a flow has at least: seconds per byte of a block, while flows of latency k or longer run, for k = 0, 1...
+  /// up to its own latency's number.
+  struct FairFlow {
+    std::vector<double> slowness;
+    double latency = 0.0;
+    auto operator<=>(const FairFlow&) const = default;
+  };
+  [[nodiscard]] static std::vector<FairFlow> fair_flows(const Round& round, const Fabric& fabric,
+                                                        const std::vector<double>& latencies);
+  std::vector<FairFlow> fair_;  ///< each kind of flow once, short latencies first; empty where there is a closed form
   bool is_closed_ = false;    ///< whether both bounds are the same
   bool is_followed_ = false;  ///< whether there is a quotient
   bool is_too_large_ = false; ///< whether that has too many flows

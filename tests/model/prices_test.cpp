@@ -593,7 +593,8 @@ TEST_CASE("prices are kept for the clusters asked for last, and are those of eac
 
 TEST_CASE("a round is within its bounds, and exact once it is followed, however many messages it has") {
   // The two racks above, once for every two messages; the last one's B is the slow one, so the round takes 10 us. Each
-  // uplink has 8 kB for its 1 GB/s, from 2 us on: at least 10 us. The longest latency is 4 us: at most 12 us.
+  // uplink has 8 kB for its 1 GB/s, from 2 us on: at least 10 us. With half of it A ends by 2 + 8 = 10 us. B, which
+  // starts at 4 us, has 6/8 of its 4 kB through then, and the uplink to itself for the other 1 kB: at most 11 us.
   for (const int pairs : {2, 2048, 4096}) {
     Cluster cluster = star_cluster(4 * pairs, BytesPerSecond(1e9), 2_us);
     cluster.topology = Racks{2, 2.0, 0_us};
@@ -607,8 +608,8 @@ TEST_CASE("a round is within its bounds, and exact once it is followed, however 
     RoundFlows flows(round, fabric);
     CHECK_FALSE(flows.is_exact());
     require_close(10e-6, flows.least(1_kB).si(), 1e-12, "at least");
-    require_close(12e-6, flows.most(1_kB).si(), 1e-12, "at most");
-    require_close(11e-6, flows.duration(1_kB).total().si(), 1e-12, "the middle");
+    require_close(11e-6, flows.most(1_kB).si(), 1e-12, "at most");
+    require_close(10.5e-6, flows.duration(1_kB).total().si(), 1e-12, "the middle");
     CHECK(flows.follow(round, fabric));
     require_close(10e-6, flows.duration(1_kB).total().si(), 1e-12, "followed");
   }
@@ -621,6 +622,19 @@ TEST_CASE("the most that a round of unlike messages takes is its slowest flow's 
   const RoundFlows flows({{0, 2, {0, 4}, false}, {1, 3, {0, 1}, false}}, Fabric(cluster, 0));
   require_close(10e-6, flows.most(1_kB).si(), 1e-12, "at most");
   require_close(7e-6, flows.least(1_kB).si(), 1e-12, "at least the 5 kB that pass the uplink");
+}
+
+TEST_CASE("flows of a shorter latency do not slow what the others send after their end") {
+  // Two racks of two hosts; the uplink has 1 GB/s. A, 0 to 2, and B, 1 to 2, have 2 us of latency; C, 0 to 3, has
+  // 2/2 + 6/2 = 4 us. All send 3 kB. Fair shares of the uplink, a third of it, end A and B by 2 + 9 = 11 us. C has sent
+  // (11 - 4) / 9 of its bytes by then. No other flow has 4 us, so the remaining 2/9 of 3 kB take 2/9 · 3 us. With a third
+  // of the uplink to its end C would take 4 + 9 = 13 us.
+  Cluster cluster = star_cluster(4, BytesPerSecond(1e9), 2_us);
+  cluster.topology = Racks{2, 2.0, 0_us};
+  cluster.groups = {{1, 1.0, {}, 6_us}};
+  const Round round = {{0, 2, {0, 3}, false}, {1, 2, {0, 3}, false}, {0, 3, {0, 3}, false}};
+  const RoundFlows flows(round, Fabric(cluster, 0));
+  require_close(11e-6 + 2e-6 / 3, flows.most(1_kB).si(), 1e-12, "at most");
 }
 
 TEST_CASE("any round ends between its bounds") {
