@@ -34,9 +34,9 @@ bool covers(const DeviceProfile& profile, const KernelWork& work, Dtype dtype);
 /// algorithm, with the profile's gain.
 LayerWork work_on(const DeviceProfile& profile, const LayerShape& shape, int batch, Dtype dtype);
 
-/// Whether two layers do the same work. It ignores fields that change no
-/// kernel: a tied weight, a norm's scale or bias, a fused loss, key positions
-/// and heads at their default, and causality where all scores are computed.
+/// Whether two layers do the same work. Fields that change no kernel do not count:
+/// a tied weight, a norm's scale or bias, a fused loss. Nor do key positions and
+/// heads at their default, or causality where all scores are computed.
 bool same_work(const LayerShape& a, const LayerShape& b);
 
 /// The profile's entry for a layer with this work, batch and type; null if there is none.

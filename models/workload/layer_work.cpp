@@ -258,10 +258,10 @@ class WorkCounter {
     return keys_of(x) * real(x.d / x.heads) * real(x.kv_heads.value_or(x.heads));
   }
 
-  /// RMSNorm in simple operations, each with its own reads and writes of n elements: cast to fp32, square, mean,
-  /// product with its inverse root, cast back, product with the weights. Backward has the products (for either factor),
-  /// the squares (x to the power 1, times 2, times the spread gradient of the mean) and the casts. It then adds both
-  /// gradients of x.
+  /// RMSNorm in simple operations, each with its own reads and writes of n elements. Forward: cast to fp32, square,
+  /// mean, product with its inverse root, cast back, product with the weights. Backward has the products (for either
+  /// factor), the squares (x to the power 1, times 2, times the spread gradient of the mean) and the casts. It then
+  /// adds both gradients of x.
   [[nodiscard]] LayerWork composed_norm(const LayerNorm& x) const {
     const double n = real(x.width) * real(x.rows) * batch_;
     const bool casts = element_ < 4_B;

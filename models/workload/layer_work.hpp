@@ -1,8 +1,8 @@
 // The work of a layer with a given shape: its parameters, its multiply-accumulates, and the work of its kernels.
 //
-// Counts of parameters and multiply-accumulates are exact. The work is that of a good kernel: it reads or writes each
-// tensor once for each kernel, and weights once for each batch. Kernels with more fusion do less; kernels with
-// workspace do more.
+// Parameters and multiply-accumulates are exact. The work is that of a
+// good kernel: each tensor is read or written once per kernel, weights
+// once per batch. More fusion means less work; workspace means more.
 #pragma once
 
 #include <string>

@@ -78,7 +78,7 @@ std::string corrected(const WorkloadTable& table) {
                      measured.profile.name, measured.batch, name_of(measured.dtype));
 }
 
-/// What is known of the roofline's own error.
+/// The note on the roofline's own error.
 std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
   if (known == nullptr) return "whose own error is not known: an error band leaves it out";

@@ -14,8 +14,8 @@ namespace stepcast {
 /// @pre the table passed check_shapes
 std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
-/// The time of a step's forward, backward and update from the profile. `by_roofline` is the share that has no entry and
-/// comes from the roofline.
+/// The time of a step's forward, backward and update from the profile. `by_roofline` is the part of it that has no
+/// entry and comes from the roofline.
 struct TimeByRoofline {
   Seconds all{}, by_roofline{};
 };

@@ -19,8 +19,8 @@ struct Gradient {
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
   std::vector<std::int64_t> dims{};  ///< empty: not known
-  /// Forward time of its layer and the following layers without parameters. If only totals are known, it is in
-  /// proportion to the gap.
+  /// Forward time of its layer and the layers without
+  /// parameters after it. From totals: in proportion to `gap`.
   Seconds forward{};
 
   /// Its dimensions. If they are unknown, one dimension with all its elements.
