@@ -101,8 +101,8 @@ struct CallTimes {
 };
 
 /// Decides "auto": the fastest algorithm for a communicator of p ranks, and its parameters. The closed forms give the
-/// times, or `times` if present. `times` also allows group sizes from the topology, any number of rings up to that of
-/// NICs, and numbers of segments about 2^(1/4) apart.
+/// times, or `times` if present. `times` also allows other group sizes from the topology, fewer rings than NICs, and
+/// numbers of segments about 2^(1/4) apart.
 /// @param n        bytes of one communicator's buffer
 /// @param times    null: use the closed forms
 /// @param library  algorithms that "auto" may choose; all algorithms if it has none for the operation

@@ -1,6 +1,6 @@
-// Two levels: inside groups of g consecutive ranks, then between the G = p/g groups. Between groups, the ranks with the
-// same position form a communicator, and all positions run at the same time. The algorithm between groups has G
-// participants.
+// Two levels: groups of g consecutive ranks, and communicators of the ranks
+// with one position in all G = p/g groups. All positions run at the same
+// time. The algorithm between groups is a separate one with G participants.
 //
 //   all-reduce      ring reduce-scatter inside, an all-reduce of each share between, ring all-gather inside
 //   all-gather      between groups for the data of each position, then ring all-gather inside of the gathered data

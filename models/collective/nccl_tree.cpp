@@ -1,5 +1,5 @@
-// NCCL's tree (Jeaugey, "Massively scale your deep learning training with NCCL 2.4", 2019): a double binary tree of
-// machines, with a chain of workers inside each machine, in one pipeline.
+// The tree of NCCL (Jeaugey, "Massively scale your deep learning training with NCCL 2.4", 2019): a double binary tree
+// of machines. Each machine has a chain of its workers. Both work in one pipeline.
 //
 // Groups of g consecutive ranks are machines; the last group may be smaller. There are c pairs of trees; each tree has
 // 1/2c of the buffer, in s segments. Pair j's chain runs through each machine from worker h + 1 to worker h, its head.
@@ -9,8 +9,8 @@
 //
 // An edge passes a segment up, with addition, at its place. In a chain of g - 1 edges, places start at 0. For a machine
 // at depth d of D, the place is g - 1 + D - d. From the roots' heads, the segment returns along the same edges in
-// reverse: at X - 1 - x for an edge at place x, with X = 2(g - 1 + D). Segment k is k rounds behind the first. So the
-// flows up and down run side by side, unlike in double-binary-tree.
+// reverse order. An edge at place x returns it at X - 1 - x, with X = 2(g - 1 + D). Segment k is k rounds behind the
+// first, so the flows up and down run side by side, unlike in double-binary-tree.
 //
 // The model is simpler than NCCL. All of a machine's messages to its parent and children pass through the chain's head
 // (NCCL may use two workers). Machines are numbered as heaps (NCCL's trees are in order, which is nearer in racks). A
@@ -48,13 +48,13 @@ struct Layout {
   [[nodiscard]] int workers(int machine) const { return std::min(size, p - machine * size); }
   /// The rank that is i places behind the head of pair j.
   [[nodiscard]] int rank(int j, int machine, int i) const { return machine * size + behind(j, i, workers(machine)); }
-  /// The worker, among q, that is i places behind the head. Its own inverse: from a worker, the places behind.
+  /// The worker, among q, that is i places behind the head. Also the inverse: the places of worker i behind the head.
   [[nodiscard]] int behind(int j, int i, int q) const {
     const int head = (q < size ? heads_last : heads)[static_cast<std::size_t>(j)];
     return ((head - i) % q + q) % q;
   }
-  /// The place where the edge above the i-th rank of a chain, or above a machine at depth d, goes up; and where it
-  /// comes down.
+  /// The place where an edge goes up: above the i-th rank of a
+  /// chain, or a machine at depth d; and where it comes down.
   [[nodiscard]] int up_chain(int i) const { return chain - i; }
   [[nodiscard]] int up_tree(int d) const { return chain + depth - d; }
   [[nodiscard]] int down(int up) const { return places - 1 - up; }
@@ -108,8 +108,8 @@ void raise_to(Load& most, const Load& other) {
                std::max(most[r].add, other[r].add)};
 }
 
-/// Counts the edges at one rank or machine. Each edge is busy up, and later down, for as many rounds as there are
-/// segments.
+/// Counts the edges at a rank or machine. An edge is
+/// busy up, and later down, for one round per segment.
 class Edges {
  public:
   explicit Edges(const Layout& at) : at_(at), change_(static_cast<std::size_t>(at.rounds) + 1) {}

@@ -4,8 +4,8 @@
 //
 //   conv2d, conv_transpose2d, linear   its input
 //   lstm               its input and output; for each step four gates and the cell state; factorized: the inner vectors
-//   attention          q, k and v; fused: its output, and in fp32 one number for each row and head; otherwise the
-// embedding its indices, 8 bytes each
+//   attention          q, k and v; fused: its output, and in fp32 one number per row and head; else the scores' softmax
+//   embedding          its indices, 8 bytes each
 //   batch_norm         its input (the channels' statistics are not counted)
 //   layer_norm         its input, and in fp32 mean and deviation of each row; composed: its input in fp32, in another
 //                      type also the normalized input before the weights, and in fp32 one number for each row
