@@ -79,9 +79,9 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
 
 constexpr int kMostSegments = 4096;  // largest number that "auto" tries
 
-/// The s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, half of double-binary-tree's time.
-/// A round's time per byte is b = β + h + γ/2. The continuous optimum is sqrt((D - 1 - [p = 2^D]/2)·n·b/α).
-/// One of its integer neighbours is the best.
+/// The s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, half of double-binary-tree's time; b = β + h + γ/2.
+/// The continuous optimum is sqrt((D - 1 - [p =
+/// 2^D]/2)·n·b/α); one of its integer neighbours is the best.
 int best_segments(Bytes n, int p, const Prices& prices) {
   const PathPrice& far = prices.path[static_cast<int>(Path::far)];
   const double inner_levels = std::max(0.0, in_order_depth(p) - 1 - (lone_child_of_root(p) ? 0.5 : 0.0));

@@ -5,8 +5,8 @@
 //     price(encode_passes(plan), rates);          // on a device
 // eight messages, decoded one by one
 //
-// A new compressor needs: a described struct and the declaration of its plan() in its class's header, plan() in a
-// separate file, its type in Compressor, and its line in compressors().
+// To add a compressor: write a described struct and declare its plan() in its class's header, and write plan() in a
+// separate file. Then add its type to Compressor and its line to compressors().
 #pragma once
 
 #include <span>
@@ -64,8 +64,8 @@ struct CompressorTraits {
 /// @param dtype  of the tensors: fp16 leaves 2-byte elements unchanged
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
 
-/// The work of one hop of a ring's reduce-scatter on a slice, with compression inside the collective (Pipe-SGD): decode
-/// the received slice, add it to the own slice, encode the sum. The message is the payload of make_plan(compressor,
+/// The work of one hop of a ring's reduce-scatter with compression inside the collective (Pipe-SGD). A hop decodes the
+/// received slice, adds it to the own slice and encodes the sum. The message is the payload of make_plan(compressor,
 /// slice). With a scale, it is slightly more than 1/p of the tensor's payload.
 /// @throws std::invalid_argument unless the method is recodable
 std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice);

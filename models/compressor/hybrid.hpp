@@ -50,10 +50,10 @@ struct SketchMl {
   bool operator==(const SketchMl&) const = default;
 };
 
-/// 3LC, Lim et al. 2019: rounds to -1, 0, 1 times a scale, packs five values in a byte (3⁵ = 243), then codes runs of 2
-/// to 14 zero bytes in one byte. A message has 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal. The gain depends on
-/// the data: from 1 (no zeros) to 14 (only zeros). The default is 1, so a message is never shorter than was shown.
-/// Error feedback is part of the method. Not in GRACE.
+/// 3LC, Lim et al. 2019: rounds to -1, 0, 1 times a scale and packs five values in a byte (3⁵ = 243). A run of 2 to 14
+/// zero bytes becomes one byte: 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal. The gain depends on the data: from
+/// 1 (no zeros) to 14 (only zeros). The default is 1, so a message is never shorter than was shown. Error feedback is
+/// part of the method. Not in GRACE.
 struct ThreeLc {
   static constexpr std::string_view kind = "3lc";
   static constexpr std::string_view meaning =

@@ -10,9 +10,9 @@
 
 namespace stepcast {
 
-/// A gradient tensor. Low-rank methods view a tensor with at least two dimensions as a matrix of n = shape[0] rows and
-/// m = (product of the rest) columns, as GRACE, PyTorch's PowerSGD hook and Pufferfish do. So the order of dimensions
-/// matters: PyTorch has convolutions [c_out, c_in, k, k], TensorFlow [k, k, c_in, c_out].
+/// A gradient tensor. Low-rank methods view two or more dimensions as a matrix of n = shape[0] rows and m = (product of
+/// the rest) columns. GRACE, PyTorch's PowerSGD hook and Pufferfish do so, too. The order of dimensions matters:
+/// PyTorch has convolutions [c_out, c_in, k, k], TensorFlow [k, k, c_in, c_out].
 struct Tensor {
   std::vector<std::int64_t> shape;
   Dtype dtype = Dtype::fp32;

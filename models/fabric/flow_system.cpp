@@ -15,8 +15,8 @@ namespace {
 /// The relation between the two ends of an edge in the graph.
 enum class Bond : std::uint32_t { crosses, sends, receives };
 
-/// The system as a labelled graph: first the participants, then the flows, both in order, then the links of their
-/// routes.
+/// The system as a labelled graph: participants, then
+/// flows, each in order, then the links of the routes.
 class Folder {
  public:
   Folder(const FlowSystem& system, const Fabric& fabric) : system_(system), fabric_(fabric) {

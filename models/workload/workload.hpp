@@ -52,8 +52,8 @@ struct Workload {
   [[nodiscard]] Seconds compute() const { return passes() + update; }
 };
 
-/// With shapes, times come from the table's profile. Without
-/// a profile, they are zero and only the gradients are known.
+/// With shapes, times come from the table's profile. Without a profile they are zero; only the gradients are known.
+/// @pre the table passed check_workload (scenario/workload_rules.hpp)
 Workload make_workload(const WorkloadTable& table);
 
 /// Gradients that form one message: the range [first, last) of the workload's gradients.
