@@ -18,15 +18,14 @@ namespace stepcast {
 /// Limit on the routed messages in a collective's distinct rounds. Routing that many takes some ten seconds.
 inline constexpr double kMostRouted = 1 << 26;
 
-/// Whether collectives are priced by the routes of their messages, round by round, instead of collective_prices:
-/// wherever that one is an estimate for the shape of the cluster. A platform file's routes are SimGrid's alone.
+/// Whether prices follow the routes of messages, round by round, instead of collective_prices: wherever that is only an
+/// estimate for the cluster's shape. Only SimGrid knows the routes of a platform file.
 bool routes_are_known(const Cluster& cluster);
 
 /// Prices of collectives with one protocol, among all workers of a cluster or in communicators.
 ///
-/// The closed forms and collective_prices give the price. If routes are known, up to kMostRouted messages are instead
-/// priced round by round with contention on every link (fabric/round_flows.hpp). Copies and additions always come from
-/// the closed form.
+/// The closed forms and collective_prices give the price. With known routes, up to kMostRouted messages are priced
+/// round by round, with contention (fabric/round_flows.hpp). Copies and additions always come from the closed form.
 ///
 /// Routed prices equal the replay's time on ideal transport, for every algorithm and topology. They are exact if the
 /// distinct rounds have at most kAlwaysFollowed messages or closed forms. Otherwise rounds with the widest bounds are

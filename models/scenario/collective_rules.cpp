@@ -96,7 +96,7 @@ class Checker {
 
   void groups() {
     between(std::clamp(group(), 1, workers_));
-    // A topology group with more workers than the communicator gives a single group.
+    // With fewer workers than a topology group, all workers form one group.
     if (!choice_.group_size.value && group() > workers_) return;
     if (group() == 0 && !machines_.levels.empty()) return;
     if (group() == 0)

@@ -99,8 +99,8 @@ class PartFiles {
   /// @throws ScenarioError with the known parts when there is no such file
   [[nodiscard]] std::filesystem::path find(std::string_view part, const std::string& reference, const std::string& file,
                                            const std::string& pointer) const;
-  /// Whether `reference` is a kind of the part, such as "all-reduce", and not a file. It then means that kind's
-  /// defaults.
+  /// Whether `reference` is a kind of the part ("all-reduce")
+  /// and not a file. It then means that kind's defaults.
   [[nodiscard]] bool is_kind(std::string_view part, const std::string& reference, const std::string& file) const;
   /// @throws ScenarioError
   const Json& read(const std::filesystem::path& path);
@@ -116,8 +116,7 @@ class PartFiles {
 
   std::filesystem::path folder_, library_;
   std::map<std::string, Json> files_;
-  mutable std::map<std::string, std::filesystem::path, std::less<>> found_;  ///< cache, since every point of a study
-                                                                             ///< asks for the same files
+  mutable std::map<std::string, std::filesystem::path, std::less<>> found_;  ///< cache: a study repeats the question
 };
 
 /// One `--set /json/pointer=value` (or an entry of a variant's "set"): pointer, value and origin.

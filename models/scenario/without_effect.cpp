@@ -50,8 +50,7 @@ bool compresses(const Scenario& s) { return !std::holds_alternative<NoCompressor
 std::vector<Operation> operations(const Strategy& strategy) {
   if (const auto* benchmark = std::get_if<CollectiveBenchmark>(&strategy)) return {benchmark->operation};
   if (std::holds_alternative<ShardedStrategy>(strategy)) return {Operation::all_gather, Operation::reduce_scatter};
-  return {Operation::all_reduce, Operation::all_gather, Operation::all_to_all};  // the last two carry compressed
-                                                                                 // gradients
+  return {Operation::all_reduce, Operation::all_gather, Operation::all_to_all};  // the last two: compressed gradients
 }
 
 /// Whether `algorithm` is the chosen one, or with "auto" may be.
