@@ -15,7 +15,8 @@ namespace stepcast {
 
 /// Resolves references (text, or objects with "from"). `profile`, also that of `measured`, becomes its file in
 /// profiles/.
-/// `variant` becomes the entry of `variants` with that name ("vanilla" becomes null). Sibling keys of "from" are merged
+/// `variant` becomes the entry of `variants` with that name ("vanilla": null). Sibling keys of "from" are merged into
+/// it.
 /// @param file_of  the file that contains the value at a pointer, for relative paths and faults
 /// @param faults   their pointers start with `root`; their file is empty, except in the profile's own faults
 void resolve_workload(Json& workload, const std::string& root,
