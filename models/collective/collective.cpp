@@ -80,8 +80,7 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
 constexpr int kMostSegments = 4096;  // largest number that "auto" tries
 
 /// The s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, half of double-binary-tree's time; b = β + h + γ/2.
-/// The continuous optimum is sqrt((D - 1 - [p =
-/// 2^D]/2)·n·b/α); one of its integer neighbours is the best.
+/// The continuous optimum is sqrt((D - 1 - [p = 2^D]/2)·n·b/α); one of its integer neighbours is the best.
 int best_segments(Bytes n, int p, const Prices& prices) {
   const PathPrice& far = prices.path[static_cast<int>(Path::far)];
   const double inner_levels = std::max(0.0, in_order_depth(p) - 1 - (lone_child_of_root(p) ? 0.5 : 0.0));
@@ -168,8 +167,7 @@ struct Candidates {
   [[nodiscard]] int tree_group() const {
     return std::min(p, choice.group_size.value.value_or(std::max(1, machines.workers)));
   }
-  /// Inside a machine, all of NCCL's channels have one chain
-  /// (its logs on NVSwitch, from memory): one pair is enough.
+  /// Inside a machine, all of NCCL's channels have one chain (its logs on NVSwitch, from memory): one pair is enough.
   [[nodiscard]] int tree_pairs() const {
     return choice.rings.value.value_or(tree_group() < p ? std::min(machines.nics, tree_group()) : 1);
   }

@@ -49,10 +49,9 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
           }};
 }
 
-/// With σ = n/2s, each direction has D + s - 1 rounds of two segments on the busiest
-/// link (siblings share their parent's). At each depth some rank has two children,
-/// except at the root if p is a power of two. A round with only that root edge (lone)
-/// has one segment: the last up and the first down, and every round for p = 2.
+/// With σ = n/2s, each direction has D + s - 1 rounds of two segments on the busiest link (siblings share their
+/// parent's). At each depth some rank has two children, except at the root if p is a power of two. A round with only
+/// that root edge (lone) has one segment: the last up and the first down, and every round for p = 2.
 ///   2(D+s-1)α + 2(2(D+s-1) - lone)σβ + (2(D+s-1) - lone)σγ
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
   CostTerms terms;

@@ -1,6 +1,5 @@
-// Two levels: groups of g consecutive ranks, and communicators of the ranks
-// with one position in all G = p/g groups. All positions run at the same
-// time. The algorithm between groups is a separate one with G participants.
+// Two levels: groups of g consecutive ranks, and communicators of the ranks with one position in all G = p/g groups.
+// All positions run at the same time. The algorithm between groups is a separate one with G participants.
 //
 //   all-reduce      ring reduce-scatter inside, an all-reduce of each share between, ring all-gather inside
 //   all-gather      between groups for the data of each position, then ring all-gather inside of the gathered data

@@ -1,5 +1,4 @@
-// The in-order binary tree: every subtree is a range
-// of ranks (Sanders, Speck and Träff 2009, section 3).
+// The in-order binary tree: every subtree is a range of ranks (Sanders, Speck and Träff 2009, section 3).
 //
 // With ranks counted from 1, the height of rank i is its number of trailing zero bits. Odd ranks are leaves; even ranks
 // have children. The root of m ranks is rank 2^floor(lg m), so the depth is floor(lg m). If m is even, only the last

@@ -53,8 +53,7 @@ struct Layout {
     const int head = (q < size ? heads_last : heads)[static_cast<std::size_t>(j)];
     return ((head - i) % q + q) % q;
   }
-  /// The place where an edge goes up: above the i-th rank of a
-  /// chain, or a machine at depth d; and where it comes down.
+  /// The place where an edge goes up: above the i-th rank of a chain, or a machine at depth d; and where it comes down.
   [[nodiscard]] int up_chain(int i) const { return chain - i; }
   [[nodiscard]] int up_tree(int d) const { return chain + depth - d; }
   [[nodiscard]] int down(int up) const { return places - 1 - up; }
@@ -108,8 +107,7 @@ void raise_to(Load& most, const Load& other) {
                std::max(most[r].add, other[r].add)};
 }
 
-/// Counts the edges at a rank or machine. An edge is
-/// busy up, and later down, for one round per segment.
+/// Counts the edges at a rank or machine. An edge is busy up, and later down, for one round per segment.
 class Edges {
  public:
   explicit Edges(const Layout& at) : at_(at), change_(static_cast<std::size_t>(at.rounds) + 1) {}

@@ -8,8 +8,7 @@
 namespace stepcast {
 
 CodecPlan plan(const Atomo& x, const Tensor& tensor) {
-  // Payload: Wang et al. 2018, section 3.2, "spectral-ATOMO" (recalled): a value and two vectors per triplet, s
-  // triplets.
+  // Payload: Wang et al. 2018, section 3.2, "spectral-ATOMO" (recalled): s triplets of a value and two vectors.
   if (!tensor.is_matrix()) return uncompressed(tensor);
   const std::int64_t n = tensor.rows(), m = tensor.columns(), s = std::min<std::int64_t>({x.rank, n, m});
   const double a = static_cast<double>(std::max(n, m)), b = static_cast<double>(std::min(n, m));

@@ -1,6 +1,6 @@
-// The work of a compressor on one gradient tensor in one worker: passes over memory that encode it, its messages, and
-// the passes that decode the received messages. A plan depends on the tensor's shape alone. A strategy can place the
-// messages on a cluster, and a device profile can price the passes.
+// The work of a compressor on one gradient tensor in one worker. It has the passes over memory that encode the tensor,
+// the messages, and the passes that decode the received messages. A plan depends on the tensor's shape alone. A
+// strategy can place the messages on a cluster, and a device profile can price the passes.
 //
 //     compensate → stage 1: encode, messages → stage 2: ... → decode → update of the residual
 //

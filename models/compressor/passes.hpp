@@ -51,9 +51,8 @@ Decode decode_sum(Bytes wire, const Tensor& tensor, double per_element, Packing 
 /// directly into the sum. With packing grace it is filled, scattered and added like a dense one.
 Decode sparse_decode(Bytes wire, std::int64_t k, const Tensor& tensor, Packing packing);
 
-/// Error feedback like GRACE's ResidualMemory (grace_dl/torch/memory/residual.py).
-/// First it reads gradient and residual and writes their sum. Later it decodes the
-/// own message, subtracts it from the sum and writes the residual.
+/// Error feedback like GRACE's ResidualMemory (grace_dl/torch/memory/residual.py). First it reads gradient and residual
+/// and writes their sum. Later it decodes the own message, subtracts it from the sum and writes the residual.
 /// @pre plan.decode.first is complete
 void add_error_feedback(CodecPlan& plan, const Tensor& tensor);
 

@@ -121,9 +121,8 @@ struct Qsgd {
   bool operator==(const Qsgd&) const = default;
 };
 
-/// TernGrad, Wen et al. 2017: clips at 2.5 standard deviations, rounds at
-/// random to -1, 0 or 1 times the maximum: 2 bits per element and 4 bytes;
-/// grace d + 4. GRACE: terngrad.py; torch reads two scalars back to the host.
+/// TernGrad, Wen et al. 2017: clips at 2.5 standard deviations, rounds at random to -1, 0 or 1 times the maximum: 2
+/// bits per element and 4 bytes; grace d + 4. GRACE: terngrad.py; torch reads two scalars back to the host.
 struct TernGrad {
   static constexpr std::string_view kind = "terngrad";
   static constexpr std::string_view meaning = "random rounding to -1, 0, 1 times the largest element";
@@ -139,9 +138,8 @@ struct TernGrad {
   bool operator==(const TernGrad&) const = default;
 };
 
-/// Natural compression, Horváth et al. 2019: random rounding to a power
-/// of two. Sign and the 8 exponent bits of fp32: 9 bits per element,
-/// ceil(9d/8) bytes. GRACE's natural.py sends 7 exponent bits: d bytes.
+/// Natural compression, Horváth et al. 2019: random rounding to a power of two. Sign and the 8 exponent bits of fp32: 9
+/// bits per element, ceil(9d/8) bytes. GRACE's natural.py sends 7 exponent bits: d bytes.
 struct Natural {
   static constexpr std::string_view kind = "natural";
   static constexpr std::string_view meaning = "random rounding to powers of two: sign and exponent";

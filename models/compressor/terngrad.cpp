@@ -4,8 +4,8 @@
 namespace stepcast {
 
 CodecPlan plan(const TernGrad& x, const Tensor& tensor) {
-  // Payload: Wen et al. 2017, section 3.1 and equation 1 (recalled): one scale per tensor, three values (lg 3 bits).
-  // The plan sends two bits, as is usual.
+  // Payload: Wen et al. 2017, section 3.1 and equation 1 (recalled): one scale per tensor, three values, lg 3 bits at
+  // best. The plan sends two bits, as is usual.
   const bool grace = x.packing == Packing::grace;
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), grace ? 8 : 2) + 4_B;
   CodecPlan plan;

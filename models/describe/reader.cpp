@@ -48,7 +48,6 @@ std::string unquoted(const Json& json) {
   const auto [number, rest, error] = leading_number(json.get_ref<const std::string&>());
   if (error != std::errc{}) return "";
   // "64" and "64 workers" mean 64. But "2..4", "2,4" or "1,000" mean several numbers or another one.
-  // "2,4" or "1,000" means several numbers or another one.
   if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' &&
       std::isalpha(static_cast<unsigned char>(rest.front())) == 0)
     return "write one number, or a list such as [2, 4]";

@@ -56,8 +56,8 @@ struct CriticalTask {
   PricedCost communication{};  ///< parts of a communication task's time; zero for other tasks
 };
 
-/// The cause of the step time: a cycle of tasks whose times add up to `steps` steps. No other cycle gives a longer step.
-/// A change must shorten one of these tasks to shorten the step.
+/// The cause of the step time: a cycle of tasks whose times add up to `steps` steps. No cycle gives a longer step. Only
+/// a change that shortens one of these tasks can shorten the step.
 struct CriticalTasks {
   std::vector<CriticalTask> tasks;  ///< in order, without tasks that take no time
   double steps = 1;                 ///< number of training steps in one round of the cycle

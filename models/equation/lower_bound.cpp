@@ -49,7 +49,7 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
 }
 
-/// The load of the busiest participant: bytes on its link, bytes that its host copies, and bytes that it adds.
+/// The load of the busiest participant: bytes on its link, bytes copied by its host, and bytes added.
 /// latency_bound covers messages that follow each other.
 struct Load {
   int p;

@@ -15,8 +15,7 @@ namespace {
 /// The relation between the two ends of an edge in the graph.
 enum class Bond : std::uint32_t { crosses, sends, receives };
 
-/// The system as a labelled graph: participants, then
-/// flows, each in order, then the links of the routes.
+/// The system as a labelled graph: participants, then flows, each in order, then the links of the routes.
 class Folder {
  public:
   Folder(const FlowSystem& system, const Fabric& fabric) : system_(system), fabric_(fabric) {

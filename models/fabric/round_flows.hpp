@@ -21,9 +21,8 @@ namespace stepcast {
 ///
 /// α is the longest latency. `most` holds since a max-min fair flow is never slower than the fair share of its fullest
 /// link. Both bounds are equal, a closed form, if all messages have one size and those on the most loaded link have the
-/// longest latency. Other rounds are followed: events of the quotient (flow_system.hpp) are simulated from one start or
-/// end of a flow to the next. The quotient has one flow for all equal ones. This is not a closed form, but just as
-/// exact.
+/// longest latency. Other rounds are followed from one start or end of a flow to the next, on the quotient
+/// (flow_system.hpp): one flow stands for all equal ones. This is not a closed form, but just as exact.
 class RoundFlows {
  public:
   /// Limit on the flows of a followed quotient. The time to follow it grows with their square.

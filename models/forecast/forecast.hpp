@@ -55,8 +55,7 @@ struct Distribution {
 };
 
 struct StepForecast {
-  /// Time from the start until every task of step 0 is done. Local SGD: mean of the steps before the end of the first
-  /// exchange.
+  /// Time until every task of step 0 is done. Local SGD: mean of the steps before the end of the first exchange.
   Seconds first_step{};
   Seconds step{};       ///< steady-state time per step
   Breakdown breakdown;  ///< mean over workers, for one steady-state step

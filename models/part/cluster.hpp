@@ -49,8 +49,7 @@ struct Star {
   bool operator==(const Star&) const = default;
 };
 
-/// Racks of machines under a leaf switch. Its uplink carries
-/// its machines' NIC bandwidth divided by `oversubscription`.
+/// Racks of machines under a leaf switch. Its uplink carries its machines' NIC bandwidth divided by `oversubscription`.
 struct NodeRacks {
   int nodes_per_rack = 16;
   double oversubscription = 1.0;

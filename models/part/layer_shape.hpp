@@ -104,8 +104,7 @@ struct Choices<LstmTensors> {
   };
 };
 
-/// One LSTM layer over a sequence, in one direction. A rank
-/// makes each of the 8 gate matrices a product of two.
+/// One LSTM layer over a sequence, in one direction. A rank makes each of the 8 gate matrices a product of two.
 struct Lstm {
   static constexpr std::string_view kind = "lstm";
   static constexpr std::string_view meaning = "one LSTM layer over a sequence";
@@ -290,8 +289,7 @@ struct Multiply {
   bool operator==(const Multiply&) const = default;
 };
 
-/// Rotary position embedding (RoPE: Su et al. 2021,
-/// arXiv:2104.09864). It rotates queries and keys, not values.
+/// Rotary position embedding (RoPE: Su et al. 2021, arXiv:2104.09864). It rotates queries and keys, not values.
 struct Rotary {
   static constexpr std::string_view kind = "rotary";
   static constexpr std::string_view meaning = "queries and keys turned by their positions";

@@ -25,7 +25,7 @@ bool routes_are_known(const Cluster& cluster);
 /// Prices of collectives with one protocol, among all workers of a cluster or in communicators.
 ///
 /// The closed forms and collective_prices give the price. With known routes, up to kMostRouted messages are priced
-/// round by round, with contention (fabric/round_flows.hpp). Copies and additions always come from the closed form.
+/// round by round, with contention (fabric/round_flows.hpp). Copies and additions use the closed form.
 ///
 /// Routed prices equal the replay's time on ideal transport, for every algorithm and topology. They are exact if the
 /// distinct rounds have at most kAlwaysFollowed messages or closed forms. Otherwise rounds with the widest bounds are

@@ -23,7 +23,7 @@ namespace stepcast {
 /// the busiest link's load and the longest latency. If only messages with the longest latency cross that link, no
 /// sharing is faster, and fair sharing takes exactly as long.
 ///
-/// If the terms do not give the time under fair sharing and shards are equal, all messages follow their routes
+/// The terms may not give the time under fair sharing. For equal shards, all messages then follow their routes
 /// together, like those of a round (fabric/round_flows.hpp). This applies to unequal links, fat trees, tori and
 /// dragonflies. It also applies to nodes and racks without shard_terms_are_exact.
 ///

@@ -99,8 +99,7 @@ class PartFiles {
   /// @throws ScenarioError with the known parts when there is no such file
   [[nodiscard]] std::filesystem::path find(std::string_view part, const std::string& reference, const std::string& file,
                                            const std::string& pointer) const;
-  /// Whether `reference` is a kind of the part ("all-reduce")
-  /// and not a file. It then means that kind's defaults.
+  /// Whether `reference` is a kind of the part ("all-reduce") and not a file. It then means that kind's defaults.
   [[nodiscard]] bool is_kind(std::string_view part, const std::string& reference, const std::string& file) const;
   /// @throws ScenarioError
   const Json& read(const std::filesystem::path& path);

@@ -15,8 +15,7 @@ namespace stepcast {
 
 struct SometimesField {
   std::string_view pointer;
-  /// The reason for no effect, to follow "has no effect: ".
-  /// "" if it has one, or if the scenario lacks the field.
+  /// The reason for no effect, to follow "has no effect: ". "" if it has one, or if the scenario lacks the field.
   std::string (*why)(const Scenario&);
   /// Reported for an axis only: every document must give the field, or gives it for use with another evaluator.
   bool only_as_axis = false;

@@ -1,5 +1,4 @@
-// Resolves the references inside a workload: its device
-// profile and its variant. Also reads single profiles.
+// Resolves the references inside a workload: its device profile and its variant. Also reads single profiles.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +13,8 @@
 namespace stepcast {
 
 /// Resolves references (text, or objects with "from"). `profile`, also that of `measured`, becomes its file in
-/// profiles/.
-/// `variant` becomes the entry of `variants` with that name ("vanilla": null). Sibling keys of "from" are merged into
-/// it.
+/// profiles/. `variant` becomes the entry of `variants` with that name ("vanilla": null). Sibling keys of "from" are
+/// merged into the result.
 /// @param file_of  the file that contains the value at a pointer, for relative paths and faults
 /// @param faults   their pointers start with `root`; their file is empty, except in the profile's own faults
 void resolve_workload(Json& workload, const std::string& root,

@@ -65,8 +65,7 @@ struct BackwardPass {
 BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
                           const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode);
 
-/// Adds the decoding of each bucket (decode[i], no task if zero) after its exchange. Returns the tasks before an
-/// update.
+/// Adds the decoding of each bucket (decode[i], no task if zero) after its exchange. Returns an update's inputs.
 std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,
                                const std::vector<TaskId>& exchanged);
 

@@ -27,15 +27,9 @@ struct CodedExchange {
 /// The exchange of a bucket by collectives among all workers:
 ///   all-reduce     encode | all-reduce of each message | (encode | all-reduce) | decode once
 ///   all-gather     encode | (all-gather of sizes) all-gather of p messages | decode p messages
-///   all-to-all     encode
-/// all-to-all of the message
-/// decode p parts of d/p, encode their sum with its own error
-///                  feedback
-/// all-gather of the p sums
-/// decode once
-///   in-collective  encode d/p
-/// ring all-reduce; its p-1 reducing rounds each decode, add and encode d/p
-/// decode once
+///   all-to-all     encode | all-to-all of the message | decode p parts of d/p, encode their sum, with error feedback of
+///                  its own | all-gather of the p sums | decode once
+///   in-collective  encode d/p | ring all-reduce; its p-1 reducing rounds each decode, add and encode d/p | decode once
 /// A single worker also encodes and decodes, like training code, but sends nothing. The first encode and the decode
 /// include error feedback. Codec work inside the rounds of in-collective takes no GPU time from back-propagation: its
 /// slices are small.

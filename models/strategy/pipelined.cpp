@@ -27,8 +27,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
       coded_exchanges(graph, input, segments, cut, strategy.collective, strategy.carrier);
 
   // Decoded gradients are applied immediately, so decoding belongs to the step that updates.
-  std::vector<TaskId> users(segments.size(), kNoTask);  // for each segment, the task that uses its sum: its decoding,
-                                                        // or the update
+  std::vector<TaskId> users(segments.size(), kNoTask);  // by segment, the user of its sum: decoding, or the update
   for (std::size_t i = 0; i < segments.size(); ++i)
     if (coded[i].decode > Seconds{})
       users[i] =

@@ -38,8 +38,7 @@ Arrangement arrange(const Study& study, const std::vector<StudyPoint>& points,
 
 /// The first alternative with all these coordinates.
 /// @param choices  "AXIS=VALUE", an axis by name
-/// @throws std::invalid_argument for another form, an unknown
-/// axis or value, or if no alternative has all of them
+/// @throws std::invalid_argument for another form, an unknown axis or value, or if no alternative has all of them
 std::size_t find_alternative(const Arrangement& arrangement, const std::vector<std::string>& choices);
 
 /// "AllReduce, compressor fp16": a variant's name, then the other coordinates with their axes.

@@ -75,10 +75,11 @@ struct Corrections {
 /// @pre the table passed check_shapes
 Corrections corrections_of(const WorkloadTable& table);
 
-/// Converts the table to the form with times: gradients from the shapes, times for `batch` samples from the profile,
-/// update time from the optimizer and the profile. Measured times correct each of them. A variant is applied first. The
-/// first layer has no data gradient, since no layer before it learns. For recomputed blocks, the last layer's backward
-/// includes the block's forward time, since that runs first. A table with times is returned unchanged.
+/// Converts the table to the form with times. Gradients come from the shapes, times for `batch` samples from the
+/// profile, the update time from the optimizer and the profile. Measured times correct each of them. A variant is
+/// applied first. The first layer has no data gradient, since no layer before it learns. For recomputed blocks, the
+/// last layer's backward includes the block's forward time, since that runs first. A table with times is returned
+/// unchanged.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 

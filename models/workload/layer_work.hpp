@@ -1,8 +1,7 @@
 // The work of a layer with a given shape: its parameters, its multiply-accumulates, and the work of its kernels.
 //
-// Parameters and multiply-accumulates are exact. The work is that of a
-// good kernel: each tensor is read or written once per kernel, weights
-// once per batch. More fusion means less work; workspace means more.
+// Parameters and multiply-accumulates are exact. The work is that of a good kernel: each tensor is read or written once
+// per kernel, weights once per batch. More fusion means less work; workspace means more.
 #pragma once
 
 #include <string>

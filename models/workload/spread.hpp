@@ -23,8 +23,7 @@
 
 namespace stepcast {
 
-/// The roofline's deviation from the profile's measured
-/// layers, for each of their types; empty without such layers.
+/// The roofline's deviation from the profile's measured layers, for each of their types; empty without such layers.
 /// @throws ModelError when the profile lacks a peak for one of these types
 std::vector<RooflineSpread> judge_roofline(const DeviceProfile& profile);
 

@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// Layers with a part that has no entry in the profile and whose work is outside
-/// the roofline's fit. "update" is last, if this holds for the update or if its
+/// Layers with a part that has no entry in the profile and work outside the
+/// roofline's fit. "update" is last, if this holds for the update or if its
 /// tensors are outside its entry's fit. In the table's order, each layer once.
 /// @pre the table passed check_shapes
 std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);

@@ -67,9 +67,8 @@ class Transfer {
     return to->rate / from->rate;
   }
 
-  /// The spread around the new time `is` for every possible bound of the old
-  /// time `was`. All of `was`, or all but its fixed part (at most `fixed`),
-  /// scales with bandwidth or peak; the fixed part scales with the clock.
+  /// The spread around the new time `is` for every possible bound of the old time `was`. All of `was`, or all but its
+  /// fixed part (at most `fixed`), scales with bandwidth or peak; the fixed part scales with the clock.
   [[nodiscard]] double reach(Seconds was, Seconds is, Seconds fixed, std::optional<double> peak) const {
     fixed = std::min(fixed, was);
     double most = 0;

@@ -5,8 +5,7 @@
 //
 //     peak' = peak · peak_to/peak_from,   bandwidth' = bandwidth · bandwidth_to/bandwidth_from,   launch' = launch · clock_from/clock_to
 //
-// A layer's measured time scales with its roofline on the
-// two devices, t' = t · roofline'(work)/roofline(work).
+// A layer's measured time scales with its roofline on the two devices, t' = t · roofline'(work)/roofline(work).
 //
 // The bound of a kernel is modelled, not known. So the band of every layer and kernel is widened.
 // It covers times that scale with the bandwidth alone or with the peak alone, and a layer's
@@ -27,9 +26,8 @@ class TransferError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The profile of device `to`, called `name`. All entries but assumed ones
-/// become transferred. Types without a peak in a datasheet are left out
-/// with their layers. Without both clocks, a kernel's fixed time stays.
+/// The profile of device `to`, called `name`. All entries but assumed ones become transferred. Types without a peak in
+/// a datasheet are left out with their layers. Without both clocks, a kernel's fixed time stays.
 /// @throws TransferError when `measured` has no measured entry, or none of its types is in both datasheets
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
                        const std::string& name);

@@ -1,5 +1,5 @@
-// A workload as strategies see it: the times of a step's computation, and the gradients with the times at which they
-// become ready. make_workload builds it from a scenario's layer table (part/workload_table.hpp).
+// A workload as strategies see it: the times of a step's computation, and the gradients with their ready times.
+// make_workload builds it from a scenario's layer table (part/workload_table.hpp).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@ struct Gradient {
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
   std::vector<std::int64_t> dims{};  ///< empty: not known
-  /// Forward time of its layer and the layers without
-  /// parameters after it. From totals: in proportion to `gap`.
+  /// Forward time of its layer and the layers without parameters after it. From totals: in proportion to `gap`.
   Seconds forward{};
 
   /// Its dimensions. If they are unknown, one dimension with all its elements.
@@ -52,7 +51,7 @@ struct Workload {
   [[nodiscard]] Seconds compute() const { return passes() + update; }
 };
 
-/// With shapes, times come from the table's profile. Without a profile they are zero; only the gradients are known.
+/// With shapes, times come from the table's profile. Without a profile, they are zero and only gradients are known.
 /// @pre the table passed check_workload (scenario/workload_rules.hpp)
 Workload make_workload(const WorkloadTable& table);
 
@@ -65,7 +64,7 @@ struct Bucket {
 
 /// Divides the gradients by the exchange's grouping. Buckets fill in ready order. A bucket closes with the tensor that
 /// reaches its cap; the first one has a smaller cap of its own (PyTorch DDP's rule, Li et al., VLDB 2020, section 4.2).
-/// A block's bucket holds consecutive tensors of one block (blocks.hpp); tensors without a block also group together. A
+/// Per block, a bucket holds consecutive tensors of one block (blocks.hpp), or consecutive ones without a block. A
 /// whole model is one bucket, complete at the end of backward.
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 

@@ -11,8 +11,8 @@
 
 namespace stepcast {
 
-/// SimGrid counts whole bytes; a chunk n/p seldom is one. Sizes and bandwidths are both multiplied by this, so
-/// that rounding a payload to an integer errs by less than a millionth of a byte. A message may have 2^43 bytes.
+/// SimGrid counts whole bytes, but a chunk n/p is rarely whole. This factor multiplies sizes and bandwidths, so
+/// rounding a payload errs by less than a millionth of a byte. A message may have 2^43 bytes.
 inline constexpr double kUnitsPerByte = 1048576.0;
 inline constexpr double kMostMessageBytes = 8796093022208.0;
 

@@ -9,8 +9,7 @@
 
 namespace stepcast {
 
-/// Loads the file. Returns its hosts in the workers' order: shorter names first, then by letter (host-2 before
-/// host-10).
+/// Loads the file. Its hosts are in the workers' order: shorter names first, then by letter (host-2, host-10).
 /// @throws SimGrid's exceptions. SimGrid may also end the process, so inspect_platform() first tries in another one.
 std::vector<simgrid::s4u::Host*> load_hosts(simgrid::s4u::Engine& engine, const std::string& file);
 
@@ -19,8 +18,9 @@ struct PlatformFault {
   std::string found, allowed;
 };
 
-/// Finds actors, which stepcast does not run, and profiles that change hosts or links with time. Profile bandwidths are not scaled like those of links (kUnitsPerByte), and steps would differ from each other.
-/// Reports nothing for a file that is not XML: SimGrid's own message gives the line.
+/// Finds actors, which stepcast does not run, and profiles that change hosts or links with time. Profile bandwidths are
+/// not scaled like those of links (kUnitsPerByte), and steps would differ from each other. Reports nothing for a file
+/// that is not XML: SimGrid's own message gives the line.
 std::optional<PlatformFault> find_changing_parts(const std::string& file);
 
 /// Finds Wi-Fi links, links with numbers outside a scenario's limits, and hosts without a speed.
