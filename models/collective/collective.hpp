@@ -67,7 +67,7 @@ CollectiveChoice fitted(CollectiveChoice choice, Operation operation);
 struct CollectiveCall {
   const CollectiveAlgorithm* algorithm = nullptr;
   CollectiveParameters parameters;
-  Bytes bytes{};     ///< of one communicator's buffer
+  Bytes bytes{};     ///< buffer of one communicator
   Seconds recode{};  ///< above 0: codec time of each reducing round of an in-collective compressor; it replaces γ
   Communicators among{};
   Placement placement = Placement::machines;

@@ -3,7 +3,7 @@
 //     const CodecPlan plan = make_plan(TopK{.ratio = 0.01}, Tensor{{2048, 1001}});
 //     payload(plan);                              // 8·20,500 B: k = floor(0.01 · 2,050,048)
 //     price(encode_passes(plan), rates);          // on a device
-// eight messages, decoded one by one
+//     price(decode_passes(plan, 8), rates);       // eight messages, decoded one by one
 //
 // To add a compressor: write a described struct and declare its plan() in its class's header, and write plan() in a
 // separate file. Then add its type to Compressor and its line to compressors().
@@ -59,7 +59,7 @@ struct CompressorTraits {
   bool summable = false;              ///< a sum of its messages is again a message
   bool recodable = false;             ///< a sum can be encoded again at the same size
   bool one_gathered_message = false;  ///< sends one message of known size that every worker needs
-  std::size_t stages = 1;             ///< of messages
+  std::size_t stages = 1;             ///< stages of messages
 };
 /// @param dtype  of the tensors: fp16 leaves 2-byte elements unchanged
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);

@@ -87,7 +87,7 @@ class FatTreeRoutes {
   std::size_t levels_;
   std::vector<int> first_cable_;  ///< by level of its lower end
   int cables_ = 0;
-  mutable std::vector<int> here_, target_;  ///< of the current route; kept because a caller asks for millions of routes
+  mutable std::vector<int> here_, target_;  ///< kept between calls: a caller asks for millions of routes
 };
 
 /// SimGrid's torus (TorusZone.cpp): a cable connects each host to the next one along every dimension. A route takes the

@@ -35,8 +35,8 @@ struct Nics {
     return rule == NicOfGpu::in_turn ? std::min(count, present) : of(present - 1) + 1;
   }
 
-  /// The j-th of the first `present` GPUs, in an order that takes their NICs in turn. No NIC gets two GPUs more than
-  /// another that still has GPUs left:
+  /// The j-th of the first `present` GPUs, in an order that takes their NICs in turn. A NIC gets at most one GPU more
+  /// than any NIC that still has GPUs left. The order is
   ///
   ///     in-turn     GPU j
   ///     neighbours  the last GPU of each NIC, then the second to last of each, and so on

@@ -121,7 +121,7 @@ class Checker {
 
   const CollectiveChoice& choice_;
   Operation operation_;
-  int workers_;        ///< of one communicator
+  int workers_;        ///< in one communicator
   Machines machines_;  ///< as the communicator's members see them
   bool is_grouped_;
   const std::string& pointer_;

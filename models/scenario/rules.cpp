@@ -264,7 +264,7 @@ class Checker {
     target(*s_.run->target);
   }
 
-  /// Names of the network variants that a phase may train. Empty without a workload of the scenario.
+  /// Names of the network variants that a phase may train. Empty if a phase may bring a network of its own.
   [[nodiscard]] std::vector<std::string> network_variants() const {
     if (!s_.workload) return {};
     std::vector<std::string> names{"vanilla"};

@@ -1,8 +1,8 @@
 // Fields that only sometimes have an effect: the list of them, and the reason why one has none in a scenario.
 //
 // A field is in the list if another choice in the scenario (a kind, a grouping, a flag) can make every value of it
-// useless. A number may also remove its effect (one worker, no latency). That is a valid answer, so such fields are not
-// in the list.
+// useless. A field that loses its effect by a number (one worker, no latency) is not in the list: having no effect is
+// then a valid answer.
 #pragma once
 
 #include <span>

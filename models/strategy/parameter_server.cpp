@@ -305,7 +305,7 @@ class Builder {
   /// The exchange of an asynchronous worker with one shard.
   struct Line {
     StreamId push, serve, pull;
-    TaskId copied_in = kNoTask;  ///< of the latest bucket
+    TaskId copied_in = kNoTask;  ///< for the latest bucket
   };
   struct Transfers {
     std::vector<TaskId> pushed, pulled;

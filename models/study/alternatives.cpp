@@ -52,7 +52,7 @@ Arrangement arrange(const Study& study, const std::vector<StudyPoint>& points,
         std::find(alternative_axes.begin(), alternative_axes.end(), axis) != alternative_axes.end();
     (alternative ? a.alternative_axes : a.situation_axes).push_back(axis);
   }
-  std::vector<std::vector<Coordinate>> own;  // of each point, on the axes of situations
+  std::vector<std::vector<Coordinate>> own;  // each point's coordinates on the axes of situations
   for (const StudyPoint& point : points) {
     own.push_back(on_axes(point.coordinates, a.situation_axes));
     index_in(a.situations, own.back());

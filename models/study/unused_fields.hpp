@@ -51,7 +51,7 @@ class UnusedFields {
 
   std::string file_;
   std::vector<Coordinate> coordinates_;
-  std::vector<Sighting> seen_;  ///< of the current point
+  std::vector<Sighting> seen_;  ///< the current point's
   std::map<Written, Found> found_;
 };
 

@@ -46,7 +46,7 @@ void check_variants(const std::vector<Variant>& variants, std::vector<Fault>& fa
 LostOverride find_lost(const Override& change, const std::vector<Variant>& variants) {
   std::size_t setting = 0;
   std::vector<std::string> names;
-  std::string place, target;  // of the first one with another value
+  std::string place, target;  // those of the first one with another value
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const Undone found = undone(change, variants[i].set);
     if (found.by.empty()) continue;

@@ -22,8 +22,8 @@ Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dty
 /// Whether the layer is attention with scores that stay on the chip.
 bool is_fused_attention(const LayerShape& shape);
 
-/// e_c of a layer: the profile's attention_efficiency, if present, for fused attention; compute_efficiency otherwise.
-/// others.
+/// e_c of a layer: for fused attention the profile's
+/// attention_efficiency, if it has one; otherwise compute_efficiency.
 double efficiency_of(const DeviceProfile& profile, const LayerShape& shape);
 
 /// Whether the roofline's fit includes this work, divided into work.kernels equal kernels. A profile without ranges
@@ -75,11 +75,10 @@ struct Corrections {
 /// @pre the table passed check_shapes
 Corrections corrections_of(const WorkloadTable& table);
 
-/// Converts the table to the form with times. Gradients come from the shapes, times for `batch` samples from the
-/// profile, the update time from the optimizer and the profile. Measured times correct each of them. A variant is
-/// applied first. The first layer has no data gradient, since no layer before it learns. For recomputed blocks, the
-/// last layer's backward includes the block's forward time, since that runs first. A table with times is returned
-/// unchanged.
+/// Adds times to the table: gradients from the shapes, times for `batch` samples from the profile, and the update time.
+/// Measured times correct each of them. A variant is applied first. The first layer has no data gradient, since no
+/// layer before it learns. For recomputed blocks, the last layer's backward includes the block's forward time, since
+/// that runs first. A table with times is returned unchanged.
 /// @pre the table passed check_shapes
 WorkloadTable time_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
