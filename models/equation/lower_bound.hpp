@@ -43,8 +43,8 @@ struct Bound {
 /// α and β are the best in the cluster (best_link.hpp). But latency is at least that of the path to the farthest worker
 /// or shard, if data must go there. The path is known on a star, nodes and racks (latency_bound.hpp).
 ///
-/// The β part of the bandwidth is at least the time of ways out of machines and racks, and of hosts' own links on a
-/// star and in racks (ways_bound.hpp), except for asynchronous servers:
+/// The ways out of machines and racks, and hosts' own links on a star and in racks, bound β's part of the bandwidth
+/// (ways_bound.hpp). This excludes asynchronous servers:
 ///
 ///     all-reduce              2(G-1)·n over the ways of all G machines or racks together, n over the narrowest one's;
 ///                             communicators that share ways: the sum over all of them

@@ -28,8 +28,8 @@ struct FlowSystem {
     int from = 0, to = 0;                             ///< hosts
     std::array<double, 2> colour{};                   ///< other properties that distinguish flows
     std::optional<std::size_t> sender{}, receiver{};  ///< participants
-    int size = 1;               ///< number of equal flows, from or to exchangeable hosts
-    bool from_changes = false;  ///< whether the sending ends are the exchangeable ones
+    int size = 1;                                     ///< number of equal flows, from or to exchangeable hosts
+    bool from_changes = false;                        ///< whether the sending ends are the exchangeable ones
   };
   std::vector<Participant> participants;
   std::vector<Flow> flows;

@@ -23,7 +23,7 @@ namespace stepcast {
 struct ScenarioReading {
   Scenario scenario;
   ImpossiblePoints on_impossible = ImpossiblePoints::refuse;
-  std::vector<Fault> faults;  ///< errors independent of other parts: types, names, ranges, the workload's own rules
+  std::vector<Fault> faults;      ///< errors independent of other parts: types, names, ranges, the workload's own rules
   std::vector<Fault> impossible;  ///< parts that do not fit together (rules.hpp); checked only without faults
 };
 

@@ -119,8 +119,8 @@ struct StepGraph {
   std::optional<int> staleness;    ///< stale-synchronous: steps by which the fastest worker may lead
   int local_steps = 1;             ///< training steps in one pass of the template (local SGD)
   int micro_batches = 0;           ///< micro-batches with forward and backward pass in the template so far
-  Bytes payload{};      ///< compressed bytes of one worker's messages for all reductions in a period
-  std::string assumed;  ///< the assumption about data-dependent payload; empty: exact
+  Bytes payload{};                 ///< compressed bytes of one worker's messages for all reductions in a period
+  std::string assumed;             ///< the assumption about data-dependent payload; empty: exact
 
   /// The number of jitter draws of each worker in one pass of the template.
   [[nodiscard]] int draws() const { return std::max(1, micro_batches); }
