@@ -75,8 +75,8 @@ class Folder {
     return fabric_.latency(std::span(hops_).subspan(first_hop(f), last_hop_[f] - first_hop(f)));
   }
 
-  /// The number of things that a hop's link represents: the number of exchangeable ends if it is their own cable, else
-  /// 1.
+  /// The number of things that a hop's link represents. If the link is the own cable of exchangeable ends, it is their
+  /// number; otherwise it is 1.
   [[nodiscard]] int link_size(std::size_t f, std::size_t hop) const {
     const FlowSystem::Flow& flow = system_.flows[f];
     return hop == (flow.from_changes ? first_hop(f) : last_hop_[f] - 1) ? flow.size : 1;

@@ -46,7 +46,7 @@ class RoundFlows {
 
   /// The time of the round with blocks of that size. If it is not exact, it is the middle of both bounds.
   [[nodiscard]] Duration duration(Bytes block) const;
-  /// Whether the time under fair sharing is exact.
+  /// Whether duration() is the exact time under fair sharing.
   [[nodiscard]] bool is_exact() const { return is_closed_ || is_followed_; }
   /// Whether both bounds are the same.
   [[nodiscard]] bool is_closed() const { return is_closed_; }

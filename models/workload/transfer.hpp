@@ -26,8 +26,8 @@ class TransferError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The profile of device `to`, called `name`. All entries but assumed ones become transferred. Types without a peak in
-/// a datasheet are left out with their layers. Without both clocks, a kernel's fixed time stays.
+/// The profile of device `to`, called `name`. All entries but assumed ones are marked as transferred. Types without a
+/// peak in a datasheet are left out with their layers. Without both clocks, a kernel's fixed time stays.
 /// @throws TransferError when `measured` has no measured entry, or none of its types is in both datasheets
 DeviceProfile transfer(const DeviceProfile& measured, const DeviceProfile& from, const DeviceProfile& to,
                        const std::string& name);
