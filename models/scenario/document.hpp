@@ -57,7 +57,7 @@ struct Document {
   struct Spread {
     std::string file, place;
     std::string list;     ///< the pointer of the list
-    std::string value{};  ///< the pointer of the point's value, once it is chosen
+    std::string value{};  ///< label of the point's value, once it is chosen
   };
   std::vector<Spread> spread{};
   /// Pointers of values left empty by a reported fault. Missing values at or below them are not reported again.

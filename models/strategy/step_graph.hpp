@@ -100,8 +100,8 @@ struct Task {
   int micro_batches = 1;  ///< its number of micro-batches, up to that one
 };
 
-/// `after` in step t waits for `before` in step t - lag, if that step exists. With `until`, this holds only for t <
-/// until, and the lag is at least 1.
+/// `after` in step t waits for `before` in step t - lag, if that step exists.
+/// With `until`, this holds only for t < until, and the lag is at least 1.
 struct Dependency {
   TaskId before = 0;
   TaskId after = 0;

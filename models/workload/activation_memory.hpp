@@ -7,8 +7,8 @@
 //   attention          q, k and v; fused: its output, and in fp32 one number per row and head; else the scores' softmax
 //   embedding          its indices, 8 bytes each
 //   batch_norm         its input (the channels' statistics are not counted)
-//   layer_norm         its input, and in fp32 mean and deviation of each row; composed: its input in fp32, in another
-//                      type also the normalized input before the weights, and in fp32 one number for each row
+//   layer_norm         its input, and in fp32 mean and deviation of each row; composed: its input in fp32 (a copy in
+//                      other types), the normalized input before the weights, and in fp32 one number for each row
 //   activation         relu, tanh, sigmoid: its output; gelu, silu: its input; dropout: a mask of one byte per element
 //   pool               its input; for a maximum also its position, 8 bytes
 //   multiply           both inputs
