@@ -62,7 +62,7 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   return text;
 }
 
-/// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as measured at batch 32 in fp32"
+/// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as given for batch 32 in fp32"
 std::string corrected(const WorkloadTable& table) {
   const MeasuredTimes& measured = *table.measured;
   const Corrections factors = corrections_of(table);
