@@ -7,7 +7,7 @@
 namespace stepcast {
 
 /// The time of these ways for a step's traffic under any
-/// schedule: that of the busiest way, and of all ways together.
+/// schedule: the larger time of the busiest way and of all ways together.
 Seconds ways_bound(const Traffic& traffic, const Cluster& cluster);
 
 }  // namespace stepcast
