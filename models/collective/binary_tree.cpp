@@ -1,4 +1,4 @@
-// Reduce up one binary tree and broadcast down it, a level a round; the two children of a node share its link.
+// Reduce up one binary tree and broadcast down it, one level per round. The two children of a node share its link.
 #include "models/collective/collective.hpp"
 #include "models/collective/heap_tree.hpp"
 
@@ -20,8 +20,8 @@ Schedule all_reduce(int p, const CollectiveParameters&) {
           }};
 }
 
-/// Each of the D = floor(lg p) levels, up and down, carries two messages over a parent's link, except that a
-/// deepest level with one lone node carries one: 2(Dα + (2D - lone)nβ) + (2D - lone)nγ.
+/// Each of the D = floor(lg p) levels, up and down, carries two messages over a parent's link. A deepest level with a
+/// single node (lone) carries one: 2(Dα + (2D - lone)nβ) + (2D - lone)nγ.
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
   const int depth = heap_depth(p);
   const int loads = 2 * depth - (lone_deepest(p) ? 1 : 0);

@@ -1,5 +1,5 @@
-// Binomial trees: in round k of a broadcast the 2^k ranks that have the data each send it to the rank 2^k
-// further on; a reduction is the same backwards.
+// Binomial trees. In round k of a broadcast, each of the 2^k ranks that have the data sends it to the rank 2^k further
+// on. A reduction runs the same rounds backwards.
 #include "models/collective/collective.hpp"
 
 namespace stepcast::binomial_tree {

@@ -1,5 +1,5 @@
-// Bruck's all-gather (Bruck et al. 1997): ceil(lg p) rounds for any p. Before round k rank i holds blocks
-// i .. i + 2^k - 1 (mod p) and sends the first min(2^k, p - 2^k) of them to rank i - 2^k.
+// Bruck's all-gather (Bruck et al. 1997): ceil(lg p) rounds for any p. Before round k, rank i holds blocks
+// i .. i + 2^k - 1 (mod p). It sends the first min(2^k, p - 2^k) of them to rank i - 2^k.
 #include <algorithm>
 
 #include "models/collective/collective.hpp"

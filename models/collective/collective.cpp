@@ -77,10 +77,10 @@ constexpr CollectiveAlgorithm kAlgorithms[] = {
      pairwise::all_to_all_cost},
 };
 
-constexpr int kMostSegments = 4096;  // of what auto tries
+constexpr int kMostSegments = 4096;  // largest number that "auto" tries
 
-/// s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, half of double-binary-tree's time, b the seconds per byte of a round (β + h + γ/2):
-/// the continuous optimum is sqrt((D - 1 - [p = 2^D]/2)·n·b/α); one of its integer neighbours is the best.
+/// The s that minimises (D + s - 1)(α + n/s·b) - [p = 2^D]·n/s·b/2, half of double-binary-tree's time; b = β + h + γ/2.
+/// The continuous optimum is sqrt((D - 1 - [p = 2^D]/2)·n·b/α); one of its integer neighbours is the best.
 int best_segments(Bytes n, int p, const Prices& prices) {
   const PathPrice& far = prices.path[static_cast<int>(Path::far)];
   const double inner_levels = std::max(0.0, in_order_depth(p) - 1 - (lone_child_of_root(p) ? 0.5 : 0.0));
@@ -93,15 +93,15 @@ int best_segments(Bytes n, int p, const Prices& prices) {
   return cost(high) < cost(low) ? high : low;
 }
 
-/// The cheapest power of two, in which NCCL cuts its buffers too.
+/// The cheapest power of two, since NCCL also cuts its buffers into powers of two.
 int best_segments(Bytes n, int p, const Prices& prices, CollectiveParameters tree) {
   int best = 1;
   std::optional<Seconds> least;
-  const double bytes = n.si() / (2.0 * tree.rings);  // of one tree, of which no block is less than a byte
+  const double bytes = n.si() / (2.0 * tree.rings);  // bytes of one tree; a block has at least one byte
   for (tree.segments = 1; tree.segments <= kMostSegments && (tree.segments == 1 || tree.segments <= bytes);
        tree.segments *= 2) {
     const PricedCost cost = price(nccl_tree::all_reduce_cost(n, p, tree), prices);
-    if (least && cost.latency >= *least) break;  // more segments wait longer
+    if (least && cost.latency >= *least) break;  // more segments only increase the latency
     if (least && cost.total() >= *least) continue;
     best = tree.segments;
     least = cost.total();
@@ -113,30 +113,30 @@ constexpr Algorithm kAllReducesBetween[] = {Algorithm::ring, Algorithm::halving_
                                             Algorithm::double_binary_tree};
 constexpr Algorithm kGathersBetween[] = {Algorithm::ring, Algorithm::recursive_doubling};
 
-/// The calls among which a choice leaves it to us to choose, of one communicator.
+/// The calls among which "auto" chooses, for one communicator.
 struct Candidates {
   const CollectiveChoice& choice;
   Bytes n;
-  int p;  ///< its members
+  int p;  ///< the members of the communicator
   const Prices& prices;
-  Machines machines;  ///< as they see them
+  Machines machines;  ///< as the members see them
   Communicators among;
   Placement placement = Placement::machines;
-  bool is_timed = false;  ///< whether calls are compared by what they take where that is not their closed form
+  bool is_timed = false;  ///< whether calls are compared by CallTimes instead of their closed forms
 
-  /// @param trees  side by side, of blocks of their own
+  /// @param trees  the number of trees that run side by side, each with its own blocks
   [[nodiscard]] int segments(Bytes bytes, int participants, int trees = 1) const {
     return choice.pipeline_segments.value
                ? *choice.pipeline_segments.value
                : std::min(best_segments(bytes, participants, prices), std::max(1, kMostBlocks / 2 / trees));
   }
 
-  /// Of hierarchical.
+  /// The group size of hierarchical.
   [[nodiscard]] int group_size() const {
     const int machine = std::max(1, machines.workers);
     return choice.group_size.value.value_or(machine >= p ? p : p % machine == 0 ? machine : 1);
   }
-  /// All that are tried for it: where nothing is said also what else the topology suggests.
+  /// All group sizes to try. Without a choice, they include other sizes that the topology suggests.
   [[nodiscard]] std::vector<int> group_sizes() const {
     std::vector<int> all{group_size()};
     if (choice.group_size.value || !is_timed) return all;
@@ -148,14 +148,14 @@ struct Candidates {
   }
   [[nodiscard]] bool is_all_or_one(int group) const { return group == 1 || group == p; }
 
-  /// Of multi-ring: its group is all workers where the topology has no machines.
+  /// The group size of multi-ring. Without machines in the topology, the group is all workers.
   [[nodiscard]] int ring_group() const {
     return std::min(p, choice.group_size.value.value_or(machines.workers > 1 ? machines.workers : p));
   }
   [[nodiscard]] int rings() const {
     return choice.rings.value.value_or(machines.workers < p ? std::min(machines.nics, ring_group()) : 1);
   }
-  /// All that are tried: where nothing is said also powers of two below it.
+  /// All numbers of rings to try. Without a choice, they include the smaller powers of two.
   [[nodiscard]] std::vector<int> numbers_of_rings() const {
     std::vector<int> all{rings()};
     if (!choice.rings.value && is_timed)
@@ -163,16 +163,16 @@ struct Candidates {
     return all;
   }
 
-  /// Of nccl-tree: each worker is a machine where the topology has none.
+  /// The group size of nccl-tree. Without machines in the topology, each worker is a machine.
   [[nodiscard]] int tree_group() const {
     return std::min(p, choice.group_size.value.value_or(std::max(1, machines.workers)));
   }
-  /// Inside one machine all of NCCL's channels have the same chain (its logs on NVSwitch, from memory), which is one.
+  /// Inside a machine, all of NCCL's channels have one chain (its logs on NVSwitch, from memory): one pair is enough.
   [[nodiscard]] int tree_pairs() const {
     return choice.rings.value.value_or(tree_group() < p ? std::min(machines.nics, tree_group()) : 1);
   }
 
-  /// What keeps it from being carried out; "" where nothing does.
+  /// The reason why the algorithm cannot run; "" if it can.
   [[nodiscard]] std::string why_not(const CollectiveAlgorithm& entry) const {
     switch (entry.algorithm) {
       case Algorithm::multi_ring:
@@ -188,13 +188,13 @@ struct Candidates {
       default: return "";
     }
   }
-  /// Whether it is not the plain ring over again: one group, groups of one, or one ring are.
+  /// Whether it differs from the plain ring. One group, groups of one rank, or one ring do not.
   [[nodiscard]] bool is_of_its_own(const CollectiveAlgorithm& entry) const {
     if (entry.algorithm == Algorithm::multi_ring) return rings() > 1;
     return entry.algorithm != Algorithm::hierarchical || !is_all_or_one(group_sizes().front());
   }
 
-  /// What "auto" is to choose from: of the library, where it has one that can be, of all otherwise.
+  /// The candidates for "auto": those of the library, or all if the library has none that can run.
   [[nodiscard]] std::vector<CollectiveCall> all_of(Operation operation, std::span<const Algorithm> library) const {
     std::vector<CollectiveCall> all;
     const auto add = [&](std::span<const Algorithm> having, bool copies) {
@@ -221,14 +221,14 @@ struct Candidates {
     return {call};
   }
 
-  /// Whether the call's number of segments is left to us.
+  /// Whether "auto" decides the call's number of segments.
   [[nodiscard]] bool has_open_segments(const CollectiveCall& call) const {
     const Algorithm algorithm = call.algorithm->algorithm;
     return !choice.pipeline_segments.value &&
            (algorithm == Algorithm::nccl_tree || algorithm == Algorithm::double_binary_tree ||
             (algorithm == Algorithm::hierarchical && call.parameters.between_groups == Algorithm::double_binary_tree));
   }
-  /// No segment is to be less than a byte.
+  /// A segment has at least one byte.
   [[nodiscard]] int most_segments(const CollectiveCall& call) const {
     const CollectiveParameters& parameters = call.parameters;
     const int parts = call.algorithm->algorithm == Algorithm::hierarchical ? parameters.group_size : parameters.rings;
@@ -288,19 +288,19 @@ struct Candidates {
             fmt::format("{} segments in groups of {} participants", call.parameters.segments, g));
       }
       all.push_back(call);
-      if (p == g) break;  // nothing is between groups
+      if (p == g) break;  // with one group there are no rounds between groups
     }
   }
 };
 
-/// The numbers of segments that are tried: 2^(k/4), rounded. A pipeline's time is so flat about its best that it is
-/// within 0.3 % there, halfway between two of them.
+/// The k-th number of segments to try: 2^(k/4), rounded. A pipeline's time is flat near its optimum: halfway between
+/// two tried numbers, it is within 0.3 % of the best.
 int number_of_segments(int k) { return static_cast<int>(std::lround(std::exp2(k / 4.0))); }
 
-/// The call with a better number of segments, from its own on as long as there is one. NCCL's are powers of two.
-/// @param time     what the call takes
-/// @param steps    in quarters of factors of two, one after the other
-/// @param time_of  what a call takes
+/// Searches for a better number of segments, starting from the call's own. NCCL's numbers are powers of two.
+/// @param time     time of the call
+/// @param steps    step sizes in quarters of a factor of two, applied in this order
+/// @param time_of  gives the time of a call
 template <class TimeOf>
 CollectiveCall with_best_segments(CollectiveCall call, Seconds time, int most, std::initializer_list<int> steps,
                                   const TimeOf& time_of) {
@@ -366,7 +366,7 @@ const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorit
 
 namespace {
 
-/// Messages of a call's largest round, at most.
+/// An upper bound on the messages in the call's largest round.
 double most_messages(const CollectiveCall& call, double workers) {
   switch (call.algorithm->algorithm) {
     case Algorithm::multi_ring: return workers * call.parameters.rings;
@@ -415,7 +415,7 @@ CollectiveCall cheapest(const std::vector<CollectiveCall>& all, int p, const Pri
   return *best;
 }
 
-/// First by bounds, so that few calls are timed exactly. Calls of equal times are in order of preference.
+/// Uses bounds first, so that few calls need exact times. Among equal times, the order of preference decides.
 CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candidates, const CallTimes& times) {
   constexpr double kRounding = 1e-12;
   struct Bounded {
@@ -428,7 +428,7 @@ CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candi
   std::vector<Bounded> bounded;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool is_open = candidates.has_open_segments(all[i]);
-    // A pipeline with too few segments may be far above the limit where a better one is below it.
+    // A pipeline with too few segments may be far above the limit although a better one is below it.
     const Seconds at_first = is_open ? kUnlimited : limit * (1 + kRounding);
     CallTimes::Bounds bounds = times.bounds(all[i], at_first);
     if (is_open) {

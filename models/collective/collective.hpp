@@ -1,7 +1,7 @@
-// The table of collective algorithms: each one once as rounds of messages and once as a closed form.
+// The table of collective algorithms. Each one appears as rounds of messages and as a closed form.
 //
-// n is the whole buffer: of an all-reduce, reduce-scatter or broadcast the vector, of an all-gather the
-// gathered result (m = n/p from each participant), of an all-to-all what each participant starts with.
+// n is the whole buffer: the vector of an all-reduce, reduce-scatter or broadcast, or the gathered result of an
+// all-gather (m = n/p from each participant). For an all-to-all it is a participant's initial data.
 #pragma once
 
 #include <compare>
@@ -19,13 +19,13 @@ namespace stepcast {
 /// Algorithm parameters with every "auto" decided.
 struct CollectiveParameters {
   int group_size = 1;      ///< participants per group; hierarchical: a divisor of p
-  int segments = 1;        ///< of each tree's part: double-binary-tree, between groups too, nccl-tree
+  int segments = 1;        ///< segments of each tree's part: double-binary-tree (also between groups), nccl-tree
   bool group_fits = true;  ///< hierarchical, nccl-tree: each group lies within one machine or rack
-  int rings = 1;           ///< multi-ring: how many, nccl-tree: pairs of trees; at most group_size
-  int nics = 1;            ///< multi-ring, nccl-tree: of a machine
+  int rings = 1;           ///< multi-ring: number of rings; nccl-tree: pairs of trees; at most group_size
+  int nics = 1;            ///< multi-ring, nccl-tree: NICs of a machine
   NicOfGpu nic_of_gpu = NicOfGpu::in_turn;     ///< multi-ring, nccl-tree
-  Algorithm between_groups = Algorithm::ring;  ///< hierarchical: one that algorithms_between lists
-  ExchangeOrder exchange_order = ExchangeOrder::near_first;  ///< halving-doubling, between groups too
+  Algorithm between_groups = Algorithm::ring;  ///< hierarchical: an algorithm from algorithms_between
+  ExchangeOrder exchange_order = ExchangeOrder::near_first;  ///< halving-doubling, also between groups
 
   auto operator<=>(const CollectiveParameters&) const = default;
 };
@@ -39,89 +39,88 @@ struct CollectiveAlgorithm {
   CostTerms (*cost)(Bytes n, int p, const CollectiveParameters&);
 };
 
-/// Every operation with every algorithm that carries it out.
+/// All pairs of an operation and an algorithm that implements it.
 std::span<const CollectiveAlgorithm> collective_algorithms();
 
-/// Whether there is an entry for them ("auto" is never one).
+/// Whether the table has an entry for the pair ("auto" has none).
 bool carries_out(Algorithm algorithm, Operation operation);
 
 /// @throws std::invalid_argument when no entry matches ("auto" is never an entry)
 const CollectiveAlgorithm& find_algorithm(Operation operation, Algorithm algorithm);
 
-/// Blocks of a schedule, whose numbers are ints: c·p of c rings, 2s·g of groups of g with trees of s segments between
-/// them.
+/// Limit on the blocks of a schedule, since block numbers are ints. There are c·p blocks for c rings, and 2s·g for
+/// groups of g ranks with trees of s segments between them.
 inline constexpr int kMostBlocks = 1 << 30;
 
-/// Workers of a group of nccl-tree, whose chain has a round for each.
+/// Limit on the workers in a group of nccl-tree: the chain has a round for each of them.
 inline constexpr int kMostChained = 1024;
 
-/// What `between_groups` can be, in order of preference where prices are equal; none of an operation that is never
-/// hierarchical.
+/// The choices for `between_groups`. At equal price, the earlier one wins. Empty for an operation without a
+/// hierarchical algorithm.
 std::span<const Algorithm> algorithms_between(Operation operation);
 
-/// The choice as far as it carries out the operation; what does not is left to us.
+/// The choice where it fits the operation. The other settings become "auto".
 CollectiveChoice fitted(CollectiveChoice choice, Operation operation);
 
-/// One collective of `bytes` among p participants, or in each communicator of theirs at once, decided down to its
-/// parameters.
+/// One collective of `bytes` among p participants, with all parameters decided. With communicators, each of them runs
+/// it at the same time.
 struct CollectiveCall {
   const CollectiveAlgorithm* algorithm = nullptr;
   CollectiveParameters parameters;
-  Bytes bytes{};     ///< of one communicator's buffer
-  Seconds recode{};  ///< if above 0: codec time of each reducing round of an in-collective compressor, which replaces γ
+  Bytes bytes{};     ///< buffer of one communicator
+  Seconds recode{};  ///< above 0: codec time of each reducing round of an in-collective compressor; it replaces γ
   Communicators among{};
   Placement placement = Placement::machines;
-  int protocol = 0;  ///< number among the cluster's; 0 where it has none
+  int protocol = 0;  ///< index among the cluster's protocols; 0 if it has none
 };
 
-/// The messages of a call but for their bytes and what carries them: calls of one key, on one cluster, differ in nothing
-/// but how large their blocks are, their protocol and what recoding takes.
+/// The messages of a call, apart from block size and protocol. On one cluster, calls with the same key differ only in
+/// their block size, their protocol and the time of recoding.
 using CallKey = std::tuple<const CollectiveAlgorithm*, CollectiveParameters, Communicators>;
 inline CallKey key_of(const CollectiveCall& call) { return {call.algorithm, call.parameters, call.among}; }
 
-/// The rounds of a call among p ranks: those of one communicator, carried out in all of them. A block is one of each
-/// buffer's.
+/// The rounds of a call among p ranks: the rounds of one communicator, in all of them at once.
+/// A block stands for the same block of every communicator's buffer.
 Schedule schedule_of(const CollectiveCall& call, int p);
-/// Its closed form. All communicators start together and each has links of its own, but those out of machines, which
-/// the paths' prices share out.
+/// The call's closed form. All communicators start together, each with its own links. They share only the links out of
+/// machines; the path prices include this.
 CostTerms cost_of(const CollectiveCall& call, int p);
 
-/// Messages in all of its rounds that are unlike, at most.
+/// An upper bound on the messages in all distinct rounds (see unlike_rounds).
 double unlike_messages(const CollectiveCall& call, int p);
 
-/// What a call takes, where that is not its closed form.
+/// The times of calls when they are not the closed forms.
 struct CallTimes {
   struct Bounds {
     Seconds low{}, high{};
     [[nodiscard]] Seconds middle() const { return (low + high) / 2.0; }
   };
-  /// At once. A call that takes more than `limit` needs no more than a lower bound above it.
+  /// Fast bounds. For a call that takes longer than `limit`, any lower bound above `limit` is enough.
   std::function<Bounds(const CollectiveCall&, Seconds limit)> bounds;
-  std::function<Seconds(const CollectiveCall&)> time;  ///< exactly, which may take long
+  std::function<Seconds(const CollectiveCall&)> time;  ///< the exact time, which may take long to compute
 };
 
-/// Decides "auto": the algorithm of the lowest time among all that fit a communicator of p ranks, and its parameters: by
-/// the closed forms, or the times where they are given, of group sizes that the topology suggests, numbers of rings up
-/// to that of NICs, and numbers of segments about 2^(1/4) apart.
+/// Decides "auto": the fastest algorithm for a communicator of p ranks, and its parameters. The closed forms give the
+/// times, or `times` if present. `times` also allows other group sizes from the topology, fewer rings than NICs, and
+/// numbers of segments about 2^(1/4) apart.
 /// @param n        bytes of one communicator's buffer
-/// @param times    null: the closed forms
-/// @param library  algorithms that "auto" chooses among; all where it has none of the operation's
-/// @throws std::invalid_argument when the choice does not carry out the operation, the group size does not divide its
-/// members, a group has
-///         fewer participants than there are rings or more than kMostChained of a chain, or a schedule would have more
-///         than kMostBlocks
+/// @param times    null: use the closed forms
+/// @param library  algorithms that "auto" may choose; all algorithms if it has none for the operation
+/// @throws std::invalid_argument when the choice does not implement the operation, or the group size does not
+///         divide the members. Also when a group has fewer participants than rings, a chain has more than
+///         kMostChained participants, or a schedule would have more than kMostBlocks blocks
 CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes n, int p, const Prices& prices,
                       const Machines& machines, const Communicators& among = {}, const CallTimes* times = nullptr,
                       std::span<const Algorithm> library = {});
 
-/// NCCL's own, of those here.
+/// The algorithms here that NCCL has.
 inline constexpr Algorithm kAlgorithmsOfNccl[] = {Algorithm::ring, Algorithm::multi_ring, Algorithm::nccl_tree};
 
 /// Whether "auto" may choose the algorithm for the operation.
 bool may_choose(std::span<const Algorithm> library, Algorithm algorithm, Operation operation);
 
-/// The lower bounds of Chan et al. 2007 on an all-reduce of n bytes, each term on its own:
-/// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations likewise.
+/// The lower bounds of Chan et al. 2007 for an all-reduce of n bytes, each term separately:
+/// ceil(lg p) messages, 2(p-1)/p·n bytes, (p-1)/p·n reduced. Other operations have similar bounds.
 CostTerms lower_bound(Operation operation, Bytes n, int p);
 
 // The algorithms, one file each.

@@ -12,11 +12,11 @@ Placement placement(const Communicators& among, int p, const Machines& machines)
 
 Machines machines_seen(const Communicators& among, int p, const Machines& machines) {
   if (placement(among, p, machines) != Placement::spread) return machines;
-  // Where a machine has several groups, the ranks of one position in them are neighbours on it.
+  // If a machine holds several groups, the ranks with one position in them are neighbours on it.
   const int groups = machines.workers / among.stride;
   if (machines.workers % among.stride != 0 || among.members % groups != 0) return Machines{};
-  // NICs that serve workers in turn may all be one to ranks a stride apart. Where neighbours share them, each rank has
-  // its own or each NIC as many of these ranks, in their order.
+  // With in-turn NICs, ranks a stride apart may all share one NIC. With neighbouring ranks on a NIC, each rank has its
+  // own, or each NIC serves equally many of these ranks in order.
   if (machines.nic_of_gpu == NicOfGpu::in_turn) return {groups, 1};
   const int nics = std::min(machines.nics, groups);
   return {groups, groups % nics == 0 && machines.nics % nics == 0 ? nics : 1, NicOfGpu::neighbours};

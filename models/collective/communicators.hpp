@@ -1,5 +1,5 @@
-// Collectives of some of the ranks: p ranks divided among communicators that all carry out the same one at the same
-// time.
+// Collectives among subsets of the ranks. Communicators divide the p ranks, and all of them run the same collective at
+// the same time.
 #pragma once
 
 #include <compare>
@@ -10,15 +10,15 @@
 
 namespace stepcast {
 
-/// Communicators of `members` ranks each, `stride` apart. Of groups of g consecutive ranks, {g, 1} are the groups, and
-/// {p/g, g} the ranks of one position in all of them.
+/// Communicators of `members` ranks each, `stride` apart. For groups of g consecutive ranks, {g, 1} are the groups, and
+/// {p/g, g} join the ranks with the same position in every group.
 /// @pre members·stride divides the number of ranks
 struct Communicators {
-  int members = 0;  ///< of each; 0: all ranks are one communicator
+  int members = 0;  ///< ranks in each; 0: all ranks are one communicator
   int stride = 1;
 
   [[nodiscard]] bool is_one() const { return members == 0; }
-  /// Members of each, of p ranks in all.
+  /// The members of each communicator among p ranks.
   [[nodiscard]] int size(int p) const { return is_one() ? p : members; }
   [[nodiscard]] int count(int p) const { return p / size(p); }
   [[nodiscard]] int rank(int communicator, int member) const {
@@ -29,35 +29,35 @@ struct Communicators {
   auto operator<=>(const Communicators&) const = default;
 };
 
-/// Groups of g consecutive ranks of p.
+/// Groups of g consecutive ranks among p ranks.
 inline Communicators inside_groups(int g, int p) { return g == p ? Communicators{} : Communicators{g, 1}; }
-/// The ranks of one position in all those groups.
+/// Communicators of the ranks with the same position in those groups.
 inline Communicators between_groups(int g, int p) { return g == 1 ? Communicators{} : Communicators{p / g, g}; }
 
-/// What the topology groups workers by, consecutive ranks together: machines, or racks.
+/// The groups of consecutive workers in the topology: machines, or racks.
 struct Machines {
-  int workers = 1;  ///< of each; 1 where there are none
-  int nics = 1;     ///< of each
+  int workers = 1;  ///< workers in each; 1 without machines
+  int nics = 1;     ///< NICs in each
   NicOfGpu nic_of_gpu = NicOfGpu::in_turn;
-  /// Other sizes of groups of consecutive ranks that are near each other, such as racks of machines.
+  /// Other sizes of groups of nearby consecutive ranks, such as racks of machines.
   std::vector<int> levels{};
 };
 
-/// Where the members of one communicator are.
+/// The location of one communicator's members.
 enum class Placement {
-  machines,  ///< on all of some machines (racks), or where there are none
-  machine,   ///< on one
-  spread,    ///< on parts of some: as much may leave a machine as its workers send
+  machines,  ///< all ranks of some machines (racks), or no machines in the topology
+  machine,   ///< inside one machine
+  spread,    ///< parts of several machines: all bytes that its workers send may leave a machine
 };
 
-/// Of communicators among p ranks.
-/// @param machines  that group all of them
+/// The placement of communicators among p ranks.
+/// @param machines  the machines of all p ranks
 Placement placement(const Communicators& among, int p, const Machines& machines);
-/// Those machines as one communicator's members see them: how many of them, one after the other, are on each.
+/// The machines as the members of one communicator see them: the number of consecutive members on each machine.
 Machines machines_seen(const Communicators& among, int p, const Machines& machines);
 
-/// A round of one collective, carried out in each of `count` communicators: by number c on what slice(c, s) makes of a
-/// slice s.
+/// A round of one collective in each of `count` communicators.
+/// Communicator c uses slice(c, s) for a slice s.
 template <class SliceOf>
 Round in_each(const Round& one, const Communicators& among, int count, const SliceOf& slice) {
   Round round;

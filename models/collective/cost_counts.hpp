@@ -1,4 +1,4 @@
-// Closed forms of collectives, as counts that a cluster's prices turn into seconds.
+// Closed forms of collectives, as counts. A cluster's prices turn them into seconds.
 #pragma once
 
 #include <algorithm>
@@ -10,25 +10,25 @@
 
 namespace stepcast {
 
-/// Which way a round's messages go, because topologies price them differently.
+/// The route of a round's messages. Topologies have a different price for each route.
 enum class Path {
-  neighbour,  ///< every rank to the next one: one flow leaves each machine or rack
-  ring,       ///< the same round after round, or so for each of several rings: the mean of the latencies counts
-  far,        ///< partners anywhere: every flow may leave its machine or rack
+  neighbour,  ///< each rank to the next rank: one flow leaves each machine or rack
+  ring,       ///< the same round repeated, also for several rings: the mean latency of the links counts
+  far,        ///< any partners: every flow may leave its machine or rack
   inner,      ///< inside one machine or rack
   shard,      ///< between workers and parameter-server shards
 };
 inline constexpr int kPaths = 5;
 
-/// What a collective, or another exchange, costs on any cluster: counts, of which price() makes a time.
+/// The cost of a collective or another exchange on any cluster, as counts. price() turns them into a time.
 struct CostTerms {
-  std::array<double, kPaths> messages{};  ///< by path, one after the other
-  /// By path: through the busiest host's link in its busier direction, one round after the other.
+  std::array<double, kPaths> messages{};  ///< sequential messages, by path
+  /// By path: bytes through the busiest host's link in its busier direction, summed over the rounds.
   std::array<Bytes, kPaths> wire{};
-  Bytes copied{};            ///< by the busiest worker's host: all of `wire` unless said otherwise
-  Bytes reduced{};           ///< added up by the busiest participant
-  Bytes sent{};              ///< by a worker, mean over workers; no part of the time
-  double busiest_nic = 1.0;  ///< of what goes by `ring` or `far`, the part that counts for NICs and switches
+  Bytes copied{};            ///< by the busiest worker's host: all of `wire` by default
+  Bytes reduced{};           ///< added by the busiest participant
+  Bytes sent{};              ///< by a worker, as the mean over workers; not part of the time
+  double busiest_nic = 1.0;  ///< share of the `ring` and `far` bytes that counts for NICs and switches
 
   CostTerms& add(Path path, double rounds, Bytes bytes) {
     messages[static_cast<int>(path)] += rounds;
@@ -36,7 +36,7 @@ struct CostTerms {
     copied += bytes;
     return *this;
   }
-  /// What is on one path goes by another.
+  /// Moves the messages and bytes of one path to another path.
   CostTerms& reroute(Path from, Path to) {
     const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
     messages[t] += std::exchange(messages[f], 0.0);
@@ -54,7 +54,7 @@ struct PathPrice {
   SecondsPerByte beta{};
 };
 
-/// What a cluster charges: α and β by path, h, γ and S.
+/// A cluster's prices: α and β by path, h, γ and S.
 struct Prices {
   std::array<PathPrice, kPaths> path{};
   SecondsPerByte host{};
@@ -62,15 +62,15 @@ struct Prices {
   Seconds setup{};
 };
 
-/// The terms of the sum apart, copies counted with bandwidth; they add up to the total.
+/// The terms of the total, separately. Bandwidth includes copies.
 struct PricedCost {
   Seconds latency{}, bandwidth{}, reduction{}, setup{};
   [[nodiscard]] Seconds total() const { return latency + bandwidth + reduction + setup; }
 };
 
-/// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S, and 0 without any message (p = 1).
-/// On the paths that leave machines, of rings and far, β is max(β·busiest_nic, min(β, β inside)): NICs share what leaves
-/// a machine, or not all of it leaves one, which is no faster for that than inside.
+/// T = sum over paths of (messages·α + wire·β) + copied·h + reduced·γ + S, and 0 without any message (p = 1). On the
+/// paths that leave machines (ring and far), β is max(β·busiest_nic, min(β, β inside)). The NICs share the bytes that
+/// leave a machine, but the bytes inside it are no faster than its inner links.
 inline PricedCost price(const CostTerms& terms, const Prices& prices) {
   PricedCost cost;
   if (terms.empty()) return cost;

@@ -1,20 +1,20 @@
 // Pipelined double binary tree (Sanders, Speck and Träff 2009; NCCL's tree algorithm).
 //
-// Two in-order trees over the same ranks (in_order_tree.hpp). The second one is mirrored for even p, rank p-1-v at node
-// v, and shifted by one for odd p, rank v+1 at node v. Either changes the parity of ranks that have children, so no rank
-// has children in both. A subtree is a range of ranks: most edges stay within a machine or rack.
+// Two in-order trees span the same ranks (in_order_tree.hpp). The second tree is mirrored for even p, with rank p-1-v
+// at node v, and shifted by one for odd p, with rank v+1 at node v. Both change the parity of the ranks with children,
+// so no rank has children in both trees. A subtree is a range of ranks, so most edges stay inside a machine or rack.
 //
-// Each tree takes half of the buffer in s segments. In round t of the reduction the edges into depth d-1 pass segment
-// t - (D - d): the deepest level starts, segments follow each other up; the broadcast runs the same way down. A rank
-// receives from two children in one tree while it sends once in either: both directions of its link carry two segments
-// a round.
+// Each tree takes half of the buffer, in s segments. In round t of the reduction, the edges into depth d-1 pass segment
+// t - (D - d). The deepest level starts, and segments follow each other up. The broadcast runs down in the same way. A
+// rank receives from two children in one tree, and sends once in each tree. Each direction of its link carries two
+// segments in each round.
 #include "models/collective/collective.hpp"
 #include "models/collective/in_order_tree.hpp"
 
 namespace stepcast::double_binary_tree {
 namespace {
 
-/// Rank at a node of the second tree.
+/// The rank at a node of the second tree.
 int in_second(int p, int node) { return p % 2 == 0 ? p - 1 - node : (node + 1) % p; }
 
 }  // namespace
@@ -42,16 +42,16 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
             }
             return round;
           },
-          // While the pipeline is full, all levels pass a segment.
+          // While the pipeline is full, every level passes one segment.
           [depth, s, phase](int r) {
             const int start = r < phase ? 0 : phase;
             return start + (r - start >= depth && r - start < s ? depth - 1 : r - start);
           }};
 }
 
-/// With σ = n/2s: D + s - 1 rounds each way, of two segments over the busiest link (siblings share their
-/// parent's). At each depth some rank has two children, but for the root where p is a power of two. Rounds of its one
-/// edge alone carry one segment: the last round up and the first one down, and for p = 2 every round.
+/// With σ = n/2s, each direction has D + s - 1 rounds of two segments on the busiest link (siblings share their
+/// parent's). At each depth some rank has two children, except at the root if p is a power of two. A round with only
+/// that root edge (lone) has one segment: the last up and the first down, and every round for p = 2.
 ///   2(D+s-1)α + 2(2(D+s-1) - lone)σβ + (2(D+s-1) - lone)σγ
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
   CostTerms terms;

@@ -1,13 +1,13 @@
-// Recursive halving and doubling (Rabenseifner; Thakur 2005, section 4.5): reduce-scatter by exchanging
-// halves with one partner after the other, then all-gather back. Other p than powers of two fold in and out.
+// Recursive halving and doubling (Rabenseifner; Thakur 2005, section 4.5): reduce-scatter by exchanges of halves with
+// one partner after another, then all-gather back. If p is not a power of two, ranks fold in and out.
 //
-// Round k exchanges q/2^(k+1) of q blocks with the partner at distance 2^k, near-first, or q/2^(k+1), far-first. Off a
-// star near-first keeps the large messages inside machines and racks, as MPICH does. An all-reduce may take either, since
-// blocks need not end in the order of ranks.
+// Round k exchanges q/2^(k+1) of q blocks. Near-first, the partner is at distance 2^k; far-first, at distance
+// q/2^(k+1). Outside a star, near-first keeps the large messages inside machines and racks, as MPICH does. An
+// all-reduce may use either order, since its blocks need not end in the order of ranks.
 //
-// Blocks are numbered so that the core member at place i ends the reduce-scatter with block i: in round k it keeps the
-// half of its current range in which i lies and sends the other one. Far-first, member c's place is c; near-first it is
-// c with its lg q bits reversed, so that the bit of distance 2^k halves the range in round k.
+// The core member at place i ends the reduce-scatter with block i. In round k, it keeps the half of its current range
+// that contains i, and sends the other half. Far-first, the place of member c is c. Near-first, it is c with its lg q
+// bits reversed: the bit of distance 2^k then halves the range in round k.
 #include "models/collective/collective.hpp"
 #include "models/collective/fold_in.hpp"
 
@@ -46,7 +46,7 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
           }};
 }
 
-/// 2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ, and with fold-in (α + nβ + nγ) + (α + nβ) more, in either order.
+/// 2 lg q·α + 2(q-1)/q·nβ + (q-1)/q·nγ; fold-in adds (α + nβ + nγ) + (α + nβ). Both orders cost the same.
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
   const PowerOfTwoFold fold(p);
   const int q = fold.core(), in = fold.needed() ? 1 : 0;

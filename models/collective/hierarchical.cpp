@@ -1,16 +1,16 @@
-// Two levels: inside groups of g consecutive ranks, and between the ranks of one position in all G = p/g groups, at
-// every position at the same time. What runs between the groups is an algorithm of its own over G participants.
+// Two levels: groups of g consecutive ranks, and communicators of the ranks with one position in all G = p/g groups.
+// All positions run at the same time. The algorithm between groups is a separate one with G participants.
 //
 //   all-reduce      ring reduce-scatter inside, an all-reduce of each share between, ring all-gather inside
-//   all-gather      between first, of what a position's ranks have, then ring all-gather inside of what each position gathered
-//   reduce-scatter  ring reduce-scatter inside, so that each position has a g-th of its group's sum, then between
+//   all-gather      between groups for the data of each position, then ring all-gather inside of the gathered data
+//   reduce-scatter  ring reduce-scatter inside, so that each position has 1/g of its group's sum, then between
 //
-// All-reduce: the buffer has g shares, each of as many blocks as the algorithm between groups cuts its buffer into. A
-// rank at position l ends the reduce-scatter with share (l + 1) mod g; between groups it is in communicator l. The
-// others have a block for each rank, and blocks of a position are g apart.
+// All-reduce: the buffer has g shares. The algorithm between groups gives the number of blocks in each share. A rank at
+// position l ends the reduce-scatter with share (l + 1) mod g. Between groups, it is in communicator l. The other
+// operations have one block for each rank, and the blocks of a position are g apart.
 //
-// With double-binary-tree the all-reduce sends over a machine's NICs what NCCL's tree does (nccl_tree.cpp), 2n at most
-// out and as much in, spread over all of them; but the rounds inside come before and after, and the broadcast after the
+// With double-binary-tree, the all-reduce sends over a machine's NICs as much as NCCL's tree (nccl_tree.cpp): at most
+// 2n out and 2n in, spread over all of them. But the rounds inside come before and after, and the broadcast follows the
 // reduction.
 #include "models/collective/collective.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 int modulo(int a, int m) { return (a % m + m) % m; }
 
-/// Inside each group: position l sends to position l + 1 what `slice` says of position (l + offset) mod g.
+/// Inside each group, position l sends the slice of position (l + offset) mod g to position l + 1.
 template <class SliceOf>
 Round inside(int p, int g, int offset, bool reduce, const SliceOf& slice) {
   Round round;
@@ -31,7 +31,7 @@ Round inside(int p, int g, int offset, bool reduce, const SliceOf& slice) {
   return round;
 }
 
-/// Of a buffer with a block for each rank: those of all groups' ranks of one position.
+/// For a buffer with one block for each rank: the blocks of the ranks at one position in all groups.
 auto blocks_of_position(int g, int groups) {
   return [g, groups](int l) { return Slice{l, groups, g}; };
 }
@@ -40,8 +40,8 @@ const CollectiveAlgorithm& algorithm_between(Operation operation, const Collecti
   return find_algorithm(operation, parameters.between_groups);
 }
 
-/// times·(g-1)(α' + n/g·β') inside groups (α and β between them when a group spans machines), and what the algorithm
-/// between takes of n/g, with the α and β of g messages out of each group at once.
+/// times·(g-1)(α' + n/g·β') inside groups, and the time of the algorithm between groups for n/g. A group that spans
+/// machines has α and β inside, too. Between groups, α and β are those of g simultaneous messages from each group.
 CostTerms cost(Operation operation, double times, Bytes n, int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
   const CostTerms between = algorithm_between(operation, parameters).cost(n / g, p / g, parameters);
@@ -60,7 +60,7 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size;
   const Schedule between = algorithm_between(Operation::all_reduce, parameters).schedule(p / g, parameters);
   const auto share = [blocks = between.blocks](int number) { return Slice{number * blocks, blocks}; };
-  // No slice between goes beyond the last block.
+  // A slice between groups does not wrap around the last block.
   const auto of_share = [g, blocks = between.blocks](int l, Slice slice) {
     return Slice{(l + 1) % g * blocks + slice.first, slice.count};
   };
@@ -112,9 +112,9 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters& parameters
   return cost(Operation::all_gather, 1, n, p, parameters);
 }
 
-/// Rank i ends with share i + 1, as a ring's: position l has the blocks of position l + 1 after the rounds inside.
-/// Between, the rank of group k ends with the block that the algorithm numbers k + 1, which has to be group k's; but
-/// group k + 1's of position 0, which belongs after the last position.
+/// Rank i ends with share i + 1, as in a ring. After the rounds inside, position l has the blocks of position l + 1.
+/// Between groups, the algorithm leaves block k + 1 in group k. For most positions, this is group k's own block. At the
+/// last position, it is group k + 1's block for position 0, which has the next share.
 Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   const int g = parameters.group_size, groups = p / g;
   const Schedule between = algorithm_between(Operation::reduce_scatter, parameters).schedule(groups, parameters);

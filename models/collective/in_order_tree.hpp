@@ -1,22 +1,22 @@
-// The binary tree of consecutive ranks in which a subtree is a range of ranks (Sanders, Speck and Träff 2009, section 3).
+// The in-order binary tree: every subtree is a range of ranks (Sanders, Speck and Träff 2009, section 3).
 //
-// Counted from 1, rank i is at the height of its trailing zeros: odd ranks are leaves, even ones have children. The root
-// of m ranks is the 2^floor(lg m)-th, so the depth is floor(lg m). Only the last rank, where m is even, has one child;
-// where m is a power of two that is the root.
+// With ranks counted from 1, the height of rank i is its number of trailing zero bits. Odd ranks are leaves; even ranks
+// have children. The root of m ranks is rank 2^floor(lg m), so the depth is floor(lg m). If m is even, only the last
+// rank has a single child. If m is a power of two, that rank is the root.
 #pragma once
 
 #include "models/collective/schedule.hpp"
 
 namespace stepcast {
 
-/// Depth of the deepest rank of p.
+/// The depth of the deepest of p ranks.
 constexpr int in_order_depth(int p) { return floor_log2(p); }
 
-/// Whether a single edge is at the root, where other parents at each depth have two.
+/// Whether the root has a single child. Then other parents have two.
 constexpr bool lone_child_of_root(int p) { return p > 1 && (p & (p - 1)) == 0; }
 
-/// Calls f(child, parent) for every edge between depth d-1 and depth d, d >= 1, of the tree of `count` ranks from
-/// `first` on.
+/// Calls f(child, parent) for every edge between depth d-1 and depth d, d >= 1. The tree has `count` ranks, starting at
+/// `first`.
 template <class F>
 void for_each_edge_in_order(int first, int count, int d, F&& f) {
   if (count < 1) return;

@@ -1,14 +1,14 @@
-// Several rings over the same ranks, 1/c of the buffer on each, as NCCL lays one through each NIC (Jeaugey, "Massively
-// scale your deep learning training with NCCL 2.4", 2019). To the links of ranks they are one ring: p-1 rounds of
-// reduce-scatter and p-1 of all-gather, c blocks of n/(c·p) from each rank to the c that come after it.
+// Several rings over the same ranks, each with 1/c of the buffer. NCCL has one ring through each NIC (Jeaugey,
+// "Massively scale your deep learning training with NCCL 2.4", 2019). For the links of ranks, they act as one ring: p-1
+// rounds of reduce-scatter and p-1 of all-gather. Each rank sends c blocks of n/(c·p), one to each of its c successors.
 //
-// Groups of g consecutive ranks, the last may be smaller, are machines. Ring j leaves each by the j-th worker l in an
-// order that takes its NICs in turn (part/nics.hpp), and goes through it from worker l + 1 on, around to l. So k rings
-// leave by one of k <= g NICs each and enter by one each. Where NICs serve workers in turn, the other way round,
-// entering at worker j and leaving at j - 1, they only do so where k divides g.
+// Groups of g consecutive ranks are machines; the last group may be smaller. Ring j leaves a machine at worker l, the
+// j-th in an order that takes its NICs in turn (part/nics.hpp). It enters at worker l + 1 and visits all workers up to
+// l. So k <= g rings leave through k NICs and enter through k NICs. The reverse order, entering at worker j and leaving
+// at j - 1, does so for in-turn NICs only if k divides g.
 //
-// What is left of a ring stays: after the reduce-scatter rank i holds the sum of share i + 1, which has a block of each
-// ring.
+// The blocks follow the ring's rules: after the reduce-scatter, rank i holds the sum of share i + 1.
+// A share has one block from each ring.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -31,7 +31,7 @@ class Rings {
 
   [[nodiscard]] int blocks() const { return rings_ * p_; }
 
-  /// At each position of each ring: sends the share whose number is `ahead` above the rank `back` positions before.
+  /// Each position of each ring sends one share: `ahead` plus the number of the rank that is `back` positions before.
   [[nodiscard]] Round shift(int back, int ahead, bool reduce) const {
     Round round;
     round.reserve(static_cast<std::size_t>(blocks()));
@@ -51,10 +51,10 @@ class Rings {
   }
 
   int p_, rings_, size_;
-  std::vector<int> leaves_, leaves_last_;  ///< by ring: the worker of a machine, and of a smaller last one, by which
+  std::vector<int> leaves_, leaves_last_;  ///< by ring: the worker that leaves a machine (a smaller last one)
 };
 
-/// A ring's terms, where of what leaves a machine ceil(c/k)/c crosses the busiest of its k NICs.
+/// A ring's terms: ceil(c/k)/c of the bytes that leave a machine cross the busiest of its k NICs.
 CostTerms over_nics(CostTerms ring, const CollectiveParameters& parameters) {
   const int most = (parameters.rings - 1) / parameters.nics + 1;
   ring.busiest_nic = static_cast<double>(most) / parameters.rings;

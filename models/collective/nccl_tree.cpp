@@ -1,20 +1,20 @@
-// The tree of NCCL (Jeaugey, "Massively scale your deep learning training with NCCL 2.4", 2019): a double binary tree of
-// machines, with a chain of the workers inside each, in one pipeline.
+// The tree of NCCL (Jeaugey, "Massively scale your deep learning training with NCCL 2.4", 2019): a double binary tree
+// of machines. Each machine has a chain of its workers. Both work in one pipeline.
 //
-// Groups of g consecutive ranks, the last may be smaller, are machines. There are c pairs of trees, with 1/2c of the
-// buffer on each tree, in s segments. Pair j's chain goes through each machine from worker h + 1 on, around to worker
-// h, its head: the j-th in an order that takes the machine's NICs in turn (part/nics.hpp), worker j where they serve
-// workers in turn. The heads are the nodes of two heaps, the second one mirrored: inner nodes of one are leaves of the
-// other. So k NICs each carry a pair where c = k.
+// Groups of g consecutive ranks are machines; the last group may be smaller. There are c pairs of trees; each tree has
+// 1/2c of the buffer, in s segments. Pair j's chain runs through each machine from worker h + 1 to worker h, its head.
+// The head is the j-th worker in an order that takes the machine's NICs in turn (part/nics.hpp): worker j for in-turn
+// NICs. The heads are the nodes of two heaps. The second heap is mirrored: inner nodes of one heap are leaves of the
+// other. With c = k NICs, each NIC carries one pair.
 //
-// An edge passes a segment up, adding, at its place on the way: of a chain of g - 1 edges from 0 on, of a machine at
-// depth d of D at g - 1 + D - d. From the heads of the roots it comes down the same edges, in reverse: at X - 1 - x,
-// where it went up at x, X = 2(g - 1 + D). Segment k is k rounds behind the first, so that what goes up and what comes
-// down run side by side, unlike in double-binary-tree.
+// An edge passes a segment up, with addition, at its place. In a chain of g - 1 edges, places start at 0. For a machine
+// at depth d of D, the place is g - 1 + D - d. From the roots' heads, the segment returns along the same edges in
+// reverse order. An edge at place x returns it at X - 1 - x, with X = 2(g - 1 + D). Segment k is k rounds behind the
+// first, so the flows up and down run side by side, unlike in double-binary-tree.
 //
-// Simpler than NCCL's: a machine's messages to its parent and its children all go by the chain's head (NCCL may spread
-// them over two workers), machines are numbered as heaps (NCCL's trees are in order, which in racks is nearer), and a
-// round waits for all of its messages, where NCCL has a few segments under way.
+// The model is simpler than NCCL. All of a machine's messages to its parent and children pass through the chain's head
+// (NCCL may use two workers). Machines are numbered as heaps (NCCL's trees are in order, which is nearer in racks). A
+// round waits for all of its messages (NCCL has a few segments in flight).
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -25,7 +25,7 @@
 namespace stepcast::nccl_tree {
 namespace {
 
-/// Where everybody is.
+/// The places of all ranks.
 struct Layout {
   int p, size, pairs, segments;
   int machines = (p - 1) / size + 1;
@@ -33,7 +33,7 @@ struct Layout {
   int chain = size - 1;              ///< edges
   int places = 2 * (chain + depth);  ///< X
   int rounds = places == 0 ? 0 : places + segments - 1;
-  std::vector<int> heads, heads_last;  ///< by pair: of a machine, and of a smaller last one
+  std::vector<int> heads, heads_last;  ///< by pair: head of a machine (of a smaller last one)
 
   Layout(int ranks, const CollectiveParameters& parameters)
       : p(ranks), size(std::min(parameters.group_size, ranks)), pairs(parameters.rings), segments(parameters.segments) {
@@ -46,20 +46,20 @@ struct Layout {
   }
 
   [[nodiscard]] int workers(int machine) const { return std::min(size, p - machine * size); }
-  /// The i-th behind the head of pair j.
+  /// The rank that is i places behind the head of pair j.
   [[nodiscard]] int rank(int j, int machine, int i) const { return machine * size + behind(j, i, workers(machine)); }
-  /// Which worker of q that is; and where behind the head a worker is.
+  /// The worker, among q, that is i places behind the head. Also the inverse: the places of worker i behind the head.
   [[nodiscard]] int behind(int j, int i, int q) const {
     const int head = (q < size ? heads_last : heads)[static_cast<std::size_t>(j)];
     return ((head - i) % q + q) % q;
   }
-  /// Where the edge above the i-th of a chain, or above a machine at some depth, goes up; and where it comes down.
+  /// The place where an edge goes up: above the i-th rank of a chain, or a machine at depth d; and where it comes down.
   [[nodiscard]] int up_chain(int i) const { return chain - i; }
   [[nodiscard]] int up_tree(int d) const { return chain + depth - d; }
   [[nodiscard]] int down(int up) const { return places - 1 - up; }
 };
 
-/// Messages of the edges at one place, of one segment.
+/// The messages of one segment on all edges at one place.
 void pass(const Layout& at, int place, int segment, Round& round) {
   const bool is_up = place < at.places / 2;
   const int up = is_up ? place : at.down(place);
@@ -84,13 +84,13 @@ void pass(const Layout& at, int place, int segment, Round& round) {
   }
 }
 
-/// Blocks that somebody sends, receives and adds in a round.
+/// The blocks that one rank or machine sends, receives and adds in a round.
 struct Counts {
   int out = 0, in = 0, add = 0;
 
   [[nodiscard]] int busier() const { return std::max(out, in); }
 };
-/// By round.
+/// The counts of each round.
 using Load = std::vector<Counts>;
 
 void add_to(Load& load, const Load& other) {
@@ -107,12 +107,12 @@ void raise_to(Load& most, const Load& other) {
                std::max(most[r].add, other[r].add)};
 }
 
-/// Counts the edges at somebody, each of which is busy for as many rounds up, and down, as there are segments.
+/// Counts the edges at a rank or machine. An edge is busy up, and later down, for one round per segment.
 class Edges {
  public:
   explicit Edges(const Layout& at) : at_(at), change_(static_cast<std::size_t>(at.rounds) + 1) {}
 
-  /// Above, where they go up at `up`.
+  /// Adds edges to a parent that go up at place `up`.
   void above(int up, int edges) {
     from(up, &Counts::out, edges);
     from(at_.down(up), &Counts::in, edges);
@@ -140,10 +140,10 @@ class Edges {
   }
 
   const Layout& at_;
-  Load change_;  ///< from the round before
+  Load change_;  ///< change since the round before
 };
 
-/// Of one pair of trees: what a machine's head has to do with other machines.
+/// For one pair of trees: the messages of a machine's head with other machines.
 Load of_machine(const Layout& at, int machine) {
   Edges edges(at);
   for (const int node : {machine, at.machines - 1 - machine}) {
@@ -155,7 +155,7 @@ Load of_machine(const Layout& at, int machine) {
   return edges.load();
 }
 
-/// The most of any of the first so many. Those between two that differ in a depth or in children are alike.
+/// The maximum over the first `machines`. Machines between two that differ in depth or in children are equal.
 Load of_busiest_machine(const Layout& at, int machines) {
   std::vector<int> first{0, (at.machines - 1) / 2, at.machines / 2};  // with two children, one, none
   for (int d = 1; d <= at.depth; ++d) first.push_back((1 << d) - 1);
@@ -168,7 +168,7 @@ Load of_busiest_machine(const Layout& at, int machines) {
   return most;
 }
 
-/// The most of any of a machine's q workers, the heads among which have `head` to do with other machines.
+/// The maximum over a machine's q workers. `head` is the load of a head with other machines.
 Load of_busiest_worker(const Layout& at, int q, const Load& head) {
   Load most(static_cast<std::size_t>(at.rounds));
   for (int worker = 0; worker < q; ++worker) {
@@ -201,17 +201,17 @@ Schedule all_reduce(int p, const CollectiveParameters& parameters) {
                   pass(at, place, r - place, round);
                 return round;
               },
-          // While the pipeline is full, all edges pass a segment each way.
+          // While the pipeline is full, every edge passes one segment in each direction.
           .like = [at](int r) { return r >= at.places - 1 && r < at.segments ? at.places - 1 : r; }};
 }
 
-/// X + s - 1 rounds, of which the first and the last g - 1 are inside machines. What the busiest worker sends, receives
-/// and adds in each has no short formula: edges are counted. A full pipeline of many machines is 4c blocks of n/2cs.
+/// X + s - 1 rounds; the first and the last g - 1 are inside machines. The busiest worker's bytes per round have no
+/// short formula, so the code counts edges. A full pipeline of many machines has 4c blocks of n/2cs.
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters& parameters) {
   CostTerms terms;
   const Layout whole(p, parameters);
   if (whole.rounds == 0) return terms;
-  Layout at = whole;  // a pipeline that has just been full; the rounds in which it stays so are alike
+  Layout at = whole;  // a pipeline that is only just full; the further full rounds are equal
   at.segments = std::min(whole.segments, whole.places);
   at.rounds = at.places + at.segments - 1;
   const int last_workers = at.workers(at.machines - 1), like_machines = at.machines - (last_workers < at.size ? 1 : 0);

@@ -1,5 +1,5 @@
-// Pairwise exchange: in round r = 1 .. p-1 rank i sends its block for rank i + r there and receives one from i - r.
-// Every host sends and receives one block of n/p in every round, so no link is ever shared (Thakur 2005, section 3.4).
+// Pairwise exchange: in round r = 1 .. p-1, rank i sends to rank i + r the block for it, and receives one from i - r.
+// In every round, a host sends and receives one block of n/p, so no link is shared (Thakur 2005, section 3.4).
 #include "models/collective/collective.hpp"
 
 namespace stepcast::pairwise {

@@ -1,5 +1,5 @@
-// Recursive doubling: in round k every rank exchanges all it has with the partner at distance 2^k
-// (Thakur 2005). Latency-optimal. Other p than powers of two fold in and out (fold.hpp).
+// Recursive doubling: in round k, every rank exchanges all its data with the partner at distance 2^k (Thakur 2005).
+// The latency is optimal. If p is not a power of two, ranks fold in and out (fold_in.hpp).
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +25,7 @@ Schedule all_reduce(int p, const CollectiveParameters&) {
           }};
 }
 
-/// lg q (α + nβ + nγ), and with fold-in (α + nβ + nγ) + (α + nβ) more.
+/// lg q (α + nβ + nγ); fold-in adds (α + nβ + nγ) + (α + nβ).
 CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
   const PowerOfTwoFold fold(p);
   const int in = fold.needed() ? 1 : 0;
@@ -36,7 +36,7 @@ CostTerms all_reduce_cost(Bytes n, int p, const CollectiveParameters&) {
   return terms;
 }
 
-/// Each block is one rank's contribution; core member c starts with its own and its folded partner's.
+/// Each block is one rank's contribution. Core member c starts with its own block and that of its folded partner.
 Schedule all_gather(int p, const CollectiveParameters&) {
   const PowerOfTwoFold fold(p);
   const int lead = fold.needed() ? 1 : 0;
@@ -51,15 +51,15 @@ Schedule all_gather(int p, const CollectiveParameters&) {
             const int group = c / size * size;
             round.push_back({fold.rank(c), fold.rank(c ^ size), {fold.first(group), fold.covered(group, size)}, false});
           }
-        } else {  // all but the block that the folded rank gave itself
+        } else {  // all blocks except the folded rank's own
           for (int c = 0; c < fold.extra(); ++c) round.push_back({2 * c, 2 * c + 1, {(2 * c + 2) % p, p - 1}, false});
         }
         return round;
       }};
 }
 
-/// Powers of two: lg p·α + (p-1)mβ. Otherwise α + mβ to fold in; in round k the largest message is that of
-/// the first group, 2^k members and min(2^k, r) folded ones; α + (p-1)mβ to hand everything back.
+/// Powers of two: lg p·α + (p-1)mβ. Otherwise fold-in costs α + mβ. In round k, the largest message is that of the
+/// first group: 2^k members and min(2^k, r) folded ones. The final message costs α + (p-1)mβ.
 CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
   const PowerOfTwoFold fold(p);
   const Bytes block = n / p;
@@ -70,8 +70,8 @@ CostTerms all_gather_cost(Bytes n, int p, const CollectiveParameters&) {
   return terms;
 }
 
-/// The all-gather backwards (recursive halving, Thakur 2005): what handed a block on to a rank is where that rank's sum
-/// of it comes back. Rank r ends with block (r + 1) mod p, as a ring's.
+/// The all-gather in reverse (recursive halving, Thakur 2005): a block's sum returns along the path of the block.
+/// Rank r ends with block (r + 1) mod p, as in a ring.
 Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
   const Schedule gather = all_gather(p, parameters);
   return {p, p, gather.rounds, [gather, p](int r) {
@@ -85,7 +85,7 @@ Schedule reduce_scatter(int p, const CollectiveParameters& parameters) {
           }};
 }
 
-/// The all-gather's, and each round adds as many bytes as its largest message has.
+/// The cost of the all-gather. In addition, each round adds as many bytes as its largest message has.
 CostTerms reduce_scatter_cost(Bytes n, int p, const CollectiveParameters& parameters) {
   CostTerms terms = all_gather_cost(n, p, parameters);
   terms.reduced = terms.total_wire();

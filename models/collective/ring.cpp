@@ -1,8 +1,8 @@
-// Ring: every rank sends to the next one, p-1 rounds of reduce-scatter and p-1 of all-gather, one block of
-// n/p in each message. Bandwidth-optimal (Patarasu and Yuan 2009).
+// Ring: every rank sends to the next rank. There are p-1 rounds of reduce-scatter and p-1 of all-gather, with one block
+// of n/p in each message. The bandwidth is optimal (Patarasu and Yuan 2009).
 //
-// Reduce-scatter, round r: rank i sends block (i - r) mod p, so that after p-1 rounds rank i holds the sum of
-// block (i + 1) mod p. All-gather continues from there: round r, rank i sends block (i + 1 - r) mod p.
+// Reduce-scatter, round r: rank i sends block (i - r) mod p. After p-1 rounds, rank i holds the sum of block (i + 1)
+// mod p. The all-gather continues: in round r, rank i sends block (i + 1 - r) mod p.
 #include "models/collective/collective.hpp"
 
 namespace stepcast::ring {

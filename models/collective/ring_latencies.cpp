@@ -8,7 +8,7 @@
 namespace stepcast {
 namespace {
 
-/// Ranks in sets, joined two by two (union-find, paths halved).
+/// Disjoint sets of ranks (union-find with path halving).
 class Sets {
  public:
   explicit Sets(std::size_t ranks) : parent_(ranks) { std::iota(parent_.begin(), parent_.end(), 0); }

@@ -19,7 +19,7 @@ RoundLoad load_of(const Round& round, int participants) {
 
 std::vector<LikeRounds> unlike_rounds(const Schedule& schedule) {
   std::vector<LikeRounds> all;
-  std::map<int, std::size_t> number;  // by the first of its kind
+  std::map<int, std::size_t> number;  // key: the first round of the kind
   int last_like = -1;
   std::size_t last = 0;
   for (int r = 0; r < schedule.rounds; ++r) {
@@ -35,7 +35,7 @@ std::vector<LikeRounds> unlike_rounds(const Schedule& schedule) {
 }
 
 std::int64_t message_count(const Schedule& schedule) {
-  std::map<int, std::int64_t> known;  // by the first of its kind
+  std::map<int, std::int64_t> known;  // key: the first round of the kind
   std::int64_t sum = 0;
   for (int r = 0; r < schedule.rounds; ++r) {
     const auto [entry, is_new] = known.try_emplace(schedule.is_even ? 0 : schedule.like_round(r));

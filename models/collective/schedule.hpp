@@ -1,9 +1,9 @@
 // Collectives as rounds of messages.
 //
-// A collective moves a buffer of n bytes, cut into `blocks` equal blocks, among p participants of ranks
-// 0..p-1. It proceeds in rounds: all messages of a round may start together, and a round starts when every
-// participant has finished the one before. After a round's messages have arrived, each receiver of a
-// reducing message adds what it received into its own buffer.
+// A collective moves a buffer of n bytes, cut into `blocks` equal blocks, among p
+// participants with ranks 0..p-1. It proceeds in rounds. All messages of a round may
+// start together. A round starts when every participant has finished the round before.
+// When a reducing message arrives, its receiver adds the data to its own buffer.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stepcast {
 
-/// `count` blocks, every `stride`-th from `first` on, modulo the number of blocks.
+/// `count` blocks, starting at `first`, with distance `stride`, modulo the number of blocks.
 struct Slice {
   int first = 0;
   int count = 0;
@@ -23,50 +23,50 @@ struct Message {
   int from = 0;
   int to = 0;
   Slice slice;
-  bool reduce = false;  ///< the receiver adds the slice to its own; otherwise it replaces its own
+  bool reduce = false;  ///< the receiver adds the slice to its own; otherwise it overwrites its own
 };
 
 using Round = std::vector<Message>;
 
-/// What a round asks of its busiest participants, in blocks.
+/// The load of a round's busiest participants, in blocks.
 struct RoundLoad {
-  double copied = 0.0;   ///< the most that one sends, or receives
-  double reduced = 0.0;  ///< the most that one adds up
+  double copied = 0.0;   ///< the most that one participant sends or receives
+  double reduced = 0.0;  ///< the most that one participant adds
 };
 RoundLoad load_of(const Round& round, int participants);
 
-/// The rounds of one collective. Generated one at a time: a ring among p participants has p·2(p-1) messages.
+/// The rounds of one collective, generated one at a time: a ring among p participants has p·2(p-1) messages.
 struct Schedule {
   int participants = 1;
   int blocks = 1;
   int rounds = 0;
-  std::function<Round(int)> round;  ///< of r in [0, rounds)
-  /// Of r in [0, rounds): a round up to r whose messages, in their order, have the same ends, as many blocks and
-  /// the same kind. Only which blocks they carry differs, so both take the same time. Empty: every round is its
-  /// own.
+  std::function<Round(int)> round;  ///< r in [0, rounds)
+  /// For r in [0, rounds): an equal round with number r or less. Its messages, in order, have the same ends, number of
+  /// blocks and kind. Only the block numbers differ, so both rounds take the same time. Empty: every round is
+  /// different.
   std::function<int(int)> like = {};
-  /// Whether all rounds have as many messages, though they are not alike.
+  /// Whether all rounds have the same number of messages, even if the messages differ.
   bool is_even = false;
-  /// Of r in [0, rounds): whether its messages go around rings, and so may wait for the mean of the latencies on theirs
-  /// (ring_latencies.hpp), but with SimGrid's TCP, whose links keep theirs. Empty: none do.
+  /// For r in [0, rounds): whether its messages go around rings. They may then wait for their ring's mean latency
+  /// (ring_latencies.hpp). With SimGrid's TCP they do not: its links keep their latencies. Empty: no round does.
   std::function<bool(int)> around = {};
 
   [[nodiscard]] int like_round(int r) const { return like ? like(r) : r; }
   [[nodiscard]] bool goes_around(int r) const { return around && around(r); }
 };
 
-/// For `around`.
+/// A value for `around`.
 inline bool every_round(int /*r*/) { return true; }
 
-/// Rounds that are alike.
+/// A set of equal rounds.
 struct LikeRounds {
   int first = 0;  ///< number of the first of them
-  int times = 1;  ///< how many they are
+  int times = 1;  ///< how many there are
 };
-/// All rounds, those that are alike together, in order of the first of them.
+/// All rounds with equal ones combined, in order of their first round.
 std::vector<LikeRounds> unlike_rounds(const Schedule& schedule);
 
-/// Messages of all rounds. Of rounds that have as many, only the first is made.
+/// The messages of all rounds. Among rounds with equal counts, only the first is generated.
 std::int64_t message_count(const Schedule& schedule);
 
 /// Largest k with 2^k <= p, for p >= 1.

@@ -9,10 +9,10 @@
 namespace stepcast {
 
 CodecPlan plan(const Adaptive& x, const Tensor& tensor) {
-  // Payload: Dryden et al. 2016, section 3.3 (recalled): two means, and the index of each element sent, with its sign.
+  // Payload: Dryden et al. 2016, section 3.3 (recalled): two means, and for each sent element its index with its sign.
   const std::int64_t count = expected_count(std::min(1.0, x.ratio * x.selected), tensor);
   const Bytes dense = tensor.dense(), wire = 12_B + static_cast<double>(count) * index_width(tensor);
-  // Half of the elements have either sign, and 1 % of those are the sample.
+  // Half of the elements have each sign, and 1 % of those are the sample.
   const double sample = std::max(1.0, std::ceil(0.005 * static_cast<double>(tensor.elements())));
   CodecPlan plan;
   auto& stage = plan.stages.emplace_back();

@@ -8,7 +8,7 @@
 namespace stepcast {
 
 CodecPlan plan(const Atomo& x, const Tensor& tensor) {
-  // Payload: Wang et al. 2018, section 3.2, "spectral-ATOMO" (recalled): of s triplets a value and two vectors.
+  // Payload: Wang et al. 2018, section 3.2, "spectral-ATOMO" (recalled): s triplets of a value and two vectors.
   if (!tensor.is_matrix()) return uncompressed(tensor);
   const std::int64_t n = tensor.rows(), m = tensor.columns(), s = std::min<std::int64_t>({x.rank, n, m});
   const double a = static_cast<double>(std::max(n, m)), b = static_cast<double>(std::min(n, m));
@@ -19,7 +19,7 @@ CodecPlan plan(const Atomo& x, const Tensor& tensor) {
       {{{"svd", dense, (a * b + b + b * b) * element, Flops(14 * a * b * b + 8 * b * b * b)}, {"gather", wire, wire}},
        {{"singular triplets", Primitive::all_gather_unequal, wire, 4_B}}}};
   const Pass product = matrix_product("matrix-product", n, s, m, element);
-  Pass accumulate = product;  // the sum is read as well
+  Pass accumulate = product;  // also reads the sum
   accumulate.read += dense;
   accumulate.flops += Flops(static_cast<double>(tensor.elements()));
   plan.decode.first = {product};

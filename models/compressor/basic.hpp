@@ -1,4 +1,4 @@
-// The two compressors that stand for no method of their own.
+// The two entries that are not methods of the survey.
 #pragma once
 
 #include "models/compressor/codec_plan.hpp"
@@ -7,7 +7,7 @@
 
 namespace stepcast {
 
-/// Gradients travel as they are: d·e bytes, summed by AllReduce, no codec work.
+/// No compression: d·e bytes, summed by AllReduce, no codec work.
 struct NoCompressor {
   static constexpr std::string_view kind = "none";
   static constexpr std::string_view meaning = "gradients travel as they are";
@@ -16,7 +16,7 @@ struct NoCompressor {
   bool operator==(const NoCompressor&) const = default;
 };
 
-/// A compressor known only by its ratio and its cost; messages stay summable, so that AllReduce may carry them.
+/// A compressor with a known ratio and cost only. Its messages can be summed, so AllReduce may carry them.
 struct RatioCompressor {
   static constexpr std::string_view kind = "ratio";
   static constexpr std::string_view meaning = "any summable compressor, by its ratio and cost per uncompressed byte";

@@ -1,11 +1,11 @@
-// What a compressor does with one gradient tensor on one worker: the passes over memory that encode it, the
-// messages it becomes, and the passes that decode what comes back. A function of the tensor's shape alone, so
-// that a strategy can place the messages on a cluster and a device profile can price the passes.
+// The work of a compressor on one gradient tensor in one worker. It has the passes over memory that encode the tensor,
+// the messages, and the passes that decode the received messages. A plan depends on the tensor's shape alone. A
+// strategy can place the messages on a cluster, and a device profile can price the passes.
 //
 //     compensate → stage 1: encode, messages → stage 2: ... → decode → update of the residual
 //
-// Symbols everywhere in this folder: d elements of e bytes each, n x m the matrix view, p workers,
-// k = max(1, floor(ratio·d)) elements kept. Dividing the sum by p is left to the optimizer update.
+// Symbols in this folder: d elements of e bytes each, n x m matrix view, p workers, k = max(1, floor(ratio·d)) kept
+// elements. The optimizer's update divides the sum by p.
 #pragma once
 
 #include <map>
@@ -17,87 +17,87 @@
 
 namespace stepcast {
 
-/// One kernel's sweep over memory, done `repeats` times.
+/// One kernel's pass over memory, repeated `repeats` times.
 ///
-/// Bytes are those a fused kernel has to move: every input read once, every output written once, gathers and
-/// scatters counted by the elements they touch. Operations count each arithmetic, comparison or bit operation of
-/// an element as one, a random number as kRandomFlops; they matter only where matrices are multiplied.
+/// Bytes are the minimum for a fused kernel: each input is read once and each output written once. Gathers and scatters
+/// count the elements that they touch. Each arithmetic, comparison or bit operation on an element is one operation; a
+/// random number is kRandomFlops. Operations matter only for matrix products.
 struct Pass {
-  std::string kernel;  ///< by which a device profile may know a measured rate
+  std::string kernel;  ///< name by which a device profile may have a measured rate
   Bytes read{};
   Bytes written{};
   Flops flops{};
   double repeats = 1;
-  Seconds fixed{};  ///< above 0: the time is known and neither launch nor rates apply
+  Seconds fixed{};  ///< above 0: the time is known; launch and rates do not apply
 };
 
 inline constexpr double kRandomFlops = 10;
 
-/// Which collective may carry a message.
+/// The collective that may carry a message.
 enum class Primitive {
-  all_reduce,         ///< messages of all workers are summed on the way
-  all_gather,         ///< every worker gets every worker's message; all are of one size
-  all_gather_unequal  ///< sizes differ between workers and are exchanged first
+  all_reduce,         ///< the collective sums the messages of all workers
+  all_gather,         ///< every worker gets every worker's message; all have the same size
+  all_gather_unequal  ///< as all_gather, but sizes differ between workers and are exchanged first
 };
 
-/// One message of one worker. An all-gather of p such messages has n = p·bytes in the words of models/collective.
+/// One message of one worker. An all-gather of p such messages has n = p·bytes in the notation of models/collective.
 struct Payload {
   std::string what;
   Primitive primitive = Primitive::all_reduce;
   Bytes bytes{};
-  Bytes size_exchange{};  ///< all_gather_unequal: bytes of the sizes that are gathered first
+  Bytes size_exchange{};  ///< all_gather_unequal: bytes of the sizes, which are gathered first
 };
 
-/// Messages that may travel together, after `encode`. The next stage needs their result.
+/// Messages that may share one collective, after `encode`. The next stage needs their result.
 struct Stage {
   std::vector<Pass> encode;
   std::vector<Payload> messages;
 };
 
-/// From messages to dense values. What was summed on the way is decoded once. Of p > 1 messages that were all-gathered
-/// one kernel reads all, where there is such a kernel; else they are decoded one by one, the first being written and
-/// each further one added, which reads and writes the sum p times.
+/// Converts messages to dense values. Summed messages are decoded once. For p > 1 gathered messages, one kernel may
+/// read all of them (`together`). Otherwise they are decoded one by one: the first is written and each further one is
+/// added, so the sum is read and written p times.
 struct Decode {
   std::vector<Pass> first;
-  std::vector<Pass> further;   ///< for each of the other p-1 messages; empty unless repeated per peer
-  std::vector<Pass> together;  ///< instead of both: with p messages it reads and computes p times what it says here
-  std::vector<Pass> finish;    ///< once, after the last (SignSGD's majority)
+  std::vector<Pass> further;   ///< for each of the other p-1 messages; empty unless decoding repeats per peer
+  std::vector<Pass> together;  ///< instead of both: with p messages, it reads and computes p times these values
+  std::vector<Pass> finish;    ///< once, after the last message (SignSGD's majority)
 };
 
 struct CodecPlan {
-  std::vector<Pass> prepare;     ///< of a gradient alone, not of a sum that is encoded again: SIGNUM's momentum
-  std::vector<Pass> compensate;  ///< error feedback before encoding: adds the residual, or momentum correction
+  std::vector<Pass> prepare;     ///< once per gradient, not when a sum is encoded again: SIGNUM's momentum
+  std::vector<Pass> compensate;  ///< error feedback before encoding: adds the residual or the momentum correction
   std::vector<Stage> stages;
   Decode decode;
-  std::vector<Pass> remember;  ///< error feedback after encoding: decodes the own message, writes the residual
-  bool votes = false;          ///< what `together` makes of p messages is their sum's message (packed signs)
+  std::vector<Pass> remember;  ///< error feedback after encoding: decodes the worker's own message, writes the residual
+  bool votes = false;          ///< the result of `together` for p messages is the message of their sum (packed signs)
   bool recodable = false;      ///< a hop of a ring may decode, sum and encode a slice again at the same size
-  std::string assumed;         ///< what of the payload depends on the data and was assumed; empty: exact
+  std::string assumed;         ///< the assumption about the data in the payload; empty: the payload is exact
 
-  /// Whether AllReduce may carry every message.
+  /// Whether AllReduce may carry all messages.
   [[nodiscard]] bool summable() const;
 };
 
-/// Bytes of all messages of one worker, the exchange of sizes apart.
+/// Bytes of all messages of one worker, without the exchange of sizes.
 Bytes payload(const CodecPlan& plan);
-/// Passes before the messages, in order: what prepares the gradient, error feedback's, then each stage's.
+/// Passes before the messages, in order: preparation of the gradient, error feedback, then each stage's passes.
 std::vector<Pass> encode_passes(const CodecPlan& plan);
-/// Passes after the messages of p workers have come.
+/// Passes after the messages of p workers arrive.
 std::vector<Pass> decode_passes(const CodecPlan& plan, int p);
-/// Decoding and adding the messages of p workers, for somebody who sent none himself.
+/// Decoding and adding the messages of p workers, at a receiver that sends none itself.
 std::vector<Pass> sum_passes(const CodecPlan& plan, int p);
-/// The same, and encoding their sum, with error feedback of its own.
+/// The same, followed by encoding of the sum, with its own error feedback.
 std::vector<Pass> recode_passes(const CodecPlan& plan, int p);
 
-/// A device for codecs: one set of rates, and others for kernels that were measured.
+/// The rates of a device for codecs: one set for all kernels, and others for measured kernels.
 struct CodecRates {
   KernelRates all;
   std::map<std::string, KernelRates, std::less<>> measured;
-  double slowdown = 1;  ///< of every kernel
+  double slowdown = 1;  ///< factor on every kernel
 };
 
-/// Sum over passes of repeats · slowdown · time(read + written, flops): without knots each kernel is a roofline,
-/// launch + max(bytes/bandwidth, flops/peak). Times that are given stay as they are.
+/// Sum over passes of repeats · slowdown · time(read + written, flops). Without knots, each kernel is a roofline,
+/// launch + max(bytes/bandwidth, flops/peak). Fixed times stay unchanged.
 Seconds price(const std::vector<Pass>& passes, const CodecRates& rates);
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// What a device profile says of a compressor's kernels.
+// The rates of a compressor's kernels from a device profile.
 #pragma once
 
 #include "models/compressor/codec_plan.hpp"
@@ -6,7 +6,7 @@
 
 namespace stepcast {
 
-/// rates_of each kernel that the profile lists; of all others device_rates.
+/// rates_of for each kernel in the profile; device_rates for all others.
 /// @throws ModelError when the profile has no peak
 CodecRates codec_rates(const DeviceProfile& profile);
 

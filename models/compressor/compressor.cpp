@@ -52,7 +52,7 @@ constexpr CompressorEntry kCompressors[] = {
 };
 static_assert(std::size(kCompressors) == std::variant_size_v<Compressor>, "one line for every compressor");
 
-/// Checks each field of a described part against the limits that its description states.
+/// Checks each field of a described part against the limits in its description.
 struct LimitChecker {
   std::vector<CompressorFault>& faults;
 
@@ -75,7 +75,7 @@ struct LimitChecker {
   }
 };
 
-/// Faults between fields, and between fields and tensors.
+/// Checks the rules between fields, and between fields and tensors.
 struct RuleChecker {
   std::span<const Tensor> tensors;
   std::vector<CompressorFault>& faults;
@@ -116,7 +116,7 @@ struct RuleChecker {
 
 void append(std::vector<Pass>& to, const std::vector<Pass>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
-/// Adds a tensor's plan to a group's: stage to stage, messages of one stage and primitive in one.
+/// Adds a tensor's plan to a group's, stage by stage. Messages with one stage and primitive become one message.
 void merge(CodecPlan& group, const CodecPlan& plan) {
   append(group.prepare, plan.prepare);
   append(group.compensate, plan.compensate);
@@ -197,7 +197,7 @@ std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice) 
     throw std::invalid_argument(
         fmt::format("{} cannot be encoded again inside a collective", compressors()[compressor.index()].kind));
   std::vector<Pass> passes = plan.decode.further;
-  if (passes.empty()) {  // summable codes are made dense here all the same
+  if (passes.empty()) {  // even summable codes become dense here
     passes = plan.decode.first;
     passes.push_back(sweep("add", 2.0 * slice.dense(), slice.dense(), slice, 1));
   }

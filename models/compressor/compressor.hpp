@@ -1,12 +1,12 @@
-// The table of compressors: what each sends for a tensor, and what work that takes.
+// The table of compressors: the messages of each method for a tensor, and the work to encode and decode them.
 //
 //     const CodecPlan plan = make_plan(TopK{.ratio = 0.01}, Tensor{{2048, 1001}});
 //     payload(plan);                              // 8·20,500 B: k = floor(0.01 · 2,050,048)
 //     price(encode_passes(plan), rates);          // on a device
-//     price(decode_passes(plan, 8), rates);       // eight messages, one decoded after the other
+//     price(decode_passes(plan, 8), rates);       // eight messages, decoded one by one
 //
-// A new compressor: a described struct and its plan() in the header of its class, plan() in a file of its own, its
-// type in Compressor, its line in compressors().
+// To add a compressor: write a described struct and declare its plan() in its class's header, and write plan() in a
+// separate file. Then add its type to Compressor and its line to compressors().
 #pragma once
 
 #include <span>
@@ -26,7 +26,7 @@ using Compressor = std::variant<NoCompressor, RatioCompressor, Fp16, EightBit, O
                                 TernGrad, Natural, Inceptionn, RandomK, TopK, Threshold, Dgc, Wangni, Adaptive,
                                 SketchMl, ThreeLc, QsparseLocalSgd, PowerSgd, Atomo, GradiVeq>;
 
-/// The survey's four classes, and none.
+/// The four classes of the survey, and none.
 enum class CompressorClass { none, quantization, sparsification, hybrid, low_rank };
 
 std::string_view name_of(CompressorClass c);
@@ -35,43 +35,43 @@ struct CompressorEntry {
   std::string_view kind;
   CompressorClass of;
   const char* ideal;  ///< bytes of one worker's messages for d elements of e = 4 bytes, packed
-  const char* grace;  ///< the same with packing grace; "" where GRACE does not have the method, or sends the same
+  const char* grace;  ///< the same with packing grace; "" if GRACE lacks the method or sends the same bytes
   const char* source;
 };
 
-/// One line for every alternative of Compressor, in its order.
+/// One line for every alternative of Compressor, in the same order.
 std::span<const CompressorEntry> compressors();
 /// @throws std::invalid_argument for a kind that is not in the table
 const CompressorEntry& find_compressor(std::string_view kind);
 
-/// What `compressor` does with `tensor`.
-/// @pre check(compressor, {tensor}) found nothing
+/// The plan of `compressor` for `tensor`.
+/// @pre check(compressor, {tensor}) returned nothing
 CodecPlan make_plan(const Compressor& compressor, const Tensor& tensor);
 
-/// What it does with tensors that travel together (a bucket, the whole model): low-rank methods encode each tensor and
-/// send all factors of one stage in one message, as PowerSGD's authors do; all others see one flat vector, so one
-/// norm, one k, one table of means. Same for a group of one.
+/// The plan for tensors that form one group (a bucket, the whole model). Low-rank methods encode each tensor and send
+/// all factors of one stage in one message, as PowerSGD's authors do. Other methods see one flat vector with one norm,
+/// one k and one table of means. A group of one tensor has the plan of that tensor.
 /// @pre group is not empty
 CodecPlan make_plan(const Compressor& compressor, std::span<const Tensor> group);
 
-/// What a method does with any tensor that it compresses at all.
+/// The properties of a method for every tensor that it compresses.
 struct CompressorTraits {
-  bool summable = false;              ///< its messages' sums are messages
+  bool summable = false;              ///< a sum of its messages is again a message
   bool recodable = false;             ///< a sum can be encoded again at the same size
-  bool one_gathered_message = false;  ///< sends one message of known size, which every worker needs
-  std::size_t stages = 1;             ///< of messages
+  bool one_gathered_message = false;  ///< sends one message of known size that every worker needs
+  std::size_t stages = 1;             ///< stages of messages
 };
-/// @param dtype  of the tensors: what is in halves already, fp16 leaves as it is
+/// @param dtype  of the tensors: fp16 leaves 2-byte elements unchanged
 CompressorTraits traits_of(const Compressor& compressor, Dtype dtype);
 
-/// What one hop of a ring's reduce-scatter does to a slice when compression sits inside the collective (Pipe-SGD):
-/// decode what came, add it to the own slice, encode the sum. Message: payload of make_plan(compressor, slice), which
-/// for methods with a scale is a little more than 1/p of the tensor's.
+/// The work of one hop of a ring's reduce-scatter with compression inside the collective (Pipe-SGD). A hop decodes the
+/// received slice, adds it to the own slice and encodes the sum. The message is the payload of make_plan(compressor,
+/// slice). With a scale, it is slightly more than 1/p of the tensor's payload.
 /// @throws std::invalid_argument unless the method is recodable
 std::vector<Pass> hop_passes(const Compressor& compressor, const Tensor& slice);
 
 struct CompressorFault {
-  std::string field;  ///< of the compressor; empty: of a tensor
+  std::string field;  ///< field of the compressor; empty: a tensor
   std::string found;
   std::string allowed;
 };
@@ -79,9 +79,9 @@ struct CompressorFault {
 /// "FIELD is FOUND, allowed is ALLOWED"
 std::string to_string(const CompressorFault& fault);
 
-/// What is wrong with the compressor (fields outside their limits, fields that exclude each other) or with using it
-/// on these tensors (a shape without elements; a rank above min(n, m) of every matrix: for single tensors it is
-/// cut). Empty: fine.
+/// The faults of the compressor, or of its use on these tensors. The compressor's fields may be outside their limits or
+/// exclude each other. A tensor's shape may have no elements, or the rank may exceed min(n, m) of every matrix (for
+/// single tensors it is cut). Empty: no fault.
 std::vector<CompressorFault> check(const Compressor& compressor, std::span<const Tensor> tensors);
 
 }  // namespace stepcast

@@ -9,12 +9,12 @@
 namespace stepcast {
 
 CodecPlan plan(const Dgc& x, const Tensor& tensor) {
-  // Payload: Lin et al. 2018, section 4.1 (recalled), whose 32-bit values have 16-bit lengths of runs of zeros, 6 B each;
-  // indices of 32 bits are GRACE's and, for the sum, those of top-k here: 8 B each.
+  // Payload: Lin et al. 2018, section 4.1 (recalled): 32-bit values with 16-bit run lengths of zeros, 6 B each. The
+  // 32-bit indices are GRACE's; they also permit the sum, like top-k here: 8 B each.
   const std::int64_t count =
       std::min(tensor.elements(),
                static_cast<std::int64_t>(std::llround(static_cast<double>(kept(x.ratio, tensor)) * x.selected)));
-  // Only tensorflow narrows the indices of dgc.py to int32.
+  // Only the tensorflow version of dgc.py narrows indices to int32.
   const bool wide = x.packing == Packing::grace && x.framework != Framework::tensorflow;
   const Bytes dense = tensor.dense(),
               wire = static_cast<double>(count) * (size_of(tensor.dtype) + (wide ? 8_B : index_width(tensor)));
@@ -32,7 +32,7 @@ CodecPlan plan(const Dgc& x, const Tensor& tensor) {
   stage.encode.push_back(sweep("compact", dense, wire, tensor, 2));
   stage.messages = {{"values and indices", Primitive::all_gather_unequal, wire, size_width(x.packing, x.framework)}};
   plan.decode = sparse_decode(wire, count, tensor, x.packing);
-  // u and v are cleared where elements were sent.
+  // Clears u and v at the sent elements.
   plan.remember = {sweep("clear-sent", 2.0 * dense, 2.0 * dense, tensor, 2)};
   plan.assumed = fmt::format("{} times k elements pass the threshold, found in {} sweeps", x.selected, x.search_sweeps);
   return plan;

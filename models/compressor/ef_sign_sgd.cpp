@@ -4,10 +4,10 @@
 namespace stepcast {
 
 CodecPlan plan(const EfSignSgd& x, const Tensor& tensor) {
-  // Payload: Karimireddy et al. 2019, section 4, algorithm 1 (recalled): sign(p)·|p|₁/d, d + 32 bits a tensor.
+  // Payload: Karimireddy et al. 2019, section 4, algorithm 1 (recalled): sign(p)·|p|₁/d, d + 32 bits per tensor.
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), x.packing == Packing::grace ? 8 : 1) + 4_B;
   CodecPlan plan;
-  // One sweep compares, packs and adds up magnitudes.
+  // One sweep compares, packs and sums magnitudes.
   plan.stages = {{{sweep("sign-mean", dense, wire, tensor, 3)}, {{"signs and mean", Primitive::all_gather, wire}}}};
   plan.decode = decode_sum(wire, tensor, 1, x.packing);
   add_error_feedback(plan, tensor);

@@ -4,10 +4,10 @@
 namespace stepcast {
 
 CodecPlan plan(const EightBit& x, const Tensor& tensor) {
-  // Payload: Dettmers 2016, section 2.3, "dynamic tree" (recalled): 8 bits an element, and the largest of the tensor.
+  // Payload: Dettmers 2016, section 2.3, "dynamic tree" (recalled): 8 bits per element, and the tensor's maximum.
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), 8) + 4_B;
   CodecPlan plan;
-  // Quantizing: divide, magnitude, seven steps of binary search among 128 entries, sign.
+  // Quantization: divide, magnitude, seven steps of binary search among 128 entries, sign.
   plan.stages = {{{sweep("max-abs", dense, 4_B, tensor, 2), sweep("quantize", dense, wire, tensor, 10)},
                   {{"codes and scale", Primitive::all_gather, wire}}}};
   plan.decode = decode_sum(wire, tensor, 2, x.packing);

@@ -4,7 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const GradiVeq& x, const Tensor& tensor) {
-  // Payload: Yu et al. 2018, section 4 (recalled): `dimension` of each slice's `slice` components in the shared basis.
+  // Payload: Yu et al. 2018, section 4 (recalled): each slice of `slice` elements has `dimension` basis coefficients.
   const std::int64_t slices = (tensor.elements() + x.slice - 1) / x.slice;
   const Bytes element = size_of(tensor.dtype), wire = static_cast<double>(slices * x.dimension) * element;
   if (wire >= tensor.dense()) return uncompressed(tensor);

@@ -1,4 +1,4 @@
-// Hybrids of quantization and sparsification, as the survey sorts them.
+// Hybrids of quantization and sparsification, in the survey's classification.
 #pragma once
 
 #include "models/compressor/codec_plan.hpp"
@@ -8,11 +8,11 @@
 
 namespace stepcast {
 
-/// Adaptive quantization, Dryden et al. 2016: of the positive elements the largest share `ratio`, likewise of the
-/// negative ones, each group represented by its mean: two means, one count and an int32 index for each element sent,
-/// 4·(3 + n₊ + n₋) bytes, and an exchange of sizes. n₊ + n₋ = selected·ratio·d depends on the data (GRACE accepts
-/// 0.8 to 1.25); a threshold is searched once for each sign. Recorded for ResNet-50 at ratio 0.01: selected =
-/// (1,053,961.2/4 - 3·161)/(0.01·25,559,081) = 1.029. GRACE: adaq.py (tensorflow only).
+/// Adaptive quantization, Dryden et al. 2016: sends the largest share `ratio` of the positive elements, and likewise of
+/// the negative ones. Each group is represented by its mean. A message has two means, one count and an int32 index for
+/// each sent element: 4·(3 + n₊ + n₋) bytes, and an exchange of sizes. n₊ + n₋ = selected·ratio·d depends on the data
+/// (GRACE accepts 0.8 to 1.25). A threshold is searched once for each sign. Recorded for ResNet-50 at ratio 0.01:
+/// selected = (1,053,961.2/4 - 3·161)/(0.01·25,559,081) = 1.029. GRACE: adaq.py (tensorflow only).
 struct Adaptive {
   static constexpr std::string_view kind = "adaptive";
   static constexpr std::string_view meaning = "largest positive and largest negative elements, each group by its mean";
@@ -32,9 +32,9 @@ struct Adaptive {
   bool operator==(const Adaptive&) const = default;
 };
 
-/// SketchML, Jiang et al. 2018, as the survey has it: elements are replaced by the number of their quantile, and
-/// each quantile by its mean: ceil(lg q) bits an element and 4q bytes; grace 1 byte an element for q < 256, else 2.
-/// The quantiles take a sort of all d. GRACE: sketch.py (tensorflow only, q = 64).
+/// SketchML, Jiang et al. 2018, in the survey's version: the number of its quantile replaces each element, and a mean
+/// represents each quantile. A message has ceil(lg q) bits per element and 4q bytes; grace uses 1 byte per element for
+/// q < 256, else 2. The quantiles need a sort of all d elements. GRACE: sketch.py (tensorflow only, q = 64).
 struct SketchMl {
   static constexpr std::string_view kind = "sketchml";
   static constexpr std::string_view meaning = "each element by the mean of its quantile";
@@ -50,10 +50,10 @@ struct SketchMl {
   bool operator==(const SketchMl&) const = default;
 };
 
-/// 3LC, Lim et al. 2019: rounding to -1, 0, 1 times a scale, five such values in a byte (3⁵ = 243), then runs of
-/// 2 to 14 bytes that are all zero in one byte: 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal. The gain
-/// depends on the data, from 1 (no zeros) to 14 (nothing else); 1 is assumed unless the scenario knows better, so
-/// that a message is never shorter than what was shown. Error feedback is part of the method. Not in GRACE.
+/// 3LC, Lim et al. 2019: rounds to -1, 0, 1 times a scale and packs five values in a byte (3⁵ = 243). A run of 2 to 14
+/// zero bytes becomes one byte: 4 + ceil(ceil(d/5)/run_length_gain) bytes, unequal. The gain depends on the data: from
+/// 1 (no zeros) to 14 (only zeros). The default is 1, so a message is never shorter than was shown. Error feedback is
+/// part of the method. Not in GRACE.
 struct ThreeLc {
   static constexpr std::string_view kind = "3lc";
   static constexpr std::string_view meaning =
@@ -67,9 +67,9 @@ struct ThreeLc {
   bool operator==(const ThreeLc&) const = default;
 };
 
-/// Qsparse-local-SGD, Basu et al. 2019: the k largest elements of what `local_steps` steps changed, quantized with s
-/// levels of their norm (QSGD): k·4 bytes of indices, ceil(k·ceil(lg(2s+1))/8) of levels, 4 of the norm, once in
-/// `local_steps` steps. Error feedback is part of the method. Not in GRACE; the defaults are ours.
+/// Qsparse-local-SGD, Basu et al. 2019: the k largest elements of the change by `local_steps` steps, quantized with s
+/// levels of their norm (QSGD). Once in `local_steps` steps it sends k·4 bytes of indices, ceil(k·ceil(lg(2s+1))/8) of
+/// levels and 4 of the norm. Error feedback is part of the method. Not in GRACE; the defaults are ours.
 struct QsparseLocalSgd {
   static constexpr std::string_view kind = "qsparse-local-sgd";
   static constexpr std::string_view meaning = "top-k, quantized, after local steps, with error feedback";

@@ -4,12 +4,12 @@
 namespace stepcast {
 
 CodecPlan plan(const Natural& x, const Tensor& tensor) {
-  // Payload: Horváth et al. 2019, section 2 (recalled): sign and 8 exponent bits of binary32, 32/9 = 3.56 times fewer.
+  // Payload: Horváth et al. 2019, section 2 (recalled): sign and 8 exponent bits of binary32, a ratio of 32/9 = 3.56.
   const int bits = x.code_bits();
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), bits);
   CodecPlan plan;
-  // On the bits of the number: random mantissa added, exponent masked, clipped and shifted. The kernel that was
-  // measured as round-exponent writes codes of a byte; codes of 9 bits have no kernel of their own yet.
+  // Works on the number's bits: adds a random mantissa, then masks, clips and shifts the exponent. The measured kernel
+  // round-exponent writes codes of one byte; no kernel for 9-bit codes exists yet.
   const char* kernel = bits == 8 ? "round-exponent" : "round-exponent-9-bit";
   plan.stages = {{{sweep(kernel, dense, wire, tensor, 5 + kRandomFlops)}, {{"exponents", Primitive::all_gather, wire}}}};
   plan.decode = decode_sum(wire, tensor, 3, x.packing);

@@ -4,11 +4,11 @@
 namespace stepcast {
 
 CodecPlan plan(const OneBit& x, const Tensor& tensor) {
-  // Payload: Seide et al. 2014, section 3.1 (recalled): a bit an element and two means. Theirs are of each column of a
-  // matrix, 8 bytes a column; GRACE and this plan have one pair a tensor.
+  // Payload: Seide et al. 2014, section 3.1 (recalled): one bit per element and two means. The paper has means for each
+  // matrix column, 8 bytes per column; GRACE and this plan have one pair per tensor.
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), x.packing == Packing::grace ? 8 : 1) + 8_B;
   CodecPlan plan;
-  // One sweep compares, packs, and adds up the elements of either sign and their number.
+  // One sweep compares and packs; it also sums and counts the elements of each sign.
   plan.stages = {{{sweep("sign-means", dense, wire, tensor, 3)}, {{"signs and means", Primitive::all_gather, wire}}}};
   plan.decode = decode_sum(wire, tensor, 1, x.packing);
   add_error_feedback(plan, tensor);

@@ -1,4 +1,4 @@
-// How codes become bytes: choices shared by the methods that the survey's implementation (GRACE) has.
+// Packing of codes into bytes: choices of the methods in the survey's implementation (GRACE).
 #pragma once
 
 #include "models/describe/describe.hpp"
@@ -19,7 +19,7 @@ struct Choices<Packing> {
   };
 };
 
-/// GRACE (sands-lab/grace, commit fd3a7f42) exists three times, with different widths.
+/// GRACE (sands-lab/grace, commit fd3a7f42) has three versions with different widths.
 enum class Framework { tensorflow, torch, dist };
 
 template <>

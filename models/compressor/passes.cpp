@@ -57,7 +57,7 @@ Pass matrix_product(std::string kernel, std::int64_t a, std::int64_t b, std::int
 }
 
 Pass orthogonalise(std::int64_t n, std::int64_t r, Bytes element) {
-  // Per kernel, of r: the totals over r.
+  // Values of one kernel out of r: the totals divided by r.
   const double length = static_cast<double>(n), columns = static_cast<double>(r);
   const Bytes touched = length * (columns + 1) / 2 * element;
   return {"gram-schmidt", touched, touched, Flops(2 * length * columns), columns};

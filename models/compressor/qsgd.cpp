@@ -4,8 +4,8 @@
 namespace stepcast {
 
 CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
-  // Payload: Alistarh et al. 2017, section 3.1 (recalled): a norm, signs and levels 0 to s of each bucket. Their code is
-  // Elias', of section 3.2 (recalled), whose length depends on the data; here each code has ceil(lg(2s+1)) bits.
+  // Payload: Alistarh et al. 2017, section 3.1 (recalled): for each bucket a norm, signs and levels 0 to s. The paper
+  // uses an Elias code (section 3.2, recalled) with data-dependent length; here each code has ceil(lg(2s+1)) bits.
   const std::int64_t d = tensor.elements();
   const bool grace = x.packing == Packing::grace;
   const std::int64_t bucket = x.bucket ? *x.bucket : grace && x.framework == Framework::dist ? 128 : d;
@@ -13,7 +13,7 @@ CodecPlan plan(const Qsgd& x, const Tensor& tensor) {
   const int bits = grace ? (x.levels < 128 ? 8 : 16) : code_width(2 * std::int64_t{x.levels} + 1);
   const Bytes dense = tensor.dense(), wire = packed_bits(d, bits) + norms;
   CodecPlan plan;
-  // Quantizing: magnitude, scale, floor, random number, compare, add, sign.
+  // Quantization: magnitude, scale, floor, random number, compare, add, sign.
   plan.stages = {
       {{sweep("norm", dense, norms, tensor, 2), sweep("quantize", dense + norms, wire, tensor, 6 + kRandomFlops)},
        {{"levels and norms", Primitive::all_gather, wire}}}};

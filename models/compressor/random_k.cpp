@@ -4,7 +4,7 @@
 namespace stepcast {
 
 CodecPlan plan(const RandomK& x, const Tensor& tensor) {
-  // Payload: Stich et al. 2018, definition 2.1, rand_k (recalled): k values. Indices follow from a seed, as in GRACE.
+  // Payload: Stich et al. 2018, definition 2.1, rand_k (recalled): k values. A seed gives the indices, as in GRACE.
   const std::int64_t k = kept(x.ratio, tensor);
   const double count = static_cast<double>(k);
   const Bytes dense = tensor.dense(), wire = count * size_of(tensor.dtype), indices = count * index_width(tensor);

@@ -1,4 +1,4 @@
-// SignSGD and SIGNUM: the same messages, of the gradient or of its momentum.
+// SignSGD and SIGNUM have the same messages: signs of the gradient or of its momentum.
 #include "models/compressor/passes.hpp"
 #include "models/compressor/quantization.hpp"
 
@@ -14,7 +14,7 @@ CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const
   if (packing == Packing::grace) {
     plan.decode.finish = {sweep("sign", dense, dense, tensor, 1)};
   } else {
-    // Packed signs are counted bit by bit, and only the majority's are made numbers.
+    // One kernel counts packed signs bit by bit. Only the majority's signs become numbers.
     Decode packed;
     packed.together = {sweep("majority-vote", wire, wire, tensor, 1)};
     packed.finish = plan.decode.first;
@@ -24,7 +24,7 @@ CodecPlan majority_vote(Pass encode, Packing packing, bool error_feedback, const
   return plan;
 }
 
-// Payload: Bernstein et al. 2018, algorithm 1 (recalled), and 2019, algorithm 1 (recalled): a bit an element.
+// Payload: Bernstein et al. 2018, algorithm 1 (recalled), and 2019, algorithm 1 (recalled): one bit per element.
 Bytes signs(Packing packing, const Tensor& tensor) {
   return packed_bits(tensor.elements(), packing == Packing::grace ? 8 : 1);
 }

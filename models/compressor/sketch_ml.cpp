@@ -4,8 +4,8 @@
 namespace stepcast {
 
 CodecPlan plan(const SketchMl& x, const Tensor& tensor) {
-  // Payload: Jiang et al. 2018, section 3.2 (recalled): the number of each quantile and a table of q means. The paper
-  // also hashes numbers (MinMaxSketch) and codes keys of sparse gradients by differences, which the survey leaves out.
+  // Payload: Jiang et al. 2018, section 3.2 (recalled): quantile numbers and a table of q means. The paper also hashes
+  // the numbers (MinMaxSketch) and codes keys of sparse gradients by differences. The survey leaves both out.
   const int bits = x.packing == Packing::grace ? (x.quantiles < 256 ? 8 : 16) : code_width(x.quantiles);
   const Bytes dense = tensor.dense(), codes = packed_bits(tensor.elements(), bits), means(4.0 * x.quantiles),
               wire = codes + means;

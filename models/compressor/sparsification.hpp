@@ -1,8 +1,8 @@
-// Sparsification: few elements are sent, at full width, with where they belong. Messages of different workers name
-// different elements, so only random-k, whose elements all workers know from a shared seed, can be summed.
+// Sparsification sends few elements at full width, with their indices. Messages of different workers contain different
+// elements. Only random-k messages can be summed, because a shared seed selects the same elements on all workers.
 //
-// k = max(1, floor(ratio·d)). Where the data decide how many elements are sent, their expected share is a field,
-// and the plan says that it was assumed. An index takes 4 bytes; 8 in GRACE for PyTorch (int64).
+// k = max(1, floor(ratio·d)). If the number of sent elements depends on the data, its expected share is a field, and
+// the plan reports the assumption. An index takes 4 bytes; 8 in GRACE for PyTorch (int64).
 #pragma once
 
 #include "models/compressor/codec_plan.hpp"
@@ -12,7 +12,7 @@
 
 namespace stepcast {
 
-/// Random-k, Stich et al. 2018: k elements at random, the same on all workers: e·k bytes, summed by AllReduce.
+/// Random-k, Stich et al. 2018: k random elements, the same on all workers: e·k bytes, summed by AllReduce.
 /// GRACE: randomk.py (torch permutes all d indices to draw k). Default ratio: tensorflow/helper.py.
 struct RandomK {
   static constexpr std::string_view kind = "random-k";
@@ -49,10 +49,10 @@ struct TopK {
   bool operator==(const TopK&) const = default;
 };
 
-/// Threshold-v, Dutta et al. 2020: elements above a fixed magnitude, (e + index)·nnz bytes and an exchange of sizes.
-/// nnz = round(density·d) depends on the data; the threshold itself does not enter. Default density: recorded by the
-/// survey for ResNet-50 at threshold 0.01 without error feedback, 8,677,823.2 B / (8 B · 25,559,081) = 4.24 %.
-/// GRACE: threshold.py (dist pads messages to the longest).
+/// Threshold-v, Dutta et al. 2020: elements above a fixed magnitude: (e + index)·nnz bytes, and an exchange of sizes.
+/// nnz = round(density·d) depends on the data; the plan does not use the threshold itself. The default density was
+/// recorded by the survey for ResNet-50 at threshold 0.01 without error feedback: 8,677,823.2 B / (8 B · 25,559,081) =
+/// 4.24 %. GRACE: threshold.py (dist pads messages to the longest).
 struct Threshold {
   static constexpr std::string_view kind = "threshold";
   static constexpr std::string_view meaning = "elements above a fixed magnitude";
@@ -70,12 +70,12 @@ struct Threshold {
   bool operator==(const Threshold&) const = default;
 };
 
-/// Deep Gradient Compression, Lin et al. 2018: top-k by a threshold estimated from a sample of 1 % and corrected in
-/// sweeps over all d until between 0.8 and 1.25 k (tensorflow) or 0.7 and 1.3 k (torch) elements pass it; with momentum
-/// correction, which keeps two vectors of d elements. (e + index)·nnz bytes and an exchange of sizes; nnz = selected·k,
-/// k = max(1, floor(ratio·d)), and the number of sweeps depend on the data. Recorded for ResNet-50 at ratio 0.01:
-/// selected = 2,060,054.4/2,044,264 = 1.008. GRACE: dgc.py, memory/dgc.py; at most 10 sweeps (torch), 20 (tensorflow);
-/// the number assumed here is ours.
+/// Deep Gradient Compression, Lin et al. 2018: top-k by a threshold. A sample of 1 % gives a first estimate. Sweeps
+/// over all d correct it until between 0.8 and 1.25 k (tensorflow) or 0.7 and 1.3 k (torch) elements pass. Momentum
+/// correction keeps two vectors of d elements. A message has (e + index)·nnz bytes, and there is an exchange of sizes.
+/// nnz = selected·k, k = max(1, floor(ratio·d)); nnz and the number of sweeps depend on the data. Recorded for
+/// ResNet-50 at ratio 0.01: selected = 2,060,054.4/2,044,264 = 1.008. GRACE: dgc.py, memory/dgc.py; at most 10 sweeps
+/// (torch), 20 (tensorflow). The assumed number of sweeps is ours.
 struct Dgc {
   static constexpr std::string_view kind = "dgc";
   static constexpr std::string_view meaning = "deep gradient compression: sampled threshold, momentum correction";
@@ -95,9 +95,9 @@ struct Dgc {
   bool operator==(const Dgc&) const = default;
 };
 
-/// Wangni et al. 2018: element i is kept with probability min(λ|g_i|, 1) and scaled to stay unbiased, so it needs no
-/// error feedback. (e + 4)·nnz bytes, nnz = density·d in expectation; λ from two sweeps (the paper's greedy
-/// algorithm 3 with two iterations). Not in GRACE. The default density is ours.
+/// Wangni et al. 2018: keeps element i with probability min(λ|g_i|, 1) and scales it to stay unbiased, so it needs no
+/// error feedback. A message has (e + 4)·nnz bytes, nnz = density·d in expectation. Two sweeps find λ (the paper's
+/// greedy algorithm 3 with two iterations). Not in GRACE. The default density is ours.
 struct Wangni {
   static constexpr std::string_view kind = "wangni";
   static constexpr std::string_view meaning = "elements kept with probability in proportion to magnitude, unbiased";

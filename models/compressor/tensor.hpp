@@ -1,4 +1,4 @@
-// What a compressor sees of a gradient: its shape and the width of an element, never its values.
+// A compressor's view of a gradient: its shape and element type, but no values.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace stepcast {
 
-/// A gradient tensor. Low-rank methods view one of two or more dimensions as a matrix of n = shape[0] rows and
-/// m = (product of the rest) columns, as GRACE, PyTorch's PowerSGD hook and Pufferfish do; so the order of the
-/// dimensions matters: PyTorch writes convolutions [c_out, c_in, k, k], TensorFlow [k, k, c_in, c_out].
+/// A gradient tensor. Low-rank methods view two or more dimensions as a matrix of n = shape[0] rows and m = (product of
+/// the rest) columns. GRACE, PyTorch's PowerSGD hook and Pufferfish do so, too. The order of dimensions matters:
+/// PyTorch has convolutions [c_out, c_in, k, k], TensorFlow [k, k, c_in, c_out].
 struct Tensor {
   std::vector<std::int64_t> shape;
   Dtype dtype = Dtype::fp32;
@@ -24,7 +24,7 @@ struct Tensor {
   [[nodiscard]] bool is_matrix() const { return shape.size() >= 2; }
   [[nodiscard]] std::int64_t rows() const { return shape.front(); }
   [[nodiscard]] std::int64_t columns() const { return elements() / shape.front(); }
-  /// Bytes of the tensor as it is.
+  /// Bytes of the uncompressed tensor.
   [[nodiscard]] Bytes dense() const { return static_cast<double>(elements()) * size_of(dtype); }
 };
 

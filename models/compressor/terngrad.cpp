@@ -4,12 +4,12 @@
 namespace stepcast {
 
 CodecPlan plan(const TernGrad& x, const Tensor& tensor) {
-  // Payload: Wen et al. 2017, section 3.1 and equation 1 (recalled): one scale a tensor, three values, lg 3 bits at best.
-  // Two bits are sent, as is usual.
+  // Payload: Wen et al. 2017, section 3.1 and equation 1 (recalled): one scale per tensor, three values, lg 3 bits at
+  // best. The plan sends two bits, as is usual.
   const bool grace = x.packing == Packing::grace;
   const Bytes dense = tensor.dense(), wire = packed_bits(tensor.elements(), grace ? 8 : 2) + 4_B;
   CodecPlan plan;
-  // Sums and squares for the deviation; the largest after clipping; then clip, random number, compare, sign.
+  // Sums and squares give the deviation; then the maximum after clipping; then clip, random number, compare, sign.
   auto& encode = plan.stages.emplace_back().encode;
   encode = {sweep("moments", dense, 8_B, tensor, 3), sweep("clipped-max", dense, 4_B, tensor, 3),
             sweep("quantize", dense, wire, tensor, 4 + kRandomFlops)};

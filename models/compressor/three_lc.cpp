@@ -8,8 +8,8 @@
 namespace stepcast {
 
 CodecPlan plan(const ThreeLc& x, const Tensor& tensor) {
-  // Payload: Lim et al. 2019, sections 3.1 to 3.3 (recalled): three values and a scale, five to a byte, runs of 2 to 14
-  // bytes of zeros in one.
+  // Payload: Lim et al. 2019, sections 3.1 to 3.3 (recalled): a scale and ternary values, five to a byte. Runs of 2 to
+  // 14 zero bytes become one byte.
   const Bytes dense = tensor.dense(), quartic(static_cast<double>((tensor.elements() + 4) / 5));
   const Bytes runs(std::ceil(quartic.si() / x.run_length_gain)), wire = runs + 4_B;
   CodecPlan plan;

@@ -11,7 +11,7 @@ CodecPlan plan(const Threshold& x, const Tensor& tensor) {
   const Bytes dense = tensor.dense(),
               wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(tensor, x.packing, x.framework));
   CodecPlan plan;
-  // Compaction counts first, to know where each block writes.
+  // Compaction first counts, to find each block's output position.
   plan.stages = {{{sweep("count", dense, {}, tensor, 2), sweep("compact", dense, wire, tensor, 2)},
                   {{"values and indices", Primitive::all_gather_unequal, wire, size_width(x.packing, x.framework)}}}};
   plan.decode = sparse_decode(wire, count, tensor, x.packing);

@@ -6,9 +6,9 @@
 namespace stepcast {
 
 CodecPlan plan(const Wangni& x, const Tensor& tensor) {
-  // Payload: Wangni et al. 2018, section 3.3 (recalled) codes those kept with a probability below 1 by index and sign, all
-  // of one magnitude, others by index and value. Which are which depends on the data: here all have index and value, the
-  // most that their code takes.
+  // Payload: Wangni et al. 2018, section 3.3 (recalled) codes elements with probability below 1 by index and sign with
+  // one common magnitude, others by index and value. The division depends on the data. This plan uses index and value
+  // for all elements, the maximum of their code.
   const std::int64_t count = expected_count(x.density, tensor);
   const Bytes dense = tensor.dense(), wire = static_cast<double>(count) * (size_of(tensor.dtype) + index_width(tensor));
   CodecPlan plan;

@@ -1,8 +1,8 @@
-// Finds the lists that turn a scenario into a study: a list where a field wants one value.
+// Finds the axes of a study: lists in places where a field takes one value.
 //
-// Which lists those are depends on the field's type, so the search walks the document along describe():
-// a list at a number, text, quantity, name or part is an axis; a list at a field that is a list itself is
-// one only if all its elements are lists.
+// The field's type decides whether a list is an axis, so the search follows the document along describe(). A list at a
+// number, text, quantity, name or part is an axis. For a field that is itself a list, it is an axis only if all its
+// elements are lists.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace stepcast {
 
-/// The pointers of all axes in `json` under a value of type T, in the document's own order. What lies inside
-/// an axis' elements is not searched: that depends on the element taken.
+/// The JSON pointers of all axes in `json` for a value of type T, in document order. The search does not enter an
+/// axis's elements: their fields depend on the chosen element.
 template <class T>
 std::vector<std::string> find_axes(const Json& json, const std::string& pointer = "");
 
 namespace detail {
 
-/// Collects every field's axes, to be put in document order.
+/// Collects the axes of all fields and sorts them in document order.
 class AxisFinder {
  public:
   AxisFinder(const Json& object, std::string pointer) : object_(object), pointer_(std::move(pointer)) {}

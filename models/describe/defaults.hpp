@@ -1,4 +1,4 @@
-// Whether a field of a part holds its default, found along describe() (see describe.hpp).
+// Tests whether a field of a part has its default value, using describe() (see describe.hpp).
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace stepcast {
 
-/// Whether the field that `path` leads to from `value` holds what it holds in `by_default`: in a choice between kinds,
-/// what it holds where that kind is written without it. True where the path leads to no field.
+/// Compares the field at `path` in `value` with the same field in `by_default`. If `by_default` holds another kind of a
+/// variant, the field's default in the current kind counts. Returns true where the path leads to no field.
 template <class T>
 bool holds_default(const T& value, const T& by_default, std::span<const std::string_view> path);
 
 namespace detail {
 
-/// Finds the member of that name and type.
+/// Finds the member with the given name and type.
 template <class T>
 struct MemberFinder {
   std::string_view name;
@@ -69,7 +69,7 @@ bool holds_default(const T& value, const T& by_default, std::span<const std::str
   } else if constexpr (IsOptional<T>::value) {
     return !value || holds_default(*value, by_default.value_or(typename T::value_type{}), path);
   } else if constexpr (Described<T>) {
-    T copy = value, default_copy = by_default;  // describe() takes a reference to fill or to show; here it only shows
+    T copy = value, default_copy = by_default;  // describe() takes a non-const reference; this visitor only reads
     detail::DefaultComparer<T> comparer{default_copy, path};
     T::describe(comparer, copy);
     return comparer.same;

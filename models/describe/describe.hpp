@@ -1,15 +1,15 @@
-// The vocabulary in which the parts of a scenario describe themselves.
+// The vocabulary that the parts of a scenario use to describe themselves.
 //
-// Every part is a plain struct with defaults as member initialisers and one function
+// Every part is a plain struct. It has default member initialisers and one function:
 //
 //     template <class V> static void describe(V& v, Link& x) {
 //       v.required("bandwidth", x.bandwidth, "rate of one direction", positive);
 //       v.optional("latency", x.latency, "one-way, end to end", non_negative);
 //     }
 //
-// written once, and visited by whatever goes over all fields: to read them from JSON (reader.hpp), to write the
-// canonical document (writer.hpp) and the JSON Schema (scenario/schema.cpp), to find the lists that make a study
-// (axes.hpp), to compare with the defaults (defaults.hpp).
+// Every pass over the fields visits this function: it reads JSON (reader.hpp), writes the canonical document
+// (writer.hpp) and the JSON Schema (study/schema.cpp). Other passes find the axes of a study (axes.hpp) and compare
+// with the defaults (defaults.hpp).
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@
 
 namespace stepcast {
 
-/// Range of a number, in SI for quantities. `exclusive` leaves the minimum itself out.
+/// Range of a number, in SI for quantities. `exclusive` excludes the minimum itself.
 struct Limits {
   std::optional<double> min{};
   bool exclusive = false;
@@ -39,14 +39,14 @@ inline constexpr Limits non_negative{0.0, false, {}};
 constexpr Limits at_least(double min) { return {min, false, {}}; }
 constexpr Limits between(double min, double max) { return {min, false, max}; }
 
-/// Numbers with a fraction, and quantities in SI, are 0 or of a size between these: beyond them, products and
-/// quotients of a few would leave the range of double.
+/// A real number or quantity (in SI) is 0 or has a magnitude in this range. Outside it, products and quotients of a few
+/// values could leave the range of double.
 inline constexpr double kSmallest = 1e-30, kLargest = 1e30;
 inline bool is_sane(double value) {
   return value == 0 || (std::abs(value) >= kSmallest && std::abs(value) <= kLargest);
 }
 
-/// "of at least 1", "above 0", "from 1 to 8"; "" without limits.
+/// Texts: "of at least 1", "above 0", "from 1 to 8"; "" without limits.
 std::string to_string(const Limits& limits);
 bool admits(const Limits& limits, double value);
 
@@ -57,7 +57,7 @@ struct OrAuto {
   bool operator==(const OrAuto&) const = default;
 };
 
-/// Specialised for every enumeration a scenario names: a table of {name, value, meaning}.
+/// Specialised for every enumeration in a scenario: a table of {name, value, meaning}.
 template <class E>
 struct Choice {
   std::string_view name;
@@ -79,7 +79,7 @@ constexpr std::string_view name_of(E value) {
   return "?";
 }
 
-/// The visitor that does nothing: only for asking whether a type describes itself.
+/// A visitor that does nothing. It only serves to test whether a type describes itself.
 struct NullVisitor {
   template <class T>
   void required(const char*, T&, const char*, Limits = {}) {}
@@ -114,8 +114,8 @@ struct IsOrAuto : std::false_type {};
 template <class T>
 struct IsOrAuto<OrAuto<T>> : std::true_type {};
 
-/// A choice between parts that name themselves by `static constexpr std::string_view kind` (with `meaning`),
-/// told apart in JSON by the key "kind".
+/// A choice between parts. Each part has a name: `static constexpr std::string_view kind` (with `meaning`). In JSON,
+/// the key "kind" selects the part.
 template <class T>
 struct IsVariant : std::false_type {};
 template <class... Parts>

@@ -1,4 +1,4 @@
-// What is wrong with a scenario, and the exception that carries every fault at once.
+// The faults of a scenario, and the exception that carries all of them at once.
 #pragma once
 
 #include <stdexcept>
@@ -8,10 +8,10 @@
 
 namespace stepcast {
 
-/// One fault: where it is, what was found there, what is allowed, and the remedy where one is known.
+/// One fault: its place, the value found, the allowed values, and the remedy where one is known.
 struct Fault {
-  std::string file;  ///< file the value came from ("--set" for an override)
-  /// JSON pointer inside that file, or "line 3, column 7" of what is no JSON; "" is the whole document.
+  std::string file;  ///< file that holds the value ("--set" for an override)
+  /// JSON pointer inside that file, or "line 3, column 7" if the file is not valid JSON. "" is the whole document.
   std::string pointer;
   std::string found;
   std::string allowed;
@@ -20,16 +20,16 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-/// A study reports no more faults than this: a file of a million wrong values is one mistake.
+/// The largest number of faults that a study reports: a file with a million wrong values has one mistake.
 inline constexpr std::size_t kMaxFaults = 1000;
 
 /// "file: /pointer: found X; allowed: Y; remedy"
 std::string to_string(const Fault& fault);
 
-/// At most `bytes` of the text, never half a UTF-8 character, "..." where some was left out.
+/// The text cut to at most `bytes`. It never splits a UTF-8 character. "..." marks the part left out.
 std::string shorten(std::string_view text, std::size_t bytes = 80);
 
-/// The scenario cannot be used. Holds all faults that were found, in document order.
+/// The scenario cannot be used. The exception holds all faults, in document order.
 class ScenarioError : public std::runtime_error {
  public:
   explicit ScenarioError(std::vector<Fault> faults);
@@ -39,14 +39,14 @@ class ScenarioError : public std::runtime_error {
   std::vector<Fault> faults_;
 };
 
-/// The question makes sense but this model cannot answer it (an asynchronous server by equations, say).
+/// The question is valid, but this model cannot answer it (for example an asynchronous server by equations).
 class ModelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The candidate nearest to `name` by edit distance, or else the only one that begins so; "" when none is near enough
-/// to be meant.
+/// The candidate nearest to `name` by edit distance, or else the only candidate that starts with `name`. Returns "" if
+/// no candidate is near enough.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace stepcast

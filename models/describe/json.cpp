@@ -11,8 +11,8 @@
 namespace stepcast {
 namespace {
 
-/// Reads through the document to know the pointer of what the parser reports, and to see keys twice. Apart from the
-/// parser, whose own callback looks through a whole list at the end of each object in it.
+/// A first pass over the document. It records the JSON pointer of a parser error and finds duplicate keys. It is
+/// separate from the parser: the parser's own callback scans a whole list at the end of each object in it.
 class Watch : public Json::json_sax_t {
  public:
   explicit Watch(std::string file) : file_(std::move(file)) {}
@@ -28,7 +28,7 @@ class Watch : public Json::json_sax_t {
   bool start_array(std::size_t) override { return start(true); }
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
-  /// The parser itself says what is wrong.
+  /// The parser itself reports the error.
   bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
 
   bool key(std::string& key) override {
@@ -48,7 +48,7 @@ class Watch : public Json::json_sax_t {
 
   [[nodiscard]] std::vector<Fault> faults() && { return std::move(faults_); }
 
-  /// Where the parser stopped: the last key seen, or the list element that was about to come.
+  /// The place where the parser stops: the last key, or the next list element.
   [[nodiscard]] std::string here() const {
     if (levels_.empty()) return "";
     const std::string outside = pointer(levels_.size() - 1);
@@ -98,7 +98,7 @@ class Watch : public Json::json_sax_t {
   std::vector<Fault> faults_;
 };
 
-/// nlohmann's message without its "[json.exception.parse_error.101] " tag, and without where, in bytes or lines.
+/// nlohmann's message without its "[json.exception.parse_error.101] " tag and without its position.
 std::string without_tag(const char* what) {
   std::string text(what);
   if (const auto tag = text.find("] "); tag != std::string::npos) text.erase(0, tag + 2);
@@ -107,7 +107,7 @@ std::string without_tag(const char* what) {
   return text;
 }
 
-/// Text as it may be shown: valid UTF-8 without control characters and the spaces around it.
+/// The text in printable form: valid UTF-8, without control characters or surrounding spaces.
 std::string readable(std::string_view text) {
   auto shown = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
   std::replace_if(
@@ -116,8 +116,8 @@ std::string readable(std::string_view text) {
   return first == std::string::npos ? "" : shown.substr(first, shown.find_last_not_of(' ') - first + 1);
 }
 
-/// Where the parser stopped: after `read` bytes, the last of them what it could not take. A comma with nothing after it
-/// is told from what stands there instead.
+/// Builds the fault for text that is not JSON. The parser stops after `read` bytes; the last one is the unexpected
+/// byte. After a trailing comma, that byte is the closing bracket.
 Fault malformed(std::string_view text, std::size_t read, const std::string& file, const char* what) {
   constexpr std::string_view kSpaces = " \t\r\n";
   std::size_t at = std::min(read > 0 ? read - 1 : 0, text.size());
@@ -132,7 +132,7 @@ Fault malformed(std::string_view text, std::size_t read, const std::string& file
   const std::size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
   const std::string_view line = text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
   const auto number = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
-  // Of a long line, the neighbourhood.
+  // Show only the neighbourhood of the error in a long line.
   constexpr std::size_t kShown = 72;
   const std::size_t column = at - begin, from = line.size() > kShown && column > kShown / 2 ? column - kShown / 2 : 0;
   const std::string shown = readable(line.substr(from, kShown));
@@ -157,7 +157,7 @@ Json parse_json(std::string_view text, const std::string& file) {
   try {
     Json::sax_parse(text.begin(), text.end(), &watch);
     Json document = Json::parse(text.begin(), text.end());
-    // The parser takes a NUL for the end of the text, whatever follows it.
+    // The parser stops at a NUL byte and ignores the text after it.
     if (const auto nul = text.find('\0'); nul != std::string_view::npos)
       throw ScenarioError({malformed(text, nul + 1, file, "a NUL byte")});
     auto faults = std::move(watch).faults();

@@ -1,4 +1,4 @@
-// Strict JSON: what nlohmann/json lets pass in silence (duplicate keys, endless nesting) is a fault here.
+// Strict JSON: duplicate keys and deep nesting, which nlohmann/json accepts silently, are faults here.
 #pragma once
 
 #include <filesystem>
@@ -13,17 +13,17 @@
 
 namespace stepcast {
 
-/// Key order is kept: axes vary in the order in which the scenario names them.
+/// This type keeps the key order: the scenario's order decides the order of the axes.
 using Json = nlohmann::ordered_json;
 
 inline constexpr std::size_t kMaxFileBytes = std::size_t{32} << 20;
 inline constexpr int kMaxDepth = 32;
-/// An ordered_json object looks its keys up one by one, so a million of them would take hours.
+/// An ordered_json object searches its keys linearly, so a million keys would take hours.
 inline constexpr std::size_t kMaxKeys = 1000;
 inline constexpr std::size_t kMaxKeyBytes = 1000;
 
-/// Parses `text`; `file` names it in faults. Duplicate keys, malformed text and anything beyond the limits above
-/// are faults.
+/// Parses `text`; `file` is its name in faults. Duplicate keys, malformed text and anything beyond the limits above are
+/// faults.
 /// @throws ScenarioError
 Json parse_json(std::string_view text, const std::string& file);
 
@@ -34,7 +34,7 @@ Json read_json(const std::filesystem::path& path);
 /// "/a/b" + "c/d" -> "/a/b/c~1d" (RFC 6901 escaping).
 std::string pointer_to(std::string_view parent, std::string_view key);
 std::string pointer_to(std::string_view parent, std::size_t index);
-/// "/a/b/c~1d" -> "a", "b", "c/d"; nothing of what is no pointer.
+/// "/a/b/c~1d" -> "a", "b", "c/d". Returns nothing if the text is not a pointer.
 std::optional<std::vector<std::string>> tokens_of(const std::string& pointer);
 
 /// A short rendering of a value for messages: `3.7`, `"ring"`, `an object`, `a list of 3`.

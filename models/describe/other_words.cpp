@@ -9,11 +9,11 @@
 namespace stepcast {
 namespace {
 
-/// One word for each choice that has a name for it: whichever of `name` stands among the names asked for.
+/// A word of another tool and its name here. It applies where `among` is one of the accepted names.
 struct OtherWord {
-  std::string_view word;   ///< in small letters, without "-", "_" and spaces
-  std::string_view among;  ///< one of the names it is asked among
-  std::string_view name;   ///< "" where there is none
+  std::string_view word;   ///< in lower case, without "-", "_" and spaces
+  std::string_view among;  ///< one of the accepted names
+  std::string_view name;   ///< "" if stepcast has no such thing
   std::string_view field = "";
 };
 
@@ -46,7 +46,7 @@ constexpr OtherWord kWords[] = {
     {"gpipe", "all-reduce", ""},
     {"pipelineparallel", "all-reduce", ""},
     {"tensorparallel", "all-reduce", ""},
-    // What is sharded: DeepSpeed and FSDP.
+    // Sharded state: DeepSpeed and FSDP.
     {"zero1", "optimizer-state", "optimizer-state"},
     {"zero2", "optimizer-state", "optimizer-state"},
     {"shardgradop", "gradients", "gradients"},
@@ -107,7 +107,7 @@ constexpr OtherWord kWords[] = {
     {"sgdmomentum", "momentum", "momentum"},
 };
 
-/// In small letters, without what spellings differ in.
+/// The word in lower case, without "-", "_" and spaces.
 std::string plain(std::string_view word) {
   std::string text;
   for (const char c : word)

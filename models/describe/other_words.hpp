@@ -1,4 +1,4 @@
-// What other tools call the things that a scenario names.
+// Translates the names that other tools use for the things in a scenario.
 #pragma once
 
 #include <optional>
@@ -8,23 +8,23 @@
 
 namespace stepcast {
 
-/// A thing by its name here.
+/// The stepcast name of a thing.
 struct NameHere {
-  std::string name;          ///< "" where there is no such thing here
-  std::string field;         ///< that belongs to it, as JSON: "\"stage\": \"parameters\""; may be empty
-  bool is_spelling = false;  ///< the word is that name, spelt otherwise
+  std::string name;          ///< "" if stepcast has no such thing
+  std::string field;         ///< a field that belongs to it, as JSON: "\"stage\": \"parameters\""; may be empty
+  bool is_spelling = false;  ///< the word is the same name in another spelling
 };
 
-/// What `word` is called among `names`: the name that is alike but for case, "-", "_" and spaces, or else the one that
-/// the table of other tools' words has. Nothing where neither knows it.
+/// Translates `word` into one of `names`. A name matches if it differs only in case, "-", "_" and spaces; otherwise the
+/// table of other tools' words decides. Returns nothing if neither finds a match.
 std::optional<NameHere> name_here(std::string_view word, const std::vector<std::string>& names);
 
-/// What to say of the unknown key `word` where these are known: what it is called here, or else the key that is spelt
-/// much the same; "" where it seems to mean none.
+/// A suggestion for the unknown key `word`, given the known `keys`: its name here, or else the key with the most
+/// similar spelling. Returns "" if no key is similar.
 std::string key_meant(std::string_view word, const std::vector<std::string>& keys);
 
-/// The part, as JSON, that `word` seems to mean where one of these kinds is wanted: known by name_here, or else spelt
-/// much the same; "" where it seems to mean none.
+/// The part, as JSON, that `word` seems to mean among these kinds, by name_here or else by similar spelling. Returns ""
+/// if no kind is similar.
 std::string part_meant(std::string_view word, const std::vector<std::string>& kinds);
 
 }  // namespace stepcast

@@ -24,7 +24,7 @@ bool admits(const Limits& limits, double value) {
 
 namespace {
 
-/// What to write instead of a word that is none of the names.
+/// Suggests a replacement for a word that is not one of the names.
 std::string remedy_of(const std::string& word, const std::vector<std::string>& names) {
   const NameHere here = name_here(word, names).value_or(NameHere{nearest(word, names), "", true});
   if (here.is_spelling) return here.name.empty() ? "" : fmt::format("did you mean \"{}\"?", here.name);
@@ -47,7 +47,7 @@ std::string unquoted(const Json& json) {
   if (!json.is_string()) return "";
   const auto [number, rest, error] = leading_number(json.get_ref<const std::string&>());
   if (error != std::errc{}) return "";
-  // "64" and "64 workers" mean 64; what goes on otherwise ("2..4", "2,4", "1,000") means several numbers or another.
+  // "64" and "64 workers" mean 64. But "2..4", "2,4" or "1,000" mean several numbers or another one.
   if (!rest.empty() && rest.front() != ' ' && rest.front() != '%' &&
       std::isalpha(static_cast<unsigned char>(rest.front())) == 0)
     return "write one number, or a list such as [2, 4]";

@@ -1,4 +1,4 @@
-// JSON to typed parts, all faults collected (see describe.hpp).
+// Converts JSON to typed parts and collects all faults (see describe.hpp).
 #pragma once
 
 #include <algorithm>
@@ -30,13 +30,13 @@ namespace detail {
 std::string list_names(const std::vector<std::string>& names);
 Fault unknown_name(const std::string& pointer, const Json& found, const std::vector<std::string>& names);
 
-/// Visits one JSON object. Faults carry the pointer only; who loaded the file adds its name.
+/// Visits one JSON object. Faults carry the pointer only; the caller that loads the file adds its name.
 class ObjectReader {
  public:
   ObjectReader(const Json& object, std::string pointer, std::vector<Fault>& faults)
       : object_(object), pointer_(std::move(pointer)), faults_(faults) {}
 
-  /// Keys that belong to the object without being fields ("kind", "$schema").
+  /// Keys that belong to the object but are not fields ("kind", "$schema").
   void ignore(const char* key) { known_.emplace_back(key); }
 
   template <class T>
@@ -66,7 +66,7 @@ class ObjectReader {
   }
 
  private:
-  /// Names the fields of a part.
+  /// Collects the field names of a part.
   struct Names {
     std::vector<std::string> all;
     template <class F>
@@ -93,7 +93,7 @@ class ObjectReader {
     if constexpr (Described<T>) parts_.emplace_back(name, &fields_of<T>);
   }
 
-  /// The field whose object has a field of that name; "" where none has.
+  /// The object-valued field whose part has a field named `key`; "" if there is none.
   [[nodiscard]] std::string part_with(const std::string& key) const {
     for (const auto& [name, fields] : parts_)
       if (const auto all = fields(); std::find(all.begin(), all.end(), key) != all.end()) return name;
@@ -115,7 +115,7 @@ std::string si_unit() {
   return "SI units";
 }
 
-/// "write 64" for the text "64" or "64 workers" where a number is wanted, "write one number, or a list" for "2..4".
+/// Suggests "write 64" for the text "64" or "64 workers", and "write one number, or a list" for "2..4".
 std::string unquoted(const Json& json);
 
 template <class T>
@@ -132,7 +132,7 @@ void read_number(const Json& json, const std::string& pointer, T& target, const 
   bool fits = admits(limits, value);
   const bool is_bounded = limits.max.has_value();
   if constexpr (integral) {
-    // 2^53: beyond it a double, and so JSON in most readers, no longer holds every integer.
+    // Above 2^53, a double (and so JSON in most readers) cannot hold every integer.
     constexpr double most = std::min(9007199254740991.0, static_cast<double>(std::numeric_limits<T>::max()));
     fits = fits && value == std::floor(value) && std::abs(value) <= most;
     if (std::abs(value) > most && !is_bounded) wanted += fmt::format(", at most {}", most);
@@ -207,7 +207,7 @@ void read_variant(const Json& json, const std::string& pointer, V& target, std::
 
 }  // namespace detail
 
-/// Reads `json` into `target`; on a fault the target keeps its default and reading goes on.
+/// Reads `json` into `target`. On a fault, the target keeps its default and reading continues.
 template <class T>
 void read_value(const Json& json, const std::string& pointer, T& target, const Limits& limits,
                 std::vector<Fault>& faults) {

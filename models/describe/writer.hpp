@@ -1,5 +1,5 @@
-// Typed parts to the canonical JSON document: every field written out, quantities as exact text, so that
-// reading the result gives the same value (see describe.hpp), or as brief text, for files that people read.
+// Converts typed parts to the canonical JSON document with every field written out. Exact text reads back to the same
+// value (see describe.hpp). Brief text is for files that people read.
 #pragma once
 
 #include "models/describe/describe.hpp"
@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-/// How quantities are written: exact_text or brief_text of unit/format.hpp.
+/// The form of quantities: exact_text or brief_text of unit/format.hpp.
 enum class QuantityText { exact, brief };
 
 template <class T>
@@ -62,7 +62,7 @@ Json write_value(const T& value, QuantityText text) {
   } else if constexpr (Described<T>) {
     Json object = Json::object();
     detail::ObjectWriter writer(object, text);
-    T copy = value;  // describe() takes a reference to fill or to show; here it only shows
+    T copy = value;  // describe() takes a non-const reference; this visitor only reads
     T::describe(writer, copy);
     return object;
   } else {

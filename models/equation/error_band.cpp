@@ -11,11 +11,11 @@ namespace {
 
 Seconds step_at(Scenario scenario, Side side, const ClusterPrices& prices) {
   if (scenario.codec.device)
-    scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // what codecs compute in
+    scenario.codec.device = at_side(*scenario.codec.device, side, Dtype::fp32);  // codecs compute in fp32
   if (scenario.workload && scenario.workload->profile) {
     WorkloadTable table = *scenario.workload;
     table.profile = at_side(*table.profile, side, compute_dtype_of(table));
-    // Measured times stand, whatever a profile says of how they are shared out.
+    // Measured times stay. A profile only divides them.
     if (table.measured) table.measured->profile = at_side(table.measured->profile, side, table.measured->dtype);
     scenario.workload = std::make_shared<const WorkloadTable>(std::move(table));
   }
@@ -30,7 +30,7 @@ bool has_spread(const Scenario& scenario) {
 }
 
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
-  const ClusterPrices prices(scenario.cluster);  // of which profiles know nothing
+  const ClusterPrices prices(scenario.cluster);  // independent of profiles
   return {shown * (step_at(scenario, Side::fast, prices) / stated),
           shown * (step_at(scenario, Side::slow, prices) / stated)};
 }

@@ -1,4 +1,4 @@
-// The error band that a device profile's spread puts on a step.
+// The error band of a step from a device profile's spread.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ struct Band {
   Seconds low{}, high{};
 };
 
-/// Whether a profile of the scenario, the workload's or its codec's, knows a spread.
+/// Whether a profile of the scenario (the workload's or the codec's) has a spread.
 bool has_spread(const Scenario& scenario);
 
-/// The step time with every time of the profiles at the fast, and at the slow side of its spread: all together, since
-/// errors of one calibration go one way. Layers without an entry move by the roofline's own spread, where it is known.
-/// That is the widest band; independent errors of many layers would partly cancel. By the equations, as factors of
-/// `stated`, their answer at the times stated, which are then laid on `shown`.
-/// @throws ModelError where the equations cannot evaluate the scenario
+/// The step time with every profile time at the fast side of its spread, and at the slow side. All times move together,
+/// since the errors of one calibration have the same direction. Layers without an entry move by the roofline's own
+/// spread, if known. This is the widest band: independent errors of many layers would partly cancel. The equations give
+/// factors of `stated`, their answer at the stated times; the factors are then applied to `shown`.
+/// @throws ModelError if the equations cannot evaluate the scenario
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown);
 
 }  // namespace stepcast

@@ -20,7 +20,7 @@ struct WorkerClass {
   double speed = 1.0;
 };
 
-/// Workers that compute equally fast, in order of first appearance.
+/// Workers with equal compute speed, in order of first appearance.
 std::vector<WorkerClass> worker_classes(const Cluster& cluster) {
   std::vector<WorkerClass> classes;
   for (const WorkerKind& kind : worker_kinds(cluster)) {
@@ -40,8 +40,8 @@ void refuse_unpriced(const CollectiveCall& call, const ClusterPrices& prices) {
       name_of(call.algorithm->algorithm), prices.cluster().workers, kMostRouted / 1e6));
 }
 
-/// Nothing of tasks that do not communicate. S belongs to collectives only. What is encoded again in each reducing
-/// round takes that long instead of γ.
+/// The price of a communication task; empty for other tasks. S belongs to collectives only. With encoding in each
+/// reducing round, its time replaces γ.
 PricedCost exchange_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
   if (const auto* collective = std::get_if<CollectiveWork>(&work)) {
     refuse_unpriced(collective->call, prices);
@@ -53,13 +53,13 @@ PricedCost exchange_price(const Work& work, const StepGraph& graph, const Cluste
   if (const auto* shards = std::get_if<ShardWork>(&work))
     return prices.shards(shards->exchange, shards->shard_bytes, graph.shards_co_located);
   if (const auto* neighbours = std::get_if<NeighbourWork>(&work)) return prices.neighbours(neighbours->bytes);
-  return {};  // computing, and what refuse_asynchronous is for
+  return {};  // computation, and the tasks that refuse_asynchronous handles
 }
 
-/// How much of its slack a collective takes beside its price.
+/// The share of its slack that a collective adds to its price.
 enum class Slack { least = -1, none = 0, most = 1 };
 
-/// The step graph unfolded over worker classes: a compute task is one vertex per class, every other task one.
+/// The step graph expanded by worker classes: a compute task is one vertex per class, any other task is one vertex.
 class Unfolded {
  public:
   Unfolded(const StepGraph& graph, const ClusterPrices& prices, Slack slack = Slack::none)
@@ -81,7 +81,7 @@ class Unfolded {
       }
     }
     for (std::size_t s = 0; s < graph.streams.size(); ++s) connect_stream(static_cast<StreamId>(s));
-    // What holds in the first steps only binds neither the first one, which has none before it, nor the long run.
+    // Dependencies for the first steps only do not affect the long run. The first step has no earlier step to wait for.
     for (const Dependency& d : graph.dependencies)
       if (!d.until) connect(d.before, d.after, d.lag);
   }
@@ -138,7 +138,7 @@ CostTerms communication_terms(const Work& work, const StepGraph& graph, const Cl
     return prices.shard_terms(shards->shard_bytes, graph.shards_co_located);
   if (const auto* neighbours = std::get_if<NeighbourWork>(&work))
     return neighbour_exchange_cost(neighbours->bytes, workers);
-  if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // one worker's own message, were it alone
+  if (const auto* transfer = std::get_if<ShardTransfer>(&work)) {  // the message of a single worker
     CostTerms terms;
     terms.add(Path::shard, 1, transfer->bytes);
     // The worker on a shard's own host sends nothing.
@@ -233,7 +233,7 @@ CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices
     double busy = 0.0;
     for (std::size_t i = 0; i < graph.tasks.size(); ++i) {
       const Task& task = graph.tasks[i];
-      // A push has a stream at each end; the worker's stands for both.
+      // A push has a stream at each end. The worker's stream represents both.
       if (task.worker_stream != static_cast<StreamId>(s) &&
           (task.worker_stream != kNoStream || task.server_stream != static_cast<StreamId>(s)))
         continue;

@@ -1,4 +1,4 @@
-// The equations: a step graph's tasks priced by closed forms, its steady state by the maximum cycle ratio.
+// The equations: closed forms price the tasks of a step graph, and the maximum cycle ratio gives its steady state.
 #pragma once
 
 #include <string>
@@ -11,37 +11,37 @@
 
 namespace stepcast {
 
-/// α-β-γ price of a communication task among all of the prices' cluster's workers.
-/// @throws ModelError for tasks of asynchronous servers, whose order depends on time
+/// α-β-γ price of a communication task among all workers of the prices' cluster.
+/// @throws ModelError for tasks of asynchronous servers, because their order depends on time
 PricedCost communication_price(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
 /// Messages, bytes and reductions of a communication task.
 CostTerms communication_terms(const Work& work, const StepGraph& graph, const ClusterPrices& prices);
 
-/// Evaluates the graph in closed form. Workers of one speed are one vertex per compute task; a communication task is
-/// one vertex for all.
+/// Evaluates the graph in closed form. Workers with one speed share one vertex per compute task. A communication task
+/// is a single vertex.
 ///
-/// Exact are:
-/// - all strategies with like links on the ideal star;
-/// - collectives on other topologies and links, as far as their rounds are followed (ClusterPrices::slack);
-/// - equal shards on nodes and racks, where all wait for the busiest way out (shard_terms_are_exact);
-/// - gossip, where those who use the busiest link wait longest (ClusterPrices::neighbours_are_exact).
+/// Exact answers:
+/// - all strategies with equal links on the ideal star;
+/// - collectives on other topologies and links, if their rounds are followed (ClusterPrices::slack);
+/// - equal shards on nodes and racks, if all participants wait for the busiest way out (shard_terms_are_exact);
+/// - gossip, if the messages on the busiest link have the longest latency (ClusterPrices::neighbours_are_exact).
 ///
-/// Estimates, which replay refines, are:
-/// - other parameter servers: their pushes are priced as if all began at once and met no pull. Pushes of unlike
-///   workers do not, and may be faster for it or, where co-located servers push and pull by the same links, up to
-///   2 times slower;
-/// - other gossip: as if all workers exchanged at once;
-/// - collectives with many unlike messages in a round: within the bounds that step_range has.
+/// Estimates, which the replay refines:
+/// - other parameter servers: the price assumes that all pushes begin together and meet no pull. With unequal
+///   workers this is not so. Pushes may then be faster; or, if co-located servers push and pull by the same
+///   links, up to 2 times slower;
+/// - other gossip: the price assumes that all workers exchange together;
+/// - collectives with many distinct messages in a round: within the bounds of step_range.
 ///
-/// How far off an answer may be is for exactness.hpp.
-/// @throws ModelError when the graph cannot be evaluated so (asynchronous servers, collectives of too many unlike
-/// messages)
+/// exactness.hpp gives the possible error of an answer.
+/// @throws ModelError when the equations cannot evaluate the graph (asynchronous servers, collectives with too many
+/// distinct messages)
 StepForecast evaluate(const StepGraph& graph, const ClusterPrices& prices);
 StepForecast evaluate(const StepGraph& graph, const Cluster& cluster);
 
-/// What the replay's step may be, by what is known of its collectives: the periods with the least, the middle and the
-/// most that each may take; all 0 where nothing is open.
+/// The range of the replay's step: the periods with the least, the middle and the largest time of each collective.
+/// All are 0 if every collective is exact.
 struct StepRange {
   Seconds low{}, middle{}, high{};
 };
@@ -53,22 +53,22 @@ struct CriticalTask {
   std::string name;
   Phase phase = Phase::forward;
   Seconds time{};              ///< on the slowest worker
-  PricedCost communication{};  ///< what a communication task's time is made of; nothing of others
+  PricedCost communication{};  ///< parts of a communication task's time; zero for other tasks
 };
 
-/// What determines the step time: the cycle of tasks whose times add up to `steps` steps, and no other cycle to more.
-/// A change that shortens none of them shortens nothing.
+/// The cause of the step time: a cycle of tasks whose times add up to `steps` steps. No cycle gives a longer step. Only
+/// a change that shortens one of these tasks can shorten the step.
 struct CriticalTasks {
-  std::vector<CriticalTask> tasks;  ///< in order, those that take no time left out
-  double steps = 1;                 ///< training steps that once around it takes
+  std::vector<CriticalTask> tasks;  ///< in order, without tasks that take no time
+  double steps = 1;                 ///< number of training steps in one round of the cycle
   struct Load {
     std::string stream;
-    Seconds busy{};  ///< in a training step, on the slowest worker
+    Seconds busy{};  ///< in one training step, on the slowest worker
   };
-  std::vector<Load> loads{};  ///< of all streams that have work
+  std::vector<Load> loads{};  ///< all streams with work
 };
 
-/// The critical cycle whose length evaluate() calls a step.
+/// The critical cycle. Its length is the step of evaluate().
 /// @throws ModelError as evaluate does
 CriticalTasks critical_tasks(const StepGraph& graph, const ClusterPrices& prices);
 

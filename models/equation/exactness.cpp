@@ -17,8 +17,8 @@
 namespace stepcast {
 namespace {
 
-// The ranges that tests/sim/auto_test.cpp holds over random steps: servers came to 0.53 .. 1.98, gossip to 0.998 .. 1.0001.
-// Unequal shards serve one after the other by the equations: with host_cost 1 ns/B horovod-2017's ResNet-101 came to 0.15.
+// Ranges that tests/sim/auto_test.cpp checks over random steps: it found 0.53 .. 1.98 for servers, 0.998 .. 1.0001 for
+// gossip. The equations let unequal shards serve in turn: horovod-2017's ResNet-101 gave 0.15 with host_cost 1 ns/B.
 constexpr double kServersLeast = 0.33, kServersMost = 2.2, kUnequalLeast = 0.1, kGossipLeast = 0.9, kGossipMost = 1.1;
 
 Exactness of_servers(const ParameterServerStrategy& server, const Cluster& cluster, const StepGraph& graph) {

@@ -1,4 +1,4 @@
-// How far the replay's answer may be from the equations', and which of the two answers a scenario.
+// The possible distance of the replay's answer from the equations', and the choice of the evaluator.
 #pragma once
 
 #include <optional>
@@ -10,38 +10,38 @@
 
 namespace stepcast {
 
-/// What is known of the step by the replay, over the step by the equations.
+/// Known limits on the replay's step over the equations' step.
 struct Exactness {
-  std::string why;             ///< why they may differ; empty where they are the same to rounding
-  double least = 1, most = 1;  ///< the replay's over the equations'; bounds where collectives alone differ, elsewhere
-                               ///< the range that tests hold (tests/sim/auto_test.cpp)
+  std::string why;             ///< reason for a difference; empty if they agree to rounding
+  double least = 1, most = 1;  ///< replay over equations: bounds if only collectives differ; else the
+                               ///< range that tests check (tests/sim/auto_test.cpp)
 
   [[nodiscard]] bool is_within(double share) const { return least >= 1 - share && most <= 1 + share; }
 };
 
-/// "as if all workers exchanged at once: a replay's step is 0.8 to 1.9 times this one"; empty where both are the same.
+/// "as if all workers exchanged at once: a replay's step is 0.8 to 1.9 times this one"; empty if both are equal.
 std::string text_of(const Exactness& exactness);
 
 /// @pre the equations can answer the scenario
 /// @throws ModelError as evaluate does
 Exactness exactness_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
 
-/// Which evaluators answer.
+/// The evaluators that answer.
 struct Evaluators {
   bool equations = false, replay = false;
 };
 
-/// How far the equations may be from the replay where the evaluator "auto" takes them.
+/// The evaluator "auto" takes the equations if their distance from the replay is at most this.
 inline constexpr double kAutoWithin = 0.01;
 
-/// Why only the replay can answer: what it depends on, such as "jitter"; empty where equations can as well.
+/// The reason why only the replay can answer, such as "jitter". Empty if the equations can answer, too.
 std::string only_replayed(const Scenario& scenario);
 
-/// Whether all that its workers exchange are collectives.
+/// Whether the workers exchange by collectives only.
 bool exchanges_by_collectives(const Scenario& scenario);
 
-/// The scenario's evaluator. "auto" takes the equations where they are exact, or within kAutoWithin, else the replay;
-/// no replay is tried. Nothing where the step graph has to tell.
+/// The scenario's evaluator. "auto" takes the equations if they are exact or within kAutoWithin, else the replay; it
+/// does not run a replay to decide. The first form returns nothing if the decision needs the step graph.
 std::optional<Evaluators> evaluators_of(const Scenario& scenario);
 Evaluators evaluators_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
 

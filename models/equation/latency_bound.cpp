@@ -9,9 +9,9 @@
 namespace stepcast {
 namespace {
 
-/// What it takes from some worker to some other, over however many workers in between, and if links are alike from some
-/// worker of a machine or rack to any of another. Nothing where only a fabric's longest route is known, which no worker
-/// may need.
+/// The least latency that data needs between the two most distant workers, over any workers in between. With equal
+/// links it is the latency from some worker of a machine or rack to another one. Zero if only a fabric's longest route
+/// is known, since no worker may need that route.
 Seconds farthest(const Cluster& cluster) {
   const bool known = std::holds_alternative<Star>(cluster.topology) ||
                      std::holds_alternative<Nodes>(cluster.topology) || std::holds_alternative<Racks>(cluster.topology);
@@ -19,13 +19,13 @@ Seconds farthest(const Cluster& cluster) {
   return collective_prices(cluster).path[static_cast<int>(Path::far)].alpha * latency_factor(cluster);
 }
 
-/// Machines that stand in racks, as if all were in one: what leaves one goes to another of its rack at least.
+/// The cluster with all machines in one rack: a message that leaves a machine goes at least to another one in its rack.
 Cluster in_one_rack(Cluster cluster) {
   if (auto* nodes = std::get_if<Nodes>(&cluster.topology)) nodes->racks.reset();
   return cluster;
 }
 
-/// Of what some worker of every machine or rack sends out of it.
+/// The least latency of the messages that leave a machine or rack.
 Seconds out_of_groups(const Cluster& all) {
   const Cluster cluster = in_one_rack(all);
   const Seconds best = best_link(cluster).alpha;
@@ -42,7 +42,7 @@ struct Latency {
     for (const auto& [kind, bytes] : traffic.buffers) {
       const auto& [operation, among] = kind;
       const Seconds rounds = best * lower_bound(operation, bytes, among.size(cluster.workers)).total_messages();
-      // A broadcast's root may be near to all, a communicator in one machine.
+      // A broadcast's root may be near to all workers, and a communicator may be inside one machine.
       sum += operation == Operation::broadcast || !among.is_one() ? rounds : std::max(rounds, farthest(cluster));
     }
     return sum;
@@ -53,7 +53,7 @@ struct Latency {
   Seconds operator()(const ServerTraffic& traffic) const {
     if (traffic.co_located && (cluster.workers == 1 || traffic.asynchronous)) return {};
     if (traffic.co_located) return 2.0 * out_of_groups(cluster);
-    // Dedicated shards may be in a rack with all workers, and near to some in a fabric.
+    // Dedicated shards may be in one rack with all workers, or near to some workers in a fabric.
     const bool all_alike_far =
         std::holds_alternative<Star>(cluster.topology) || std::holds_alternative<Nodes>(cluster.topology);
     const Seconds best = best_link(cluster).alpha;

@@ -1,4 +1,4 @@
-// Latencies that must follow each other.
+// Lower bound on the latencies of messages that follow each other.
 #pragma once
 
 #include "models/equation/traffic.hpp"
@@ -6,8 +6,8 @@
 
 namespace stepcast {
 
-/// Of as many messages as each collective takes at least, at the best latency of all, and of the way that its data has
-/// to the farthest worker; of gossip one message; of servers a push, and a pull after it.
+/// Each collective has at least its minimum number of messages, at the cluster's best latency, and at least the latency
+/// to the farthest worker. Gossip has one message. Servers have a push followed by a pull.
 Seconds latency_bound(const Traffic& traffic, const Cluster& cluster);
 
 }  // namespace stepcast

@@ -13,7 +13,7 @@
 namespace stepcast {
 namespace {
 
-/// GPU time of a worker's compressor in a step.
+/// GPU time of a worker's compressor in one step.
 Seconds codec_time(const StepGraph& graph) {
   Seconds sum{};
   for (const Task& task : graph.tasks) {
@@ -24,7 +24,7 @@ Seconds codec_time(const StepGraph& graph) {
   return sum;
 }
 
-/// What of it is inside collectives of p workers, instead of γ.
+/// The codec time inside collectives of p workers, which replaces γ.
 Seconds recode_time(const StepGraph& graph, int p) {
   Seconds sum{};
   for (const Task& task : graph.tasks)
@@ -33,8 +33,8 @@ Seconds recode_time(const StepGraph& graph, int p) {
   return sum;
 }
 
-/// What the busiest shard does for one step of every worker, one thing after the other. Its host copies nothing for the
-/// worker beside it, which may do nearly all asynchronous steps.
+/// The time of the busiest shard for one step of every worker, with its tasks in sequence. Its host copies nothing for
+/// the worker beside it; in asynchronous training that worker may do nearly all steps.
 Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   std::vector<Seconds> busy(static_cast<std::size_t>(graph.shards));
   const double p = cluster.workers, remote = !graph.shards_co_located                 ? p
@@ -49,8 +49,8 @@ Seconds busiest_shard(const StepGraph& graph, const Cluster& cluster) {
   return busy.empty() ? Seconds{} : *std::max_element(busy.begin(), busy.end());
 }
 
-/// What the busiest participant's link carries, its host copies and it adds up. How many messages follow each other is
-/// latency_bound's.
+/// The load of the busiest participant: bytes on its link, bytes copied by its host, and bytes added.
+/// latency_bound covers messages that follow each other.
 struct Load {
   int p;
 
@@ -69,11 +69,11 @@ struct Load {
     // An asynchronous worker beside its shard may do all the work while the others wait for their links.
     if (traffic.co_located && (p == 1 || traffic.asynchronous)) return terms;
     const double flows = traffic.co_located ? p - 1 : p, shards = traffic.shards;
-    // Over a dedicated server's full-duplex link pushes and pulls run in opposite directions, and may overlap
-    // completely.
+    // On a dedicated server's full-duplex link, pushes and pulls
+    // have opposite directions and may overlap completely.
     const Bytes n = std::max(traffic.push, traffic.pull);
     const Bytes worker = traffic.co_located ? n * (1.0 - 1.0 / shards) : n;
-    // A co-located shard's host sends what its worker pushes and what its shard is pulled for by the same link.
+    // A co-located shard's host sends its worker's pushes and its shard's pulls over the same link.
     const Bytes host = traffic.co_located ? traffic.push * (1.0 - 1.0 / shards) + traffic.pull * (flows / shards)
                                           : std::max(worker, n * (flows / shards));
     terms.add(Path::shard, 0, traffic.asynchronous ? n * (flows / shards) : host);
@@ -102,8 +102,8 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
   const bool asynchronous = servers && servers->asynchronous;
 
   Bound bound;
-  // Servers do the update instead of the worker, or each worker does its share. Workers that need not wait for the
-  // slowest add their rates.
+  // The update is on servers, or each worker does its share.
+  // Workers that do not wait for the slowest add their rates.
   const bool trains = !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
   const Seconds compute =
       !trains ? Seconds{} : workload.passes() + codec_time(graph) + update_of_worker(scenario, workload.update);
@@ -119,7 +119,7 @@ Bound lower_bound(const Scenario& scenario, const Workload& workload, const Step
     const Seconds wire = std::max(load.total_wire() * best_link(cluster).beta, ways_bound(traffic, cluster)),
                   copies = load.copied * cluster.host_cost;
     bound.latency = latency_bound(traffic, cluster) / static_cast<double>(graph.local_steps);
-    // A collective's hosts copy after each round; a server's copies overlap with other messages.
+    // A collective's hosts copy after each round. A server's copies overlap with other messages.
     bound.bandwidth = servers ? std::max(wire, copies) : wire + copies;
   }
   bound.step = std::max({bound.compute, bound.bandwidth, bound.reduction});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUnreached = -std::numeric_limits<double>::infinity();
 
-/// Boost's default compares to 0.005, whatever the unit. Weights here are scaled to at most 1.
+/// Boost's default precision is 0.005 in absolute terms. Weights here are scaled to at most 1.
 struct Precision {
   using value_type = double;
   static double infinity() { return std::numeric_limits<double>::infinity(); }
@@ -49,7 +49,7 @@ TimedEventSolver::TimedEventSolver(const TimedEventGraph& graph) : graph_(graph)
 }
 
 CriticalCycle TimedEventSolver::critical_cycle() const {
-  // Entries: vertices that some earlier step reaches. Every cycle passes through at least one.
+  // Entries: vertices with an edge from an earlier step. Every cycle passes through at least one entry.
   std::vector<TimedEventGraph::Edge> back;
   std::vector<int> entries;
   for (const auto& edge : graph_.edges) {
@@ -124,7 +124,7 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
   std::vector<double> start(graph_.duration.size(), kUnreached);
   if (cycle.vertices.empty()) return first_step();
   start[static_cast<std::size_t>(cycle.vertices.front())] = 0.0;
-  // Relaxes in topological order; each pass settles one more edge of lag > 0 on the longest ways.
+  // Relaxes in topological order. Each pass fixes one more edge with lag > 0 on the longest paths.
   const double tolerance = 1e-12 * cycle.period;
   for (int pass = 0; pass < size() + 2; ++pass) {
     bool changed = false;
@@ -141,7 +141,7 @@ std::vector<double> TimedEventSolver::periodic_starts(const CriticalCycle& cycle
       }
     if (!changed) break;
   }
-  // What the critical cycle does not reach runs ahead of it; any start will do.
+  // Vertices that the critical cycle does not reach run ahead of it. Any start time is valid for them.
   for (double& time : start)
     if (time == kUnreached) time = 0.0;
   return start;

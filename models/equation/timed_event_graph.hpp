@@ -1,8 +1,8 @@
-// Timed event graphs: the mathematics of "how long is a step in the long run".
+// Timed event graphs: the mathematics of the long-run step time.
 //
-// Vertices take time; an edge (u, v, lag) says that v of step t starts after u of step t - lag has ended. With
-// start times x, x_v(t) = max over edges of x_u(t - lag) + d_u, a linear system over (max, +). Its growth
-// rate, the steady-state period, is the maximum cycle ratio
+// Vertices take time. An edge (u, v, lag) means: v of step t starts after the end of u of step t - lag. The start times
+// x satisfy x_v(t) = max over edges of x_u(t - lag) + d_u, a linear system over (max, +). Its growth rate is the
+// steady-state period. It is the maximum cycle ratio
 //
 //     λ = max over cycles of (sum of durations) / (sum of lags)
 //
@@ -24,24 +24,24 @@ struct TimedEventGraph {
 struct CriticalCycle {
   double period = 0.0;
   std::vector<int> vertices;  ///< in order, starting anywhere
-  int lag = 0;                ///< steps it spans
+  int lag = 0;                ///< number of steps in the cycle
 };
 
-/// A graph with its order inside one step worked out, ready for the questions below.
+/// A graph with its order inside one step, ready for the questions below.
 class TimedEventSolver {
  public:
-  /// @throws std::logic_error when edges of lag 0 form a cycle: such a step could never start
+  /// @throws std::logic_error when edges of lag 0 form a cycle: such a step can never start
   explicit TimedEventSolver(const TimedEventGraph& graph);
 
-  /// The cycle of maximum ratio. Paths inside one step are contracted first: between the few vertices that an
-  /// earlier step reaches, only longest ways matter; Howard's algorithm (Boost.Graph) finds the cycle there.
+  /// The cycle with maximum ratio. It first contracts paths inside one step: only the longest paths between the few
+  /// vertices that an earlier step reaches matter. There, Howard's algorithm (Boost.Graph) finds the cycle.
   [[nodiscard]] CriticalCycle critical_cycle() const;
 
-  /// Start times within one period of the periodic regime that grows by `cycle.period` a step, relative to a
-  /// vertex of the critical cycle: the least solution that this cycle forces.
+  /// Start times within one period of the periodic regime, which grows by `cycle.period` per step. They are relative to
+  /// a vertex of the critical cycle, and they are the least solution that this cycle permits.
   [[nodiscard]] std::vector<double> periodic_starts(const CriticalCycle& cycle) const;
 
-  /// Start times of all vertices in the first step, everything starting as early as it can from time 0.
+  /// Start times of all vertices in the first step. Every vertex starts as early as possible from time 0.
   [[nodiscard]] std::vector<double> first_step() const;
 
  private:

@@ -1,4 +1,4 @@
-// What the exchanges of a training step move, as bounds on its time need it.
+// The traffic of a training step's exchanges, as bounds on its time need it.
 #pragma once
 
 #include <map>
@@ -11,24 +11,24 @@
 
 namespace stepcast {
 
-/// Collectives that follow each other, since each needs the result of the one before: the buffers of one communicator.
+/// Collectives in sequence, since each needs the result of the previous one. Bytes are the buffers of one communicator.
 struct CollectiveTraffic {
   std::map<std::pair<Operation, Communicators>, Bytes> buffers;
 };
 
-/// What each worker sends to both its neighbours on a ring.
+/// Bytes that each worker sends to both its neighbours on a ring.
 struct NeighbourTraffic {
   Bytes sent{};
 };
 
-/// What each worker pushes to all shards of servers, and pulls from them.
+/// Bytes that each worker pushes to all shards, and pulls from them.
 struct ServerTraffic {
   Bytes push{}, pull{};
   int shards = 1;
   bool equal_shards = true;
   bool co_located = false;
-  /// Whether fast workers do more steps than slow ones. With staleness bounded all do equally many in the long run:
-  /// whatever each worker, host and way must bear for one step of every worker bounds them as it does synchronous ones.
+  /// Whether fast workers do more steps than slow ones. With bounded staleness, all workers do equally many in the long
+  /// run. The load of one step of every worker then bounds each worker, host and way, as with synchronous servers.
   bool asynchronous = false;
 };
 

@@ -12,8 +12,8 @@
 namespace stepcast {
 namespace {
 
-/// Each worker as a branch of its own, whose only way is its own link, where that is the first on all its routes and
-/// links may be unlike: on a star and in racks.
+/// Each worker as a separate branch with its own link as the only way. This applies where that link is first on all
+/// routes and links may be unequal: on a star and in racks.
 std::vector<Branch> hosts_as_branches(const Cluster& cluster) {
   std::vector<Branch> all;
   if (!std::holds_alternative<Star>(cluster.topology) && !std::holds_alternative<Racks>(cluster.topology)) return all;
@@ -21,22 +21,22 @@ std::vector<Branch> hosts_as_branches(const Cluster& cluster) {
   return all;
 }
 
-/// The cluster's hosts as branches in every way that they are: behind NICs or uplinks, behind uplinks of racks of
-/// machines, and each behind its own link.
+/// The three ways to see the hosts as branches: behind NICs or uplinks, behind uplinks of racks of machines, and each
+/// behind its own link.
 std::array<std::vector<Branch>, 3> levels(const Cluster& cluster) {
   return {branches(cluster, 0, false), rack_branches(cluster, 0, false), hosts_as_branches(cluster)};
 }
 
-/// What the ways of G branches must at least carry for a collective of n bytes, whatever its algorithm. n is the buffer
-/// as its messages have it, after compression.
+/// The least load of the ways of G branches for a collective of n bytes, for any algorithm. n is the buffer in its
+/// messages, after compression.
 ///
-/// All-reduce: to bring each byte's sum to G branches takes 2(G-1) messages between them, G-1 to have it somewhere and
-/// G-1 to have it everywhere: 2(G-1)·n over all ways together. And each branch must receive n bytes, since with its own
-/// buffers given the sum may still be any n bytes, and send n, since its own buffers may make the others' sum any n
-/// bytes: n over the narrowest branch's ways. A slow one can have it as cheap: it sends its buffer to a fast one, which
-/// answers with sums. All-gather: G-1 messages of each byte, and of p parts p-w into a branch of w workers;
-/// reduce-scatter the same backwards. A broadcast brings n to each branch but the root's, which must send it; an
-/// all-to-all sends w·(p-w)·n/p out of w workers.
+/// All-reduce: the sum of each byte needs 2(G-1) messages between G branches, G-1 to collect it and G-1 to distribute
+/// it: 2(G-1)·n over all ways together. Each branch also receives n bytes: for fixed own buffers, the sum may still be
+/// any n bytes. It also sends n bytes, since its buffers can change the sum to any n bytes. This gives n over the
+/// narrowest branch's ways. A slow branch can reach this bound: it sends its buffer to a fast one, which answers with
+/// sums. All-gather: G-1 messages for each byte, and p-w of p parts into a branch of w workers; reduce-scatter is the
+/// reverse. A broadcast brings n to each branch except the root's, which sends it. An all-to-all sends w·(p-w)·n/p out
+/// of w workers.
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p) {
   BytesPerSecond together{};
   Seconds busiest{}, gathering{}, narrowest{};
@@ -60,15 +60,15 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
   return {};
 }
 
-/// The same of a collective in each of several communicators at once, with buffers of n bytes each, that the ways carry
+/// The same bound for a collective in several communicators at once, with n bytes each. The ways carry all of them
 /// together. With m members in G branches, k of them in one: all-reduce 2(G-1)·n between branches, n out of and into
-/// each of several; all-gather (G-1)·n, and (m-k)/m·n into a branch, reduce-scatter the same out of it.
-/// @pre all ranks are one, or it is an all-reduce, all-gather or reduce-scatter
+/// each if there are several; all-gather (G-1)·n, and (m-k)/m·n into a branch; reduce-scatter the same out of it.
+/// @pre all ranks form one communicator, or the operation is an all-reduce, all-gather or reduce-scatter
 Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& all, int p, const Communicators& among) {
   if (among.is_one()) return through_ways(operation, n, all, p);
   const double m = among.members;
   const auto count = static_cast<std::size_t>(among.count(p));
-  std::vector<int> spread(count), here(count);  // by communicator: its branches, its members in one of them
+  std::vector<int> spread(count), here(count);  // by communicator: number of its branches, of its members in one branch
   BytesPerSecond together{};
   Seconds busiest{};
   int first = 0;  // rank
@@ -77,7 +77,7 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
       const BytesPerSecond ways = branch.bandwidth * branch.ways;
       together = together + ways;
       for (int rank = first; rank < first + branch.workers; ++rank) ++here[static_cast<std::size_t>(among.of(rank))];
-      double crossing = 0;  // buffers
+      double crossing = 0;  // number of buffers
       for (int rank = first; rank < first + branch.workers; ++rank) {
         const auto c = static_cast<std::size_t>(among.of(rank));
         const int members = std::exchange(here[c], 0);
@@ -93,8 +93,8 @@ Seconds through_ways(Operation operation, Bytes n, const std::vector<Branch>& al
                      : std::max(busiest, n * (between * (operation == Operation::all_reduce ? 2.0 : 1.0)) / together);
 }
 
-/// And of n bytes to both neighbours on the ring of all workers, which crosses every branch's border twice: by the ways
-/// of its first worker and its last, which may be one.
+/// The same bound for n bytes to both neighbours on the ring of all workers. The ring crosses each branch's border
+/// twice: by the ways of its first and its last worker, which may be the same way.
 Seconds neighbours_through_ways(Bytes n, const std::vector<Branch>& all, int p) {
   if (all.empty() || all.front().workers == p) return {};
   Seconds busiest{};
@@ -127,7 +127,7 @@ struct Ways {
     return busiest;
   }
   Seconds operator()(const ServerTraffic& traffic) const {
-    // Of asynchronous workers some may do all the work; how unequal shards are is not looked at.
+    // Asynchronous: some workers may do all the work. Unequal shards have no bound here.
     if (traffic.asynchronous || !traffic.equal_shards) return {};
     const std::vector<Bytes> equal(static_cast<std::size_t>(traffic.shards),
                                    std::max(traffic.push, traffic.pull) / traffic.shards);

@@ -1,4 +1,4 @@
-// What must pass the ways out of machines and racks, and hosts' own links where they may be unlike.
+// Lower bound from the ways out of machines and racks, and from hosts' own links if they may be unequal.
 #pragma once
 
 #include "models/equation/traffic.hpp"
@@ -6,8 +6,8 @@
 
 namespace stepcast {
 
-/// Time that those ways need for a step's traffic, however it is scheduled: the busiest of them, and all of them
-/// together.
+/// The time of these ways for a step's traffic under any
+/// schedule: the larger time of the busiest way and of all ways together.
 Seconds ways_bound(const Traffic& traffic, const Cluster& cluster);
 
 }  // namespace stepcast

@@ -12,15 +12,15 @@ namespace {
 
 using Route = Fabric::Route;
 
-// All numbers below are ints: no topology has more than kMostLinks links (scenario/check.hpp).
+// All numbers below are ints: a topology has at most kMostLinks links (scenario/rules.cpp).
 
 /// The two directions of cable c.
 constexpr int forth(int c) { return 2 * c; }
 constexpr int back(int c) { return 2 * c + 1; }
 
-/// SimGrid's fat tree (FatTreeZone.cpp). A node of level l is named by one digit for each level: the digits
-/// below l choose among the parents taken on the way up, the others are those of the hosts beneath it. Digit 0
-/// counts fastest.
+/// SimGrid's fat tree (FatTreeZone.cpp). A node at level l has a name with
+/// one digit for each level. The digits below l number the parents on the way
+/// up; the others are those of the hosts below it. Digit 0 varies fastest.
 class FatTreeRoutes {
  public:
   explicit FatTreeRoutes(const FatTree& t) : t_(t), levels_(t.down.size()) {
@@ -32,7 +32,7 @@ class FatTreeRoutes {
     }
   }
 
-  /// Of all cables, one for each direction.
+  /// The number of links of all cables, one for each direction.
   [[nodiscard]] int links() const { return 2 * cables_; }
 
   void operator()(int from, int to, Route& route) const {
@@ -41,7 +41,7 @@ class FatTreeRoutes {
     set_digits(from, here_);
     set_digits(to, target_);
     std::size_t level = 0;
-    // D-mod-k: the destination chooses the parents. SimGrid leaves parallel cables out of the division.
+    // D-mod-k: the destination selects the parents. SimGrid ignores parallel cables in this division.
     while (level == 0 || !std::equal(here.begin() + static_cast<std::ptrdiff_t>(level), here.end(),
                                      target.begin() + static_cast<std::ptrdiff_t>(level))) {
       int port = to;
@@ -51,7 +51,7 @@ class FatTreeRoutes {
       here[level] = port % t_.up[level];
       ++level;
     }
-    // The source chooses among parallel cables. SimGrid goes on counting ports from those of the level above.
+    // The source selects among parallel cables. SimGrid continues to count ports from those of the level above.
     while (level > 0) {
       int port = from % t_.parallel[level - 1] * t_.down[level - 1];
       for (; level > 0 && port < t_.down[level - 1] * t_.parallel[level - 1]; ++port) {
@@ -87,11 +87,11 @@ class FatTreeRoutes {
   std::size_t levels_;
   std::vector<int> first_cable_;  ///< by level of its lower end
   int cables_ = 0;
-  mutable std::vector<int> here_, target_;  ///< of the route under way; kept, since millions are asked for
+  mutable std::vector<int> here_, target_;  ///< kept between calls: a caller asks for millions of routes
 };
 
-/// SimGrid's torus (TorusZone.cpp): a cable from every host to the next one along every dimension; the shorter
-/// way round, one dimension after the other.
+/// SimGrid's torus (TorusZone.cpp): a cable connects each host to the next one along every dimension. A route takes the
+/// shorter way around, one dimension after another.
 class TorusRoutes {
  public:
   explicit TorusRoutes(const Torus& t) {
@@ -127,14 +127,14 @@ class TorusRoutes {
   int hosts_ = 1;
 };
 
-/// SimGrid's dragonfly (DragonflyZone.cpp): group g leaves towards group h through router h of its first
-/// chassis; inside a group first along the chassis, then between chassis, from the first one.
+/// SimGrid's dragonfly (DragonflyZone.cpp): traffic from group g to group h leaves through router h of the first
+/// chassis. Inside a group, a route first follows the chassis, then changes the chassis, starting from the first one.
 class DragonflyRoutes {
  public:
   explicit DragonflyRoutes(const Dragonfly& t) : t_(t) {}
 
-  /// Links by kind, one after the other: host cables, then router to router inside a chassis, between chassis,
-  /// between groups. Each ordered pair is a link of its own.
+  /// Links by kind, in this order: host cables, routers inside a chassis, between chassis, between groups.
+  /// Each ordered pair of routers is a separate link.
   [[nodiscard]] int host_links() const { return 2 * routers() * t_.hosts; }
   [[nodiscard]] int chassis_links() const { return routers() * t_.routers; }
   [[nodiscard]] int group_links() const { return routers() * t_.chassis; }
@@ -189,7 +189,7 @@ struct Fabric::Maker {
   void add_cables(int count, BytesPerSecond bandwidth, Seconds latency) const {
     fabric.links_.insert(fabric.links_.end(), static_cast<std::size_t>(count) * 2, OneWay{bandwidth, latency});
   }
-  /// A link of the fabric is the cluster's, or as many of them side by side.
+  /// A link of the fabric: the cluster's link, or several of them in parallel.
   [[nodiscard]] OneWay link(int cables = 1) const {
     return {cluster.link.bandwidth * cables, cluster.link.latency / 2.0};
   }
@@ -232,7 +232,7 @@ struct Fabric::Maker {
     add_cables(workers, t.inner.bandwidth, t.inner.latency / 2.0);
     add_cables(hosts - workers, BytesPerSecond(kFreeBandwidth), {});
     add_cables(machines * nics + (hosts - workers), cluster.link.bandwidth,
-               cluster.link.latency / 2.0);  // a dedicated shard's machine has one
+               cluster.link.latency / 2.0);  // the machine of a dedicated shard has one NIC
     const auto machine = [=](int rank) { return rank < workers ? rank / g : machines + (rank - workers); };
     const auto nic = [=, first = hosts, of_machine = t.nics_of_machine()](int rank) {
       return first + (rank < workers ? rank / g * nics + of_machine.of(rank % g) : machines * nics + (rank - workers));
@@ -254,10 +254,10 @@ struct Fabric::Maker {
     };
   }
 
-  /// Links are numbered as routes take them.
+  /// Links get numbers when routes first use them.
   template <class Routes>
   void number_as_taken(const Routes& routes, std::function<OneWay(int)> link_at) const {
-    constexpr int kMostListed = 1 << 23;  // links, of which a list takes 32 MB
+    constexpr int kMostListed = 1 << 23;  // number of links; a list of them takes 32 MB
     if (routes.links() <= kMostListed) fabric.number_at_.assign(static_cast<std::size_t>(routes.links()), kUnnumbered);
     fabric.link_at_ = std::move(link_at);
     fabric.append_ = routes;

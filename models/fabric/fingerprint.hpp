@@ -16,8 +16,8 @@ constexpr std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// 128 bits that tell multisets of pairs of numbers apart: sums of hashes, so that two different ones among a
-/// billion meet with a chance below 1e-20.
+/// A 128-bit fingerprint of a multiset of pairs of numbers, as a sum of hashes. Among a billion multisets, two
+/// different ones are equal with a chance below 1e-20.
 struct Fingerprint {
   std::uint64_t low = 0, high = 0;
 
@@ -30,8 +30,8 @@ struct Fingerprint {
   auto operator<=>(const Fingerprint&) const = default;
 };
 
-/// Rounds with the same messages, whichever blocks they carry and whoever adds them up, take the same time.
-/// @param goes_around  as Schedule says of it
+/// Rounds with the same messages take the same time. The blocks in them and the additions do not matter.
+/// @param goes_around  the round's value of Schedule::goes_around
 inline Fingerprint fingerprint_of(const Round& round, bool goes_around) {
   Fingerprint messages;
   messages.add(goes_around ? 1 : 0, round.size());

@@ -12,10 +12,10 @@
 namespace stepcast {
 namespace {
 
-/// What two ends of an edge of the graph are to each other.
+/// The relation between the two ends of an edge in the graph.
 enum class Bond : std::uint32_t { crosses, sends, receives };
 
-/// The system as a labelled graph: participants first, in their order, then flows in theirs, then the links they cross.
+/// The system as a labelled graph: participants, then flows, each in order, then the links of the routes.
 class Folder {
  public:
   Folder(const FlowSystem& system, const Fabric& fabric) : system_(system), fabric_(fabric) {
@@ -23,7 +23,7 @@ class Folder {
       if (flow.from != flow.to) fabric.append_route(flow.from, flow.to, hops_);
       last_hop_.push_back(hops_.size());
     }
-    link_node_.assign(fabric.links().size(), kNone);  // known once the routes are
+    link_node_.assign(fabric.links().size(), kNone);  // filled once the routes are known
     for (const FlowSystem::Participant& one : system.participants)
       add_node(Kind::participant, number(participant_colours_, one.colour), one.size);
   }
@@ -33,7 +33,7 @@ class Folder {
     add_to_graph();
     const Partition partition = refine(graph_);
     FoldedFlows folded;
-    std::vector<int> sizes(partition.size.size());  // by class: things that its nodes stand for
+    std::vector<int> sizes(partition.size.size());  // by class: number of things that its nodes represent
     for (std::size_t v = 0; v < graph_.nodes(); ++v) sizes[at(partition.class_of[v])] += size_[v];
     for (std::size_t i = 0; i < system_.participants.size(); ++i) {
       const int cls = partition.class_of[i];
@@ -75,23 +75,23 @@ class Folder {
     return fabric_.latency(std::span(hops_).subspan(first_hop(f), last_hop_[f] - first_hop(f)));
   }
 
-  /// How many things the link of a hop stands for: as many as there are ends that can change places, where it is
-  /// their own cable.
+  /// The number of things that a hop's link represents. If the link is the own cable of exchangeable ends, it is their
+  /// number; otherwise it is 1.
   [[nodiscard]] int link_size(std::size_t f, std::size_t hop) const {
     const FlowSystem::Flow& flow = system_.flows[f];
     return hop == (flow.from_changes ? first_hop(f) : last_hop_[f] - 1) ? flow.size : 1;
   }
 
-  /// Drops links that cannot slow any flow: even if each flow had all of the narrowest other link that it crosses,
-  /// there would be room for all of them. What the other links allow is then the same with and without it, and so
-  /// are the max-min fair rates; but far more flows are alike.
+  /// Drops links that cannot slow any flow. On such a link, each flow could have all of the narrowest other link on its
+  /// route, and there would still be room. The link then does not change the max-min fair rates. Without these links,
+  /// many more flows are equal.
   void drop_idle_links() {
     std::vector<int> used;
     std::vector<std::size_t> first(fabric_.links().size() + 1, 0);
     for (const int link : hops_)
       if (++first[at(link) + 1] == 1) used.push_back(link);
     std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings(hops_.size());  // {flow, hop} by link
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> crossings(hops_.size());  // {flow, hop}, sorted by link
     std::vector<std::size_t> next(first.begin(), first.end() - 1);
     for (std::size_t f = 0; f < system_.flows.size(); ++f)
       for (std::size_t h = first_hop(f); h < last_hop_[f]; ++h)
@@ -140,7 +140,7 @@ class Folder {
     return node;
   }
 
-  /// From the flow's side there is one such link, sender or receiver; from theirs, as many flows as come to one.
+  /// A flow has one such link, sender or receiver. Each of these has size[flow] / size[other] such flows.
   void tie(std::size_t flow, std::size_t other, Bond bond) {
     const auto label = [&](int count) {
       return static_cast<std::uint32_t>(count) * 4 + static_cast<std::uint32_t>(bond);
@@ -148,11 +148,11 @@ class Folder {
     graph_.add_edge(flow, other, label(1), label(size_[flow] / size_[other]));
   }
 
-  /// Links of the quotient: counts without their common factor, and only the narrowest among links with the
-  /// same flows.
+  /// Adds the quotient's links. Counts lose their common factor. Among links with the same flows, only the narrowest
+  /// stays.
   /// @param flow_number  by class: number of its flow in the quotient
   void add_links(const std::vector<int>& flow_number, const Partition& partition, Quotient& quotient) const {
-    // crossings[link class] has {flow class, flows of it on one link of the class}.
+    // crossings[link class] maps a flow class to its number of flows on one link of the link class.
     std::vector<std::map<int, int>> crossings(partition.size.size());
     for (const auto& e : graph_.edges()) {
       if (e.seen_from_a % 4 != static_cast<std::uint32_t>(Bond::crosses)) continue;

@@ -1,10 +1,10 @@
 // Flow systems and their quotients.
 //
-// A flow system is a set of flows, each over some links, that share the links' bandwidth by max-min fairness.
-// Its quotient has one flow for every class of the coarsest equitable partition of flows and links
-// (partition.hpp) and one link for every class of links. Where each link of class L is crossed by w flows of
-// class F, the quotient's flow F counts w times on the quotient's link L. Its rates are those of the whole
-// system: progressive filling saturates alike links at the same time, so all flows of a class freeze together.
+// A flow system is a set of flows over links; they share the links' bandwidth by max-min fairness. Its quotient has one
+// flow for every class of flows and one link for every class of links. The classes are those of the coarsest equitable
+// partition (partition.hpp). If w flows of class F cross each link of class L, flow F counts w times on link L of the
+// quotient. The quotient's rates are those of the whole system: progressive filling saturates equal links at the same
+// time, so all flows of a class freeze together.
 #pragma once
 
 #include <array>
@@ -17,30 +17,30 @@
 
 namespace stepcast {
 
-/// Flows, and the participants that send and receive them. A participant or a flow may stand for several that a
-/// symmetry of the cluster exchanges: its size.
+/// Flows, and the participants that send and receive them. One participant or flow may represent several that a
+/// symmetry of the cluster exchanges: `size` is their number.
 struct FlowSystem {
   struct Participant {
-    std::vector<double> colour;  ///< what tells participants apart
+    std::vector<double> colour;  ///< the properties that distinguish participants
     int size = 1;
   };
   struct Flow {
     int from = 0, to = 0;                             ///< hosts
-    std::array<double, 2> colour{};                   ///< what else tells flows apart
+    std::array<double, 2> colour{};                   ///< other properties that distinguish flows
     std::optional<std::size_t> sender{}, receiver{};  ///< participants
-    int size = 1;               ///< flows like this one, from or to the hosts that can change places
-    bool from_changes = false;  ///< whether it is the sending ends that do
+    int size = 1;                                     ///< number of equal flows, from or to exchangeable hosts
+    bool from_changes = false;                        ///< whether the sending ends are the exchangeable ones
   };
   std::vector<Participant> participants;
   std::vector<Flow> flows;
-  std::vector<Seconds> latencies{};  ///< that the flows wait for; empty: their routes'
+  std::vector<Seconds> latencies{};  ///< latencies before the flows start; empty: those of their routes
 };
 
-/// One flow for all of a class.
+/// One flow for all flows of a class.
 struct QuotientFlow {
-  std::vector<std::pair<int, int>> links;  ///< number of a link, and how many flows of the class cross one such link
+  std::vector<std::pair<int, int>> links;  ///< number of a link, and how many flows of the class cross such a link
   Seconds delay{};                         ///< latency of its route
-  bool local = false;                      ///< never leaves its host
+  bool local = false;                      ///< stays inside its host
 };
 
 struct Quotient {
@@ -50,12 +50,12 @@ struct Quotient {
 
 struct FoldedFlows {
   Quotient quotient;
-  std::vector<std::size_t> flow;   ///< by flow of the quotient: the first one of its class
-  std::vector<std::size_t> alike;  ///< by participant: the first one of its class
-  std::vector<int> size;           ///< by participant: how many its class stands for
+  std::vector<std::size_t> flow;   ///< by flow of the quotient: the first flow of its class
+  std::vector<std::size_t> alike;  ///< by participant: the first participant of its class
+  std::vector<int> size;           ///< by participant: how many participants its class represents
 };
 
-/// The quotient of flows by the fabric's routes.
+/// Folds the flows, routed over the fabric, into their quotient.
 FoldedFlows fold_flows(const FlowSystem& system, const Fabric& fabric);
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// What the cluster's groups say about each host.
+// The speed and link of each host, from the cluster's groups.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ struct HostSpec {
   Link link{};
 };
 
-/// Hosts by rank: first the workers, groups at their end, then dedicated parameter-server shards, which are like
-/// the plain workers.
+/// Hosts by rank: the workers, with groups at the end, then the dedicated parameter-server shards. Shards have the
+/// plain speed and link.
 class HostSpecs {
  public:
   explicit HostSpecs(const Cluster& cluster) : plain_{1.0, cluster.link}, kinds_(worker_kinds(cluster)) {}

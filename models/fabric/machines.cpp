@@ -14,7 +14,7 @@ const char* group_name(const Cluster& cluster) {
 
 namespace {
 
-/// Products of the first factors, one, two and so on, all of them left out.
+/// Products of the first factor, the first two, and so on, without the product of all.
 std::vector<int> partial_products(const std::vector<int>& factors) {
   std::vector<int> products;
   int product = 1;

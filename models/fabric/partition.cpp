@@ -59,8 +59,8 @@ class Refinement {
     }
   }
 
-  /// Lets all neighbours of renamed nodes see the new names. Nodes of one class have seen the same before, so
-  /// what is new to them is all that can tell them apart.
+  /// Shows the new names of renamed nodes to their neighbours. Nodes of one class had seen the same names before, so
+  /// only the new names can distinguish them.
   void touch_neighbours(const std::vector<std::uint32_t>& renamed) {
     for (const std::uint32_t v : renamed)
       for (std::size_t i = first_arc_[v]; i < first_arc_[v + 1]; ++i) {
@@ -73,7 +73,7 @@ class Refinement {
       }
   }
 
-  /// Splits every class by what its nodes have seen; returns the nodes with a new name.
+  /// Splits every class by the names that its nodes have seen. Returns the renamed nodes.
   std::vector<std::uint32_t> split_touched() {
     std::sort(touched_.begin(), touched_.end(), [&](std::uint32_t a, std::uint32_t b) {
       return std::tie(class_of_[a], seen_[a], a) < std::tie(class_of_[b], seen_[b], b);
@@ -101,8 +101,8 @@ class Refinement {
     return renamed;
   }
 
-  /// Gives all parts of a class but the largest one a new name.
-  /// @param untouched  nodes of the class that have seen nothing new: a part of their own
+  /// Gives a new name to every part of a class except the largest.
+  /// @param untouched  number of nodes in the class without new names: a separate part
   void rename(int cls, std::size_t untouched, std::vector<std::uint32_t>& renamed) {
     const auto length = [](const auto& part) { return part.second - part.first; };
     const auto largest = std::max_element(parts_.begin(), parts_.end(),
@@ -154,7 +154,7 @@ class Refinement {
   std::vector<Arc> arcs_;
   std::vector<int> class_of_;
   std::vector<int> size_;
-  std::vector<std::vector<std::uint32_t>> members_;  ///< by class; some may have left it since
+  std::vector<std::vector<std::uint32_t>> members_;  ///< by class; may contain nodes that have left it
   std::vector<Fingerprint> seen_;
   std::vector<char> is_touched_;
   std::vector<std::uint32_t> touched_;

@@ -1,8 +1,8 @@
 // The coarsest equitable partition of a graph, by colour refinement.
 //
-// A partition is equitable when any two nodes of one class have equally many arcs of each label to each other
-// class. Max-min fair rates are constant on the classes of the coarsest equitable partition of flows and links,
-// which is why one flow a class is enough (flow_system.hpp).
+// A partition is equitable if any two nodes of one class have, for each label, equally many arcs to each other class.
+// Max-min fair rates are constant on the classes of the coarsest equitable partition of flows and links. So one flow
+// per class is enough (flow_system.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace stepcast {
 
-/// An undirected graph with coloured nodes, whose edges have a label at either end. Parallel edges count as often
-/// as they appear.
+/// An undirected graph with coloured nodes. Each edge has a label at each end. Parallel edges count as often as they
+/// appear.
 class LabelledGraph {
  public:
   struct Edge {
@@ -38,14 +38,14 @@ class LabelledGraph {
 
 struct Partition {
   std::vector<int> class_of;       ///< by node, classes numbered from 0 in order of their first node
-  std::vector<int> size;           ///< by class: nodes
+  std::vector<int> size;           ///< by class: number of nodes
   std::vector<std::size_t> first;  ///< by class: its first node, which represents it
 };
 
-/// The coarsest equitable partition that never joins two colours.
-/// Of the parts that a class falls into, the largest one keeps its name, so that every node is renamed at most
-/// lg n times: O(m log n) for m edges and n nodes. Memory: 16 bytes for each edge beside the graph's own 16, and
-/// about 50 for each node.
+/// The coarsest equitable partition that never joins two colours. When a
+/// class splits, the largest part keeps its name, so every node is renamed
+/// at most lg n times: O(m log n) for m edges and n nodes. Memory: 16 bytes
+/// for each edge beside the graph's own 16, and about 50 for each node.
 Partition refine(const LabelledGraph& graph);
 
 }  // namespace stepcast

@@ -11,7 +11,7 @@
 namespace stepcast {
 namespace {
 
-/// Sums of the same numbers in another order are one number.
+/// Tolerance for sums of the same numbers in different order.
 constexpr double kRounding = 1e-12;
 
 }  // namespace
@@ -135,13 +135,13 @@ bool RoundFlows::follow(const Round& round, const Fabric& fabric) {
   return is_followed_ = true;
 }
 
-/// Max-min fair rates of running flows by progressive filling.
+/// Max-min fair rates of the running flows, by progressive filling.
 class RoundFlows::Sharing {
  public:
   explicit Sharing(const Quotient& quotient)
       : quotient_(quotient), left_(quotient.links.size()), flows_(left_.size()) {}
 
-  /// Sets rate[i], seconds to bytes, of every flow of `running`.
+  /// Sets rate[i] for every flow in `running`, in bytes per second.
   void share(const std::vector<std::size_t>& running, std::vector<double>& rate) {
     std::vector<std::size_t> open = running;
     std::fill(flows_.begin(), flows_.end(), 0);
@@ -151,7 +151,7 @@ class RoundFlows::Sharing {
       double least = std::numeric_limits<double>::infinity();
       for (const std::size_t f : open)
         for_each_link(f, [&](std::size_t link, int) { least = std::min(least, left_[link] / flows_[link]); });
-      // All flows on the fullest links get their share of them for good.
+      // All flows on the fullest links now get their final share.
       const auto filled = std::partition(open.begin(), open.end(), [&](std::size_t f) {
         bool full = false;
         for_each_link(
@@ -177,7 +177,7 @@ class RoundFlows::Sharing {
 
   const Quotient& quotient_;
   std::vector<double> left_;  ///< by link
-  std::vector<int> flows_;    ///< by link: that have no rate yet
+  std::vector<int> flows_;    ///< by link: flows without a rate yet
 };
 
 double RoundFlows::followed(double block) const {
@@ -186,7 +186,7 @@ double RoundFlows::followed(double block) const {
   std::vector<double> rest(flows.size()), rate(flows.size());
   for (std::size_t f = 0; f < flows.size(); ++f) rest[f] = blocks_[f] * block;
   std::vector<std::size_t> running;
-  std::size_t next = 0;  // to start
+  std::size_t next = 0;  // the next flow to start
   double now = 0.0;
   const auto start_of = [&](std::size_t f) { return flows[f].delay.si(); };
   while (next < flows.size() || !running.empty()) {

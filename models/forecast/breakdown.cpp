@@ -8,7 +8,7 @@
 namespace stepcast {
 namespace {
 
-/// The phases that count, the first that is active before the others, and what for.
+/// The counted phases and their parts. If several phases are active, the earlier one in the list counts.
 struct CountedPhase {
   Phase phase;
   Seconds Breakdown::*part;
@@ -51,7 +51,7 @@ Breakdown attribute(const std::vector<Interval>& intervals, double begin, double
     active[edge.phase] += edge.change;
   }
 
-  // The rest, so that the parts add up; what rounding alone makes or leaves belongs to the largest part.
+  // The rest makes the parts add up. Rounding residues go to the largest part.
   for (double& part : spent)
     if (part < 1e-10 * length) part = 0.0;
   const double rest = length - std::accumulate(spent.begin(), spent.end(), 0.0);
@@ -68,7 +68,7 @@ std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period
   for (const Interval& interval : intervals) {
     double start = std::fmod(interval.start, period);
     if (start < 0) start += period;
-    if (start >= period) start = 0;  // a start just below zero, rounded up to the period
+    if (start >= period) start = 0;  // a start just below zero becomes the period by rounding
     double rest = interval.end - interval.start;
     while (rest > 0) {
       const double piece = std::min(rest, period - start);

@@ -1,4 +1,4 @@
-// From a worker's timeline to the parts of its step time.
+// Converts a worker's timeline to the parts of its step time.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace stepcast {
 
-/// One task's time on one worker.
+/// The time of one task on one worker.
 struct Interval {
   Phase phase = Phase::forward;
   double start = 0.0, end = 0.0;  ///< seconds
 };
 
-/// Attributes every instant of [begin, begin + length) to the first phase that is active there, in the order
-/// forward, backward, update, encode, decode, exchange; waiting where none is. The parts add up to `length`.
+/// Attributes every instant of [begin, begin + length) to the first active phase, in the order forward, backward,
+/// update, encode, decode, exchange. An instant without an active phase is waiting. The parts add up to `length`.
 Breakdown attribute(const std::vector<Interval>& intervals, double begin, double length);
 
-/// Folds intervals of a periodic timeline into [0, period): what one steady-state period looks like.
+/// Folds intervals of a periodic timeline into [0, period), one steady-state period.
 std::vector<Interval> wrap(const std::vector<Interval>& intervals, double period);
 
 /// a + weight·b, part by part.

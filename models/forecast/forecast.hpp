@@ -1,4 +1,4 @@
-// What an evaluator, equations or replay, answers for one scenario.
+// The answer of an evaluator (equations or replay) for one scenario.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace stepcast {
 
-/// Where a step's time goes, from the worker's point of view. The parts add up to the step time: computation
-/// counts wherever it runs, communication only while the GPU has nothing to compute, and waiting is the rest
-/// (for other workers, or for a server's work).
+/// The parts of a step's time, as a worker sees it. They add up to the step time. Computation always counts.
+/// Communication counts only while the GPU has nothing to compute. The rest is waiting, for other workers or for a
+/// server's work.
 ///
-/// The equations know one time for a communication task, and charge it to all workers as communication. So a worker who
-/// has his part of it done sooner, beside a server's shard or by a faster link, waits there by the replay and
-/// communicates by the equations; the sum of both parts is the same where the step is.
+/// The equations have one time for a communication task and count it as communication for all workers. A worker beside
+/// a server's shard, or with a faster link, may finish its part earlier. Then the replay counts waiting where the
+/// equations count communication. If the step times agree, so do the sums of both parts.
 struct Breakdown {
   Seconds forward{}, backward{}, update{}, encode{}, decode{}, exposed_communication{}, waiting{};
 
@@ -26,7 +26,7 @@ struct Breakdown {
   [[nodiscard]] Seconds total() const { return compute() + codec() + exposed_communication + waiting; }
 };
 
-/// Every part, as files name it and in their order.
+/// All parts, with their names and order in files.
 struct BreakdownPart {
   std::string_view name;
   Seconds Breakdown::*time;
@@ -42,7 +42,7 @@ inline constexpr std::array kBreakdownParts = {
     BreakdownPart{"waiting", &Breakdown::waiting, "waiting for other workers or servers"},
 };
 
-/// What workers of one kind (models/part/worker_kinds.hpp) spend a step on, their mean.
+/// The mean breakdown of a step for workers of one kind (models/part/worker_kinds.hpp).
 struct KindBreakdown {
   int first = 0, count = 0;  ///< workers first .. first + count - 1
   Breakdown breakdown;
@@ -55,24 +55,24 @@ struct Distribution {
 };
 
 struct StepForecast {
-  /// From the start until every task of step 0 is done; local SGD: mean of the steps before the first exchange ends.
+  /// Time until every task of step 0 is done. Local SGD: mean of the steps before the end of the first exchange.
   Seconds first_step{};
   Seconds step{};       ///< steady-state time per step
-  Breakdown breakdown;  ///< mean over workers, of one steady-state step
-  /// The same of each kind, where there are several; their mean over workers is `breakdown`.
+  Breakdown breakdown;  ///< mean over workers, for one steady-state step
+  /// The same for each kind, if there are several. Their mean over workers is `breakdown`.
   std::vector<KindBreakdown> kinds;
-  std::string steady_state;           ///< how the evaluator knows that the state is steady
-  bool no_period = false;             ///< replay: a period was looked for in vain, and `step` is a mean
+  std::string steady_state;           ///< the evaluator's evidence that the state is steady
+  bool no_period = false;             ///< replay: no period was found, so `step` is a mean
   std::vector<std::string> critical;  ///< equations: tasks of the critical cycle, in order
-  int critical_steps = 0;             ///< equations: steps the critical cycle spans
-  int steps = 0;                      ///< replay: steps simulated
-  /// Replay, where `step` is a mean: how much longer steps are in the second half of its time than in the first,
-  /// relatively.
+  int critical_steps = 0;             ///< equations: number of steps in the critical cycle
+  int steps = 0;                      ///< replay: number of simulated steps
+  /// Replay, if `step` is a mean: the relative increase of the step time from the first half of its time to the second
+  /// half.
   double drift = 0.0;
-  /// Replay, stale-synchronous servers: how many more steps than the slowest worker's all did in that time, mean,
-  /// relatively. In the long run none: where there are, bounds are yet to hold some back.
+  /// Replay, stale-synchronous servers: the mean relative lead of all workers' step counts over the slowest worker's.
+  /// In the long run it is zero. A positive lead means that the staleness bounds do not yet hold all workers back.
   double lead = 0.0;
-  std::string fidelity;                      ///< replay: "folded" and to how much, or "full" and why
+  std::string fidelity;                      ///< replay: "folded" with its degree, or "full" with the reason
   std::optional<Distribution> distribution;  ///< replay with jitter
 };
 

@@ -1,4 +1,4 @@
-// What is trained on: the workers, their links, and the costs of communicating over them.
+// The cluster: the workers, their links, and the costs of communication over them.
 //
 // Symbols of the timing equations (Thakur 2005; shared words in CONTRIBUTING.md):
 //   α  latency of one message, sender's memory to receiver's            link.latency
@@ -19,12 +19,12 @@
 
 namespace stepcast {
 
-/// What takes no time, such as the inside of a machine between a dedicated shard and its NIC, is a link of this rate,
-/// in B/s; no link of a scenario is within a thousandth of it.
+/// Bandwidth in B/s of a link that takes no time, such as the one between a dedicated shard and its machine's NIC.
+/// Every link of a scenario is at least a thousand times slower.
 inline constexpr double kFreeBandwidth = 1e18;
 inline constexpr Limits bandwidth_limits{0.0, true, 1e15};
 
-/// No network takes longer: in an hour light is far beyond Jupiter.
+/// No network takes longer than one hour.
 inline constexpr Limits latency_limits{0.0, false, 3600.0};
 
 /// A full-duplex link: each direction has the whole bandwidth.
@@ -40,7 +40,7 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
-/// One full-duplex link per host into a switch that never blocks.
+/// One full-duplex link per host into a non-blocking switch.
 struct Star {
   static constexpr std::string_view kind = "star";
   static constexpr std::string_view meaning = "one link per worker into a non-blocking switch";
@@ -49,7 +49,7 @@ struct Star {
   bool operator==(const Star&) const = default;
 };
 
-/// Racks of machines under a leaf switch, whose uplink carries the NICs of all its machines over `oversubscription`.
+/// Racks of machines under a leaf switch. Its uplink carries its machines' NIC bandwidth divided by `oversubscription`.
 struct NodeRacks {
   int nodes_per_rack = 16;
   double oversubscription = 1.0;
@@ -65,9 +65,9 @@ struct NodeRacks {
   bool operator==(const NodeRacks&) const = default;
 };
 
-/// Machines of several GPUs. Workers are ranked machine by machine; each GPU has an inner link into its machine's
-/// switch, and the machine's NICs (each of `cluster.link`) lead to a non-blocking switch, or to their rack's. A
-/// dedicated parameter server is a machine of its own, after those of the workers.
+/// Machines with several GPUs, ranked machine by machine. Each GPU has an inner link to its machine's switch. The
+/// machine's NICs (each a `cluster.link`) lead to a non-blocking switch or to the rack's switch. A dedicated parameter
+/// server is a separate machine, numbered after the workers' machines.
 struct Nodes {
   static constexpr std::string_view kind = "nodes";
   static constexpr std::string_view meaning = "machines of several GPUs with inner links and one or more NICs";
@@ -92,7 +92,7 @@ struct Nodes {
   bool operator==(const Nodes&) const = default;
 };
 
-/// Racks of hosts under a top-of-rack switch whose uplink carries hosts_per_rack / oversubscription links' worth.
+/// Racks of hosts. The uplink of a top-of-rack switch carries the bandwidth of hosts_per_rack / oversubscription links.
 struct Racks {
   static constexpr std::string_view kind = "racks";
   static constexpr std::string_view meaning = "racks whose uplinks are oversubscribed";
@@ -110,8 +110,8 @@ struct Racks {
   bool operator==(const Racks&) const = default;
 };
 
-/// Fat tree, as SimGrid numbers it: `down[l]` children and `up[l]` parents of a level-l switch, `parallel[l]`
-/// cables between them; leaves first. Routing is destination-modulo (D-mod-k).
+/// Fat tree in SimGrid's notation, leaves first: a level-l switch has `down[l]` children, `up[l]` parents and
+/// `parallel[l]` cables to each. Routing is destination-modulo (D-mod-k).
 struct FatTree {
   static constexpr std::string_view kind = "fat-tree";
   static constexpr std::string_view meaning = "fat tree with destination-modulo routing";
@@ -128,7 +128,7 @@ struct FatTree {
   bool operator==(const FatTree&) const = default;
 };
 
-/// Torus with dimension-order routing; workers are ranked along the first dimension fastest.
+/// Torus with dimension-order routing. Ranks increase fastest along the first dimension.
 struct Torus {
   static constexpr std::string_view kind = "torus";
   static constexpr std::string_view meaning = "torus with dimension-order routing";
@@ -141,8 +141,8 @@ struct Torus {
   bool operator==(const Torus&) const = default;
 };
 
-/// Dragonfly (Cray Cascade's shape): groups, chassis per group, routers per chassis, hosts per router, and the
-/// cables at each level; minimal routing.
+/// Dragonfly (the shape of Cray Cascade): groups, chassis per group, routers per chassis, hosts per router, and the
+/// cables at each level. Routing is minimal.
 struct Dragonfly {
   static constexpr std::string_view kind = "dragonfly";
   static constexpr std::string_view meaning = "dragonfly with minimal routing";
@@ -164,8 +164,8 @@ struct Dragonfly {
   bool operator==(const Dragonfly&) const = default;
 };
 
-/// Any SimGrid platform description; the first `workers` hosts in order of name run the workers. The workload's
-/// times are those of the first one; the others compute in proportion to their speeds.
+/// Any SimGrid platform description. The first `workers` hosts, in order of name, run the workers. The workload's times
+/// hold for the first host; the others compute in proportion to their speeds.
 struct SimGridXml {
   static constexpr std::string_view kind = "simgrid-xml";
   static constexpr std::string_view meaning = "a SimGrid platform file; replay only";
@@ -180,7 +180,7 @@ struct SimGridXml {
 
 using Topology = std::variant<Star, Nodes, Racks, FatTree, Torus, Dragonfly, SimGridXml>;
 
-/// Workers that differ from the rest. Groups take the highest ranks, the last group the very last.
+/// Workers that differ from the rest. Groups take the highest ranks; the last group has the very last ranks.
 struct WorkerGroup {
   int count = 1;
   double speed = 1.0;
@@ -208,8 +208,8 @@ struct Choices<JitterDistribution> {
   };
 };
 
-/// Random factor on a worker's compute times, mean 1, drawn anew for every worker and micro-batch: once a step, or for
-/// each of the passes that a step accumulates, whose sum then varies less.
+/// Random factor on compute times, with mean 1, drawn for every worker and micro-batch. A step draws once, or once for
+/// each pass that it accumulates; the sum of several draws varies less.
 struct Jitter {
   JitterDistribution distribution = JitterDistribution::none;
   double cv = 0.0;
@@ -222,7 +222,7 @@ struct Jitter {
   bool operator==(const Jitter&) const = default;
 };
 
-/// α-β exactly: what the equations assume.
+/// Latency and bandwidth only (the α-β model), as the equations assume.
 struct IdealTransport {
   static constexpr std::string_view kind = "ideal";
   static constexpr std::string_view meaning = "pure latency and bandwidth, equal shares on a contended link";
@@ -231,9 +231,9 @@ struct IdealTransport {
   bool operator==(const IdealTransport&) const = default;
 };
 
-/// SimGrid's model of TCP (Velho and Legrand, LV08; its defaults): factors on latency and bandwidth, shares in
-/// inverse proportion to the round-trip time, reverse traffic of acknowledgements, and a window that caps a
-/// flow at window / round-trip time.
+/// SimGrid's model of TCP (Velho and Legrand, LV08; its defaults). It has factors on latency and bandwidth, bandwidth
+/// shares inversely proportional to the round-trip time, acknowledgement traffic, and flows capped at window /
+/// round-trip time.
 struct TcpTransport {
   static constexpr std::string_view kind = "tcp";
   static constexpr std::string_view meaning = "SimGrid's TCP effects; replay only";
@@ -258,10 +258,10 @@ struct TcpTransport {
 
 using Transport = std::variant<IdealTransport, TcpTransport>;
 
-/// One of several ways that a library has to send a collective's messages, as NCCL has LL, LL128 and Simple: one that
-/// begins at once spends bandwidth on flags, one that moves whole blocks waits for them. A collective goes by the
-/// protocol that it takes least time by, with latency_factor·α and β/bandwidth_factor on all links; as NCCL's own
-/// choice does, which compares such estimates (nccl, src/graph/tuning.cc).
+/// One of a library's protocols for a collective's messages, such as LL, LL128 and Simple of NCCL. A low-latency
+/// protocol spends bandwidth on flags; a protocol that moves whole blocks waits for them. A collective uses the fastest
+/// one, with latency_factor·α and β/bandwidth_factor on all links. NCCL compares such estimates too (nccl,
+/// src/graph/tuning.cc).
 struct Protocol {
   std::string name{};
   double latency_factor = 1.0;
@@ -277,13 +277,13 @@ struct Protocol {
   bool operator==(const Protocol&) const = default;
 };
 
-/// What a benchmark says of the links over a range of sizes, with 95 % confidence intervals (stepcast-calibrate link).
-/// For the reader of the file, and for notes: simulations take `link` and `protocols`, which hold over all sizes.
+/// A benchmark's fit of the links over a range of sizes, with 95 % confidence intervals (stepcast-calibrate link). It
+/// serves readers of the file and notes only. Simulations use `link` and `protocols`, which hold over all sizes.
 struct LinkFit {
   std::string source;                                ///< file and program
   std::string benchmark;                             ///< "all-reduce by ring, 8 ranks", "point to point"
-  std::optional<Algorithm> algorithm{};              ///< of a collective
-  Bytes from{}, to{};                                ///< of the buffer, n
+  std::optional<Algorithm> algorithm{};              ///< empty for point to point
+  Bytes from{}, to{};                                ///< range of the buffer size n
   Seconds latency{}, latency_low{}, latency_high{};  ///< α
   std::optional<BytesPerSecond> bandwidth{}, bandwidth_low{}, bandwidth_high{};  ///< 1/β; empty: without bound
 
@@ -307,7 +307,7 @@ struct LinkFit {
   bool operator==(const LinkFit&) const = default;
 };
 
-/// What hosts cost, an hour, in whatever currency.
+/// Prices of hosts per hour, in any currency.
 struct HourlyPrices {
   double worker = 0.0;
   std::optional<double> server{};
@@ -321,7 +321,7 @@ struct HourlyPrices {
   bool operator==(const HourlyPrices&) const = default;
 };
 
-/// What the messages of a collective's round wait for that goes around rings, from every rank to the next.
+/// The latency that a message around a ring waits for: the mean or the slowest over the ring's links.
 enum class RingLatency { mean, slowest };
 
 template <>

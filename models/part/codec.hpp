@@ -1,4 +1,4 @@
-// Where and when a compressor's kernels run.
+// Settings for a compressor's kernels: where they run and when.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-/// How kernels of compression and of training that are ready at the same time divide the GPU.
+/// Sharing of the GPU between compression kernels and training kernels that are ready at the same time.
 enum class GpuSharing { serial, fair };
 
 template <>

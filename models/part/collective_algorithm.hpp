@@ -1,4 +1,4 @@
-// Collectives by name: operations, algorithms and an algorithm's parameters. models/collective/ has their rounds and costs.
+// Names of collectives: operations, algorithms and their parameters. models/collective/ has their rounds and costs.
 #pragma once
 
 #include "models/describe/describe.hpp"
@@ -61,7 +61,7 @@ struct Choices<Operation> {
   };
 };
 
-/// Partners of halving-doubling, whose first exchange is of half the buffer.
+/// Order of the partners of halving-doubling. The first exchange sends half the buffer.
 enum class ExchangeOrder { near_first, far_first };
 
 template <>
@@ -75,7 +75,7 @@ struct Choices<ExchangeOrder> {
   };
 };
 
-/// Which algorithm a collective uses, and its parameters.
+/// The algorithm of a collective, and its parameters.
 struct CollectiveChoice {
   Algorithm algorithm = Algorithm::automatic;
   OrAuto<int> group_size;

@@ -1,4 +1,4 @@
-// The type of an element, of gradients and of kernels' operands.
+// Element types of gradients and of kernel operands.
 #pragma once
 
 #include "models/describe/describe.hpp"

@@ -1,8 +1,8 @@
-// What a layer computes, by kind and shape, for layer tables that give shapes instead of times.
+// Layer shapes: the kind and sizes of a layer, for layer tables that give shapes instead of times.
 //
-// Sizes are those of one sample; the batch multiplies them. `rows` is how many vectors of one sample a layer works
-// on: tokens of a sentence, 1 for an image's classifier. Parameters, multiply-accumulates and traffic follow from the
-// shape alone (models/workload/layer_work.hpp), so nothing else is written in a file.
+// Sizes are for one sample; the batch multiplies them. `rows` is the number of vectors in one sample: the tokens of a
+// sentence, or 1 for an image classifier. The shape alone gives parameters, multiply-accumulates and traffic
+// (models/workload/layer_work.hpp), so a file has no other fields.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace stepcast {
 
 using Count = std::int64_t;
-/// [height, width]; its length and signs are checked by check_shapes (models/workload/check_shapes.hpp).
+/// [height, width]. check_shapes (models/workload/check_shapes.hpp) checks its length and signs.
 using Extent = std::vector<Count>;
 
-// Bounds far beyond any network, so that products of a layer's sizes stay exact.
+// Limits far beyond any network keep products of a layer's sizes exact.
 inline constexpr Limits kSize = between(1, 1e6);
 inline constexpr Limits kElements = between(1, 1e12);
 
@@ -49,7 +49,7 @@ struct Conv2d {
   bool operator==(const Conv2d&) const = default;
 };
 
-/// The transpose of a convolution: each input pixel adds a kernel to the output (U-Net's up-convolution).
+/// The transpose of a convolution: each input pixel adds a kernel to the output (the up-convolution of U-Net).
 struct ConvTranspose2d {
   static constexpr std::string_view kind = "conv_transpose2d";
   static constexpr std::string_view meaning = "transposed convolution: output is stride times the input";
@@ -90,7 +90,7 @@ struct Linear {
   bool operator==(const Linear&) const = default;
 };
 
-/// How an LSTM's parameters are cut into tensors.
+/// Division of an LSTM's parameters into tensors.
 enum class LstmTensors { gates, fused, joint };
 
 template <>
@@ -104,7 +104,7 @@ struct Choices<LstmTensors> {
   };
 };
 
-/// One LSTM layer over a sequence, in one direction. With a rank, each of the 8 gate matrices is a product of two.
+/// One LSTM layer over a sequence, in one direction. A rank makes each of the 8 gate matrices a product of two.
 struct Lstm {
   static constexpr std::string_view kind = "lstm";
   static constexpr std::string_view meaning = "one LSTM layer over a sequence";
@@ -124,8 +124,8 @@ struct Lstm {
   bool operator==(const Lstm&) const = default;
 };
 
-/// softmax(QKᵀ/√d) V for each head; the projections are linear layers of their own. Fused (FlashAttention: Dao et al.
-/// 2022; Dao 2023) its scores never reach memory, and backward computes them again.
+/// softmax(QKᵀ/√d) V for each head. The projections are separate linear layers. Fused attention (FlashAttention: Dao et
+/// al. 2022; Dao 2023) keeps the scores out of memory and computes them again in backward.
 struct Attention {
   static constexpr std::string_view kind = "attention";
   static constexpr std::string_view meaning = "scores, softmax and weighted values; the projections are linear layers";
@@ -151,7 +151,7 @@ struct Attention {
   bool operator==(const Attention&) const = default;
 };
 
-/// Looks rows up in a table.
+/// Table look-up of rows.
 struct Embedding {
   static constexpr std::string_view kind = "embedding";
   static constexpr std::string_view meaning = "rows looked up in a table";
@@ -289,7 +289,7 @@ struct Multiply {
   bool operator==(const Multiply&) const = default;
 };
 
-/// Queries and keys turned by their positions (RoPE: Su et al. 2021, arXiv:2104.09864), values passed on as they are.
+/// Rotary position embedding (RoPE: Su et al. 2021, arXiv:2104.09864). It rotates queries and keys, not values.
 struct Rotary {
   static constexpr std::string_view kind = "rotary";
   static constexpr std::string_view meaning = "queries and keys turned by their positions";
@@ -307,7 +307,7 @@ struct Rotary {
   bool operator==(const Rotary&) const = default;
 };
 
-/// Tensors copied beside each other (Inception, DenseNet, U-Net).
+/// Concatenation of tensors by copying (Inception, DenseNet, U-Net).
 struct Concat {
   static constexpr std::string_view kind = "concat";
   static constexpr std::string_view meaning = "tensors copied beside each other";
@@ -320,7 +320,7 @@ struct Concat {
   bool operator==(const Concat&) const = default;
 };
 
-/// Softmax and cross-entropy against a label for each row.
+/// Softmax and cross-entropy, with one label for each row.
 struct SoftmaxLoss {
   static constexpr std::string_view kind = "softmax_loss";
   static constexpr std::string_view meaning = "softmax and cross-entropy";

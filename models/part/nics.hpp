@@ -1,4 +1,4 @@
-// The NICs of a machine: which of them a GPU uses.
+// The mapping from the GPUs of a machine to its NICs.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Choices<NicOfGpu> {
   };
 };
 
-/// Of a machine with `gpus` GPUs, of which the first ones may be all that are there.
+/// NICs of a machine with `gpus` GPUs. Only the first GPUs may be present.
 struct Nics {
   int gpus = 1;
   int count = 1;  ///< at most gpus
@@ -35,14 +35,14 @@ struct Nics {
     return rule == NicOfGpu::in_turn ? std::min(count, present) : of(present - 1) + 1;
   }
 
-  /// The j-th of the first `present` GPUs in an order that takes their NICs in turn, as far as they go. In that order
-  /// no NIC has two GPUs more than another whose GPUs are not all taken.
+  /// The j-th of the first `present` GPUs, in an order that takes their NICs in turn. A NIC gets at most one GPU more
+  /// than any NIC that still has GPUs left. The order is
   ///
   ///     in-turn     GPU j
-  ///     neighbours  the last GPU of each NIC, then the last but one of each, and so on
+  ///     neighbours  the last GPU of each NIC, then the second to last of each, and so on
   ///
-  /// The GPU behind a NIC's last one is the next NIC's first. So messages from the first GPUs of this order, each to
-  /// the GPU behind its own, leave by one NIC each and enter by one each (collective/multi_ring.cpp).
+  /// The GPU after a NIC's last one is the next NIC's first. In this order, let the first GPUs each send to their next
+  /// GPU. Then each message leaves and enters through a different NIC (collective/multi_ring.cpp).
   /// @pre 0 <= j < present <= gpus
   [[nodiscard]] int gpu_in_turn(int j, int present) const;
 };

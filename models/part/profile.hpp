@@ -1,5 +1,5 @@
-// A device profile: what one accelerator can do, from which layer times follow (models/workload/layer_times.hpp).
-// Every entry says where it comes from, so that a forecast never passes an assumption off as a measurement.
+// A device profile: the rates of one accelerator, which give the layer times (models/workload/layer_times.hpp). Every
+// entry names its source, so a forecast never presents an assumption as a measurement.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Choices<Evidence> {
   };
 };
 
-/// An entry's spread s: its time lies between 1/(1 + s) and 1 + s times the one that is stated or follows from it.
+/// An entry's spread s: the true time lies between 1/(1 + s) and 1 + s times the stated or computed time.
 inline constexpr Limits kSpread = between(0, 100);
 inline constexpr const char* kSpreadMeaning =
     "s: the time lies within a factor 1 + s of the one stated; null: not known";
@@ -53,7 +53,7 @@ struct PeakRate {
   bool operator==(const PeakRate&) const = default;
 };
 
-/// One number of a profile with its source.
+/// One number of a profile and its source.
 template <class T>
 struct ProfileEntry {
   T value{};
@@ -71,7 +71,7 @@ struct ProfileEntry {
   bool operator==(const ProfileEntry&) const = default;
 };
 
-/// A part of a whole with its source.
+/// A fraction of a whole and its source.
 struct ProfileShare {
   double value = 1;
   Evidence evidence = Evidence::assumed;
@@ -86,7 +86,7 @@ struct ProfileShare {
   bool operator==(const ProfileShare&) const = default;
 };
 
-/// How sharply the roofline bends; see roofline() in models/workload/layer_times.hpp.
+/// The sharpness of the roofline's bend; see roofline() in models/workload/layer_times.hpp.
 struct RooflineBend {
   double value = 4;
   Evidence evidence = Evidence::assumed;
@@ -101,8 +101,8 @@ struct RooflineBend {
   bool operator==(const RooflineBend&) const = default;
 };
 
-/// What Winograd's convolutions save: for a 3 x 3 kernel of stride 1, multiplications by definition over those done.
-/// 1 without; 36/16 = 2.25 for F(2 x 2, 3 x 3) (Lavin and Gray, CVPR 2016). Only fp32 kernels use it.
+/// The gain of Winograd convolution with a 3 x 3 kernel and stride 1: multiplications by definition over those
+/// executed. 1 means no gain; F(2 x 2, 3 x 3) has 36/16 = 2.25 (Lavin and Gray, CVPR 2016). Only fp32 kernels use it.
 struct WinogradGain {
   double value = 1;
   Evidence evidence = Evidence::assumed;
@@ -118,7 +118,7 @@ struct WinogradGain {
   bool operator==(const WinogradGain&) const = default;
 };
 
-/// How an entry's times were sampled, alike for kernels and layers: fields that both structs have.
+/// The sampling fields of an entry, which kernel and layer entries share.
 template <class V, class Entry>
 void describe_sampling(V& v, Entry& x) {
   v.optional("spread", x.spread, kSpreadMeaning, kSpread);
@@ -130,7 +130,7 @@ void describe_sampling(V& v, Entry& x) {
   v.optional("discarded", x.discarded, "times left out because the clock had dropped; null: not known", non_negative);
 }
 
-/// Times of one layer that need no roofline. A part that is left out is priced by it.
+/// Measured times of one layer, used instead of the roofline. The roofline prices a part that is missing.
 struct LayerEntry {
   LayerShape shape;
   int batch = 1;
@@ -179,8 +179,8 @@ struct BytesRange {
   bool operator==(const BytesRange&) const = default;
 };
 
-/// The kernels that the roofline was fitted on; beyond them it is an extrapolation. One kernel's work: where a layer's
-/// part takes several, their mean, which loses nothing since the roofline of n alike kernels is n times that of one.
+/// The range of kernels that the roofline was fitted on; outside it, the roofline extrapolates. Values are per kernel.
+/// A layer part with several kernels counts as their mean: the roofline of n equal kernels is n times that of one.
 struct FittedRange {
   Dtype dtype = Dtype::fp32;
   FlopsRange flops;
@@ -195,8 +195,8 @@ struct FittedRange {
   bool operator==(const FittedRange&) const = default;
 };
 
-/// How far the roofline itself is from kernels of one type, whatever its constants' own spread; see judge_roofline() in
-/// models/workload/spread.hpp.
+/// The roofline's own deviation for kernels of one type, apart from the spread of its constants; see judge_roofline()
+/// in models/workload/spread.hpp.
 struct RooflineSpread {
   Dtype dtype = Dtype::fp32;
   double spread = 0;
@@ -215,7 +215,7 @@ struct RooflineSpread {
   bool operator==(const RooflineSpread&) const = default;
 };
 
-/// A point at which a kernel's time bends.
+/// A point where the slope of a kernel's time changes.
 struct RateKnot {
   Bytes bytes{};
   Seconds time{};
@@ -228,7 +228,7 @@ struct RateKnot {
   bool operator==(const RateKnot&) const = default;
 };
 
-/// How far a fit is from sizes that it has not seen, |fitted - measured|/measured.
+/// The error of a fit at sizes that it was not fitted on: |fitted - measured|/measured.
 struct FitErrors {
   double median = 0, p90 = 0, largest = 0;
   int fitted = 0, held_out = 0;
@@ -244,10 +244,10 @@ struct FitErrors {
   bool operator==(const FitErrors&) const = default;
 };
 
-/// Rates of one of a compressor's kernels, or of an optimizer's update of one tensor. Its time is linear in the bytes
-/// from (0, launch) by the knots, and after the last of them grows at `bandwidth`: without knots, launch +
-/// bytes/bandwidth. Arithmetic: with a peak of its own, flops/peak are added; without, the part after `launch` is at
-/// least flops over the device's peak.
+/// Rates of one kernel of a compressor, or of an optimizer's update of one tensor. The time is piecewise linear in the
+/// bytes: from (0, launch) through the knots, then at `bandwidth`. Without knots it is launch + bytes/bandwidth. With
+/// its own peak, a kernel adds flops/peak. Without it, the time after `launch` is at least flops over the device's
+/// peak.
 struct KernelEntry {
   std::string name;
   Seconds launch{};
@@ -279,7 +279,7 @@ struct KernelEntry {
   bool operator==(const KernelEntry&) const = default;
 };
 
-/// A training step assembled from the profile beside the same step measured from end to end on the device.
+/// A training step's time from the profile, beside the same step measured end to end on the device.
 struct StepCheck {
   std::string workload, variant;
   int batch = 1;
@@ -300,7 +300,7 @@ struct StepCheck {
   bool operator==(const StepCheck&) const = default;
 };
 
-/// The device, and what drove it, when a profile was measured.
+/// The measured device and its software.
 struct MeasuredDevice {
   std::string name;
   std::string compute_capability;
@@ -331,7 +331,7 @@ struct MeasuredDevice {
   bool operator==(const MeasuredDevice&) const = default;
 };
 
-/// Version 1 had neither `device` nor knots, ranges, errors and spreads of entries.
+/// Version 1 lacks `device`, and it lacks knots, ranges, errors and spreads of entries.
 inline constexpr int kProfileVersion = 2;
 
 struct DeviceProfile {
@@ -388,24 +388,24 @@ struct DeviceProfile {
   bool operator==(const DeviceProfile&) const = default;
 };
 
-/// The GPU's model, by `gpu` or as its driver calls it; "" where neither is known.
+/// The GPU's model name: `gpu`, or else the driver's name for it. "" if neither is known.
 inline std::string gpu_of(const DeviceProfile& profile) {
   return profile.gpu ? *profile.gpu : profile.device ? profile.device->name : "";
 }
 
-/// Whether both may be of one GPU: "H100" and "NVIDIA H100 80GB HBM3" are. True where one of them is not known.
+/// Whether both names may mean the same GPU, as "H100" and "NVIDIA H100 80GB HBM3" do. True if one is empty.
 inline bool may_be_same_gpu(std::string_view a, std::string_view b) {
   return a.find(b) != std::string_view::npos || b.find(a) != std::string_view::npos;
 }
 
-/// The profile's peak of a type; null without one.
+/// The profile's peak rate for a type; null if there is none.
 inline const PeakRate* find_peak(const DeviceProfile& profile, Dtype dtype) {
   const auto found = std::find_if(profile.peaks.begin(), profile.peaks.end(),
                                   [&](const PeakRate& peak) { return peak.dtype == dtype; });
   return found == profile.peaks.end() ? nullptr : &*found;
 }
 
-/// The profile's entry for a kernel; null without one.
+/// The profile's entry for a kernel; null if there is none.
 inline const KernelEntry* find_kernel(const DeviceProfile& profile, std::string_view name) {
   const auto found = std::find_if(profile.kernels.begin(), profile.kernels.end(),
                                   [&](const KernelEntry& kernel) { return kernel.name == name; });

@@ -1,4 +1,4 @@
-// What a collective's messages may go by.
+// The protocols for a collective's messages.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace stepcast {
 
-/// The protocols that collectives choose from: the cluster's, or where it has none, one that leaves the links as they
-/// are.
+/// The cluster's protocols that collectives choose from.
+/// Without any, one neutral protocol leaves the links unchanged.
 inline std::vector<Protocol> protocols_of(const Cluster& cluster) {
   return cluster.protocols.empty() ? std::vector<Protocol>(1) : cluster.protocols;
 }

@@ -1,5 +1,5 @@
-// How the workers exchange gradients: the choices of a scenario's "strategy". What they mean as step graphs
-// is in models/strategy/.
+// The choices of a scenario's "strategy": how the workers exchange gradients. models/strategy/ turns them into step
+// graphs.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Choices<Grouping> {
   };
 };
 
-/// Which gradients travel together, and whether they travel while back-propagation still runs.
+/// The grouping of gradients into messages, and their overlap with back-propagation.
 struct Exchange {
   Grouping grouping = Grouping::whole_model;
   Bytes bucket_cap = 25_MiB;
@@ -51,13 +51,13 @@ struct Exchange {
   }
   bool operator==(const Exchange&) const = default;
 
-  /// Bytes that close bucket number `bucket`, from 0.
+  /// The size in bytes at which bucket number `bucket` closes. Numbers start at 0.
   [[nodiscard]] Bytes cap_of(std::size_t bucket) const {
     return bucket > 0 ? bucket_cap : first_bucket.value.value_or(std::min(1_MiB, bucket_cap));
   }
 };
 
-/// Which collective carries compressed gradients.
+/// The collective that carries compressed gradients.
 enum class Carrier { automatic, all_reduce, all_gather, all_to_all, in_collective };
 
 template <>
@@ -75,7 +75,7 @@ struct Choices<Carrier> {
   };
 };
 
-/// Synchronous SGD over a collective AllReduce.
+/// Synchronous SGD with an AllReduce collective.
 struct AllReduceStrategy {
   static constexpr std::string_view kind = "all-reduce";
   static constexpr std::string_view meaning = "synchronous SGD over AllReduce";
@@ -127,7 +127,7 @@ struct Choices<ShardBalance> {
   };
 };
 
-/// SGD over a parameter server of `shards` shards.
+/// SGD with a parameter server of `shards` shards.
 struct ParameterServerStrategy {
   static constexpr std::string_view kind = "parameter-server";
   static constexpr std::string_view meaning = "push gradients to servers, pull parameters back";
@@ -163,8 +163,8 @@ struct ParameterServerStrategy {
   bool operator==(const ParameterServerStrategy&) const = default;
 };
 
-/// Pipe-SGD (Li et al., NeurIPS 2018): w[t] = w[t-1] - lr·g[t-K], so that step t's exchange hides behind the
-/// compute of the K-1 steps after it.
+/// Pipe-SGD (Li et al., NeurIPS 2018): w[t] = w[t-1] - lr·g[t-K]. The exchange of step t overlaps the compute of the
+/// next K-1 steps.
 struct PipelinedStrategy {
   static constexpr std::string_view kind = "pipelined";
   static constexpr std::string_view meaning = "Pipe-SGD: gradients are applied K steps later";
@@ -203,7 +203,7 @@ struct Choices<ShardingStage> {
   };
 };
 
-/// When gradients of several passes (accumulation) are reduced.
+/// The time at which accumulated gradients of several passes are reduced.
 enum class ReduceAfter { last_pass, every_pass, inside_every_pass };
 
 template <>
@@ -220,9 +220,9 @@ struct Choices<ReduceAfter> {
   };
 };
 
-/// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD, each
-/// worker holding a p-th of the state that `stage` names. With groups of g workers, each of which holds all of it, a
-/// g-th (hybrid sharding, Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB 2022).
+/// Sharded data parallelism (ZeRO, Rajbhandari et al., SC 2020; FSDP, Zhao et al., VLDB 2023): synchronous SGD where
+/// each worker holds 1/p of the state named by `stage`. With groups of g workers, each worker holds 1/g of it and each
+/// group holds all of it (hybrid sharding, Zhao et al., section 3.2.2; MiCS, Zhang et al., VLDB 2022).
 struct ShardedStrategy {
   static constexpr std::string_view kind = "sharded";
   static constexpr std::string_view meaning = "ZeRO, FSDP: gradients reduce-scattered, parameters all-gathered";
@@ -235,9 +235,9 @@ struct ShardedStrategy {
   ReduceAfter reduce_after = ReduceAfter::last_pass;
   std::optional<Dtype> reduce_dtype{};
 
-  /// g: workers that hold a copy of the model together.
+  /// g: the workers that together hold one copy of the model.
   [[nodiscard]] int group(int workers) const { return group_size.value_or(workers); }
-  /// Bytes of a gradient as it is reduced over those of one of the workload's type.
+  /// Ratio of a gradient's bytes when it is reduced to its bytes in the workload's type.
   [[nodiscard]] double reduced_over(Dtype dtype) const {
     return size_of(reduce_dtype.value_or(dtype)) / size_of(dtype);
   }
@@ -265,7 +265,7 @@ struct ShardedStrategy {
   bool operator==(const ShardedStrategy&) const = default;
 };
 
-/// Local SGD (Stich, ICLR 2019; Lin et al., ICLR 2020): workers train on their own for H steps, then average their
+/// Local SGD (Stich, ICLR 2019; Lin et al., ICLR 2020): workers train independently for H steps, then average their
 /// parameters.
 struct LocalSgdStrategy {
   static constexpr std::string_view kind = "local-sgd";
@@ -295,8 +295,8 @@ struct LocalSgdStrategy {
   bool operator==(const LocalSgdStrategy&) const = default;
 };
 
-/// Decentralized SGD on a ring (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with
-/// its two neighbours'.
+/// Decentralized SGD on a ring (D-PSGD, Lian et al., NeurIPS 2017): each worker averages its parameters with those of
+/// its two neighbours.
 struct GossipStrategy {
   static constexpr std::string_view kind = "gossip";
   static constexpr std::string_view meaning = "decentralized SGD: parameters averaged with two ring neighbours";
@@ -309,7 +309,7 @@ struct GossipStrategy {
   bool operator==(const GossipStrategy&) const = default;
 };
 
-/// No training: one collective again and again, as nccl-tests does.
+/// No training: one collective, repeated, as nccl-tests does.
 struct CollectiveBenchmark {
   static constexpr std::string_view kind = "collective";
   static constexpr std::string_view meaning = "one collective per step and nothing else, as nccl-tests measures it";

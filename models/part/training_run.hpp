@@ -1,4 +1,4 @@
-// A whole training run: phases of epochs, each the scenario with some fields changed, and what the changes cost.
+// A whole training run: phases of epochs, and the one-off costs. Each phase is the scenario with some fields changed.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stepcast {
 
-/// Time spent once, such as the decomposition of weights where a factorized phase begins.
+/// Time spent once, for example to decompose weights where a factorized phase begins.
 struct OneOffCost {
   std::string what;
   Seconds time{};
@@ -46,7 +46,7 @@ struct TrainingPhase {
   bool operator==(const TrainingPhase&) const = default;
 };
 
-/// How many epochs one method was seen to need.
+/// The number of epochs that one method needs, as reported by a source.
 struct EpochsToTarget {
   std::string compressor = "none";
   std::optional<std::string> variant;
@@ -65,7 +65,7 @@ struct EpochsToTarget {
   bool operator==(const EpochsToTarget&) const = default;
 };
 
-/// Turns time per step into time to an accuracy; nothing is known of methods that are not listed.
+/// Turns time per step into time to an accuracy. Methods that are not in the list have no known number of epochs.
 struct AccuracyTarget {
   std::string metric;
   std::vector<EpochsToTarget> methods;
@@ -78,7 +78,7 @@ struct AccuracyTarget {
   bool operator==(const AccuracyTarget&) const = default;
 };
 
-/// Its data set is counted in samples or in tokens: exactly one of the two is there.
+/// The data set is counted in samples or in tokens: exactly one of the two is present.
 struct TrainingRun {
   std::optional<std::int64_t> samples{};
   std::optional<double> tokens{};

@@ -1,5 +1,5 @@
-// A transformer by its sizes, as papers and model cards give them. models/workload/transformer_layers.hpp has the layers that
-// follow.
+// The sizes of a transformer, as papers and model cards give them. models/workload/transformer_layers.hpp derives its
+// layers.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// A decoder of alike blocks, each of attention and a feed-forward network (ffn) with a norm before either and a sum
-/// after (GPT-2: Radford et al. 2019; Llama 2: Touvron et al. 2023). One sample is one sequence.
+/// A decoder of equal blocks, each with attention and a feed-forward network (ffn). A norm precedes each, and a
+/// residual sum follows (GPT-2: Radford et al. 2019; Llama 2: Touvron et al. 2023). One sample is one sequence.
 struct Transformer {
   Count layers = 1, hidden = 1, heads = 1;
   std::optional<Count> kv_heads{}, ffn{};
@@ -51,7 +51,7 @@ struct Transformer {
   bool operator==(const Transformer&) const = default;
 };
 
-/// Whether a transformer has what `composed` makes of simple operations.
+/// Whether the transformer has operations that `composed` splits into simple ones.
 inline bool may_be_composed(const Transformer& x) { return !x.bias || !x.positions; }
 
 }  // namespace stepcast

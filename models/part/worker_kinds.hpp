@@ -1,4 +1,4 @@
-// Which workers a cluster's groups make alike.
+// The kinds of workers that a cluster's groups define.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-/// Workers `first` .. `first + count - 1`, of one speed and one kind of link.
+/// Workers `first` .. `first + count - 1`, with one speed and one kind of link.
 struct WorkerKind {
   int first = 0, count = 0;
   double speed = 1.0;
@@ -16,7 +16,7 @@ struct WorkerKind {
   bool operator==(const WorkerKind&) const = default;
 };
 
-/// Workers in no group, where there are any, then group by group, which are at the end of the ranks in their order.
+/// The kinds in rank order: first the workers in no group, if any, then the groups.
 inline std::vector<WorkerKind> worker_kinds(const Cluster& cluster) {
   int plain = cluster.workers;
   for (const WorkerGroup& group : cluster.groups) plain -= group.count;
@@ -40,8 +40,8 @@ inline bool workers_are_alike(const Cluster& cluster) {
                      [&](const WorkerKind& kind) { return kind.speed == kinds.front().speed; });
 }
 
-/// Of all workers together: a synchronous step's compute time is 1/slowest, and they do `sum` times the work of one of
-/// speed 1.
+/// Speeds of all workers together. A synchronous step's compute time is 1/slowest. All workers do `sum` times the work
+/// of one worker with speed 1.
 struct WorkerSpeeds {
   double slowest = 1.0, sum = 0.0;
 };

@@ -1,4 +1,4 @@
-// What is trained, as a scenario writes it. models/workload/ turns it into times and gradients.
+// The workload in a scenario's form. models/workload/ turns it into times and gradients.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stepcast {
 
-/// How a backward time given as one total is spread over the gradient tensors.
+/// The distribution of a total backward time over the gradient tensors.
 enum class BackwardSpread { even, elements };
 
 template <>
@@ -25,7 +25,7 @@ struct Choices<BackwardSpread> {
   };
 };
 
-/// What of forward is computed again instead of being kept for backward (activation checkpointing: Chen et al. 2016,
+/// The part of forward that backward computes again instead of keeping it (activation checkpointing: Chen et al. 2016,
 /// arXiv:1604.06174).
 enum class Recomputation { none, blocks };
 
@@ -85,8 +85,8 @@ struct Choices<Optimizer> {
   };
 };
 
-/// Layers replaced by two thinner ones each, W = U V with r columns and rows, r = int(min(rows, columns) ratio) of
-/// the unrolled weight (Pufferfish: Wang et al., MLSys 2021). models/workload/factorize.hpp has the rule.
+/// Replaces each layer by two thinner ones, W = U V with r columns and rows. r = int(min(rows, columns) ratio) of the
+/// unrolled weight (Pufferfish: Wang et al., MLSys 2021). models/workload/factorize.hpp has the rule.
 struct Factorize {
   double rank_ratio = 0.25;
   std::string from;
@@ -103,7 +103,7 @@ struct Factorize {
   bool operator==(const Factorize&) const = default;
 };
 
-/// A change of the whole table.
+/// A change to the whole table.
 struct WorkloadVariant {
   std::string name;
   std::string description;
@@ -118,8 +118,8 @@ struct WorkloadVariant {
   bool operator==(const WorkloadVariant&) const = default;
 };
 
-/// Times of the whole network's pass and update, and what they are for: shapes and a profile, which know each layer, say
-/// how long its part of them takes. The network is the table's layers without its variant, and nothing computed again.
+/// Measured times of the whole network's passes and update. Shapes and a profile divide them among the layers. The
+/// network is the table's layers without a variant and without recomputation.
 struct MeasuredTimes {
   std::optional<Seconds> forward, backward, update;
   std::optional<Optimizer> optimizer;
@@ -142,15 +142,15 @@ struct MeasuredTimes {
   bool operator==(const MeasuredTimes&) const = default;
 };
 
-/// Passes of a step, at most.
+/// The largest number of passes in a step.
 inline constexpr int kMostAccumulation = 65536;
 
-/// A layer table. Times come in one of five forms:
-///   layers       per layer, in forward order: forward and backward time, gradient tensors
-///   shapes       per layer, its kind and shape: gradients follow from it, times from `profile`, and from `measured`
-///                where there are times of the whole
-///   transformer  the sizes of one, from which the layers' shapes follow
-///   gradients    in the order back-propagation finishes them, each with its `gap`, and one `forward` total
+/// A layer table. It gives times in one of five forms:
+///   layers       for each layer, in forward order: forward and backward time, gradient tensors
+///   shapes       for each layer, its kind and shape: gradients come from the shape, times from `profile`, and from
+///                `measured` if it has times of the whole network
+///   transformer  the sizes of a transformer, which give the layers' shapes
+///   gradients    in the order of back-propagation, each with its `gap`, and one `forward` total
 ///   totals       `forward` and `backward` totals, with `gradients` that have no gaps
 struct WorkloadTable {
   std::string name;
@@ -244,7 +244,7 @@ inline bool gives_shapes(const WorkloadTable& table) {
   return table.transformer || (!table.layers.empty() && table.layers.front().shape.has_value());
 }
 
-/// The type of forward's and backward's operands.
+/// The operand type of forward and backward.
 inline Dtype compute_dtype_of(const WorkloadTable& table) { return table.compute_dtype.value_or(table.dtype); }
 
 }  // namespace stepcast

@@ -6,7 +6,7 @@
 namespace stepcast {
 namespace {
 
-/// The best that the topology does for a message between neighbours: its share of α, and links side by side.
+/// The topology's best case for a message between neighbours: its factor on α, and the number of parallel links.
 struct Nearest {
   double alpha = 1.0;
   double links = 1.0;

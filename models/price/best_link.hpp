@@ -1,4 +1,4 @@
-// What no message of a cluster undercuts.
+// Lower bounds on a cluster's latency and time per byte.
 #pragma once
 
 #include "models/collective/cost_counts.hpp"
@@ -6,11 +6,11 @@
 
 namespace stepcast {
 
-/// α and β of the best connection in the cluster: of its fastest link, of all links that a host has side by side, and
-/// of one hop where neighbours are so near.
+/// α and β of the best connection in the cluster: its fastest link, times the parallel links of a host. α is that of a
+/// single hop if neighbours are so near.
 PathPrice best_link(const Cluster& cluster);
 
-/// What the transport makes of a link's latency, at best.
+/// The transport's factor on a link's latency, at best.
 double latency_factor(const Cluster& cluster);
 
 }  // namespace stepcast

@@ -11,14 +11,14 @@
 namespace stepcast {
 namespace {
 
-/// Branches of `size` hosts in a row, of which the last may be smaller.
+/// Branches of `size` hosts in a row. The last branch may be smaller.
 class Row {
  public:
-  /// @param nics  of a whole branch: its ways
+  /// @param nics  of a whole branch; they are its ways
   Row(const Cluster& cluster, int size, Nics nics, BytesPerSecond bandwidth)
       : p_(cluster.workers), size_(size), nics_(nics), bandwidth_(bandwidth) {}
 
-  /// @param hosts  in the row, workers first
+  /// @param hosts  number of hosts in the row, workers first
   std::vector<Branch> operator()(int hosts, const std::map<int, std::vector<int>>& shards_of) {
     for (const auto& [branch, shards] : shards_of) {
       skip_to(branch);
@@ -34,7 +34,7 @@ class Row {
     all_.push_back({count, workers, nics_.in_use(std::max(workers, 1)), bandwidth_, std::move(shards), nics_});
     next_ += count;
   }
-  /// Adds the branches before that one: whole ones, and one of the last workers.
+  /// Adds the branches before `branch`: the full ones, and one with the remaining workers.
   void skip_to(int branch) {
     if (const int whole = std::min(branch, p_ / size_); next_ < whole) add(whole - next_, {});
     if (next_ < branch) add(1, {});
@@ -76,7 +76,7 @@ std::vector<Branch> branches(const Cluster& cluster, int shards, bool co_located
         cluster.workers + (co_located ? 0 : shards), shards_of);
   std::vector<Branch> all =
       Row(cluster, size, nodes->nics_of_machine(), cluster.link.bandwidth)(cluster.workers, shards_of);
-  // A dedicated shard is a machine of its own.
+  // A dedicated shard has a machine of its own.
   for (int j = 0; !co_located && j < shards; ++j) all.push_back({1, 0, 1, cluster.link.bandwidth, {j}});
   return all;
 }
@@ -90,7 +90,7 @@ std::vector<Branch> rack_branches(const Cluster& cluster, int shards, bool co_lo
   std::map<int, std::vector<int>> shards_of;
   for (int j = 0; j < shards; ++j)
     shards_of[(co_located ? shard_host(cluster, shards, co_located, j) / g : machines + j) / per_rack].push_back(j);
-  // A machine has g ranks in the row, a dedicated shard's too; of workers on part of one machine that is all there is.
+  // A machine has g ranks in the row, even a dedicated shard's. If all workers fit on part of a machine, it has p.
   return Row(cluster, std::min(g, p) * per_rack, Nics{}, rack_uplink(cluster, *nodes))(std::min(g, p) * all, shards_of);
 }
 

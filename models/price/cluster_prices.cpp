@@ -21,7 +21,7 @@ CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice
   for (std::size_t i = 0; i < protocols_.size(); ++i) {
     CollectiveCall call = protocols_[i]->decide(operation, choice, bytes, among);
     call.protocol = static_cast<int>(i);
-    // There is nothing to compare one with.
+    // A single protocol needs no comparison.
     const Seconds time = protocols_.size() > 1 ? (*this)(call).total() : Seconds{};
     if (least && time >= *least) continue;
     best = call;
@@ -31,7 +31,7 @@ CollectiveCall ClusterPrices::decide(Operation operation, const CollectiveChoice
 }
 
 bool ClusterPrices::neighbours_are_routed() const {
-  constexpr int kMost = 1 << 20;  // workers, whose messages are routed within a second or two
+  constexpr int kMost = 1 << 20;  // workers; routing their messages takes one or two seconds
   return !is_plain_star(ideal_) && !std::holds_alternative<SimGridXml>(ideal_.topology) && ideal_.workers > 1 &&
          ideal_.workers <= kMost;
 }

@@ -1,4 +1,4 @@
-// What a cluster's workers pay for what they exchange.
+// The prices of all exchanges among a cluster's workers.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace stepcast {
 
-/// Prices of what a cluster's workers exchange: of collectives among all of them or in communicators of theirs, and
-/// with the shards of servers.
+/// Prices of the workers' exchanges: collectives among all workers or in communicators, and exchanges with
+/// parameter-server shards.
 ///
-/// A collective goes by the protocol of the cluster's that it takes least time by (protocol_prices.hpp). Other messages
-/// have the links as they are.
+/// A collective uses the fastest of the cluster's protocols (protocol_prices.hpp).
+/// Other messages use the links without a protocol.
 ///
-/// Keeps what it found out about rounds and shards; not for several threads.
+/// Caches results about rounds and shards. Not thread-safe.
 class ClusterPrices {
  public:
   /// On TCP: those of the ideal_equivalent.
@@ -31,11 +31,11 @@ class ClusterPrices {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return protocol(call)(call); }
 
-  /// How much more or less than that price the replay may take on ideal transport: 0 where it takes just as long,
-  /// infinity where nothing is known.
+  /// The largest possible deviation of the replay's time from that price on ideal transport, up or down. It is 0 for an
+  /// exact price, and infinity if nothing is known.
   [[nodiscard]] Seconds slack(const CollectiveCall& call) const { return protocol(call).slack(call); }
 
-  /// What a push to shards, shard_bytes[j] each, or a pull from them amounts to, and what it costs.
+  /// The terms of a push of shard_bytes[j] to each shard j, or of a pull, and the price.
   [[nodiscard]] CostTerms shard_terms(std::span<const Bytes> shard_bytes, bool co_located) const {
     return shards_.terms(shard_bytes, co_located);
   }
@@ -43,19 +43,19 @@ class ClusterPrices {
     return shards_.price(exchange, shard_bytes, co_located, paths_);
   }
 
-  /// What the exchange with both ring neighbours takes where all workers start it at once: neighbour_exchange_cost
-  /// (collective/direct.hpp) without S, its messages followed by their routes as a round's are, each over its own
+  /// The time of an exchange with both ring neighbours that all workers start together: neighbour_exchange_cost
+  /// (collective/direct.hpp) without S. The messages follow their routes like those of a round. Each uses its own
   /// worker's NIC.
   [[nodiscard]] PricedCost neighbours(Bytes bytes) const;
 
-  /// Whether a step of gossip among like workers takes what that says in the replay, where nobody waits for all others.
-  /// Where the longest latency and the most loaded link belong to the same messages it does: no message is ever slower
-  /// than the fair share of that link, on which there is at most one from each sender to each receiver, so nobody ends
-  /// later. And those who send over that link start together in the first step, need all of that time, and so start
-  /// together in the next.
+  /// Whether that time is exact for a gossip step in the replay, where equal workers do not wait for all others. It is
+  /// exact if the messages on the most loaded link have the longest latency. No message is slower than the fair share
+  /// of that link. The link has at most one message from each sender to each receiver, so no worker ends later. The
+  /// senders over that link start together in the first step and need all of that time, so they start together in the
+  /// next step.
   [[nodiscard]] bool neighbours_are_exact() const;
 
-  /// Decides "auto", and the protocol: those of the lowest price, the algorithm's segments by the closed form.
+  /// Decides "auto" and the protocol by the lowest price. The closed form gives the algorithm's segments.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among = {}) const;
 
@@ -70,7 +70,7 @@ class ClusterPrices {
   const Cluster ideal_;
   Prices paths_;
   ShardPrices shards_;
-  std::vector<std::unique_ptr<const ProtocolPrices>> protocols_;  ///< beside protocols_of(cluster)
+  std::vector<std::unique_ptr<const ProtocolPrices>> protocols_;  ///< one for each of protocols_of(cluster)
   mutable std::optional<RoundFlows> neighbours_;
 };
 

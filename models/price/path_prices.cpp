@@ -14,7 +14,7 @@
 namespace stepcast {
 namespace {
 
-/// Hops of the longest minimal route, host cables included.
+/// Number of hops of the longest minimal route, including host cables.
 struct LongestRoute {
   double operator()(const Star&) const { return 2; }
   double operator()(const Nodes&) const { return 2; }
@@ -31,14 +31,14 @@ struct LongestRoute {
   }
 };
 
-/// What the slowest worker's end adds to a latency.
+/// The share of the slowest worker's end in a latency.
 Seconds slowest_half(const Cluster& cluster) {
   Seconds half{};
   for (const WorkerKind& kind : worker_kinds(cluster)) half = std::max(half, kind.link.latency / 2.0);
   return half;
 }
 
-/// Of the messages on a ring of all workers; nothing where that depends on a fabric's routes, or each has its own.
+/// Mean latency on a ring of all workers. Empty if it depends on a fabric's routes, or if each message has its own.
 std::optional<Seconds> mean_latency(const Cluster& cluster) {
   if (cluster.ring_latency != RingLatency::mean) return {};
   const double p = cluster.workers;
@@ -52,7 +52,7 @@ std::optional<Seconds> mean_latency(const Cluster& cluster) {
   }
   const auto* racks = std::get_if<Racks>(&cluster.topology);
   if (!racks && !std::holds_alternative<Star>(cluster.topology)) return {};
-  Seconds sum{};  // each link is one end of two messages, which adds half of its latency to each
+  Seconds sum{};  // each link is an end of two messages and adds half of its latency to each
   for (const WorkerKind& kind : worker_kinds(cluster)) sum += kind.link.latency * kind.count;
   return sum / p + (racks ? racks->uplink_latency * part_that_leaves(racks->hosts_per_rack) : Seconds{});
 }
@@ -112,7 +112,7 @@ bool prices_are_exact(const Cluster& cluster) {
 
 PathPrice worst_link(const Cluster& cluster) {
   BytesPerSecond bandwidth(std::numeric_limits<double>::infinity());
-  std::vector<Seconds> halves;  // of the two slowest ends
+  std::vector<Seconds> halves;  // half latencies of the two slowest ends
   for (const WorkerKind& kind : worker_kinds(cluster)) {
     bandwidth = std::min(bandwidth, kind.link.bandwidth);
     halves.insert(halves.end(), static_cast<std::size_t>(std::min(kind.count, 2)), kind.link.latency / 2.0);

@@ -16,7 +16,7 @@ Link scaled(const Link& link, const Protocol& protocol) {
   return {link.bandwidth * protocol.bandwidth_factor, link.latency * protocol.latency_factor};
 }
 
-/// The cluster as its messages would be without protocols, had its links the protocol's latencies and bandwidths.
+/// The cluster without protocols, but with the latencies and bandwidths that the protocol gives its links.
 Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
   cluster.protocols.clear();
   cluster.link = scaled(cluster.link, protocol);
@@ -24,7 +24,7 @@ Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
     if (group.bandwidth) *group.bandwidth *= protocol.bandwidth_factor;
     if (group.latency) *group.latency *= protocol.latency_factor;
   }
-  // Uplinks have their bandwidth from the links that they carry.
+  // Uplinks get their bandwidth from the links that they carry.
   if (auto* nodes = std::get_if<Nodes>(&cluster.topology)) {
     nodes->inner = scaled(nodes->inner, protocol);
     if (nodes->racks) nodes->racks->uplink_latency *= protocol.latency_factor;
@@ -34,7 +34,7 @@ Cluster as_found_by(const Protocol& protocol, Cluster cluster) {
   return cluster;
 }
 
-/// Takes the common factor of all messages' blocks out of a round: rounds that differ in it are one, scaled.
+/// Divides a round's blocks by their common number: rounds that differ only in this factor share one result.
 int take_blocks(Round& round) {
   const int blocks = round.front().slice.count;
   if (blocks <= 1 || std::any_of(round.begin(), round.end(), [&](const Message& m) { return m.slice.count != blocks; }))
@@ -93,7 +93,7 @@ const ProtocolPrices::PricedRound& ProtocolPrices::round(PricedRounds& all, std:
   return all.rounds[i];
 }
 
-/// Whether the round is exact then.
+/// Returns whether the round is then exact.
 bool ProtocolPrices::follow(const PricedRounds& all, const PricedRound& round) const {
   if (round.flows->is_exact()) return true;
   Round messages = all.schedule.round(round.number);
@@ -101,7 +101,7 @@ bool ProtocolPrices::follow(const PricedRounds& all, const PricedRound& round) c
   return round.flows->follow(messages, *fabric_);
 }
 
-/// Which of the rounds are exact: chosen by their bounds, not by what others have followed before.
+/// Selects the rounds that are exact. The bounds decide, not the rounds that earlier calls followed.
 std::vector<bool> ProtocolPrices::followed(PricedRounds& all, Bytes bytes) const {
   struct Open {
     std::size_t round;
@@ -172,12 +172,12 @@ ProtocolPrices::Priced ProtocolPrices::priced(const CollectiveCall& call) const 
   return prices_.emplace(key, found).first->second;
 }
 
-/// Without following its rounds, which are routed as long as they are needed.
+/// Computes bounds without following rounds. It routes rounds only as far as needed.
 CallTimes::Bounds ProtocolPrices::bounds(const CollectiveCall& call, Seconds limit) const {
   constexpr Seconds kUnknown(std::numeric_limits<double>::infinity());
   const CostTerms terms = cost_of(call, cluster_.workers);
   if (terms.empty()) return {};
-  // The closed form counts what a host's links carry, but of NCCL's trees what a NIC does.
+  // The closed form counts bytes on a host's links, but for NCCL's trees bytes on a NIC.
   const Seconds alone = price(terms, best_).total();
   if (call.algorithm->algorithm != Algorithm::nccl_tree && alone > limit) return {alone, kUnknown};
   if (!is_routed(call)) return {kUnknown, kUnknown};

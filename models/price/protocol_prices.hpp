@@ -1,4 +1,4 @@
-// What collectives take that go by one protocol.
+// The times of collectives with one protocol.
 #pragma once
 
 #include <cstddef>
@@ -15,39 +15,39 @@
 
 namespace stepcast {
 
-/// Messages in a collective's unlike rounds that are routed, at most; they take some ten seconds.
+/// Limit on the routed messages in a collective's distinct rounds. Routing that many takes some ten seconds.
 inline constexpr double kMostRouted = 1 << 26;
 
-/// Whether collectives are priced by the routes of their messages, round by round, instead of collective_prices:
-/// wherever that one is an estimate for the shape of the cluster. A platform file's routes are SimGrid's alone.
+/// Whether prices follow the routes of messages, round by round, instead of collective_prices: wherever that is only an
+/// estimate for the cluster's shape. Only SimGrid knows the routes of a platform file.
 bool routes_are_known(const Cluster& cluster);
 
-/// Prices of collectives by one protocol, among all workers of a cluster or in communicators of theirs.
+/// Prices of collectives with one protocol, among all workers of a cluster or in communicators.
 ///
-/// By the closed forms and collective_prices, or where routes are known, round by round (fabric/round_flows.hpp),
-/// contention on every link included, up to kMostRouted messages. What the hosts copy and add is the closed form's in both.
+/// The closed forms and collective_prices give the price. With known routes, up to kMostRouted messages are priced
+/// round by round, with contention (fabric/round_flows.hpp). Copies and additions use the closed form.
 ///
-/// The latter are the replay's on ideal transport, whatever algorithm and topology: exactly where their
-/// unlike rounds have up to kAlwaysFollowed messages, or closed forms. Of others as many rounds are followed, those of
-/// the widest bounds first, as it takes to be within kWithin of the whole. How far off a price may be is its `slack`.
+/// Routed prices equal the replay's time on ideal transport, for every algorithm and topology. They are exact if the
+/// distinct rounds have at most kAlwaysFollowed messages or closed forms. Otherwise rounds with the widest bounds are
+/// followed first, until the total is within kWithin. `slack` is the largest possible error of a price.
 ///
-/// Keeps what it found out about rounds; not for several threads. A price does not depend on what was asked before.
+/// Caches results about rounds. Not thread-safe. A price does not depend on earlier calls.
 class ProtocolPrices {
  public:
   static constexpr double kAlwaysFollowed = 1 << 18;
   static constexpr double kWithin = 4e-3;
-  static constexpr double kMostFolded = 1 << 22;  ///< messages of the rounds of a call that are followed
+  static constexpr double kMostFolded = 1 << 22;  ///< limit on the messages in the followed rounds of a call
 
   ProtocolPrices(const Cluster& cluster, const Protocol& protocol);
-  ProtocolPrices(const ProtocolPrices&) = delete;  // fabric_ may know where cluster_ is
+  ProtocolPrices(const ProtocolPrices&) = delete;  // fabric_ may hold a pointer to cluster_
   ProtocolPrices& operator=(const ProtocolPrices&) = delete;
 
   [[nodiscard]] PricedCost operator()(const CollectiveCall& call) const { return priced(call).cost; }
 
-  /// How much more or less than the price the replay may take; infinity where nothing is known.
+  /// The largest possible deviation of the replay's time from the price; infinity if nothing is known.
   [[nodiscard]] Seconds slack(const CollectiveCall& call) const { return priced(call).slack; }
 
-  /// Decides "auto": the algorithm and its parameters of the lowest price. The call's protocol is left open.
+  /// Decides "auto": the algorithm and parameters with the lowest price. It does not decide the call's protocol.
   [[nodiscard]] CollectiveCall decide(Operation operation, const CollectiveChoice& choice, Bytes bytes,
                                       const Communicators& among) const;
 
@@ -58,14 +58,14 @@ class ProtocolPrices {
   };
   struct PricedRound {
     std::shared_ptr<RoundFlows> flows;
-    int blocks = 1;  ///< of the collective, in one of the flows'
-    int times = 1;   ///< rounds that are alike
-    int number = 0;  ///< of the first of them
+    int blocks = 1;  ///< blocks of the collective in one block of `flows`
+    int times = 1;   ///< number of equal rounds
+    int number = 0;  ///< number of the first of them
   };
   struct PricedRounds {
     Schedule schedule;
     std::vector<LikeRounds> unlike;
-    std::vector<PricedRound> rounds;  ///< beside the first of them: those that were needed
+    std::vector<PricedRound> rounds;  ///< prices of the first entries of `unlike`, as far as needed
 
     [[nodiscard]] Bytes block(const PricedRound& round, Bytes all) const {
       return all * (static_cast<double>(round.blocks) / schedule.blocks);
@@ -81,14 +81,14 @@ class ProtocolPrices {
   bool follow(const PricedRounds& all, const PricedRound& round) const;
   [[nodiscard]] std::vector<bool> followed(PricedRounds& all, Bytes bytes) const;
 
-  Cluster cluster_;  ///< whose links are as the protocol finds them
+  Cluster cluster_;  ///< with the links that the protocol gives
   Prices paths_;
-  Prices best_;  ///< with the best link on every path
+  Prices best_;  ///< prices with the best link on every path
   mutable std::optional<Fabric> fabric_;
   mutable std::map<Fingerprint, std::shared_ptr<RoundFlows>> known_;
   mutable std::map<CallKey, bool> routed_;
   mutable std::map<CallKey, PricedRounds> rounds_;
-  /// Bounds what a study leaves whose points all have other buffers.
+  /// Limits the memory of a study whose points all have different buffers.
   static constexpr std::size_t kMostPrices = 1 << 16;
   mutable std::map<std::pair<CallKey, Bytes>, Priced> prices_;
 };

@@ -1,4 +1,4 @@
-// The prices of clusters, kept from one point of a study to the next.
+// A cache of cluster prices between the points of a study.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace stepcast {
 
-/// The prices of the clusters asked for last, since a study's points often differ in their workloads, compressors and
-/// strategies only. Not for several threads.
+/// The prices of the most recent clusters. A study's points often differ only in their workloads, compressors and
+/// strategies. Not thread-safe.
 class RecentPrices {
  public:
-  static constexpr std::size_t kMost = 8;  ///< bounds what is kept of large fabrics
+  static constexpr std::size_t kMost = 8;  ///< limits the memory for large fabrics
 
-  /// Good until kMost other clusters have been asked for.
+  /// The reference is valid until kMost other clusters are requested.
   /// @pre `cluster` outlives this
   const ClusterPrices& of(const Cluster& cluster);
 
  private:
-  std::list<ClusterPrices> recent_;  ///< the last first
+  std::list<ClusterPrices> recent_;  ///< the most recent first
 };
 
 }  // namespace stepcast

@@ -11,7 +11,7 @@ int shard_host(const Cluster& cluster, int shards, bool co_located, int j) {
   if (!co_located) return p + j;
   if (has_inner_hops(cluster)) return static_cast<int>(std::int64_t{j} * p / shards);
   const int size = natural_group(cluster), groups = (p - 1) / size + 1, of_last = p - (groups - 1) * size;
-  // The last machine or rack may be smaller, and is passed over once all its workers have one.
+  // The last machine or rack may be smaller. It is skipped once each of its workers has a shard.
   const int with_last = of_last * groups;
   const int group = j < with_last ? j % groups : (j - with_last) % (groups - 1);
   const int turn = j < with_last ? j / groups : of_last + (j - with_last) / (groups - 1);

@@ -11,10 +11,10 @@
 namespace stepcast {
 namespace {
 
-/// Sums of the same numbers in another order are one number.
+/// Tolerance for sums of the same numbers in different order.
 bool reaches(Seconds time, Seconds other) { return time >= other * (1 - 1e-12); }
 
-/// Of those that are above 0; 0 and 0 where none is.
+/// The smallest and the largest count above 0; 0 and 0 if there is none.
 std::pair<int, int> fewest_and_most(const std::vector<int>& by_way) {
   int fewest = 0, most = 0;
   for (const int count : by_way) {
@@ -24,8 +24,8 @@ std::pair<int, int> fewest_and_most(const std::vector<int>& by_way) {
   return {fewest, most};
 }
 
-/// Whether each worker with shards elsewhere, and each shard, has a message on a way that is busy for `busiest`: of
-/// equal shards, a byte from each worker to each.
+/// Whether each worker with remote shards, and each shard, has a message on a way that is busy for `busiest`.
+/// Shards are equal: each worker sends one byte to each.
 bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards, Seconds busiest) {
   const auto own = [](const Branch& branch) { return static_cast<int>(branch.shards.size()); };
   const auto out_is_busy = [&](const Branch& branch, int workers) {
@@ -35,11 +35,11 @@ bool all_wait_for_busiest_way(const std::vector<Branch>& all, int p, int shards,
     return reaches(Bytes(static_cast<double>(shards_of_way) * (p - branch.workers)) / branch.bandwidth, busiest);
   };
   struct Busy {
-    bool out, in;          ///< some way
-    bool all_out, all_in;  ///< every way that somebody sends by, or receives by
+    bool out, in;          ///< some way is busy
+    bool all_out, all_in;  ///< all ways with senders, or with receivers, are busy
   };
   std::vector<Busy> busy;
-  long busy_out = 0, busy_in = 0;  // branches with such a way
+  long busy_out = 0, busy_in = 0;  // number of branches with a busy way
   for (const Branch& branch : all) {
     const auto [few_out, most_out] = fewest_and_most(branch.workers_by_way());
     const auto [few_in, most_in] = fewest_and_most(branch.shards_by_way());
@@ -75,15 +75,15 @@ CostTerms ShardPrices::terms(std::span<const Bytes> shard_bytes, bool co_located
   if (!links_are_alike(cluster_)) wire = busiest_host(shard_bytes, cluster_, co_located) / beta;
   if (!nodes && !racks) return terms;
 
-  // A message between workers has the latency of any other, one to a dedicated shard in the workers' only rack that
-  // inside it.
+  // A message to a co-located shard has the latency of any message between workers. A message to a dedicated shard
+  // inside the workers' only rack has the latency inside the rack.
   if (co_located) move_to(Path::far);
   else if (racks && p + static_cast<int>(shard_bytes.size()) <= racks->hosts_per_rack) move_to(Path::inner);
   if (nodes) {
     const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}),
                 largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
-    const double inside = 1.0 / (beta * nodes->inner.bandwidth);  // an inner link's time for a byte, in those of a NIC
-    // No worker sends more to others than a co-located shard receives: total - s_i <= (p - 1) · largest.
+    const double inside = 1.0 / (beta * nodes->inner.bandwidth);  // time per byte on an inner link over that on a NIC
+    // A worker sends at most as much to others as a co-located shard receives: total - s_i <= (p - 1) · largest.
     if (co_located) wire = largest * (p - 1) * inside;
     else wire = std::max(wire, total * inside);
   }
@@ -99,7 +99,7 @@ const RoundFlows* ShardPrices::flows(ShardExchange exchange, int shards, bool co
   const auto [known, is_new] = flows_.try_emplace({exchange, shards, co_located});
   if (!is_new) return known->second.get();
   const int p = cluster_.workers;
-  constexpr int kSomeBuckets = 2;  // what is exact of several is exact of one
+  constexpr int kSomeBuckets = 2;  // exact for several buckets implies exact for one
   if (!shards_can_be_followed(cluster_, shards) || shard_terms_are_exact(cluster_, shards, co_located, kSomeBuckets))
     return nullptr;
   Round round;
@@ -119,13 +119,13 @@ PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> sha
                               const Prices& paths) const {
   const CostTerms all = terms(shard_bytes, co_located);
   Prices own = paths;
-  // One rack holds all machines: no message takes an uplink.
+  // If one rack holds all machines, no message crosses an uplink.
   if (const Nodes* nodes = nodes_in_racks(cluster_); nodes && !co_located)
     if ((cluster_.workers - 1) / nodes->gpus_per_node + 1 + static_cast<int>(shard_bytes.size()) <=
         nodes->racks->nodes_per_rack)
       own.path[static_cast<int>(Path::shard)].alpha -= nodes->racks->uplink_latency;
   PricedCost cost = stepcast::price(all, own);
-  cost.setup = Seconds{};  // S is a collective's
+  cost.setup = Seconds{};  // S belongs to collectives only
   const bool alike =
       std::all_of(shard_bytes.begin(), shard_bytes.end(), [&](Bytes bytes) { return bytes == shard_bytes.front(); });
   const RoundFlows* followed =
@@ -138,7 +138,7 @@ PricedCost ShardPrices::price(ShardExchange exchange, std::span<const Bytes> sha
 }
 
 bool shards_can_be_followed(const Cluster& cluster, int shards) {
-  constexpr long kMost = 1 << 18;  // messages, which are folded within half a second and 80 MB
+  constexpr long kMost = 1 << 18;  // messages; folding them takes at most half a second and 80 MB
   return !std::holds_alternative<SimGridXml>(cluster.topology) && static_cast<long>(cluster.workers) * shards <= kMost;
 }
 
@@ -160,13 +160,13 @@ bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, 
   const bool some_stay = some([&](const Branch& b) { return !b.shards.empty() && b.workers > (co_located ? 1 : 0); });
   const bool latencies_are_alike =
       !some_stay || ways == Seconds{} || (nodes ? cluster.link.latency : racks->uplink_latency) == Seconds{};
-  // Whether pushes and pulls may meet: dedicated shards' do in the uplink of a rack with workers and some of the
-  // shards, those of several co-located shards on hosts' links, if anybody is ahead of the others.
+  // Whether pushes and pulls may share a link when some participants are ahead of others. Dedicated shards share the
+  // uplink of a rack with workers and some of the shards. Several co-located shards share hosts' links.
   const bool meet = co_located ? shards > 1 : some([&](const Branch& b) {
     return b.workers > 0 && !b.shards.empty() && static_cast<int>(b.shards.size()) < shards;
   });
   const bool in_turn = co_located || buckets == 1;
-  // Hosts' links are equally busy: nobody is ahead.
+  // Hosts' links are equally busy, so no participant is ahead.
   if (latencies_are_alike && reaches(hosts, ways) && (in_turn || !meet)) return true;
   return reaches(ways, hosts) && (!meet || (in_turn && all_wait_for_busiest_way(all, p, shards, ways)));
 }
@@ -175,7 +175,7 @@ Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster,
   const int p = cluster.workers, shards = static_cast<int>(shard_bytes.size());
   const Bytes total = std::accumulate(shard_bytes.begin(), shard_bytes.end(), Bytes{}),
               largest = *std::max_element(shard_bytes.begin(), shard_bytes.end());
-  std::map<int, Bytes> own;  // by rank, of the workers with a shard beside them
+  std::map<int, Bytes> own;  // by rank: bytes of the shards on a worker's host
   for (int j = 0; co_located && j < shards; ++j)
     own[shard_host(cluster, shards, co_located, j)] += shard_bytes[static_cast<std::size_t>(j)];
   // Dedicated shards have the plain link.

@@ -1,4 +1,4 @@
-// What workers exchange with the shards of servers amounts to.
+// The prices of the workers' exchanges with parameter-server shards.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 
 namespace stepcast {
 
-/// What a push to (or pull from) shards costs. Its terms: shard_exchange_cost (collective/direct.hpp), where links are
-/// unlike what the busiest host's own link must carry, and on nodes and racks at least what the busiest NIC or uplink
-/// must carry (branches.hpp), in bytes of the slowest worker's link. Of equal shards and like links that is the load of
-/// the busiest link of all, and the longest latency: where messages of the longest latency alone cross that link, no
-/// sharing is faster, and fair sharing takes just as long.
+/// The price of a push to shards, or of a pull. The terms are shard_exchange_cost (collective/direct.hpp). With unequal
+/// links, they are the load of the busiest host's own link. On nodes and racks, they are at least the load of the
+/// busiest NIC or uplink (branches.hpp), in bytes of the slowest worker's link. With equal shards and links, they give
+/// the busiest link's load and the longest latency. If only messages with the longest latency cross that link, no
+/// sharing is faster, and fair sharing takes exactly as long.
 ///
-/// Where they do not tell what fair sharing takes, and shards are equal, the messages are followed by their routes as a
-/// round's are (fabric/round_flows.hpp), all at once: on unlike links, nodes and racks that shard_terms_are_exact is
-/// not true of, fat trees, tori and dragonflies.
+/// The terms may not give the time under fair sharing. For equal shards, all messages then follow their routes
+/// together, like those of a round (fabric/round_flows.hpp). This applies to unequal links, fat trees, tori and
+/// dragonflies. It also applies to nodes and racks without shard_terms_are_exact.
 ///
-/// Keeps the branches and flows of each number of shards; not for several threads.
+/// Caches branches and flows for each number of shards. Not thread-safe.
 class ShardPrices {
  public:
   /// @pre `cluster` outlives this
@@ -35,30 +35,30 @@ class ShardPrices {
 
   [[nodiscard]] CostTerms terms(std::span<const Bytes> shard_bytes, bool co_located) const;
 
-  /// @param paths  of the cluster
+  /// @param paths  the cluster's prices
   [[nodiscard]] PricedCost price(ShardExchange exchange, std::span<const Bytes> shard_bytes, bool co_located,
                                  const Prices& paths) const;
 
  private:
-  /// Null where the terms tell, or there are more messages than are worth following.
+  /// Null if the terms are enough, or if there are too many messages to follow.
   [[nodiscard]] const RoundFlows* flows(ShardExchange exchange, int shards, bool co_located) const;
 
   const Cluster& cluster_;
-  /// Machines or racks, and racks of machines; by number of shards, and whether they are co-located.
+  /// Machines or racks, and racks of machines. The key is the number of shards and whether they are co-located.
   mutable std::map<std::pair<std::size_t, bool>, std::array<std::vector<Branch>, 2>> branches_;
   mutable std::map<std::tuple<ShardExchange, int, bool>, std::unique_ptr<const RoundFlows>> flows_;
 };
 
-/// Whether the messages of pushes to equal shards are few enough to be followed, on a topology whose routes are known.
+/// Whether pushes to equal shards have few enough messages to follow, on a topology with known routes.
 bool shards_can_be_followed(const Cluster& cluster, int shards);
 
-/// Whether steps of `buckets` pushes to equal shards and as many pulls take what ShardPrices says of each: fair
-/// sharing does, and no participants get so far ahead of others that one task's messages slow another's.
+/// Whether ShardPrices is exact for steps with `buckets` pushes to equal shards and as many pulls. Each exchange must
+/// take as long as under fair sharing. No participant may get so far ahead that one task's messages slow another's.
 bool shard_terms_are_exact(const Cluster& cluster, int shards, bool co_located, int buckets);
 
-/// Time that the busiest of the workers' and shards' own links needs for a push to shards, shard_bytes[j] each, or a
-/// pull.
-/// @pre hosts have links of their own: a star or racks
+/// Time of the busiest host link for a push of shard_bytes[j] to each shard j, or a pull. Links of workers and shards
+/// both count.
+/// @pre hosts have their own links: a star or racks
 Seconds busiest_host(std::span<const Bytes> shard_bytes, const Cluster& cluster, bool co_located);
 
 }  // namespace stepcast

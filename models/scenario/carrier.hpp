@@ -1,4 +1,4 @@
-// Which collective a strategy has its compressed gradients carried by.
+// The collective that carries a strategy's compressed gradients.
 #pragma once
 
 #include <variant>
@@ -7,7 +7,7 @@
 
 namespace stepcast {
 
-/// "auto" of a strategy that has no choice.
+/// The strategy's carrier; "auto" if it has no such field.
 inline Carrier carrier_of(const Strategy& strategy) {
   return std::visit(
       [](const auto& s) {

@@ -1,4 +1,4 @@
-// Which collective a strategy's exchange is carried out by.
+// The collective of a strategy's exchange.
 #pragma once
 
 #include <variant>
@@ -7,7 +7,7 @@
 
 namespace stepcast {
 
-/// What the strategy says of its collectives; null of one that has none.
+/// The strategy's collective settings; null if it has none.
 inline const CollectiveChoice* collective_of(const Strategy& strategy) {
   return std::visit(
       [](const auto& x) -> const CollectiveChoice* {

@@ -43,7 +43,7 @@ class Checker {
     if (choice_.algorithm == nccl_tree) trees();
     if (choice_.algorithm == hierarchical) groups();
     else if (choice_.algorithm == automatic && choice_.between_groups != automatic)
-      between(1);  // of what it may choose
+      between(1);  // between what "auto" may choose
   }
 
  private:
@@ -54,7 +54,7 @@ class Checker {
     fault(field, std::move(found), std::move(allowed), "name one: which is the cheapest there, only replays tell");
   }
 
-  /// "auto" compares prices by the cluster's link, of which a platform file's hosts know nothing.
+  /// "auto" compares prices by the cluster's link. The hosts of a platform file do not use that link.
   void algorithm() {
     std::vector<Algorithm> allowed;
     for (const CollectiveAlgorithm& entry : collective_algorithms())
@@ -68,7 +68,7 @@ class Checker {
     }
   }
 
-  /// Chosen, or the topology's machines or racks; 0 where there is neither.
+  /// The chosen group size, or that of the topology's machines or racks; 0 if there is neither.
   [[nodiscard]] int group() const { return choice_.group_size.value.value_or(is_grouped_ ? machines_.workers : 0); }
 
   void rings() {
@@ -85,7 +85,7 @@ class Checker {
 
   void trees() {
     const int workers = std::min(std::max(1, group()), workers_);
-    const int pairs = choice_.rings.value.value_or(1);  // auto is as many as fit
+    const int pairs = choice_.rings.value.value_or(1);  // "auto" uses as many as fit
     if (pairs > workers)
       fault("/rings",
             fmt::format("{} with {} in a group", pairs, workers == 1 ? "1 worker" : fmt::format("{} workers", workers)),
@@ -96,7 +96,7 @@ class Checker {
 
   void groups() {
     between(std::clamp(group(), 1, workers_));
-    // One node's workers, or fewer, are one group.
+    // With fewer workers than a topology group, all workers form one group.
     if (!choice_.group_size.value && group() > workers_) return;
     if (group() == 0 && !machines_.levels.empty()) return;
     if (group() == 0)
@@ -121,8 +121,8 @@ class Checker {
 
   const CollectiveChoice& choice_;
   Operation operation_;
-  int workers_;        ///< of one communicator
-  Machines machines_;  ///< as they see them
+  int workers_;        ///< in one communicator
+  Machines machines_;  ///< as the communicator's members see them
   bool is_grouped_;
   const std::string& pointer_;
   std::vector<Fault>& faults_;

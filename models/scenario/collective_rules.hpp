@@ -1,4 +1,4 @@
-// Which collectives can be carried out on which cluster.
+// Checks whether a cluster can run a collective.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace stepcast {
 
-/// Appends a fault for every rule that the choice breaks with the operation, the workers and the topology.
-/// @param pointer  of the choice
-/// @param among    which workers do so together
+/// Appends a fault for every rule that the choice breaks, given the operation, the workers and the topology.
+/// @param pointer  JSON pointer of the choice
+/// @param among    the workers that run it together
 void check_collective(const CollectiveChoice& choice, Operation operation, const Cluster& cluster,
                       const std::string& pointer, std::vector<Fault>& faults, const Communicators& among = {});
 
-/// What may run between the groups of `hierarchical`, as faults name it.
+/// The allowed values of between_groups with `hierarchical`, as a list for faults.
 std::string names_between(Operation operation, bool with_auto = true);
 
 }  // namespace stepcast

@@ -37,7 +37,7 @@ class Checker {
     faults_.push_back({"", std::move(pointer), std::move(found), std::move(allowed), std::move(remedy)});
   }
 
-  /// Whether it looks at matrices, not at flat vectors.
+  /// Whether the compressor works on matrices, not on flat vectors.
   [[nodiscard]] bool factorizes() const {
     return std::holds_alternative<PowerSgd>(s_.compressor) || std::holds_alternative<Atomo>(s_.compressor);
   }
@@ -92,7 +92,7 @@ class Checker {
       fault("/strategy/collective/between", cannot(choice.between_groups), names_between(Operation::all_gather));
   }
 
-  /// What /strategy/collective may name, which is an all-reduce's algorithm, and all-gathers as well.
+  /// The algorithms that /strategy/collective may name: those of all-reduce that also do all-gather.
   static std::string gathering_algorithms() {
     std::string named = "auto", others;
     for (const CollectiveAlgorithm& entry : collective_algorithms()) {
@@ -163,7 +163,7 @@ class Checker {
 }  // namespace
 
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults) {
-  // Every point of a study comes by here, and most send gradients as they are.
+  // Every point of a study passes here, and most have no compressor.
   if (!std::holds_alternative<NoCompressor>(scenario.compressor)) Checker(scenario, workload, faults).run();
   else if (const Carrier carrier = carrier_of(scenario.strategy);
            carrier != Carrier::automatic && carrier != Carrier::all_reduce)

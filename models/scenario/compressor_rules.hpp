@@ -1,4 +1,4 @@
-// Which compressor goes with which strategy.
+// Checks whether a compressor fits its strategy.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace stepcast {
 
-/// Appends a fault for every rule that the compressor breaks with its tensors, strategy, carrier, codec and evaluator.
-/// @param workload  made of the scenario's table; null where it has none
+/// Appends a fault for every rule between the compressor and its tensors, strategy, carrier, codec and evaluator.
+/// @param workload  from the scenario's table; null if it has none
 /// @pre the other parts of the scenario passed their checks
 void check_compressor(const Scenario& scenario, const Workload* workload, std::vector<Fault>& faults);
 

@@ -25,17 +25,17 @@ constexpr std::string_view kParts[] = {"workload", "cluster", "strategy", "compr
 std::string_view shelf_of(std::string_view part) {
   for (const Shelf& shelf : kShelves)
     if (shelf.part == part) return shelf.folder;
-  return "";  // a scenario
+  return "";  // a scenario has no shelf
 }
 
-/// Kinds that people write where a name is wanted: "strategy": "all-reduce".
+/// The kinds of a part that people may write as a plain name: "strategy": "all-reduce".
 std::vector<std::string> kinds_of_part(std::string_view part) {
   if (part == "strategy") return kinds_of<Strategy>();
   if (part == "compressor") return kinds_of<Compressor>();
   return {};
 }
 
-/// True for "/workload" and, in a list of workloads, "/workload/2".
+/// Returns true for "/workload" and, in a list of workloads, for "/workload/2".
 bool is_part(std::string_view pointer) {
   const auto is_named = [](std::string_view name) {
     return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts);
@@ -46,8 +46,8 @@ bool is_part(std::string_view pointer) {
          (slash == std::string_view::npos || is_index(pointer.substr(slash + 1)));
 }
 
-/// True where a text is a reference with which fields may be laid over what it names: at parts, profiles and a network's
-/// variant, in lists of them as well.
+/// Returns true if a text at this pointer is a reference whose target can get other fields. This applies to parts,
+/// profiles and a network's variant, also inside lists.
 bool may_be_reference(const std::string& pointer) {
   constexpr std::string_view kPlaces[] = {
       "/workload",     "/cluster",          "/strategy",         "/compressor",
@@ -59,8 +59,8 @@ bool may_be_reference(const std::string& pointer) {
   return std::find(std::begin(kPlaces), std::end(kPlaces), place) != std::end(kPlaces);
 }
 
-/// Given times do not follow batch and dtype: where one is about to change in a layer table, the table keeps what its
-/// times are for.
+/// Given times do not follow batch and dtype. Before a change of either, the layer table records the value that its
+/// times belong to.
 void keep_timing(Json& table, std::string_view key, const Json& value) {
   if (!table.is_object() || table.contains("from")) return;
   const std::string timed = fmt::format("timed_{}", key);
@@ -76,9 +76,9 @@ void keep_timing(Json& table, std::string_view key, const Json& value) {
 }
 constexpr std::string_view kTimedFor[] = {"batch", "dtype"};
 
-/// Lays `over` on `base`: objects merge key by key, anything else replaces. An object whose "kind" changes
-/// replaces as a whole, since its old keys mean nothing under the new kind. Fields that make no profile of their own,
-/// for want of its name, are laid over what a profile's name leads to.
+/// Merges `over` into `base`: objects merge key by key, any other value replaces the old one. If an object's "kind"
+/// changes, it replaces the old object as a whole, since the old keys have no meaning under the new kind. Profile
+/// fields without a name do not form a profile; they merge into the profile that a name refers to.
 void lay_over(Json& base, const Json& over, const std::string& pointer, const Origins& written, Origins& origins) {
   const bool is_profile = pointer == "/workload/profile" || pointer == "/workload/measured/profile";
   if (is_profile && base.is_string() && over.is_object() && !over.contains("name"))
@@ -98,7 +98,7 @@ void lay_over(Json& base, const Json& over, const std::string& pointer, const Or
 
 bool is_reference(const Json& value) { return value.is_string() || (value.is_object() && value.contains("from")); }
 
-/// Follows the reference at `pointer`, and those in the file it names, until the value holds no reference.
+/// Follows the reference at `pointer` and the references in its file, until the value has none.
 void follow(Json& value, std::string_view part, const std::string& pointer, Document& document, PartFiles& files) {
   if (!is_reference(value)) return;
   std::error_code error;
@@ -133,7 +133,7 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
       document.origins.add(pointer, path.string(), "");
     }
     if (over.empty()) continue;
-    // The file may itself be a reference: then this is laid over what that leads to.
+    // The file may itself be a reference. Then this merges into the target of that reference.
     if (value.is_string()) value = Json::object({{"from", value}});
     if (!value.is_object())
       throw ScenarioError({document.origins.locate(
@@ -142,7 +142,7 @@ void follow(Json& value, std::string_view part, const std::string& pointer, Docu
   }
 }
 
-/// A part from one file or another is one of several parts: {"from": [a, b], ...} is [{"from": a, ...}, ...].
+/// Converts a part with a list of files to a list of parts: {"from": [a, b], ...} becomes [{"from": a, ...}, ...].
 void list_files(Json& value, const std::string& pointer, Document& document) {
   if (!value.is_object() || !value.contains("from") || !value["from"].is_array()) return;
   Origins& origins = document.origins;
@@ -165,7 +165,7 @@ void list_files(Json& value, const std::string& pointer, Document& document) {
   value = std::move(list);
 }
 
-/// The file of a workload given by plain text, unless that file is itself a reference.
+/// The file of a workload that is plain text. Empty if that file is itself a reference.
 std::optional<fs::path> shared_workload(const Json& name, const Document& document, PartFiles& files) {
   const Fault at = document.origins.locate({"", "/workload", "", "", ""});
   const fs::path path = files.find("workload", name.get<std::string>(), at.file, at.pointer);
@@ -359,7 +359,7 @@ Override parse_override(const std::string& text) {
 
 namespace {
 
-/// The kind of the strategy that a scenario without one has, where that has the field; else nothing.
+/// The kind of the default strategy if it has the field; null otherwise.
 Json default_strategy_with(const std::string& field) {
   const Json strategy = write_value(ScenarioFields{}.strategy.value);
   return strategy.contains(field) ? Json{{"kind", strategy["kind"]}} : Json();
@@ -367,10 +367,10 @@ Json default_strategy_with(const std::string& field) {
 
 bool is_workload(std::string_view pointer) { return pointer.starts_with("/workload") && is_part(pointer); }
 
-/// Bytes of a pointer that a fault shows.
+/// The number of bytes of a pointer that a fault shows.
 constexpr std::size_t kShownPointer = 400;
 
-/// Writes a change into a document, from place to place.
+/// Writes a change into a document, walking down its pointer.
 class Writing {
  public:
   Writing(const Override& change, Document& document) : change_(change), document_(document) {
@@ -387,8 +387,8 @@ class Writing {
   void write() { write(document_.json, "", tokens_, ""); }
 
  private:
-  /// @param here  where `value` is
-  /// @param made  the highest value on the way that was not there before; empty: all were
+  /// @param here  the pointer of `value`
+  /// @param made  the topmost newly created value on the path; empty: none
   void write(Json& value, const std::string& here, std::span<const std::string> tokens, std::string made) {
     if (tokens.empty()) return set(value, here, made);
     const std::string& token = tokens.front();
@@ -417,8 +417,8 @@ class Writing {
 
   void set(Json& value, const std::string& here, const std::string& made) {
     value = change_.value;
-    // Where the place is the pointer itself (--set), that of its beginning is known too. What an option or a variant's
-    // change makes on the way stays the document's: it says nothing of the fields beside its own.
+    // For --set, the place is the pointer itself, so the place of its beginning is known, too. Objects that an option
+    // or a variant's change creates keep the document's origin: the change does not cover their other fields.
     if (const std::string rest = here.substr(made.size()); !made.empty() && change_.place.ends_with(rest))
       document_.origins.add(made, change_.file, change_.place.substr(0, change_.place.size() - rest.size()));
     document_.origins.add(here, change_.file, change_.place);
@@ -429,7 +429,7 @@ class Writing {
     return std::find(axes.begin(), axes.end(), pointer) != axes.end();
   }
 
-  /// "00", which counts nothing.
+  /// Text such as "00", which is not an index.
   static bool is_padded(const std::string& token) {
     return token.size() > 1 && token.front() == '0' && token.find_first_not_of("0123456789") == std::string::npos;
   }
@@ -457,7 +457,7 @@ void apply(const Override& change, Document& document) {
 
 namespace {
 
-/// Resolves one value; one that cannot be becomes null and is given up.
+/// Resolves one value. If this fails, the value becomes null and is given up.
 template <class How>
 void attempt(Document& document, Json& value, const std::string& pointer, std::vector<Fault>& faults, const How& how) {
   try {

@@ -11,7 +11,7 @@
 
 namespace stepcast {
 
-/// A part that a scenario gives inline or by file reference; references are resolved before reading.
+/// A part that a scenario gives inline or by file reference. References are resolved before reading.
 template <class T>
 struct Part {
   T value{};
@@ -81,7 +81,7 @@ struct ScenarioFields {
   }
 };
 
-/// Fields of a study as a whole, not of its points: a list there is no axis.
+/// Fields of the whole study, not of its points. A list in such a field is not an axis.
 template <class T>
 inline constexpr bool kOfStudy =
     std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>> ||

@@ -1,4 +1,4 @@
-// Whether a scenario can be replayed folded, exactly.
+// Checks whether the folded replay of a scenario is exact.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace stepcast {
 
-/// Why the scenario's replay cannot be folded exactly, as in "full: ..."; nothing where it can.
+/// The reason why the folded replay would not be exact, as in "full: ..."; empty if it is exact.
 std::optional<std::string> folding_refusal(const Scenario& scenario);
 
 }  // namespace stepcast

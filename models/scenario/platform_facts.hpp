@@ -1,5 +1,5 @@
-// What SimGrid says of a platform file, as far as it decides whether a scenario can be answered. Models do not know
-// SimGrid: whoever reads a study may pass a function that asks it.
+// SimGrid's facts about a platform file that decide whether a scenario can be answered. The models do not depend on
+// SimGrid, so the reader of a study may pass a function that asks it.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 namespace stepcast {
 
 struct PlatformFacts {
-  /// Why no scenario can use the file, as a clause after its name: "whose link \"l\" has a bandwidth of 0 B/s". Empty
-  /// where some scenario can.
+  /// The reason why no scenario can use the file, as a clause after its name: "whose link \"l\" has a bandwidth of 0
+  /// B/s". Empty if some scenario can use it.
   std::string fault;
-  std::string allowed;  ///< instead of the fault
+  std::string allowed;  ///< the allowed values, if there is a fault
   long hosts = 0;
-  /// So many of the first hosts, in the workers' order, have routes to each other; as far as routes were tried.
+  /// The number of first hosts, in the workers' order, with routes to each other; as far as routes were tried.
   long connected = 0;
-  std::string missing;  ///< no route from "a" to "b": what the host after them lacks
+  std::string missing;  ///< the missing route of the next host: no route from "a" to "b"
 };
 
 /// @param file  an existing file

@@ -103,7 +103,7 @@ class Checker {
   }
 
   void check_topology(const Dragonfly& t, const Cluster&) {
-    // SimGrid leaves a group by the router of its first chassis that has the other group's number.
+    // In SimGrid, the route to group h leaves a group through router h of its first chassis.
     if (t.groups > t.routers)
       fault("/cluster/topology/groups", fmt::format("{} groups of {} routers in a chassis", t.groups, t.routers),
             "at most as many groups as routers in a chassis, each the way to one other group");
@@ -173,7 +173,7 @@ class Checker {
     if (const double bytes = workload_ ? workload_->gradient_bytes.si() : 0; bytes > 0 && x.segments > bytes)
       fault("/strategy/segments", fmt::format("{} segments for {} bytes of gradient", x.segments, bytes),
             "at most one segment per gradient byte");
-    // The start-up of K steps in flight takes a few times K steps to die away.
+    // The start-up transient of K steps in flight lasts a few times K steps.
     const int needed = x.warmup_steps + 4 * (x.width + 1);
     if (asks_replay(s_.evaluation.evaluator) && s_.evaluation.max_steps < needed)
       fault("/evaluation/max_steps",
@@ -183,7 +183,7 @@ class Checker {
   void check_strategy(const ShardedStrategy& x) {
     sharding_group(x);
     check_exchange(x.exchange, "/strategy/exchange");
-    // Each pass has its own gatherings or reductions.
+    // Each pass has its own collectives.
     constexpr int kMostPasses = 1024;
     const bool reduces = x.reduce_after != ReduceAfter::last_pass;
     if ((x.stage == ShardingStage::parameters || reduces) && workload_ && workload_->accumulation > kMostPasses)
@@ -214,7 +214,7 @@ class Checker {
       check_collective(x.all_reduce, Operation::all_reduce, s_.cluster, "/strategy/all_reduce", faults_,
                        between_groups(g, p));
   }
-  /// The nearest that go.
+  /// The nearest allowed group sizes.
   static std::string allowed_groups(int g, int p) {
     if (p == 1) return "null or 1";
     int below = std::min(g, p), above = std::min(g, p);
@@ -264,7 +264,7 @@ class Checker {
     target(*s_.run->target);
   }
 
-  /// Names of the variants of the network that a phase may train; none where a phase brings a network of its own.
+  /// Names of the network variants that a phase may train. Empty if a phase may bring a network of its own.
   [[nodiscard]] std::vector<std::string> network_variants() const {
     if (!s_.workload) return {};
     std::vector<std::string> names{"vanilla"};
@@ -331,7 +331,7 @@ class Checker {
 
 namespace {
 
-/// Saturates instead of overflowing: nobody simulates 2^60 hosts.
+/// Limits the value instead of overflowing. No simulation has 2^60 hosts.
 long saturated(double count) { return count > 1e15 ? 1000000000000000L : static_cast<long>(count); }
 
 double product(const std::vector<int>& factors) {
@@ -364,7 +364,7 @@ std::optional<long> link_count(const Topology& topology) {
     std::optional<long> operator()(const Racks&) const { return {}; }
     std::optional<long> operator()(const SimGridXml&) const { return {}; }
     std::optional<long> operator()(const FatTree& t) const {
-      double nodes = product(t.down), cables = 0;  // of level l: hosts are nodes of level 0
+      double nodes = product(t.down), cables = 0;  // nodes of level l; hosts are nodes of level 0
       for (std::size_t l = 0; l < t.down.size(); ++l) {
         cables += nodes * t.up[l] * t.parallel[l];
         nodes = nodes / t.down[l] * t.up[l];
@@ -376,7 +376,7 @@ std::optional<long> link_count(const Topology& topology) {
                        static_cast<double>(
                            std::count_if(t.dimensions.begin(), t.dimensions.end(), [](int size) { return size > 1; })));
     }
-    /// As Fabric numbers them: one for each ordered pair, of a router and itself as well.
+    /// Counts as Fabric does: one link for each ordered pair, including a router paired with itself.
     std::optional<long> operator()(const Dragonfly& t) const {
       const double routers = product({t.groups, t.chassis, t.routers});
       return saturated(routers * (2.0 * t.hosts + t.routers + t.chassis) + product({t.groups, t.groups}));

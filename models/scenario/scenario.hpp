@@ -1,4 +1,4 @@
-// A scenario: the question, as typed values with every default filled in.
+// A scenario: the question as typed values, with every default filled in.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Choices<Evaluator> {
   };
 };
 
-/// Whether the evaluator is asked by its name, and not only where it suits.
+/// Whether the evaluator is requested by name, not only if it suits.
 constexpr bool asks_equations(Evaluator evaluator) {
   return evaluator == Evaluator::equations || evaluator == Evaluator::both;
 }
@@ -52,7 +52,7 @@ struct Choices<Fidelity> {
   };
 };
 
-/// How the answer is computed.
+/// The method to compute the answer.
 struct Evaluation {
   Evaluator evaluator = Evaluator::automatic;
   Fidelity fidelity = Fidelity::automatic;
@@ -76,7 +76,7 @@ struct Evaluation {
   bool operator==(const Evaluation&) const = default;
 };
 
-/// The point that speedups are against: this scenario with some fields changed.
+/// The reference point of speedups: this scenario with some fields changed.
 struct Baseline {
   std::string name;
   Json set = Json::object();
@@ -89,7 +89,7 @@ struct Baseline {
   bool operator==(const Baseline&) const = default;
 };
 
-/// Where results go when the command line does not say.
+/// The destinations of results when the command line gives none.
 struct Output {
   Shared<std::string> plot;
 
@@ -101,17 +101,17 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
-/// Whether a plot can be drawn into it: its suffix is .png, .svg or .pdf.
+/// Whether the file name is a plot's: the suffix is .png, .svg or .pdf.
 bool is_plot_file(const std::string& path);
 
 struct Scenario {
   std::string name;
   std::string description;
   std::shared_ptr<const WorkloadTable> workload;  ///< shared: many points of a study train the same table
-  /// Before global_batch set batch and accumulation; null where it did not.
+  /// The table before global_batch changed batch and accumulation; null if it did not.
   std::shared_ptr<const WorkloadTable> workload_written;
   Cluster cluster;
-  std::string cluster_gpu{};  ///< gpu_of the profile that cluster.gpu names; "" where it names none, or is not known
+  std::string cluster_gpu{};  ///< gpu_of the profile that cluster.gpu names; "" if there is none or it is unknown
   Strategy strategy = AllReduceStrategy{};
   Compressor compressor = NoCompressor{};
   CodecSettings codec;
@@ -121,20 +121,20 @@ struct Scenario {
   Output output;
 };
 
-/// Whether it trains a network, and not only moves bytes.
+/// Whether the scenario trains a network, instead of only moving bytes.
 inline bool trains(const Scenario& scenario) {
   return scenario.workload && !std::holds_alternative<CollectiveBenchmark>(scenario.strategy);
 }
 
-/// Replays of it that have to be run: where nothing is random every one would be the same.
+/// The number of replays to run. Without randomness, all replays would be equal, so one is enough.
 inline int runs_of(const Scenario& scenario) { return scenario.cluster.jitter.cv > 0 ? scenario.evaluation.runs : 1; }
 
-/// The scenario without what cannot change a forecast of its step (name, description, baseline, run, output), and
-/// without the workload, which is large and shared: whoever tells scenarios apart has its own way to tell workloads.
+/// The scenario without fields that cannot change the forecast of its step (name, description, baseline, run, output).
+/// It also lacks the workload, which is large and shared. Callers compare workloads separately.
 Scenario without_labels(Scenario scenario);
 
-/// The canonical document of a scenario: every default written out, every quantity in exact text, batch and
-/// accumulation as they were written. Reading it again gives the same scenario.
+/// The canonical document of a scenario: all defaults written out, all quantities as exact text, batch and accumulation
+/// as in the input. Reading it again gives the same scenario.
 Json to_json(const Scenario& scenario);
 
 }  // namespace stepcast

@@ -9,7 +9,7 @@
 namespace stepcast {
 namespace {
 
-/// ScenarioFields' visitor: like AxisFinder, with parts unwrapped.
+/// Visitor of ScenarioFields: like AxisFinder, but it unwraps parts.
 class ScenarioAxes {
  public:
   explicit ScenarioAxes(const Json& object) : inner_(object, "") {}

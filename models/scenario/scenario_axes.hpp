@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// The pointers of the lists that stand where one value is wanted (axes.hpp), in document order; of the whole scenario
-/// but for the fields of the study.
+/// The pointers of the lists in places that take one value (axes.hpp), in document order. They cover the whole scenario
+/// except the fields of the study.
 std::vector<std::string> scenario_axes(const Json& document);
 
 }  // namespace stepcast

@@ -17,7 +17,7 @@
 namespace stepcast {
 namespace {
 
-/// ScenarioFields' visitor: like ObjectReader, with parts unwrapped and the shared workload left out.
+/// Visitor of ScenarioFields: like ObjectReader, but it unwraps parts and skips the shared workload.
 class FieldsReader {
  public:
   FieldsReader(const Json& object, std::vector<Fault>& faults) : inner_(object, "", faults) {}
@@ -39,7 +39,7 @@ class FieldsReader {
   detail::ObjectReader inner_;
 };
 
-/// Of a kind that is missing it is said which have the fields that are there.
+/// For a missing kind, tells which kinds have the fields that are present.
 template <class Variant>
 void tell_kinds(const Json& document, const std::string& pointer, std::vector<Fault>& faults) {
   const auto missing = std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) {
@@ -58,7 +58,7 @@ void tell_kinds(const Json& document, const std::string& pointer, std::vector<Fa
                                 fmt::join(fields, " and "));
 }
 
-/// What a run's data set is counted in.
+/// Checks the unit of a run's data set: samples or tokens.
 void check_data_set(const Scenario& scenario, std::vector<Fault>& faults) {
   if (!scenario.run) return;
   const TrainingRun& run = *scenario.run;
@@ -70,7 +70,7 @@ void check_data_set(const Scenario& scenario, std::vector<Fault>& faults) {
                       "samples: the size of the data set", ""});
 }
 
-/// Whether a workload's document has shapes and no profile.
+/// Whether a workload document has shapes but no profile.
 bool wants_profile(const Json& json) {
   if (!json.is_object() || !json.value("profile", Json()).is_null()) return false;
   if (!json.value("transformer", Json()).is_null()) return true;
@@ -79,14 +79,14 @@ bool wants_profile(const Json& json) {
          !layers.front().value("shape", Json()).is_null();
 }
 
-/// Whether times are known of passes so large: a table with times keeps them whatever the batch.
+/// Whether times are known for passes of that size. A table with times keeps them for its own batch only.
 bool can_be_timed(const WorkloadTable& table, const Passes& passes) {
   return gives_shapes(table) || passes.batch == table.batch;
 }
 
-/// "the nearest: 448 and 512; " of global batches that go; empty where none is near.
+/// "the nearest: 448 and 512; ": possible global batches. Empty if none is near.
 std::string nearest_batches(const WorkloadTable& table, int workers) {
-  constexpr int kNear = 1000;  // multiples of the workers either way
+  constexpr int kNear = 1000;  // multiples of the workers in each direction
   const auto goes = [&](std::int64_t samples) {
     const auto passes = share_out(samples, workers, {table.batch, table.accumulation});
     return samples > 0 && passes && can_be_timed(table, *passes);
@@ -141,7 +141,7 @@ ScenarioReading ScenarioReader::read(const Document& document) {
   return reading;
 }
 
-/// A platform file is given relative to the file that names it.
+/// The path of a platform file is relative to the file that names it.
 const PlatformFacts* ScenarioReader::find_platform(const Document& document, Cluster& cluster,
                                                    std::vector<Fault>& faults) {
   constexpr const char* pointer = "/cluster/topology/file";
@@ -223,19 +223,19 @@ std::string ScenarioReader::find_gpu(const Document& document, Scenario& scenari
     const auto [known, is_new] = gpus_.try_emplace(path);
     if (is_new) known->second = gpu_of(sound_profile(files_.read(path), path));
     scenario.cluster_gpu = known->second;
-    // A canonical document is read from other folders, too.
+    // The canonical document may be read from another folder, so the path must be absolute.
     if (gpu->ends_with(".json")) gpu = std::filesystem::absolute(path).lexically_normal().string();
     return std::filesystem::absolute(path).string();
   } catch (const ScenarioError& error) {
     for (Fault fault : error.faults()) {
-      if (fault.pointer == pointer) fault.file.clear();  // whoever knows the document names the place
+      if (fault.pointer == pointer) fault.file.clear();  // the caller with the document fills in the place
       faults.push_back(std::move(fault));
     }
     return "";
   }
 }
 
-/// Points share a table that was read without a fault: by file, or where the same is written inline.
+/// Points share a table that was read without faults: by its file, or by equal inline content.
 std::shared_ptr<const WorkloadTable> ScenarioReader::read_workload(const Document& document, const std::string& gpu,
                                                                    std::vector<Fault>& faults) {
   const auto found = document.json.find("workload");

@@ -1,4 +1,4 @@
-// From the document of one point to its scenario.
+// Converts the document of one point to its scenario.
 #pragma once
 
 #include <map>
@@ -18,54 +18,54 @@
 
 namespace stepcast {
 
-/// What came of a document: a scenario that can be answered where neither list has anything. Pointers are the
-/// document's, or those of the fault's own file.
+/// The result of reading a document. The scenario can be answered if both lists are empty. Pointers refer to the
+/// document, or to the fault's own file.
 struct ScenarioReading {
   Scenario scenario;
   ImpossiblePoints on_impossible = ImpossiblePoints::refuse;
-  std::vector<Fault> faults;  ///< wrong whatever else the document says: types, names, ranges, the workload's own rules
-  std::vector<Fault> impossible;  ///< parts that do not go together (check.hpp); looked for where nothing is wrong
+  std::vector<Fault> faults;      ///< errors independent of other parts: types, names, ranges, the workload's own rules
+  std::vector<Fault> impossible;  ///< parts that do not fit together (rules.hpp); checked only without faults
 };
 
-/// Reads a study's points one after the other. Those of one workload table share it, read and checked once.
+/// Reads a study's points one after another. Points with one workload table share it; it is read and checked once.
 class ScenarioReader {
  public:
-  /// @param inspect  asked once for each platform file; without it none is looked into
+  /// @param inspect  called once for each platform file; without it, no file is inspected
   explicit ScenarioReader(PartFiles& files, PlatformInspector inspect = {})
       : files_(files), inspect_(std::move(inspect)) {}
 
-  /// @param document  of one point: references resolved, no axes
+  /// @param document  of one point, with resolved references and no axes
   ScenarioReading read(const Document& document);
 
  private:
-  /// A table with what comes of it alone.
+  /// A table, with the results that depend on it alone.
   struct Checked {
     std::shared_ptr<const WorkloadTable> table;
     std::vector<Fault> faults;
-    std::optional<Workload> workload;  ///< where there are no faults
+    std::optional<Workload> workload;  ///< empty if there are faults
   };
   const Checked& checked(const std::shared_ptr<const WorkloadTable>& table);
-  /// @param gpu  file of the profile that the cluster names; "" where it names none
+  /// @param gpu  file of the profile that the cluster names; "" if it names none
   std::shared_ptr<const WorkloadTable> read_workload(const Document& document, const std::string& gpu,
                                                      std::vector<Fault>& faults);
-  /// The file of the profile that the cluster names, which is noted in the scenario; "" where there is none.
+  /// The file of the profile that the cluster names; "" if there is none. The scenario records it.
   std::string find_gpu(const Document& document, Scenario& scenario, std::vector<Fault>& faults);
 
-  /// Makes the path of the cluster's platform file a whole one.
-  /// @returns what SimGrid says of it; null where the cluster has none, or nobody was to ask
+  /// Makes the path of the cluster's platform file absolute.
+  /// @returns SimGrid's facts about it; null if the cluster has no file, or without an inspector
   const PlatformFacts* find_platform(const Document& document, Cluster& cluster, std::vector<Fault>& faults);
 
-  /// With batch and accumulation of a global_batch among so many workers, or with a fault where it cannot be shared
-  /// out.
+  /// Sets batch and accumulation from global_batch and the
+  /// number of workers. Appends a fault if it cannot be divided.
   void share_global_batch(Scenario& scenario, std::vector<Fault>& impossible);
 
   PartFiles& files_;
   PlatformInspector inspect_;
   std::map<std::string, PlatformFacts> platforms_;  ///< by file
-  /// By the document, and the GPU's file that it takes a profile from.
+  /// The key is the document and the GPU's file that provides a profile.
   std::map<std::pair<const Json*, std::string>, std::shared_ptr<const WorkloadTable>> tables_;
-  std::map<std::string, std::string> gpus_;  ///< gpu_of, by the profile's file
-  /// By the table as written, batch, accumulation.
+  std::map<std::string, std::string> gpus_;  ///< gpu_of, by profile file
+  /// The key is the original table, batch and accumulation.
   std::map<std::tuple<std::shared_ptr<const WorkloadTable>, int, int>, std::shared_ptr<const WorkloadTable>>
       shared_out_;
   std::map<const WorkloadTable*, Checked> checked_;

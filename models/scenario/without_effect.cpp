@@ -25,7 +25,7 @@ const Part* strategy_of(const Scenario& s) {
   return std::get_if<Part>(&s.strategy);
 }
 
-/// The part of that type that a strategy has; null where it has none.
+/// The strategy's field of type Part; null if it has none.
 template <class Part>
 const Part* find_in(const Strategy& strategy) {
   return std::visit(
@@ -46,14 +46,14 @@ bool compresses(const Scenario& s) { return !std::holds_alternative<NoCompressor
 
 // Collectives.
 
-/// Those that a strategy's `collective` may carry out.
+/// The operations that a strategy's `collective` may perform.
 std::vector<Operation> operations(const Strategy& strategy) {
   if (const auto* benchmark = std::get_if<CollectiveBenchmark>(&strategy)) return {benchmark->operation};
   if (std::holds_alternative<ShardedStrategy>(strategy)) return {Operation::all_gather, Operation::reduce_scatter};
-  return {Operation::all_reduce, Operation::all_gather, Operation::all_to_all};  // the last two of compressed gradients
+  return {Operation::all_reduce, Operation::all_gather, Operation::all_to_all};  // the last two: compressed gradients
 }
 
-/// Whether `algorithm` is, or with "auto" may be, what carries a collective out.
+/// Whether `algorithm` is the chosen one, or with "auto" may be.
 bool may_be(const Scenario& s, Algorithm chosen, Algorithm algorithm) {
   const std::vector<Operation> all = operations(s.strategy);
   return chosen == algorithm ||
@@ -62,7 +62,7 @@ bool may_be(const Scenario& s, Algorithm chosen, Algorithm algorithm) {
           }));
 }
 
-/// The algorithm as the scenario has it: hops that decode and encode are a ring's.
+/// The algorithm in use. Hops that decode and encode need a ring.
 std::optional<Algorithm> algorithm_of(const Scenario& s) {
   const auto* choice = collective_of(s.strategy);
   if (!choice) return {};
@@ -70,7 +70,7 @@ std::optional<Algorithm> algorithm_of(const Scenario& s) {
   return carrier && *carrier == Carrier::in_collective && compresses(s) ? Algorithm::ring : choice->algorithm;
 }
 
-/// "" where one of these algorithms may carry a collective out.
+/// Returns "" if one of these algorithms may run.
 std::string unless_one_of(const Scenario& s, std::initializer_list<Algorithm> algorithms) {
   const auto chosen = algorithm_of(s);
   if (!chosen || std::any_of(algorithms.begin(), algorithms.end(),
@@ -86,7 +86,7 @@ std::string group_size(const Scenario& s) {
 std::string rings(const Scenario& s) { return unless_one_of(s, {Algorithm::multi_ring, Algorithm::nccl_tree}); }
 std::string between_groups(const Scenario& s) { return unless_one_of(s, {Algorithm::hierarchical}); }
 
-/// Of hierarchical: "" where `algorithm` may run between its groups.
+/// For hierarchical: "" if `algorithm` may run between its groups.
 std::string unless_between(const Scenario& s, Algorithm algorithm) {
   const std::vector<Operation> all = operations(s.strategy);
   const Algorithm between = collective_of(s.strategy)->between_groups;
@@ -112,7 +112,7 @@ std::string exchange_order(const Scenario& s) {
   return unless_one_of(s, {Algorithm::halving_doubling, Algorithm::hierarchical});
 }
 
-// What travels together, and when.
+// Grouping and overlap of gradients.
 
 std::string unless_bucketed(Grouping grouping) {
   return unless(grouping == Grouping::bucketed, fmt::format("grouping is {}", name_of(grouping)));
@@ -174,7 +174,7 @@ std::string balance(const Scenario& s) {
   return unless(!server || server->shards > 1, "there is one shard");
 }
 
-/// Of messages whose sums are none, a kernel's time to decode and add them is taken.
+/// If messages cannot be summed, the time of the kernels that decode and add them applies instead.
 std::string server_reduction_cost(const Scenario& s) {
   if (!strategy_of<ParameterServerStrategy>(s) || !s.workload) return "";
   return unless(traits_of(s.compressor, s.workload->dtype).summable,
@@ -239,9 +239,9 @@ std::string jitter_cv(const Scenario& s) {
 }
 std::string jitter_distribution(const Scenario& s) { return unless(s.cluster.jitter.cv > 0, "cv is 0"); }
 
-// Compressors and what runs them.
+// Compressors and codecs.
 
-/// "" of compressors without the field.
+/// Returns "" for compressors without the field.
 std::string framework(const Scenario& s) {
   return std::visit(
       [](const auto& x) -> std::string {
@@ -293,7 +293,7 @@ std::string composed(const Scenario& s) {
   return unless(may_be, "norms with biases are one kernel, and positions are a table");
 }
 
-/// Numbers in names tell blocks.
+/// Blocks are found by the numbers in names.
 std::string recomputation(const Scenario& s) {
   if (!s.workload || !gives_shapes(*s.workload) || s.workload->recomputation == Recomputation::none) return "";
   const WorkloadTable listed = list_gradients(*s.workload);
@@ -303,7 +303,7 @@ std::string recomputation(const Scenario& s) {
                 fmt::format("recomputed_share {:.3g} of {} blocks is none", s.workload->recomputed_share, blocks));
 }
 
-// How the answer is computed.
+// Evaluation.
 
 std::string of_replay(const Scenario& s) {
   return unless(s.evaluation.evaluator != Evaluator::equations, "evaluator is equations");
@@ -363,7 +363,7 @@ constexpr std::array kFields = {
     SometimesField{"/evaluation/seed", of_jitter, true},
 };
 
-/// "/a/b" as a, b: no name above holds a "/" or a "~".
+/// Splits "/a/b" into a, b. No name above contains a "/" or a "~".
 std::vector<std::string_view> names_of(std::string_view pointer) {
   std::vector<std::string_view> names;
   for (std::size_t begin = 1; begin <= pointer.size();) {
@@ -386,11 +386,11 @@ bool holds_default(const Scenario& scenario, std::string_view pointer) {
   if (part == "compressor") return holds_default(scenario.compressor, Compressor{}, path);
   if (part == "codec") return holds_default(scenario.codec, CodecSettings{}, path);
   if (part == "cluster") {
-    const auto defaults = std::make_unique<const Cluster>();  // g++ 12 warns of one on the stack as uninitialised
+    const auto defaults = std::make_unique<const Cluster>();  // g++ 12 reports a local one as uninitialised
     return holds_default(scenario.cluster, *defaults, path);
   }
   if (part == "evaluation") return holds_default(scenario.evaluation, Evaluation{}, path);
-  // Of a table, which is large and not to be copied, the only fields above.
+  // The only fields of the table in the list above. The table is large, so it is not copied.
   const WorkloadTable defaults;
   const WorkloadTable& table = scenario.workload ? *scenario.workload : defaults;
   if (pointer == "/workload/backward_spread") return table.backward_spread == defaults.backward_spread;

@@ -1,8 +1,8 @@
-// Fields that have an effect only sometimes: which they are, and why one has none in a scenario.
+// Fields that only sometimes have an effect: the list of them, and the reason why one has none in a scenario.
 //
-// A field is one of them where a choice that the scenario makes elsewhere, such as a kind, a grouping or a flag, leaves
-// no use for it whatever its value. Where its effect is nothing because of a number (one worker, no latency), that is
-// an answer.
+// A field is in the list if another choice in the scenario (a kind, a grouping, a flag) can make every value of it
+// useless. A field that loses its effect by a number (one worker, no latency) is not in the list: having no effect is
+// then a valid answer.
 #pragma once
 
 #include <span>
@@ -15,17 +15,17 @@ namespace stepcast {
 
 struct SometimesField {
   std::string_view pointer;
-  /// Why it has no effect, to stand behind "has no effect: "; "" where it has one, or the scenario has no such field.
+  /// The reason for no effect, to follow "has no effect: ". "" if it has one, or if the scenario lacks the field.
   std::string (*why)(const Scenario&);
-  /// News of an axis only: every document has to say it, or says it for when it is asked with another evaluator.
+  /// Reported for an axis only: every document must give the field, or gives it for use with another evaluator.
   bool only_as_axis = false;
 };
 
-/// In the order of the document.
+/// The fields, in the order of the document.
 std::span<const SometimesField> sometimes_fields();
 
-/// Whether the field at `pointer` of the strategy, compressor, codec settings, workload, cluster or evaluation holds
-/// its default.
+/// Whether the field at `pointer` has its default. The pointer may lead into the strategy, compressor, codec settings,
+/// workload, cluster or evaluation.
 bool holds_default(const Scenario& scenario, std::string_view pointer);
 
 }  // namespace stepcast

@@ -11,14 +11,14 @@
 namespace stepcast {
 namespace {
 
-/// The text of a reference, or "" where the value is none.
+/// The text of a reference; "" if the value is not a reference.
 std::string reference_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_object() && value.contains("from") && value["from"].is_string()) return value["from"].get<std::string>();
   return "";
 }
 
-/// The named part with the sibling keys of "from" laid over it, objects key by key.
+/// The named part, merged with the sibling keys of "from", key by key.
 Json laid_over(Json named, const Json& value) {
   if (!value.is_object()) return named;
   Json over = value;
@@ -27,7 +27,7 @@ Json laid_over(Json named, const Json& value) {
   return named;
 }
 
-/// A profile on its own, so that its faults name its own file.
+/// Reads a profile separately, so that its faults name its own file.
 DeviceProfile read_profile(const Json& json, const std::filesystem::path& file, std::vector<Fault>& faults) {
   DeviceProfile profile;
   const std::size_t before = faults.size();
@@ -49,7 +49,7 @@ void resolve_profile(Json& value, const std::string& root, const std::string& fi
     else value = nullptr;
   } catch (const ScenarioError& error) {
     for (Fault fault : error.faults()) {
-      if (fault.file == file) fault.file.clear();  // whoever knows the document names the place
+      if (fault.file == file) fault.file.clear();  // the caller with the document fills in the place
       faults.push_back(std::move(fault));
     }
     value = nullptr;
@@ -93,7 +93,7 @@ void resolve_workload(Json& workload, const std::string& root,
   if (const auto measured = workload.find("measured"); measured != workload.end() && measured->is_object()) {
     const std::size_t before = faults.size();
     resolve(*measured, pointer_to(root, "measured"));
-    if (faults.size() > before) *measured = nullptr;  // whose missing profile is no news
+    if (faults.size() > before) *measured = nullptr;  // prevents a second fault for its missing profile
   }
   if (workload.contains("variant")) resolve_variant(workload, root, faults);
 }

@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// Appends a fault (pointers below /workload) for every rule that the table breaks: of its times or of its shapes
-/// (workload/check_shapes.hpp), of totals beside them, and that shapes have a device profile.
+/// Appends a fault (pointers below /workload) for every rule that the table breaks. There are rules for times, for
+/// shapes (workload/check_shapes.hpp), for totals beside them, and for the profile that shapes need.
 void check_workload(const WorkloadTable& table, std::vector<Fault>& faults);
 
 }  // namespace stepcast

@@ -1,17 +1,17 @@
-// Synchronous SGD over collectives: forward, backward, exchange, update; every worker has the same parameters in
-// every step. Buckets are exchanged in the order in which backward completes them, one after the other, while it
-// runs (overlap) or once it has ended.
+// Synchronous SGD with collectives: forward, backward, exchange, update. All workers have the same parameters in every
+// step. Buckets are exchanged one by one, in the order in which backward completes them. The exchange runs during
+// backward (overlap) or after it.
 //
-// A compressor with several stages (coded_exchange.hpp) sends all buckets' first messages, then all second ones; what
-// a later stage encodes is done once back-propagation has ended, since GPU streams run in order. With local SGD the
-// steps before the last of H compute and update, and send nothing.
+// With a compressor of several stages (coded_exchange.hpp), all buckets send their first messages, then all send their
+// second ones. Encoding of a later stage runs after back-propagation, since GPU streams run in order. With local SGD,
+// the first H - 1 of H steps only compute and update.
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
 
 namespace stepcast {
 namespace {
 
-/// Training steps per exchange (Qsparse-local-SGD; without a compressor that is strategy local-sgd).
+/// Training steps per exchange (Qsparse-local-SGD). Without a compressor, use strategy local-sgd for this.
 int local_steps(const Compressor& compressor) {
   const auto* local = std::get_if<QsparseLocalSgd>(&compressor);
   return local ? local->local_steps : 1;

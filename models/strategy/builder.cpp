@@ -17,14 +17,14 @@ std::string counted(std::string_view name, int count, std::string_view of) {
 
 namespace {
 
-/// Adds what takes `each` for each of the newest `count` micro-batches.
+/// Adds one task that takes `each` for each of the newest `count` micro-batches.
 TaskId add_for_each(StepGraph& graph, StreamId compute, const char* name, Phase phase, Seconds each, int count) {
   const TaskId task = graph.add_task({counted(name, count, "passes"), phase, ComputeWork{each * count}, compute});
   graph.tasks.back().micro_batches = count;
   return task;
 }
 
-/// Adds the forward and backward passes of `count` micro-batches that exchange nothing.
+/// Adds the forward and backward passes of `count` micro-batches without exchange.
 TaskId add_passes(StepGraph& graph, StreamId compute, const Workload& workload, int count) {
   graph.micro_batches += count;
   const TaskId forward = add_for_each(graph, compute, "forward", Phase::forward, workload.forward, count);
@@ -71,7 +71,7 @@ BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, co
         {numbered("backward", i, buckets.size()), Phase::backward, ComputeWork{buckets[i].gap * slowdown}, compute});
     backward.ready.push_back(input.codec.overlap ? add_encode(i, backward.end) : backward.end);
   }
-  // A whole-model bucket is complete only when backward is, tail included.
+  // A whole-model bucket is complete only at the end of backward, including the tail.
   const bool whole = buckets.size() == 1 && buckets[0].gap == input.workload.backward;
   if (input.workload.tail > Seconds{} && !whole)
     backward.end =

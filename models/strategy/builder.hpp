@@ -1,4 +1,4 @@
-// From scenario to step graph, one function per strategy, each in its own file.
+// Builds the step graph of a scenario, with one function for each strategy, each in a separate file.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 
 namespace stepcast {
 
-/// What every strategy's builder needs.
+/// The input of every strategy's builder.
 struct GraphInput {
   const Workload& workload;
   const Cluster& cluster;
   const Compressor& compressor;
   const CodecSettings& codec;
   const ClusterPrices& prices;
-  std::optional<CodecRates> rates;  ///< of the compressor's kernels; empty where it has none
+  std::optional<CodecRates> rates;  ///< rates of the compressor's kernels; empty without kernels
 };
 
 StepGraph build_all_reduce(const AllReduceStrategy&, const GraphInput&);
@@ -31,52 +31,52 @@ StepGraph build_local_sgd(const LocalSgdStrategy&, const GraphInput&);
 StepGraph build_gossip(const GossipStrategy&, const GraphInput&);
 StepGraph build_collective(const CollectiveBenchmark&, const GraphInput&);
 
-/// The scenario's workload; an empty one where nothing is trained.
+/// The scenario's workload. It is empty if the scenario does not train.
 Workload make_workload(const Scenario& scenario);
 
-/// The scenario's step graph; `prices` are those of its cluster.
+/// The scenario's step graph. `prices` belong to its cluster.
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload, const ClusterPrices& prices);
 StepGraph build_step_graph(const Scenario& scenario, const Workload& workload);
 
-// Pieces that builders share.
+// Parts that several builders use.
 
-/// Adds the stream of the compressor's kernels: the compute stream, or one of their own that shares the GPU fairly.
+/// Adds the stream of the compressor's kernels: the compute stream, or a separate stream that shares the GPU fairly.
 StreamId add_codec_stream(StepGraph& graph, StreamId compute, const GraphInput& input);
 
-/// Adds training steps that exchange nothing: all their forward passes, then all backward passes, then all updates,
-/// which take as long as in turn, since nothing else happens meanwhile.
+/// Adds training steps without exchange: all forward passes, then all backward passes, then all updates. The total time
+/// is that of alternating passes, since nothing else runs meanwhile.
 struct LocalSteps {
   TaskId first = kNoTask, last = kNoTask;
 };
 LocalSteps add_local_steps(StepGraph& graph, StreamId compute, const Workload& workload, int steps);
 
-/// Adds a step's last forward pass, after those passes whose gradients are only added up, if there are any: all their
-/// forward passes, then all backward ones. Returns the step's first task.
+/// Adds a step's last forward pass. Earlier passes of the step only accumulate gradients; they come first, all forward
+/// and then all backward. Returns the step's first task.
 TaskId add_forward(StepGraph& graph, StreamId compute, const Workload& workload);
 
-/// The backward pass with the encoding of its gradients.
+/// The backward pass, including the encoding of its gradients.
 struct BackwardPass {
-  std::vector<TaskId> ready;  ///< for each bucket the task after which it may be sent
+  std::vector<TaskId> ready;  ///< for each bucket, the task after which it may be sent
   TaskId end = 0;             ///< the last task of back-propagation
 };
 
-/// Adds the backward pass in one task per bucket, and the tail. Each bucket is encoded (encode[i], nothing if zero)
-/// as soon as it is ready, or once all of them are, as the codec's `overlap` says.
+/// Adds the backward pass as one task per bucket, and the tail. The codec's `overlap` decides whether a bucket is
+/// encoded as soon as it is ready, or after all are ready (encode[i], no task if zero).
 BackwardPass add_backward(StepGraph& graph, StreamId compute, StreamId codec, const GraphInput& input,
                           const std::vector<Bucket>& buckets, double slowdown, const std::vector<Seconds>& encode);
 
-/// Adds the decoding of each bucket (decode[i], nothing if zero) after its exchange. Returns what an update waits for.
+/// Adds the decoding of each bucket (decode[i], no task if zero) after its exchange. Returns an update's inputs.
 std::vector<TaskId> add_decode(StepGraph& graph, StreamId codec, const std::vector<Seconds>& decode,
                                const std::vector<TaskId>& exchanged);
 
-/// Adds the optimizer update after all `inputs`, and lets the next forward pass wait for it.
+/// Adds the optimizer update after all `inputs`. The next forward pass waits for it.
 TaskId add_update(StepGraph& graph, StreamId compute, const Workload& workload, const std::vector<TaskId>& inputs,
                   TaskId forward);
 
-/// "name", or "name i/k" where there are several.
+/// "name", or "name i/k" for one of several.
 std::string numbered(std::string_view name, std::size_t i, std::size_t count);
 
-/// "name", or "name of 3 passes" of several.
+/// "name", or "name of 3 passes" for several.
 std::string counted(std::string_view name, int count, std::string_view of);
 
 }  // namespace stepcast

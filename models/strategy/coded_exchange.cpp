@@ -9,7 +9,7 @@
 namespace stepcast {
 namespace {
 
-/// Ratio and cost of the compressors that are known by bytes alone.
+/// Ratio and cost of compressors that depend on bytes alone.
 std::optional<RatioCompressor> by_bytes(const Compressor& compressor) {
   if (std::holds_alternative<NoCompressor>(compressor)) return RatioCompressor{};
   if (const auto* ratio = std::get_if<RatioCompressor>(&compressor)) return *ratio;
@@ -20,7 +20,7 @@ CollectiveCall call(const GraphInput& input, Operation operation, const Collecti
   return input.prices.decide(operation, fitted(choice, operation), bytes);
 }
 
-/// The p-th part of a group of tensors, flat.
+/// One of p equal parts of a group of tensors, as a flat tensor.
 Tensor slice_of(const std::vector<Tensor>& group, int p) {
   std::int64_t elements = 0;
   for (const Tensor& tensor : group) elements += tensor.elements();
@@ -34,7 +34,7 @@ std::vector<Pass> joined(const Lists&... lists) {
   return all;
 }
 
-/// Passes over a share of the same data: as many launches, less memory and arithmetic.
+/// Passes over a share of the same data: the same number of launches, less memory and arithmetic.
 std::vector<Pass> scaled(std::vector<Pass> passes, double share) {
   for (Pass& pass : passes) {
     pass.read *= share;

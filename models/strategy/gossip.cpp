@@ -1,5 +1,5 @@
-// Decentralized SGD on a ring (D-PSGD, Lian et al. 2017): x_i ← average of x_{i-1}, x_i, x_{i+1}, minus lr·g_i.
-// The parameters of the step's start are exchanged, so the exchange can hide behind the whole computation.
+// Decentralized SGD on a ring (D-PSGD, Lian et al. 2017): x_i ← average of x_{i-1}, x_i, x_{i+1}, minus lr·g_i. Workers
+// exchange the parameters from the start of the step, so the exchange can overlap the whole computation.
 #include "models/strategy/builder.hpp"
 
 namespace stepcast {

@@ -1,12 +1,12 @@
-// Local SGD (Stich, ICLR 2019): each worker makes H steps of its own, forward, backward and update, and then all
-// average their parameters, which are as many bytes as the gradients. All of them are there when the last update ends,
-// so nothing hides the exchange. A compressor encodes what the H steps have changed. An outer optimizer (SlowMo, Wang
-// et al., ICLR 2020; DiLoCo, Douillard et al. 2023) updates the averaged parameters, in `outer_update_factor` of the
+// Local SGD (Stich, ICLR 2019): each worker makes H independent steps of forward, backward and update. Then all workers
+// average their parameters, which have as many bytes as the gradients. All parameters are ready at the last update, so
+// the exchange overlaps nothing. A compressor encodes the change by the H steps. An outer optimizer (SlowMo, Wang et
+// al., ICLR 2020; DiLoCo, Douillard et al. 2023) updates the averaged parameters in `outer_update_factor` times the
 // update's time u.
 //
-// With forward f, backward b, an all-reduce T(n) of all n bytes at once and a codec of C a step takes
+// With forward f, backward b, an all-reduce T(n) of all n bytes at once and codec time C, a step takes
 //   f + b + u + (T(n) + C + outer_update_factor·u) / H.
-// Of several buckets one is encoded or decoded while another travels.
+// With several buckets, one is encoded or decoded while another is sent.
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
 
@@ -17,7 +17,7 @@ StepGraph build_local_sgd(const LocalSgdStrategy& strategy, const GraphInput& in
   const StreamId compute = graph.add_stream("compute");
   const StreamId communication = graph.add_stream("communication");
   const StreamId codec = add_codec_stream(graph, compute, input);
-  // No first bucket is smaller: none can start early.
+  // The first bucket has the full size, since no bucket can start early.
   const auto buckets = make_buckets(
       input.workload,
       {.grouping = strategy.grouping, .bucket_cap = strategy.bucket_cap, .first_bucket = {strategy.bucket_cap}});

@@ -1,19 +1,19 @@
-// SGD over a parameter server of M shards, which are where shard_placement.hpp says. Each bucket of gradients is pushed
-// to the shards, which add up what the workers send and update their part of the parameters; the workers pull the new
-// parameters back.
+// SGD with a parameter server of M shards; shard_placement.hpp gives their hosts. Workers push each bucket of gradients
+// to the shards. The shards add the pushes and update their part of the parameters. The workers pull the new
+// parameters.
 //
-// Synchronous: a shard updates once all workers have pushed. Pushes travel one way and pulls the other over the links
-// of dedicated servers and of one co-located shard, so they have a stream each. Several co-located shards push and pull
-// by the same links, so pushes and pulls go in turn on one stream, in the order in which they would be ready on a
-// worker of speed 1 that begins a step with nothing under way. That order hangs on times, so a step may get longer where
-// something gets better (docs/monotonicity.md). A sender has one bucket on its way at a time: a worker pushes the next
-// one when all shards have the last, a shard sends the next one when all workers have the last. Asynchronous and stale-synchronous: each worker deals
-// with each shard on its own. It pushes bucket after bucket and copies as synchronous workers do, so that one worker
-// alone takes as long either way where shards are of one size.
+// Synchronous: a shard updates after all workers have pushed. Dedicated servers, or one co-located shard, use one link
+// direction for pushes and the other for pulls, so each has a stream. Several co-located shards use the same links for
+// both, so pushes and pulls share one stream. Its order is the order in which they would be ready on a worker of speed
+// 1 in an isolated step. Since this order depends on times, an improvement may make a step longer
+// (docs/monotonicity.md). A sender has one bucket in flight at a time. A worker pushes the next bucket when all shards
+// have the last one; a shard sends the next one when all workers have the last one. Asynchronous and stale-synchronous:
+// each worker exchanges with each shard independently. It pushes bucket after bucket and copies like synchronous
+// workers. With equal shards, a single worker therefore takes the same time in both modes.
 //
-// Hosts copy one message after the other: a worker's all of a bucket's messages before they leave and once they have
-// come, out and in side by side; a shard's as part of its serving, in and out, so that the copies of all workers add
-// up.
+// Hosts copy one message after another. A worker copies all of a bucket's messages before they leave and after they
+// arrive; copies out and in run side by side. A shard's copies, in and out, are part of its serving, so the copies of
+// all workers add up.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -26,14 +26,14 @@
 namespace stepcast {
 namespace {
 
-/// The shards that hold something: whole tensors may be fewer than shards. The others take no part, not even in where
-/// shards are.
+/// The number of shards with content: there may be fewer whole tensors than shards. Empty shards take no part, not even
+/// in the placement.
 int filled_shards(const ParameterServerStrategy& strategy, const GraphInput& input) {
   if (strategy.balance == ShardBalance::split) return strategy.shards;
   return std::min(strategy.shards, static_cast<int>(input.workload.gradients.size()));
 }
 
-/// parts[bucket][shard]: what a bucket holds for each shard.
+/// parts[bucket][shard]: the part of a bucket for each shard.
 std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strategy, const GraphInput& input,
                                            const std::vector<Bucket>& buckets) {
   const auto shards = static_cast<std::size_t>(filled_shards(strategy, input));
@@ -68,9 +68,9 @@ std::vector<std::vector<ShardPart>> divide(const ParameterServerStrategy& strate
   return parts;
 }
 
-/// A bucket's way to the shards and back.
+/// The path of a bucket to the shards and back.
 struct CodedBucket {
-  std::vector<CodedPart> parts;  ///< by shard; all zero where the bucket holds nothing for it
+  std::vector<CodedPart> parts;  ///< by shard; all zero if the bucket has nothing for the shard
   Seconds encode{}, decode{};    ///< on the worker
 };
 
@@ -91,7 +91,7 @@ class Builder {
 
   StepGraph build() {
     forward_ = add_forward(graph_, compute_, input_.workload);
-    // Alone beside its shard a worker exchanges nothing that could slow its backward pass.
+    // A single worker beside its shard has no exchange that could slow its backward pass.
     const bool exchanges = !graph_.shards_co_located || input_.cluster.workers > 1;
     std::vector<Seconds> encode;
     for (const CodedBucket& bucket : coded_) encode.push_back(bucket.encode);
@@ -107,7 +107,7 @@ class Builder {
     const int messages = strategy_.consistency == Consistency::synchronous ? input_.cluster.workers : 1;
     CodedBucket coded;
     for (const ShardPart& part : parts) {
-      // Shards with equal shares of the same tensors: what one costs, all do.
+      // Shards with equal shares of the same tensors all have the cost of the first one.
       const bool split = part.share < 1.0 && !coded.parts.empty();
       if (part.bytes == Bytes{}) coded.parts.emplace_back();
       else
@@ -123,14 +123,14 @@ class Builder {
     return coded;
   }
 
-  /// A bucket may be pushed once it is encoded, and without overlap once back-propagation has ended.
+  /// A bucket may be pushed after its encoding and, without overlap, after back-propagation.
   void depend_on_ready(TaskId push, std::size_t bucket) {
     graph_.depend(push, backward_.ready[bucket]);
     if (!overlap_) graph_.depend(push, backward_.end);
   }
 
-  /// Parameters come back, for which the next forward pass waits, and there is no update; two-way, compressed sums of
-  /// gradients do, which the worker decodes and updates its parameters with.
+  /// Without two-way, parameters come back, the next forward pass waits for them, and the worker has no update. With
+  /// it, compressed sums of gradients come back; the worker decodes them and updates its parameters.
   void finish(const std::vector<TaskId>& pulled) {
     std::vector<Seconds> decode;
     for (const CodedBucket& bucket : coded_) decode.push_back(bucket.decode);
@@ -146,19 +146,19 @@ class Builder {
     return strategy_.server_reduction_cost.value_or(input_.cluster.reduction_cost);
   }
 
-  /// A shard's host copies every remote worker's message in, and its answer out: per byte of one.
+  /// A shard's host copies every remote worker's message in and its answer out. Returns the cost per byte of one.
   [[nodiscard]] SecondsPerByte copy_cost() const {
     const int remote = input_.cluster.workers - (graph_.shards_co_located ? 1 : 0);
     return input_.cluster.host_cost * static_cast<double>(remote);
   }
 
-  /// The update's share of `bytes` of parameters, where servers update.
+  /// The share of the update for `bytes` of parameters, if servers update.
   [[nodiscard]] Seconds update_time(Bytes bytes) const {
     if (strategy_.two_way) return {};
     return input_.workload.update * (strategy_.server_update_factor * (bytes / input_.workload.gradient_bytes));
   }
 
-  /// Pushes and pulls of one bucket, and what the shards do between.
+  /// Pushes and pulls of one bucket, and the shards' work between them.
   struct Bundle {
     ShardWork push{ShardExchange::push, {}}, pull{ShardExchange::pull, {}};
     ServeWork serve;
@@ -175,7 +175,7 @@ class Builder {
     return all;
   }
 
-  /// When each task that there is so far ends on a worker of speed 1 that begins a step with nothing under way.
+  /// The end time of each task so far, on a worker of speed 1 in an isolated step.
   [[nodiscard]] std::vector<Seconds> first_ends() const {
     std::vector<std::vector<TaskId>> waits_for(graph_.tasks.size());
     for (const Dependency& d : graph_.dependencies)
@@ -191,7 +191,7 @@ class Builder {
     return ends;
   }
 
-  /// When each bucket may be pushed, as depend_on_ready says.
+  /// The time at which each bucket may be pushed, by the rule of depend_on_ready.
   [[nodiscard]] std::vector<Seconds> ready_times() const {
     const std::vector<Seconds> ends = first_ends();
     const auto end_of = [&](TaskId task) { return ends[static_cast<std::size_t>(task)]; };
@@ -201,8 +201,8 @@ class Builder {
     return ready;
   }
 
-  /// The order in which pushes and pulls are ready where one link carries both, each kind in that of the buckets. Shards
-  /// serve side by side.
+  /// The order of pushes and pulls by readiness, for one link that carries both. Each kind keeps the order of the
+  /// buckets. Shards serve in parallel.
   [[nodiscard]] std::vector<ShardExchange> turns(const std::vector<Bundle>& all) const {
     const std::vector<Seconds> ready = ready_times();
     const auto time_of = [&](const ShardWork& work) {
@@ -210,7 +210,7 @@ class Builder {
     };
     std::vector<ShardExchange> turns;
     std::vector<Seconds> served;
-    Seconds link{};  // free from then on
+    Seconds link{};  // the time at which the link is free
     std::vector<Seconds> shard(static_cast<std::size_t>(graph_.shards));
     const auto serve = [&](const Bundle& bundle) {
       Seconds last = link;
@@ -245,7 +245,7 @@ class Builder {
     const StreamId serving = graph_.add_stream("server compute", Role::server);
     std::vector<Bundle> all = bundles();
     const std::size_t count = all.size();
-    // Where they have a stream each, only the order within a kind matters.
+    // With a stream for each kind, only the order within a kind matters.
     std::vector<ShardExchange> order(2 * count, ShardExchange::push);
     if (one_link) order = turns(all);
     else std::fill(order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), ShardExchange::pull);
@@ -302,10 +302,10 @@ class Builder {
     finish(copied_in);
   }
 
-  /// What an asynchronous worker has going with one shard.
+  /// The exchange of an asynchronous worker with one shard.
   struct Line {
     StreamId push, serve, pull;
-    TaskId copied_in = kNoTask;  ///< of the latest bucket
+    TaskId copied_in = kNoTask;  ///< for the latest bucket
   };
   struct Transfers {
     std::vector<TaskId> pushed, pulled;
@@ -315,7 +315,7 @@ class Builder {
     return parts_[bucket][shard].bytes > Bytes{};
   }
 
-  /// Adds a bucket's pushes to all shards, their work and their answers.
+  /// Adds a bucket's pushes to all shards, the shards' work and their answers.
   Transfers exchange_with_each(std::size_t b, TaskId copied_out) {
     Transfers all;
     for (std::size_t j = 0; j < lines_.size(); ++j) {
@@ -335,7 +335,7 @@ class Builder {
                                 lines_[j].serve, all.pushed.back());
       all.pulled.push_back(
           add("pull", Phase::exchange, ShardTransfer{ShardExchange::pull, shard, part.pull}, lines_[j].pull, served));
-      // A shard's buffer is in use until the worker has copied what is in it.
+      // A shard's buffer is in use until the worker has copied its content.
       if (lines_[j].copied_in != kNoTask) graph_.depend(all.pulled.back(), lines_[j].copied_in);
     }
     return all;

@@ -1,14 +1,14 @@
-// Pipe-SGD (Li et al., NeurIPS 2018): w[t] = w[t-1] - lr·g[t-K]. Step t first applies the gradient that was
-// sent K steps ago, then computes its own with the new parameters and sends it:
+// Pipe-SGD (Li et al., NeurIPS 2018): w[t] = w[t-1] - lr·g[t-K]. Step t first applies the gradient that was sent K
+// steps before. It then computes its own gradient with the new parameters and sends it:
 //
 //   update_t (waits for exchange_{t-K}) → forward_t → backward_t → exchange_t
 //
-// With A = update + forward + backward and B = exchange the cycles are A (compute stream), B (communication
-// stream) and A + B over K steps, so the period is max(A, B, (A+B)/K). The first K updates apply nothing.
-// In the warm-up steps, and in the first step after them, an update waits for the step just before (K = 1).
+// Let A = update + forward + backward and B = exchange. The cycles are A (compute stream), B (communication stream) and
+// A + B over K steps, so the period is max(A, B, (A+B)/K). The first K updates apply nothing. In the warm-up steps, and
+// in the first step after them, an update waits for the previous step (K = 1).
 //
-// A compressor of several stages needs the GPU between two messages, while the GPU is steps ahead: it has a stream of
-// its own there (codec sharing fair).
+// A compressor of several stages needs the GPU between two messages, while the GPU is several steps ahead. It has a
+// separate stream there (codec sharing fair).
 #include "models/strategy/builder.hpp"
 #include "models/strategy/coded_exchange.hpp"
 
@@ -26,8 +26,8 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   const std::vector<CodedExchange> coded =
       coded_exchanges(graph, input, segments, cut, strategy.collective, strategy.carrier);
 
-  // Decoded gradients are applied at once, so decoding belongs to the step that updates.
-  std::vector<TaskId> users(segments.size(), kNoTask);  // of each segment's sum: its decoding, or the update at once
+  // Decoded gradients are applied immediately, so decoding belongs to the step that updates.
+  std::vector<TaskId> users(segments.size(), kNoTask);  // by segment, the user of its sum: decoding, or the update
   for (std::size_t i = 0; i < segments.size(); ++i)
     if (coded[i].decode > Seconds{})
       users[i] =
@@ -41,7 +41,7 @@ StepGraph build_pipelined(const PipelinedStrategy& strategy, const GraphInput& i
   graph.depend(forward, update);
   const BackwardPass backward = add_backward(graph, compute, codec, input, segments, 1.0, first_encodes(coded));
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    // Segment by segment: the GPU is steps ahead, and nothing waits for one stage of all of them.
+    // Works segment by segment: the GPU is several steps ahead, and no task needs one stage of all segments.
     TaskId last = backward.ready[i];
     for (std::size_t s = 0; s < coded[i].stages.size(); ++s)
       last = add_stage(graph, communication, codec, coded, i, s, last);

@@ -1,24 +1,24 @@
-// Synchronous SGD whose workers hold a g-th of the model's state each: ZeRO (Rajbhandari et al., SC 2020) and FSDP
-// (Zhao et al., VLDB 2023), where g is p unless `group_size` says less. A unit is what Exchange groups: the parameters
-// and gradients that are gathered and reduced together, in the order in which back-propagation has them.
+// Synchronous SGD where each worker holds 1/g of the model's state: ZeRO (Rajbhandari et al., SC 2020) and FSDP (Zhao
+// et al., VLDB 2023). g is p unless `group_size` is smaller. A unit is a group of Exchange: parameters and gradients
+// that are gathered and reduced together. Units are in the order of back-propagation.
 //
-//   optimizer-state   gradients are reduce-scattered as back-propagation has them; each worker updates its g-th of the
-//                     parameters, which are then gathered, one unit after the other, before the next forward pass
-//   gradients         the same, and each unit is gathered while the forward pass computes the units before it
-//   parameters        the same again, and a unit is let go after its forward pass and gathered once more for its backward
-//                     one; but not the last unit, whose backward pass follows at once
+//   optimizer-state   gradients are reduce-scattered when back-propagation completes them; each worker updates 1/g of
+//                     the parameters; these are gathered, unit by unit, before the next forward pass
+//   gradients         the same, but each unit is gathered while the forward pass computes the units before it
+//   parameters        the same, but a unit is freed after its forward pass and gathered again for its backward pass;
+//                     the last unit is not freed, since its backward pass follows immediately
 //
-// Each group of g consecutive ranks gathers and reduce-scatters among themselves, all groups at once. Where there are
-// several, the p/g workers that hold the same share then sum it up, all g shares at once: an all-reduce of a g-th of
-// the unit after its reduce-scatter (hybrid sharding, Zhao et al., section 3.2.2).
+// Each group of g consecutive ranks gathers and reduce-scatters internally, all groups at the same time. With several
+// groups, the p/g workers with the same share then sum it, all g shares at the same time. This is an all-reduce of 1/g
+// of the unit after its reduce-scatter (hybrid sharding, Zhao et al., section 3.2.2).
 //
-// All collectives share one stream, as in one NCCL communicator. Where units are let go, at most `prefetch` are
-// gathered ahead of the one that computes; a unit gathered ahead goes before the reduction of the one that computes
-// meanwhile. Back-propagation of a unit waits for the reduction of the one two before it, so that the gradients of two
-// units at most are there whole (FSDP's reduce-scatter input, DeepSpeed's two buckets), for which the all-reduce of a
-// share does not matter. The next step's first gathering waits for the update, which waits for the last reduction. Of
-// several passes (accumulation) the last alone is reduced, as under FSDP's no_sync(), or each (`reduce_after`), between
-// groups each or the last; units that are let go are gathered in all of them.
+// All collectives share one stream, as in one NCCL communicator. If units are freed, at most `prefetch` units are
+// gathered ahead of the computing one. A unit gathered ahead precedes the reduction of the unit that computes
+// meanwhile. Back-propagation of a unit waits for the reduction of the unit two before it. So at most two units have
+// complete gradients in memory (FSDP's reduce-scatter input, DeepSpeed's two buckets); the all-reduce of a share does
+// not count. The next step's first gathering waits for the update, which waits for the last reduction. With
+// accumulation, only the last pass is reduced, as under FSDP's no_sync(), or every pass (`reduce_after`). Between
+// groups, every pass or the last one is reduced. Freed units are gathered in all passes.
 #include <utility>
 
 #include "models/strategy/builder.hpp"
@@ -36,7 +36,7 @@ class Builder {
         overlap_(strategy.exchange.overlap && strategy.exchange.grouping != Grouping::whole_model),
         ahead_(overlap_ ? static_cast<std::size_t>(strategy.prefetch) : 0),
         units_(make_buckets(input.workload, strategy.exchange)),
-        // γ_o as for all-reduce; one worker alone exchanges nothing that could slow it.
+        // γ_o as for all-reduce. A single worker has no exchange that could slow it.
         pieces_(sharded_computation(strategy, input.workload, units_,
                                     overlap_ && input.cluster.workers > 1 ? strategy.exchange.backward_slowdown : 1.0,
                                     ahead_ > 0)),
@@ -68,7 +68,7 @@ class Builder {
   }
 
  private:
-  /// The gatherings for pieces up to `ahead_` turns after piece j, unless they are there already.
+  /// Adds the missing gatherings for pieces up to `ahead_` turns after piece j.
   void gather_for(std::size_t j) {
     const std::size_t turn = pieces_[j].is_tail ? turns_.size() - 1 : turns_.size();
     for (; next_ < pieces_.size() && next_turn_ <= turn + ahead_; ++next_) {
@@ -77,7 +77,7 @@ class Builder {
       if (!pieces_[next_].gathered) continue;
       gathers_[next_] = add_collective("gather", gather_, pieces_[next_].unit);
       if (first_gather_ == kNoTask) first_gather_ = gathers_[next_];
-      // Units that stay may all be gathered at once.
+      // Units that are not freed may all be gathered at once.
       const bool waits = strategy_.stage == ShardingStage::parameters || !overlap_;
       if (own_turn > ahead_ && waits) graph_.depend(gathers_[next_], turns_[own_turn - 1 - ahead_]);
     }
@@ -98,7 +98,7 @@ class Builder {
     if (pieces_[j].reduced) reduce(pieces_[j].unit, computed_[j], pieces_[j].summed);
   }
 
-  /// All units, once the backward pass is done; the next piece waits for it.
+  /// Reduces all units after the backward pass. The next piece waits for it.
   void reduce_at_end(std::size_t j) {
     if (j > 0 && pieces_[j - 1].ends)
       graph_.depend(computed_[j], pieces_[j - 1].summed && !summed_.empty() ? summed_.back() : reduced_.back());
@@ -111,7 +111,7 @@ class Builder {
         graph_.add_task({"update", Phase::update, ComputeWork{input_.workload.update / group_}, compute_});
     for (const TaskId task : summed_.empty() ? reduced_ : summed_) graph_.depend(update, task);
     graph_.depend(computed_.front(), update, 1);
-    // Gatherings follow each other, so only the first of them has to wait for the update, and what needs all for the
+    // Gatherings run one by one, so only the first waits for the update, and tasks that need all of them wait for the
     // last.
     if (first_gather_ != kNoTask) graph_.depend(first_gather_, update, 1);
     else gather_updated(update);
@@ -143,17 +143,17 @@ class Builder {
 
   const ShardedStrategy& strategy_;
   const GraphInput& input_;
-  int group_;  ///< workers that share out the state
+  int group_;  ///< workers that divide the state among them
   bool overlap_;
-  std::size_t ahead_;  ///< units that are gathered ahead
+  std::size_t ahead_;  ///< number of units that are gathered ahead
   std::vector<Bucket> units_;
   std::vector<Piece> pieces_;
-  std::vector<CollectiveCall> gather_, reduce_, sum_;  ///< of each unit; sum_: between several groups
-  std::vector<TaskId> computed_, gathers_;             ///< of each piece; kNoTask: not gathered for it
-  std::vector<TaskId> reduced_, summed_;               ///< reductions so far, inside groups and between them
-  std::vector<TaskId> turns_;                          ///< what has computed, tails left out, which are no unit's
+  std::vector<CollectiveCall> gather_, reduce_, sum_;  ///< by unit; sum_: between several groups
+  std::vector<TaskId> computed_, gathers_;             ///< by piece; kNoTask: not gathered for it
+  std::vector<TaskId> reduced_, summed_;               ///< reductions so far, inside and between groups
+  std::vector<TaskId> turns_;                          ///< compute tasks of units so far, without tails
   TaskId first_gather_ = kNoTask;
-  std::size_t next_ = 0, next_turn_ = 0;  ///< piece to be gathered for, and its place among those of units
+  std::size_t next_ = 0, next_turn_ = 0;  ///< the next piece to gather for, and its turn
   StepGraph graph_;
   StreamId compute_, communication_;
 };

@@ -58,7 +58,7 @@ class Computation {
     plain_forward(passes);
     plain_backward(passes);
   }
-  /// A step's last passes, of units that are there.
+  /// A step's last passes, for units that are in memory.
   void reduced_passes(int passes) {
     for (int pass = 1; pass <= passes; ++pass) {
       plain_forward(1);
@@ -79,7 +79,7 @@ class Computation {
                        .passes = passes});
   }
 
-  /// Each gathered first.
+  /// Each unit is gathered first.
   void forward_by_units() {
     for (int i = count() - 1; i >= 0; --i)
       pieces_.push_back({.name = named("forward", i),
@@ -90,7 +90,7 @@ class Computation {
                          .begun = i == count() - 1 ? 1 : 0});
   }
 
-  /// The forward time of unit i; of the first one to compute with all that comes before its layers.
+  /// The forward time of unit i. For the first unit to compute, it includes the layers before it.
   [[nodiscard]] Seconds forward_time(int i) const {
     const auto of = [&](std::size_t first, std::size_t last) {
       Seconds sum{};
@@ -101,9 +101,9 @@ class Computation {
                            : std::max(Seconds{}, workload_.forward - of(0, unit(i).first));
   }
 
-  /// The unit that was the forward pass's last is still there.
+  /// The last unit of the forward pass is still in memory.
   void backward_by_units(bool gathered, bool reduced, bool is_last) {
-    // A pass that reduces nothing overlaps with what is gathered ahead, if anything is.
+    // A pass without reduction overlaps only with units gathered ahead, if any.
     const double slowdown = reduced || (gathered && gathers_ahead_) ? slowdown_ : 1.0;
     const bool summed = reduced && (sums_all_ || is_last);
     for (int i = 0; i < count(); ++i)
@@ -114,7 +114,7 @@ class Computation {
                          .gathered = gathered && i > 0,
                          .reduced = reduced,
                          .summed = summed});
-    // A whole model's only unit is complete when backward is, tail included.
+    // The only unit of a whole model is complete at the end of backward, including the tail.
     if (workload_.tail > Seconds{} && !whole_)
       pieces_.push_back(
           {.name = "backward tail", .phase = Phase::backward, .time = workload_.tail * slowdown, .is_tail = true});

@@ -1,4 +1,4 @@
-// What a worker of sharded state computes in a step, and for which of it units are gathered and reduced.
+// The computation of a worker with sharded state in one step, and the pieces with a gathering or a reduction.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace stepcast {
 
-/// One task of the step's computation; a unit is what sharded.cpp gathers and reduces together.
+/// One task of the step's computation. sharded.cpp gathers and reduces whole units.
 struct Piece {
   std::string name;
   Phase phase = Phase::forward;
@@ -19,15 +19,15 @@ struct Piece {
   int unit = 0;
   bool gathered = false;  ///< its unit is gathered for it
   bool reduced = false;   ///< its unit's gradients are reduced after it
-  bool summed = false;    ///< and then summed up between groups
-  int begun = 0;          ///< passes that begin with it
-  int passes = 1;         ///< that it belongs to
-  bool is_tail = false;   ///< backward of layers before all units
-  bool ends = false;      ///< the backward pass of units that are reduced
+  bool summed = false;    ///< then summed between groups
+  int begun = 0;          ///< number of passes that begin with it
+  int passes = 1;         ///< number of passes that it belongs to
+  bool is_tail = false;   ///< backward of the layers before all units
+  bool ends = false;      ///< last piece of a backward pass with reductions
 };
 
 /// A step's computation, in order.
-/// @param slowdown  of backward passes while something is exchanged
+/// @param slowdown  of backward passes during an exchange
 /// @param gathers_ahead  whether units are gathered while others compute
 std::vector<Piece> sharded_computation(const ShardedStrategy& strategy, const Workload& workload,
                                        const std::vector<Bucket>& units, double slowdown, bool gathers_ahead);

@@ -1,12 +1,12 @@
 // The step graph: one training step as tasks on streams, with the dependencies between them and between steps.
 //
-// One step is the template of all. A dependency carries the number of steps it reaches back: 0 inside a step,
-// 1 from an update to the next step's forward pass, K to a gradient used K steps later. A stream runs its
-// tasks one after the other in the order of the task list, step after step. Such a cyclic task graph is a
-// timed event graph; its steady-state period is its maximum cycle ratio (equation/timed_event_graph.hpp).
+// One step is the template for all steps. A dependency has a lag, the number of steps that it reaches back. The lag is
+// 0 inside a step, 1 from an update to the next forward pass, and K to a gradient used K steps later. A stream runs its
+// tasks in the order of the task list, step after step. Such a cyclic task graph is a timed event graph; its
+// steady-state period is its maximum cycle ratio (equation/timed_event_graph.hpp).
 //
-// Every worker runs the worker tasks, every parameter-server shard the server tasks. Communication tasks join
-// workers (and shards); all other dependencies are within one worker or shard.
+// Every worker runs the worker tasks; every parameter-server shard runs the server tasks. Communication tasks join
+// workers (and shards). All other dependencies are inside one worker or shard.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace stepcast {
 
-/// What a task is for: the lines of the report's breakdown.
+/// The purpose of a task. Each phase is a line of the report's breakdown.
 enum class Phase { forward, backward, update, encode, decode, exchange, serve };
 
 constexpr std::string_view name_of(Phase phase) {
@@ -43,28 +43,28 @@ struct ComputeWork {
   Seconds duration{};
 };
 
-/// A collective among all workers, or in each communicator of some; starts when all of them have reached it.
+/// A collective among all workers, or in each of several communicators. It starts when all its workers have reached it.
 struct CollectiveWork {
   CollectiveCall call;
 };
 
-/// Direct messages, of which each starts when its sender reaches the task; a participant is done when all it sends and
-/// receives has arrived. Between every worker and every shard, shard_bytes[j] each:
+/// Direct messages. Each one starts when its sender reaches the task. A participant is done when all its messages, sent
+/// and received, have arrived. This one is between every worker and every shard, with shard_bytes[j] for shard j:
 struct ShardWork {
   ShardExchange exchange = ShardExchange::push;
   std::vector<Bytes> shard_bytes;
 };
-/// And from every worker to both its ring neighbours, which add what they receive.
+/// Messages from every worker to both ring neighbours, which add the received data.
 struct NeighbourWork {
   Bytes bytes{};  ///< to each
 };
 
-/// What shard j does with one set of pushes: time[j].
+/// The work of shard j on one set of pushes takes time[j].
 struct ServeWork {
   std::vector<Seconds> time;
 };
 
-/// Asynchronous servers: one worker and one shard on their own, push, first-come-first-served work, pull.
+/// Asynchronous servers: a single worker and a single shard push, serve first come first served, and pull.
 struct ShardTransfer {
   ShardExchange exchange = ShardExchange::push;
   int shard = 0;
@@ -73,11 +73,11 @@ struct ShardTransfer {
 struct ShardServe {
   int shard = 0;
   Seconds time{};
-  Bytes copied{};  ///< in and out by the shard's host besides, where the worker is on another
+  Bytes copied{};  ///< bytes that the shard's host also copies, in and out, for workers on other hosts
 };
 
-/// A worker's host copies its messages to (or from) asynchronous shards on other hosts, shard_bytes[j] each, one after
-/// the other.
+/// A worker's host copies its messages to (or from) asynchronous shards on other hosts, one after another.
+/// The message for shard j has shard_bytes[j].
 struct ShardCopy {
   std::vector<Bytes> shard_bytes;
 };
@@ -96,12 +96,12 @@ struct Task {
   Work work;
   StreamId worker_stream = kNoStream;
   StreamId server_stream = kNoStream;
-  int micro_batch = 0;    ///< the latest that it belongs to, of the template's; jitter is drawn for each
-  int micro_batches = 1;  ///< how many it belongs to, up to that one
+  int micro_batch = 0;    ///< its latest micro-batch in the template; jitter is drawn for each
+  int micro_batches = 1;  ///< its number of micro-batches, up to that one
 };
 
-/// `after` in step t waits for `before` in step t - lag, where there is such a step. With `until`, only for
-/// t < until; such a one reaches back.
+/// `after` in step t waits for `before` in step t - lag, if that step exists.
+/// With `until`, this holds only for t < until, and the lag is at least 1.
 struct Dependency {
   TaskId before = 0;
   TaskId after = 0;
@@ -114,22 +114,22 @@ struct StepGraph {
   std::vector<Task> tasks;
   std::vector<Dependency> dependencies;
   int shards = 0;                  ///< parameter-server shards, 0 without servers
-  bool shards_co_located = false;  ///< beside workers (shard_placement.hpp), otherwise each on a host of its own
-  bool asynchronous = false;       ///< servers serve each worker on its own
-  std::optional<int> staleness;    ///< stale-synchronous: steps the fastest worker may be ahead
-  int local_steps = 1;             ///< training steps that one pass of the template holds (local SGD)
-  int micro_batches = 0;           ///< whose forward and backward pass it holds, as far as it is built
-  Bytes payload{};      ///< one worker's messages of all its reductions in a period, as its compressor makes them
-  std::string assumed;  ///< what of the payload depends on the data and was assumed; empty: exact
+  bool shards_co_located = false;  ///< beside workers (shard_placement.hpp); otherwise each on its own host
+  bool asynchronous = false;       ///< servers serve each worker independently
+  std::optional<int> staleness;    ///< stale-synchronous: steps by which the fastest worker may lead
+  int local_steps = 1;             ///< training steps in one pass of the template (local SGD)
+  int micro_batches = 0;           ///< micro-batches with forward and backward pass in the template so far
+  Bytes payload{};                 ///< compressed bytes of one worker's messages for all reductions in a period
+  std::string assumed;             ///< the assumption about data-dependent payload; empty: exact
 
-  /// How often one pass of the template draws each worker's jitter.
+  /// The number of jitter draws of each worker in one pass of the template.
   [[nodiscard]] int draws() const { return std::max(1, micro_batches); }
 
   StreamId add_stream(std::string name, Role role = Role::worker) {
     streams.push_back({std::move(name), role});
     return static_cast<StreamId>(streams.size()) - 1;
   }
-  /// A task belongs to the newest micro-batch.
+  /// Adds a task to the newest micro-batch.
   TaskId add_task(Task task) {
     task.micro_batch = std::max(0, micro_batches - 1);
     tasks.push_back(std::move(task));

@@ -19,7 +19,7 @@ std::vector<Coordinate> on_axes(const std::vector<Coordinate>& coordinates, cons
   return some;
 }
 
-/// Whether a point with the coordinates `some` stands in a situation: it agrees with it wherever it has a coordinate.
+/// Whether a point with the coordinates `some` is in a situation: all its coordinates agree with the situation's.
 bool stands_in(const std::vector<Coordinate>& some, const std::vector<Coordinate>& situation) {
   return std::all_of(some.begin(), some.end(),
                      [&](const Coordinate& c) { return value_on(situation, c.axis) == c.value; });
@@ -52,12 +52,12 @@ Arrangement arrange(const Study& study, const std::vector<StudyPoint>& points,
         std::find(alternative_axes.begin(), alternative_axes.end(), axis) != alternative_axes.end();
     (alternative ? a.alternative_axes : a.situation_axes).push_back(axis);
   }
-  std::vector<std::vector<Coordinate>> own;  // of each point, on the axes of situations
+  std::vector<std::vector<Coordinate>> own;  // each point's coordinates on the axes of situations
   for (const StudyPoint& point : points) {
     own.push_back(on_axes(point.coordinates, a.situation_axes));
     index_in(a.situations, own.back());
   }
-  // What says less than another and agrees with it is no situation of its own.
+  // A situation that agrees with another one but has fewer coordinates is not a separate situation.
   const auto all = a.situations;
   std::erase_if(a.situations, [&](const auto& one) {
     return std::any_of(all.begin(), all.end(),

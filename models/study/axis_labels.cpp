@@ -12,7 +12,7 @@
 namespace stepcast {
 namespace {
 
-/// "" of what has no name.
+/// The value's name; "" if it has none.
 std::string label_of(const Json& value) {
   if (value.is_string()) {
     const auto text = value.get<std::string>();
@@ -25,7 +25,7 @@ std::string label_of(const Json& value) {
   return value.is_structured() ? "" : value.dump();
 }
 
-/// The numbers, texts and truth values in an object, by the pointers that lead to them.
+/// The numbers, texts and booleans in an object, by their pointers.
 std::map<std::string, std::string> leaves_of(const Json& object) {
   std::map<std::string, std::string> leaves;
   const Json flat = object.flatten();
@@ -38,7 +38,7 @@ std::map<std::string, std::string> leaves_of(const Json& object) {
   return leaves;
 }
 
-/// "shards=8, balance=greedy": what each of several objects has that is not in all of them.
+/// "shards=8, balance=greedy": for each of several objects, the values that are not in all of them.
 std::vector<std::string> differences_of(const std::vector<Json>& objects) {
   std::vector<std::map<std::string, std::string>> leaves;
   std::map<std::pair<std::string, std::string>, std::size_t> uses;
@@ -67,7 +67,7 @@ std::vector<std::string> axis_labels(const Json& values) {
     std::vector<Json> objects;
     for (const std::size_t i : places)
       if (values[i].is_object()) objects.push_back(values[i]);
-      else if (values[i].is_string()) objects.push_back({{"from", values[i]}});  // what a plain reference is short for
+      else if (values[i].is_string()) objects.push_back({{"from", values[i]}});  // the long form of a plain reference
     const std::vector<std::string> texts =
         objects.size() == places.size() ? differences_of(objects) : std::vector<std::string>{};
     const bool empty = label.empty() && std::find(texts.begin(), texts.end(), "") != texts.end();

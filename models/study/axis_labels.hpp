@@ -1,4 +1,4 @@
-// What tables call the values of an axis.
+// Labels for the values of an axis in tables.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace stepcast {
 
-/// A list's values as text, each another: a name or kind where a value has one, else the value. Objects that would read
-/// alike are told apart by what they differ in, "top-k (ratio=0.01)", and what that leaves alike, or too long for a
-/// table, by its place, "#2".
+/// A list's values as text, all different. A label is the value's name or kind if it has one, else the value. Objects
+/// with equal labels show their differences, "top-k (ratio=0.01)". A value whose label is still not unique, or too long
+/// for a table, shows its place, "#2".
 std::vector<std::string> axis_labels(const Json& values);
 
 }  // namespace stepcast

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kAllowed =
     "FROM..TO, two numbers or two quantities of one dimension, such as 2..64, 0.01..0.5 or 100Mbps..100Gbps, with a step, 8..64:8, or a factor, 2..64:x2, after them if you like";
-constexpr double kLargestWhole = 9007199254740992.0;  // 2^53, beyond which doubles skip whole numbers
+constexpr double kLargestWhole = 9007199254740992.0;  // 2^53; above it, doubles skip integers
 
 template <class Q>
 ValueUnit unit_of(std::string_view suffix) {
@@ -26,7 +26,7 @@ ValueUnit unit_of(std::string_view suffix) {
           [](double si) { return human_text(Q(si)); }};
 }
 
-/// An end as it was written.
+/// One end as it was written.
 struct End {
   double value = 0.0;
   bool whole = false;
@@ -59,13 +59,13 @@ std::optional<End> read_end(std::string_view text) {
   return {};
 }
 
-/// Where so many steps lead from the first end.
+/// The value that lies this many steps from the first end.
 double moved(const AxisRange& range, double steps) {
   if (range.spacing == Spacing::factor) return range.from * std::pow(range.step, steps);
   const double value = range.from + steps * range.step;
   return range.unit || range.whole
              ? value
-             : std::stod(fmt::format("{:.12g}", value));  // 1.7, where 1 + 7·0.1 is 1.7000000000000002
+             : std::stod(fmt::format("{:.12g}", value));  // 1.7 instead of 1 + 7·0.1 = 1.7000000000000002
 }
 
 std::string kind_of(const End& end) {
@@ -85,8 +85,8 @@ double AxisRange::after(double steps) const { return steps == this->steps() ? to
 
 namespace {
 
-/// "8", "8MiB" or "x2", after "FROM..TO:".
-/// @param fail  makes the exception of what is wrong
+/// Reads the text after "FROM..TO:", such as "8", "8MiB" or "x2".
+/// @param fail  makes the exception from an explanation
 template <class Fail>
 void read_step(AxisRange& range, std::string_view text, Fail&& fail) {
   const bool is_factor = text.starts_with('x');

@@ -21,7 +21,7 @@ const std::string* value_on(const StudyPoint& point, const std::string& axis) {
   return found == point.coordinates.end() ? nullptr : &found->value;
 }
 
-/// Axis and value of "AXIS=VALUE"; nothing of another text.
+/// Splits "AXIS=VALUE". Returns nothing for another text.
 std::optional<std::pair<std::string, std::string>> split(const std::string& choice) {
   const auto equals = choice.find('=');
   if (equals == std::string::npos) return {};

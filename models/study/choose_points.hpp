@@ -1,4 +1,4 @@
-// Some of a study's points, by their coordinates.
+// Selects points of a study by their coordinates.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace stepcast {
 
-/// Keeps the points that have, on each axis that is named, one of the values named for it.
-/// @param choices  "AXIS=VALUE": an axis by its name or pointer, a value as the axis' coordinates have it
-/// @throws std::invalid_argument for what is no such text, axis or value, and where no point is left
+/// Keeps the points whose value on each named axis is one of the values named for it.
+/// @param choices  "AXIS=VALUE": an axis by name or pointer, a value as in the coordinates
+/// @throws std::invalid_argument for another form of text, an unknown axis or value, or if no point is left
 void choose_points(Study& study, const std::vector<std::string>& choices);
 
-/// Of the points that these choices keep, where they name axes and values of the study; of others it may be of none.
+/// A filter for the points that these choices keep. It may also pass other points if a choice is unknown to the study.
 PointFilter filter_of(const std::vector<std::string>& choices);
 
-/// The axis, or the value of one, that may have been meant; "" when none is near enough. Nothing is guessed of one or
-/// two characters: any short number is near any other.
+/// The axis or value with the most similar name; "" if none is similar. For one or two characters it suggests nothing,
+/// since any short number is similar to any other.
 std::string nearest_coordinate(const std::string& name, const std::vector<std::string>& known);
 
-/// That `value` is none of the axis' values, which they are, and the one that may have been meant.
+/// The message that `value` is not among the axis's values, with the list of them and a suggestion.
 std::string no_such_value(const std::string& axis, const std::string& value, const std::vector<std::string>& values);
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// An axis of a study, by what people call it.
+// Finds an axis of a study by the name that people use for it.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace stepcast {
 
-/// The number of the axis that has this name or pointer.
-/// @throws std::invalid_argument that says which axes there are, and the one that may be meant
+/// The index of the axis with this name or pointer.
+/// @throws std::invalid_argument with the known axes and a suggestion
 std::size_t find_axis(const Study& study, const std::string& name);
 
 }  // namespace stepcast

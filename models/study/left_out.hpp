@@ -1,4 +1,4 @@
-// Points of a study that cannot be, and why.
+// The impossible points of a study, and the reasons.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace stepcast {
 
-/// Counts points by the rule they break: faults of one place that allow the same are one rule.
+/// Counts points by the rule that they break. Faults at one place with the same allowed values are one rule.
 class LeftOut {
  public:
-  /// A point with its first fault.
-  /// @param pointer  the fault's in the point's own document, the same for all values of an axis
+  /// Adds a point with its first fault.
+  /// @param pointer  the fault's pointer in the point's document, equal for all values of an axis
   void add(Fault fault, std::string pointer);
 
   [[nodiscard]] std::size_t points() const { return points_; }
-  /// The first fault of each rule, in the order in which they were met.
+  /// The first fault of each rule, in order of occurrence.
   [[nodiscard]] std::vector<Fault> faults() const;
-  /// A note for each of the rules that left out most points, and one for the rest.
-  /// @param of  points of the study, those left out too
+  /// One note for each of the rules that exclude the most points, and one for all other rules.
+  /// @param of  the number of points of the study, including the excluded ones
   [[nodiscard]] std::vector<std::string> notes(std::size_t of) const;
 
  private:

@@ -1,11 +1,11 @@
-// A study of which nothing is left.
+// The error for a study without any possible point.
 #pragma once
 
 #include "models/describe/fault.hpp"
 
 namespace stepcast {
 
-/// Every point was to be left out if it is impossible, and is: the first fault of each rule.
+/// Impossible points were to be left out, and all points are impossible. Holds the first fault of each rule.
 class NoPossiblePoint : public ScenarioError {
  public:
   using ScenarioError::ScenarioError;

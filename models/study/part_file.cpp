@@ -12,7 +12,7 @@
 namespace stepcast {
 namespace {
 
-/// How many of an object's keys are fields of a part.
+/// The number of an object's keys that are fields of a part.
 struct KnownKeys {
   const Json& object;
   std::size_t count = 0;
@@ -67,7 +67,7 @@ std::string part_of_file(const Json& json) {
 std::optional<Fault> no_scenario(const Json& json, const std::string& file) {
   const std::string part = part_of_file(json);
   if (part == "scenario") return {};
-  // Who names parts means a scenario, whatever else stands beside them.
+  // A file that names parts is meant as a scenario, whatever other keys it has.
   for (const char* key : {"workload", "cluster", "strategy", "compressor"})
     if (json.contains(key)) return {};
   const std::string path = file.ends_with(".json") ? file : "FILE.json";

@@ -1,4 +1,4 @@
-// One's own file on its own: what it holds, and whether that is sound.
+// Examines a single file of the user: its kind of content, and its faults.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,16 @@
 
 namespace stepcast {
 
-/// What a file holds: "scenario", "suite", "workload", "cluster", "profile", "strategy" or "compressor", whichever
-/// knows most of its keys; "scenario" where none knows more of them than a scenario does.
+/// The kind of a file: "scenario", "suite", "workload", "cluster", "profile", "strategy" or "compressor". It is the
+/// kind that knows most of the file's keys. If none knows more keys than a scenario does, it is "scenario".
 std::string part_of_file(const Json& json);
 
-/// What to say where a scenario is wanted of a file that is something else, with what is done with such a file; nothing
-/// of one that may be meant as a scenario.
+/// The fault for a file that is not a scenario where one is needed; it also tells the right use of the file. Empty if
+/// the file may be meant as a scenario.
 std::optional<Fault> no_scenario(const Json& json, const std::string& file);
 
-/// A cluster's, strategy's or compressor's file as a scenario would take it, with what it is laid over.
-/// @param json  what the file holds, which may be none's: `file` is then what faults call it
+/// A cluster's, strategy's or compressor's file as a scenario would read it, merged with its base file.
+/// @param json  content of the file; without a file, `file` is the name for it in faults
 /// @throws ScenarioError with every fault
 Json resolve_part(std::string_view part, Json json, const std::filesystem::path& file,
                   const std::filesystem::path& library);

@@ -16,10 +16,10 @@ namespace {
 
 constexpr const char* kDraft = "http://json-schema.org/draft-07/schema#";
 
-/// Where in the scenario a schema belongs, and whether lists are axes there.
+/// The place of a schema in the scenario, and whether lists are axes there.
 struct Place {
   std::string path;   ///< "cluster.link"
-  Json* definitions;  ///< what is said twice goes there, once; null where there are no axes
+  Json* definitions;  ///< definitions for repeated schemas; null if there are no axes
 
   [[nodiscard]] bool with_axes() const { return definitions != nullptr; }
   [[nodiscard]] Place below(std::string_view name) const {
@@ -33,7 +33,7 @@ Json schema_of(const Limits& limits, const Place& place);
 
 Json list_of(Json items) { return Json{{"type", "array"}, {"items", std::move(items)}, {"minItems", 1}}; }
 
-/// One value, or a list of values that makes an axis of a study.
+/// One value, or a list of values that forms an axis of a study.
 Json or_axis(Json one, const Place& place) {
   if (!place.with_axes()) return one;
   if (one.contains("anyOf") || one.contains("properties") || one.contains("items")) {
@@ -41,7 +41,7 @@ Json or_axis(Json one, const Place& place) {
     one = Json{{"$ref", "#/definitions/" + place.path}};
   }
   Json item = one;
-  item.erase("enumDescriptions");  // once is enough
+  item.erase("enumDescriptions");  // the single value already has them
   return Json{{"anyOf", Json::array({one, list_of(item)})}};
 }
 
@@ -59,7 +59,7 @@ class ObjectSchema {
     add<T>(name, x, meaning, limits, true);
   }
 
-  /// The kind; as an axis, a list of kinds with this one among them.
+  /// The kind. As an axis, a list of kinds that contains this one.
   void kind(std::string_view value) {
     const Json one{{"const", value}};
     properties_["kind"] =
@@ -141,7 +141,7 @@ Json object_of(const Place& place) {
   }
 }
 
-/// The key by which an editor finds a file's schema, which a part pasted from its file still has.
+/// Adds the key with which an editor finds a file's schema. A part pasted from its file still contains it.
 Json with_schema_key(Json object) {
   const auto admit = [](Json& one) { one["properties"]["$schema"] = Json{{"type", "string"}}; };
   if (object.contains("anyOf"))
@@ -150,7 +150,7 @@ Json with_schema_key(Json object) {
   return object;
 }
 
-/// A part: a name or path, the part itself, or a reference with some keys laid over it.
+/// A part: a name or path, the part itself, or a reference with some keys merged into it.
 template <class T>
 Json part_choice(const Place& place) {
   const Json name{
@@ -160,7 +160,7 @@ Json part_choice(const Place& place) {
            ? "the name of a kind, which has its defaults then, or of a file in the library, or a JSON file's path"
            : "a name from the library, or the path of a JSON file"}};
   const Json one{{"type", "string"}}, several{{"type", "array"}, {"items", one}, {"minItems", 1}};
-  // Parts of a scenario, not those of a workload.
+  // Lists are for parts of a scenario, not for parts of a workload.
   constexpr bool lists = std::is_same_v<T, WorkloadTable> || std::is_same_v<T, Cluster> || IsVariant<T>::value;
   const Json from = lists ? Json{{"anyOf", Json::array({one, several})}} : one;
   const Json laid_over{{"type", "object"}, {"properties", {{"from", from}}}, {"required", {"from"}}};
@@ -193,7 +193,7 @@ Json schema_of(const Limits& limits, const Place& place) {
   } else if constexpr (std::is_same_v<T, DeviceProfile> || std::is_same_v<T, WorkloadVariant>) {
     return part_choice<T>(place);
   } else if constexpr (IsOptional<T>::value) {
-    // A part may hold axes and be one of a list; of other values the list may hold null.
+    // A part may contain axes and be one of a list. For other values, the list may contain null.
     using Inner = typename T::value_type;
     const Json null{{"type", "null"}};
     if constexpr (kIsPart<Inner>) return Json{{"anyOf", Json::array({schema_of<Inner>(limits, place), null})}};
@@ -221,7 +221,7 @@ Json part_file(std::string_view title) {
   return with_title(with_schema_key(object_of<T>(Place{})), title);
 }
 
-/// A suite's file: its study is a scenario without need of a name, or the name or path of one.
+/// The schema of a suite's file. Its study is a scenario that needs no name, or the name or path of a scenario.
 Json suite_schema() {
   Json study = scenario_schema();
   Json definitions = std::move(study["definitions"]);
@@ -236,7 +236,7 @@ Json suite_schema() {
   return schema;
 }
 
-/// The types ("number", "integer", ...) of what may stand at the place that these tokens of a JSON pointer lead to.
+/// The types ("number", "integer", ...) that are allowed at the place of these JSON pointer tokens.
 std::set<std::string> types_at(const Json& schema, const Json& definitions, std::span<const std::string> tokens) {
   std::set<std::string> types;
   const auto add = [&](const Json& below, std::span<const std::string> rest) {

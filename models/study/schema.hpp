@@ -1,6 +1,6 @@
-// The JSON Schema (draft-07) of scenarios, generated from the same describe() functions that the reader uses,
-// so that editors and reader agree. scenarios/scenario.schema.json is this function's output; a test keeps
-// the two equal.
+// The JSON Schema (draft-07) of scenarios. The reader's describe() functions
+// generate it, so editors and reader agree. scenarios/scenario.schema.json
+// is this function's output; a test keeps the two equal.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace stepcast {
 /// Schema of a whole scenario or study.
 Json scenario_schema();
 
-/// Schema of one part's own file: "workload", "profile", "cluster", "strategy", "compressor" or "suite".
+/// Schema of the file of one part: "workload", "profile", "cluster", "strategy", "compressor" or "suite".
 Json part_schema(std::string_view part);
 
-/// Whether the field of a scenario at this JSON pointer takes real numbers, in all parts that have it (of every kind of
-/// strategy, say); false where it takes whole ones, or none.
+/// Whether the field at this JSON pointer takes real numbers in all parts that have it (for example in every kind of
+/// strategy). False if it takes only integers, or no numbers.
 bool takes_fractions(const std::string& pointer);
 
 }  // namespace stepcast

@@ -20,7 +20,7 @@
 namespace stepcast {
 namespace {
 
-/// Carries what all points of a study share while its document is expanded.
+/// The shared state of all points of a study while its document is expanded.
 class Expansion {
  public:
   Expansion(const std::filesystem::path& file, const std::filesystem::path& library, std::size_t max_points,
@@ -55,7 +55,7 @@ class Expansion {
   }
 
  private:
-  /// A scenario that is laid over another is changed as a whole, whichever of the two wrote a field.
+  /// Applies a change of the scenario's base ("/from") first, so that other changes apply to the merged scenario.
   void apply(const std::vector<Override>& overrides, Document& document) {
     const auto is_base = [](const Override& change) { return change.pointer == "/from"; };
     for (const Override& change : overrides)
@@ -65,13 +65,13 @@ class Expansion {
     add(faults);
     for (const Override& change : overrides) {
       if (is_base(change)) continue;
-      // What a number counts is in the files that parts refer to.
+      // List indices refer to content in the files of parts, so resolve these first.
       if (counts_below_part(change.pointer)) resolve(document);
       attempt([&] { stepcast::apply(change, document); });
     }
   }
 
-  /// "/cluster/protocols/0/name", but not "/cluster/0".
+  /// True for "/cluster/protocols/0/name", but not for "/cluster/0".
   static bool counts_below_part(const std::string& pointer) {
     const auto tokens = tokens_of(pointer).value_or(std::vector<std::string>{});
     return tokens.size() > 2 &&
@@ -83,7 +83,7 @@ class Expansion {
     std::vector<Variant> variants;
     if (const auto found = document.json.find("variants"); found != document.json.end()) {
       read_value(*found, "/variants", variants, {}, faults);
-      document.json.erase("variants");  // not to be copied with every variant's document
+      document.json.erase("variants");  // avoids a copy with every variant's document
     }
     if (faults.empty()) check_variants(variants, faults);
     add(located(document, std::move(faults)));
@@ -102,7 +102,7 @@ class Expansion {
     changed_after_.clear();
   }
 
-  /// The document with what its i-th variant changes.
+  /// The document with the changes of its i-th variant.
   Document varied(const Document& document, const Variant& variant, std::size_t i,
                   const std::vector<Override>& overrides) {
     Document copy = document;
@@ -112,10 +112,10 @@ class Expansion {
     return copy;
   }
 
-  /// Counts all points before any is made. Where only some are wanted, they are counted as they are made.
+  /// Counts all points before making any. With a filter, points are counted while they are made.
   bool are_affordable(const Document& document, const std::vector<Variant>& variants,
                       const std::vector<Override>& overrides) {
-    const std::vector<Fault> faults = faults_;  // those met here are met again where points are made
+    const std::vector<Fault> faults = faults_;  // making the points finds the same faults again
     double points = 0;
     std::string at = "/variants";
     const auto count = [&](Document one) {
@@ -136,8 +136,8 @@ class Expansion {
     return false;
   }
 
-  /// The points that a document's axes make. Values below which there may be further axes are taken one by one, the
-  /// others are alike.
+  /// The number of points from a document's axes. Values that may contain further axes are counted one by one. All
+  /// other values count the same.
   double count_points(Document document) {
     double points = 1;
     for (const std::string& axis : scenario_axes(document.json)) {
@@ -148,14 +148,14 @@ class Expansion {
         points *= std::max<double>(1, static_cast<double>(list.size()));
         continue;
       }
-      const Json values = std::move(document.json[pointer]);  // not to be copied with every value's document
+      const Json values = std::move(document.json[pointer]);  // avoids a copy with every value's document
       const auto plain = std::count_if(values.begin(), values.end(), is_plain);
       double below = plain > 0 ? static_cast<double>(plain) * count_points(document) : 0;
       for (std::size_t i = 0; i < values.size() && below <= static_cast<double>(max_points_); ++i) {
         if (is_plain(values[i])) continue;
         Document copy = taken(document, axis, i, values[i]);
         resolve(copy);
-        if (copy.json[pointer].is_array()) copy.json[pointer] = nullptr;  // a fault, told where points are made
+        if (copy.json[pointer].is_array()) copy.json[pointer] = nullptr;  // a fault, reported when the points are made
         below += count_points(std::move(copy));
       }
       return below;
@@ -163,7 +163,7 @@ class Expansion {
     return points;
   }
 
-  /// Whether there may be lists in a value of an axis, or in a file that it names.
+  /// Whether a value of an axis, or its file, may contain lists.
   static bool may_hold_axes(const Json& value, const std::string& axis) {
     if (value.is_string())
       return axis.find('/', 1) == std::string::npos || axis == "/codec/device" || axis.ends_with("/kind");
@@ -174,7 +174,7 @@ class Expansion {
            });
   }
 
-  /// The document with one value of an axis in the list's place.
+  /// The document with one value of an axis in place of the list.
   static Document taken(const Document& document, const std::string& axis, std::size_t i, const Json& value) {
     Document copy = document;
     copy.json[Json::json_pointer(axis)] = value;
@@ -182,13 +182,13 @@ class Expansion {
     return copy;
   }
 
-  /// What a variant sets as a whole, an override of one of its fields changes after it.
+  /// If a variant sets a whole object, an override of one of its fields is applied after the variant.
   void apply_below(const Variant& variant, const std::string& place, const std::vector<Override>& overrides,
                    Document& document) {
     changed_after_.clear();
     for (const Override& change : overrides) {
       if (!variant.set.is_object()) return;
-      Json own = Json::object();  // what the variant sets there itself, which stands
+      Json own = Json::object();  // the variant's own settings there have priority
       for (const auto& [target, value] : variant.set.items())
         if (is_at_or_below(target, change.pointer)) own[target] = value;
       if (own.contains(change.pointer)) continue;
@@ -204,7 +204,7 @@ class Expansion {
     if (!changed_after_.empty()) resolve(document);
   }
 
-  /// Applies the changes that stand at `pointer`, and resolves what they refer to.
+  /// Applies the changes at `pointer` and resolves their references.
   void apply_set(const Json& set, const std::string& pointer, Document& document) {
     if (!set.is_object()) return;
     const Origins written = document.origins;
@@ -233,7 +233,7 @@ class Expansion {
     resolve(document);
   }
 
-  /// Takes the first axis' values one after the other, each time going on with the axes that are left.
+  /// Takes the values of the first axis one by one, and expands the remaining axes for each.
   void expand_axes(Document document, std::vector<Coordinate> coordinates) {
     const auto axes = scenario_axes(document.json);
     if (std::none_of(axes.begin(), axes.end(),
@@ -243,7 +243,7 @@ class Expansion {
     if (!is_affordable(document, axes, coordinates.size())) return;
     const std::string& axis = axes.front();
     const Json::json_pointer pointer(axis);
-    const Json values = std::move(document.json[pointer]);  // not to be copied with every value's document
+    const Json values = std::move(document.json[pointer]);  // avoids a copy with every value's document
     if (values.empty()) {
       add_fault(document, axis, "an empty list", "one value, or a list of at least one");
       give_up(document, axis);
@@ -276,7 +276,7 @@ class Expansion {
     }
   }
 
-  /// A workload of one value is the same in all points that are made from here on, and most of the document.
+  /// A workload with one value is the same in all further points, and it is most of the document.
   void take_out_workload(Document& document) {
     const auto found = document.json.find("workload");
     if (found == document.json.end() || !found->is_object()) return;
@@ -295,8 +295,8 @@ class Expansion {
     if (found->known.insert(value).second) found->values.push_back(value);
   }
 
-  /// How many points these axes make at most.
-  /// @param wanted  of those alone that are wanted
+  /// An upper limit on the number of points from these axes.
+  /// @param wanted  whether to count only wanted values
   [[nodiscard]] double product(const Document& document, const std::vector<std::string>& axes, bool wanted) const {
     double points = 1;
     for (const std::string& axis : axes) {
@@ -313,7 +313,7 @@ class Expansion {
     return points;
   }
 
-  /// Counts the points that the axes in sight make before any is made.
+  /// Counts the points of the known axes before making any.
   bool is_affordable(const Document& document, const std::vector<std::string>& axes, std::size_t taken) {
     if (axes.size() + taken > kMaxAxes) {
       add_fault(document, axes.front(), fmt::format("one of {} axes", axes.size() + taken),
@@ -351,7 +351,7 @@ class Expansion {
         add_fault(document, own, describe_value(values[i]) + " a second time", allowed);
         continue;
       }
-      // Whoever wrote the list told them apart; the changes no longer do.
+      // The list's author wrote different values; the changes make them equal.
       std::vector<std::string> others;
       for (std::size_t k = 1; k < changes.size(); ++k)
         others.push_back(fmt::format("{}: {}", changes[k].file, changes[k].place));
@@ -380,7 +380,7 @@ class Expansion {
     point.phases = read_phases(document, own, own.scenario, impossible);
     if (own.scenario.baseline) read_baseline(document, own, point, of_baseline);
     add(located(document, own.faults));
-    // A baseline that cannot be is no reason to leave out what is compared with it.
+    // An impossible baseline does not exclude the point that is compared with it.
     if (impossible.empty()) add(of_baseline);
     if (!impossible.empty()) {
       const bool leave_out = own.on_impossible == ImpossiblePoints::leave_out;
@@ -400,8 +400,8 @@ class Expansion {
     study_.points.push_back(std::move(point));
   }
 
-  /// The document with one place's changes, which is one point of its own: a baseline, or a phase of a run.
-  /// @param where  for faults, such as "the baseline"
+  /// The document with the changes of one place. It is a point of its own: a baseline, or a phase of a run.
+  /// @param where  name for faults, such as "the baseline"
   Document changed(const Document& document, const Json& set, const std::string& pointer, const std::string& where) {
     Document copy = document;
     apply_set(set, pointer, copy);
@@ -413,8 +413,8 @@ class Expansion {
     return copy;
   }
 
-  /// Faults that the point itself has are not told again.
-  /// @param impossible  what there is against this scenario's parts is added
+  /// Omits faults that the point itself has.
+  /// @param impossible  collects the faults between this scenario's parts
   Scenario read_changed(const Document& document, const ScenarioReading& own, const std::string& where,
                         std::vector<Fault>& impossible) {
     ScenarioReading reading = reader_.read(document);
@@ -461,7 +461,7 @@ class Expansion {
     std::vector<Scenario> phases;
     if (!scenario.run) return phases;
     Document base = document;
-    for (const char* known : {"phases", "target"}) base.json["run"].erase(known);  // not to be copied with every phase
+    for (const char* known : {"phases", "target"}) base.json["run"].erase(known);  // avoids a copy with every phase
     for (std::size_t i = 0; i < scenario.run->phases.size(); ++i) {
       const TrainingPhase& phase = scenario.run->phases[i];
       const std::string where = fmt::format("phase \"{}\"", phase.name), pointer = fmt::format("/run/phases/{}/set", i);
@@ -471,8 +471,8 @@ class Expansion {
     return phases;
   }
 
-  /// Rewrites a fault's pointer to file and pointer as written. A workload shared by name has its own file, and a
-  /// fault that names its file already is a profile's.
+  /// Converts a fault's pointer to the original file and pointer. A workload shared by name has its own file. A fault
+  /// with a file is already located: it is a profile's.
   static Fault locate(const Document& document, Fault fault) {
     constexpr std::string_view workload = "/workload";
     if (!fault.file.empty()) return fault;
@@ -508,8 +508,8 @@ class Expansion {
     add({document.origins.locate({"", pointer, std::move(found), std::move(allowed), std::move(remedy)})});
   }
 
-  /// Faults whose pointers are the document's, where they were written, less those that follow from faults already
-  /// reported.
+  /// Locates faults that have pointers into the document.
+  /// Drops faults that follow from reported ones.
   std::vector<Fault> located(const Document& document, std::vector<Fault> faults) {
     std::erase_if(faults, [&](const Fault& fault) {
       return fault.file.empty() &&
@@ -527,7 +527,7 @@ class Expansion {
     return faults;
   }
 
-  /// A value that was laid over a variant may fit another one.
+  /// Names the variant under a changed value: with another variant, the value may be valid.
   void tell_variant(Fault& fault) const {
     for (const auto& [pointer, variant, place] : changed_after_) {
       if (!is_at_or_below(pointer, fault.pointer) && !is_at_or_below(fault.pointer, pointer)) continue;
@@ -538,14 +538,14 @@ class Expansion {
     }
   }
 
-  /// What is laid over all of a list's values may fit others of them.
+  /// Names the list's value under a change: with another value, the change may be valid.
   static void tell_value(const Document& document, Fault& fault) {
     for (const Document::Spread& spread : document.spread)
       if (fault.file == spread.file && is_at_or_below(fault.pointer, spread.place))
         fault.found += fmt::format(" (with {} {})", spread.list, describe_value(spread.value));
   }
 
-  /// Each fault once. One that several variants or values share is told of the first, with how many there are.
+  /// Adds each fault once. A fault that several variants or values share names the first one and their number.
   void add(const std::vector<Fault>& faults) {
     for (const Fault& fault : faults) {
       const auto own = whose_.find(to_string(fault));
@@ -559,7 +559,7 @@ class Expansion {
     }
   }
 
-  /// Faults with how many share each.
+  /// The faults, with the number of variants or values that share each of them.
   [[nodiscard]] std::vector<Fault> told(std::vector<Fault> faults) const {
     for (const auto& [text, shared] : sharing_) {
       const auto first = std::find(faults.begin(), faults.end(), shared.first);
@@ -572,7 +572,7 @@ class Expansion {
 
   [[nodiscard]] bool full() const { return full_ || faults_.size() >= kMaxFaults; }
 
-  /// An axis is called by the last name of its pointer, or by the whole pointer where two would be alike.
+  /// Names an axis by the last name in its pointer, or by the whole pointer if two axes would have one name.
   void name_axes() {
     std::vector<std::string> pointers;
     for (const StudyPoint& point : study_.points)
@@ -597,14 +597,14 @@ class Expansion {
       for (Coordinate& c : point.coordinates) c.axis = names[c.axis];
   }
 
-  /// An axis that was come upon, with its values, wanted or not.
+  /// An axis found so far, with all its values, wanted or not.
   struct SeenAxis {
     std::string pointer;
     std::vector<std::string> values;
     std::set<std::string> known;  ///< the values
   };
 
-  /// An override of a field of what the variant being expanded sets.
+  /// An override of a field inside an object that the current variant sets.
   struct ChangedAfter {
     std::string pointer, variant, place;
   };
@@ -614,21 +614,21 @@ class Expansion {
   std::size_t max_points_;
   PointFilter wanted_;
   std::vector<ChangedAfter> changed_after_;
-  /// Workloads, by their text and the files that profiles are relative to.
+  /// The key is the workload's text and the files that profiles are relative to.
   std::map<std::string, std::shared_ptr<const Json>> taken_out_;
   Study study_;
   std::vector<SeenAxis> seen_;
   std::vector<Fault> faults_;
-  /// Of a fault that is told with its variant or value, by its text: the text without them, and whose it is.
+  /// For a fault with a variant or value: its text gives the text without them, and their name.
   std::map<std::string, std::pair<std::string, std::string>> whose_;
-  /// The first of those that are alike without them, by that text, and whose they all are.
+  /// For that shorter text: the first such fault, and the names of all its variants or values.
   std::map<std::string, std::pair<Fault, std::set<std::string>>> sharing_;
   LeftOut left_out_;
   UnusedFields unused_;
   Shared<Scenario> baseline_;  ///< the last one that was read
   std::optional<Document> baseline_of_;  ///< what it was read from
   std::size_t points_ = 0;
-  std::size_t refused_ = 0;  ///< points whose parts do not go together
+  std::size_t refused_ = 0;  ///< points whose parts do not fit together
   bool full_ = false;
 };
 

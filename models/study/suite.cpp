@@ -26,7 +26,7 @@ std::string near_text(const std::string& name, const std::vector<std::string>& k
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
 }
 
-/// Finds the points that measurements are of, and collects what is wrong with them.
+/// Finds the points of measurements and collects faults.
 class Matcher {
  public:
   Matcher(const Study& study, std::vector<Fault>& faults) : study_(study), faults_(faults) {
@@ -67,13 +67,13 @@ class Matcher {
   }
 
  private:
-  /// An axis' values in the order of the points, and the points at each.
+  /// The values of an axis in the order of the points, and the points of each value.
   struct Axis {
     std::vector<std::string> values;
     std::map<std::string, std::vector<std::size_t>> points;
   };
 
-  /// The points with these coordinates, looked for among those of the rarest one.
+  /// The points with these coordinates. The search starts from the rarest coordinate.
   [[nodiscard]] std::vector<std::size_t> points_at(const std::vector<Coordinate>& wanted) const {
     std::vector<std::size_t> found(wanted.empty() ? study_.points.size() : 0);
     std::iota(found.begin(), found.end(), std::size_t{0});
@@ -133,7 +133,7 @@ bool is_of_training(MeasuredQuantity quantity) {
          quantity == MeasuredQuantity::scaling_efficiency;
 }
 
-/// Each measurement with its point, less those that have a fault.
+/// Pairs each measurement with its point. Measurements with a fault are left out.
 std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, const Study& study,
                                  std::vector<Fault>& faults) {
   std::vector<MeasuredPoint> matched;
@@ -147,7 +147,7 @@ std::vector<MeasuredPoint> match(const std::vector<Measurement>& measurements, c
     };
     const auto point = matcher.point_of(m.at, pointer_to(pointer, "at"));
     const auto given = quantities_of(m);
-    if (given.size() != 1) continue;  // told before the study was read
+    if (given.size() != 1) continue;  // reported before the study is read
     const auto [quantity, value] = given.front();
     if (!point) continue;
     if (is_of_training(quantity) && !trains(study.points[*point].scenario)) {
@@ -184,7 +184,7 @@ void check_fields(const SuiteFields& fields, std::vector<Fault>& faults) {
   }
 }
 
-/// The study as a document of its own, whose faults name their place in the suite.
+/// The study as a separate document. Its faults name their place in the suite.
 Document study_document(const SuiteFields& fields, const std::string& name) {
   Document document{fields.study, Origins(name)};
   document.origins.add("", name, "/study");

@@ -1,4 +1,4 @@
-// A validation suite: a study whose points somebody has measured, and what they found.
+// A validation suite: a study and measurements of its points.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace stepcast {
 
-/// What was measured of a point; each is a column of the report.
+/// The measured quantity of a point. Each one is a column of the report.
 enum class MeasuredQuantity { step_time, throughput, speedup, scaling_efficiency, algbw, busbw };
 
 template <>
@@ -29,7 +29,7 @@ struct Choices<MeasuredQuantity> {
   };
 };
 
-/// One measured value, as a suite's file gives it: exactly one of the quantities.
+/// One measured value in a suite's file: exactly one of the quantities.
 struct Measurement {
   Json at = Json::object();
   std::optional<Seconds> step_time;
@@ -58,7 +58,7 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
-/// What a suite asks of the errors of rows that were not fitted, |predicted/measured - 1|.
+/// A suite's limits on the errors |predicted/measured - 1| of rows without a fit.
 struct ErrorLimits {
   std::optional<double> median, largest;
 
@@ -70,7 +70,7 @@ struct ErrorLimits {
   bool operator==(const ErrorLimits&) const = default;
 };
 
-/// A suite's file. `study` is a scenario in place, or the name or path of one.
+/// A suite's file. `study` is an inline scenario, or the name or path of one.
 struct SuiteFields {
   std::optional<std::string> schema;
   std::string name;
@@ -100,9 +100,9 @@ struct SuiteFields {
   bool operator==(const SuiteFields&) const = default;
 };
 
-/// A measurement and the point it is of.
+/// A measurement and its point.
 struct MeasuredPoint {
-  std::size_t point = 0;  ///< of the study
+  std::size_t point = 0;  ///< index in the study
   MeasuredQuantity quantity = MeasuredQuantity::step_time;
   double value = 0;  ///< in SI
   std::optional<double> spread;
@@ -119,21 +119,21 @@ struct Suite {
   std::optional<std::string> alternatives;  ///< an axis of the study
   ErrorLimits tolerance;
   std::vector<MeasuredPoint> measurements;  ///< in the file's order
-  Document document{Json(), Origins("")};   ///< that `study` was expanded from
-  std::vector<std::string> sets;            ///< "/cluster/host_cost=1ns/B": what was changed since (changed_suite.hpp)
-  std::size_t changed = 0;                  ///< measurements whose scenarios are others by that
+  Document document{Json(), Origins("")};   ///< the document that `study` was expanded from
+  std::vector<std::string> sets;            ///< changes since: "/cluster/host_cost=1ns/B" (changed_suite.hpp)
+  std::size_t changed = 0;                  ///< number of measurements whose scenarios these changes affect
 };
 
 /// Reads and checks a suite and its study, and finds the point of each measurement.
 /// @param library  folder with workloads/, clusters/, ... for parts given by bare name
-/// @throws ScenarioError with every fault, those of measurements once the study has none
+/// @throws ScenarioError with every fault; measurements are checked once the study has no fault
 Suite load_suite(const std::filesystem::path& file, const std::filesystem::path& library,
                  const PlatformInspector& inspect = {});
 
-/// The same from text that is not in a file; `name` stands for it in faults, and references are relative to it.
+/// The same for text without a file. `name` stands for the file in faults, and references are relative to it.
 Suite parse_suite(std::string_view text, const std::string& name, const std::filesystem::path& library);
 
-/// Where the library's suites lie, one file a suite.
+/// The folder of the library's suites, with one file per suite.
 std::filesystem::path suites_folder(const std::filesystem::path& library);
 
 }  // namespace stepcast

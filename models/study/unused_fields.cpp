@@ -9,7 +9,7 @@
 namespace stepcast {
 namespace {
 
-/// The value at `pointer`, whose names need no unescaping, or null.
+/// The value at `pointer`, or null. The pointer's names need no unescaping.
 const Json* find(const Document& document, std::string_view pointer) {
   const Json* value = &document.json;
   while (!pointer.empty()) {
@@ -24,7 +24,7 @@ const Json* find(const Document& document, std::string_view pointer) {
   return value;
 }
 
-/// Where the value is written; of one that is a whole file, where the reference to it is.
+/// The place where the value is written. If the value is a whole file, the place of the reference to it.
 Fault written_at(const Document& document, std::string_view pointer) {
   const auto locate = [&](std::string_view what) {
     return document.origins.locate({"", std::string(what), "", "", ""});
@@ -37,7 +37,7 @@ Fault written_at(const Document& document, std::string_view pointer) {
   return at;
 }
 
-/// " as /variants/1/set has it" of a value that stands in a set of changes, otherwise "".
+/// " as /variants/1/set has it" for a value inside a set of changes, otherwise "".
 std::string written_in(std::string_view place) {
   constexpr std::string_view kSet = "/set";
   for (const std::string_view changes : {"/variants", "/baseline", "/run/phases"})
@@ -63,7 +63,7 @@ void UnusedFields::see(const Document& document, const Scenario& scenario) {
     Sighting sighting{{i, at.file, at.pointer}, field.why(scenario)};
     sighting.is_axis = std::any_of(coordinates_.begin(), coordinates_.end(),
                                    [&](const Coordinate& c) { return c.axis == field.pointer; });
-    // All values of an axis are one: without their numbers.
+    // All values of an axis count as one, so their list indices are removed.
     if (auto& place = std::get<2>(sighting.written); sighting.is_axis && !place.ends_with(field.pointer))
       place.erase(std::min(place.rfind('/'), place.size()));
     sighting.is_news =

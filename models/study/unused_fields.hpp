@@ -1,9 +1,9 @@
-// Which of the values that a study's document writes have no effect at any of its points (without_effect.hpp).
+// Finds values in a study's document that have no effect at any point (without_effect.hpp).
 //
-// A value is told by where it is written: one field may be written by the document, by an option and by each variant.
-// It is said to have no effect where none of the points at which that value stands has a use for it, so that variants
-// of which some use a field and others do not are no news, and an axis crossed with another neither. Defaults are no
-// news, and neither is what a part's file writes, which serves other scenarios too.
+// A value is identified by its place: the document, an option and each variant may all
+// write one field. It has no effect if none of its points uses it. So a field that some
+// of the variants, or some values of another axis, use is not reported. Neither are
+// default values, nor the content of a part's file, which also serves other scenarios.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,23 @@ namespace stepcast {
 
 class UnusedFields {
  public:
-  /// @param file  that the study is read from
+  /// @param file  the file of the study
   explicit UnusedFields(std::string file) : file_(std::move(file)) {}
 
-  /// From here on it is the scenarios of a point with these coordinates that are seen, its axes given by their
-  /// pointers.
+  /// Starts a point with these coordinates, with axes given
+  /// by their pointers. The next calls of see() belong to it.
   void begin(std::vector<Coordinate> coordinates);
-  /// @param document  that `scenario` was read from: the point's own, that of its baseline or of a phase
+  /// @param document  source of `scenario`: the point's own document, its baseline's or a phase's
   void see(const Document& document, const Scenario& scenario);
-  /// The point is number `point` of the study; one that is not kept was not seen.
+  /// Records the point as number `point` of the study. Points that are not kept do not count.
   void keep(std::size_t point);
 
-  /// Adds a note to each point at which a value without effect stands, and one to the study for each axis of such
-  /// values.
+  /// Adds a note to each point that has a value without effect,
+  /// and a note to the study for each axis of such values.
   void add_notes(Study& study) const;
 
  private:
-  /// Number of the field in sometimes_fields(), file, place in it.
+  /// The field's index in sometimes_fields(), the file, and the place in it.
   using Written = std::tuple<std::size_t, std::string, std::string>;
   struct Sighting {
     Written written;
@@ -45,13 +45,13 @@ class UnusedFields {
   };
   struct Found {
     bool has_effect = false, is_axis = false;
-    std::vector<std::string> why;     ///< each once
-    std::vector<std::size_t> points;  ///< at which it would be news, in order
+    std::vector<std::string> why;     ///< each reason once
+    std::vector<std::size_t> points;  ///< points with a note, in order
   };
 
   std::string file_;
   std::vector<Coordinate> coordinates_;
-  std::vector<Sighting> seen_;  ///< of the point that began
+  std::vector<Sighting> seen_;  ///< the current point's
   std::map<Written, Found> found_;
 };
 

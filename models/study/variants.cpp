@@ -11,9 +11,9 @@
 namespace stepcast {
 namespace {
 
-/// What a variant makes of an override: sets it, or a part of it, itself; and to another value.
+/// A variant's effect on an override: whether it sets the same field, or a part of it, and to another value.
 struct Undone {
-  std::string by;  ///< the first pointer of the variant's that does; empty: none does
+  std::string by;  ///< the variant's first pointer that does so; empty: none does
   bool other_value = false;
 };
 Undone undone(const Override& change, const Json& set) {
@@ -23,7 +23,7 @@ Undone undone(const Override& change, const Json& set) {
     try {
       const Json::json_pointer rest(target.substr(change.pointer.size()));
       if (change.value.contains(rest)) return {target, change.value[rest] != value};
-    } catch (const Json::exception&) {  // a malformed pointer, which is a fault where it is applied
+    } catch (const Json::exception&) {  // a malformed pointer; applying it reports the fault
     }
   }
   return {};
@@ -46,7 +46,7 @@ void check_variants(const std::vector<Variant>& variants, std::vector<Fault>& fa
 LostOverride find_lost(const Override& change, const std::vector<Variant>& variants) {
   std::size_t setting = 0;
   std::vector<std::string> names;
-  std::string place, target;  // of the first that sets another value
+  std::string place, target;  // those of the first one with another value
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const Undone found = undone(change, variants[i].set);
     if (found.by.empty()) continue;

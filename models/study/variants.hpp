@@ -10,11 +10,11 @@
 
 namespace stepcast {
 
-/// Names are each another's, what is set is an object.
+/// Checks that names are distinct and that each "set" is an object.
 void check_variants(const std::vector<Variant>& variants, std::vector<Fault>& faults);
 
-/// What variants, applied after an override, leave of it: a fault where that is nothing, a note where some set the same
-/// field to another value.
+/// The loss of an override after the variants: a fault if nothing remains, a note if some variants set the same field
+/// to another value.
 struct LostOverride {
   std::optional<Fault> fault;
   std::optional<std::string> note;

@@ -55,7 +55,7 @@ std::span<const Unit> human_units<Hertz>() {
   return kHumanFrequency;
 }
 
-/// In the largest unit of which it is at least one once it is rounded: 999.9999 us is 1 ms.
+/// Uses the largest unit in which the rounded value is at least 1: 999.9999 us becomes 1 ms.
 std::string rounded_text(double si, int digits, std::span<const Unit> units, const char* between) {
   for (const Unit& unit : units) {
     const std::string text = fmt::format("{:.{}g}", si / unit.factor, digits);

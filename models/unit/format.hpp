@@ -11,18 +11,18 @@ namespace stepcast {
 template <class Q>
 std::string exact_text(Q value);
 
-/// Rounded to `digits` significant digits with a unit near its size: "83.4 ms", "1.25 Gb/s".
-/// Sizes use decimal units (MB = 1e6 B), bandwidths bits per second (Gb/s).
+/// Rounds to `digits` significant digits, in a unit near the value's size: "83.4 ms", "1.25 Gb/s". Sizes use decimal
+/// units (MB = 1e6 B). Bandwidths use bits per second (Gb/s).
 template <class Q>
 std::string human_text(Q value, int digits = 4);
 
-/// Of five digits, so within 5e-5, in the largest decimal unit of which it is at least one: "3.9111us", "1.0737GB", and
-/// rates in bytes, "191.28GB/s". parse_quantity reads it.
+/// Five significant digits (error at most 5e-5), in the largest decimal unit in which the value is at least 1:
+/// "3.9111us", "1.0737GB". Rates are in bytes: "191.28GB/s". parse_quantity reads the text.
 template <class Q>
 std::string brief_text(Q value);
 
-/// A time as one waits for it: "40 s", "1 min 35 s", in seconds rounded up; from an hour on "2 h 5 min", whose minutes
-/// are complete.
+/// A duration as a person waits for it: "40 s", "1 min 35 s", with seconds rounded up. From one hour on: "2 h 5 min",
+/// counting complete minutes only.
 std::string duration_text(Seconds duration);
 
 }  // namespace stepcast

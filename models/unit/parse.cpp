@@ -22,7 +22,7 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
   return true;
 }
 
-/// Units that the writer may have meant: the same letters in another case, or with "/s" for "ps".
+/// Units that the author may mean: the same letters in another case, or with "/s" instead of "ps".
 template <class Q>
 std::string guesses(std::string_view suffix) {
   std::vector<std::string_view> found;
@@ -31,7 +31,7 @@ std::string guesses(std::string_view suffix) {
     slashed.replace(slashed.size() - 2, 2, "/s");
   for (const Unit& unit : units_of<Q>())
     if (same_but_for_case(unit.suffix, suffix) || same_but_for_case(unit.suffix, slashed)) found.push_back(unit.suffix);
-  // Who writes a capital B means bytes.
+  // A capital B suggests bytes.
   const auto in_bytes = [](std::string_view unit) { return unit.find('B') != std::string_view::npos; };
   std::stable_partition(found.begin(), found.end(),
                         [&](std::string_view unit) { return in_bytes(unit) == in_bytes(suffix); });
@@ -73,7 +73,7 @@ Q parse_quantity(std::string_view text) {
   std::string_view suffix = number.rest;
   if (!suffix.empty() && suffix.front() == ' ') suffix.remove_prefix(1);
   if (suffix.empty()) throw fail("has no unit");
-  // A Greek mu is written like the micro sign, which the table has.
+  // Greek mu looks like the micro sign. The table has only the micro sign.
   std::string as_micro;
   if (suffix.starts_with("\u03bc")) {
     as_micro = "\u00b5" + std::string(suffix.substr(2));

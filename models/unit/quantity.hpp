@@ -1,14 +1,14 @@
 // Physical quantities with their dimension in the type.
 //
-// A Quantity<T, B, F> is a double in SI units (seconds, bytes, floating-point operations) whose
-// dimension is s^T · B^B · flop^F. Products and quotients carry the right dimension, sums of unlike
-// dimensions do not compile, and a dimensionless result is a plain double:
+// A Quantity<T, B, F> is a double in SI units (seconds, bytes, floating-point operations). Its dimension is s^T · B^B ·
+// flop^F. Products and quotients get the right dimension. Sums of different dimensions do not compile. A dimensionless
+// result is a plain double:
 //
 //     Seconds t = 25_us + 4_MiB / 10_Gbps;      // α + n/bandwidth
 //     double  x = t / 1_ms;                     // a ratio
 //
-// Conventions: GB = 1e9 bytes, GiB = 2^30 bytes, b = bit, B = byte. Text such as "10Gbps" is read by
-// unit/parse.hpp and written by unit/format.hpp.
+// Conventions: GB = 1e9 bytes, GiB = 2^30 bytes, b = bit, B = byte. unit/parse.hpp reads text such as "10Gbps";
+// unit/format.hpp writes it.
 #pragma once
 
 #include <compare>

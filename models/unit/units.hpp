@@ -1,7 +1,7 @@
-// The unit tables: which suffixes each dimension accepts, and what one of them is worth in SI.
+// The unit tables: the suffixes that each dimension accepts, and their values in SI.
 //
-// One spelling per unit and case matters: "b" is a bit and "B" a byte, "m" is milli and "M" mega. What
-// people write ambiguously ("10G", "KB", "10GBps", a bare number) is in no table and so is refused.
+// Each unit has one spelling, and case matters: "b" is bit, "B" is byte, "m" is milli, "M" is mega. Ambiguous forms
+// ("10G", "KB", "10GBps", a bare number) are in no table, so the parser refuses them.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ namespace stepcast {
 
 struct Unit {
   std::string_view suffix;
-  double factor;  ///< value in SI of one of this unit
+  double factor;  ///< SI value of one unit
 };
 
-/// Accepted units of a dimension, the one preferred for humans' sizes first among equals.
+/// The accepted units of a dimension. Among equal units, the one preferred in text for people comes first.
 template <class Q>
 std::span<const Unit> units_of();
 
@@ -35,7 +35,7 @@ std::span<const Unit> units_of<FlopsPerSecond>();
 template <>
 std::span<const Unit> units_of<Hertz>();
 
-/// What the dimension is called in messages: "time", "size", "bandwidth", ...
+/// The name of the dimension in messages: "time", "size", "bandwidth", ...
 template <class Q>
 std::string_view dimension_name();
 

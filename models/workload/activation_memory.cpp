@@ -15,12 +15,12 @@ namespace {
 double real(Count count) { return static_cast<double>(count); }
 double product(const Extent& extent) { return real(extent[0]) * real(extent[1]); }
 
-/// What backward of a layer reads of one sample's forward.
+/// The tensors of one sample's forward that a layer's backward reads.
 struct Reads {
   std::vector<double> inputs{};  ///< elements of each
   bool output = false;
-  double elements = 0;  ///< of what nobody else reads
-  Bytes bytes{};        ///< the same, where its type is not the operands'
+  double elements = 0;  ///< elements that no other layer reads
+  Bytes bytes{};        ///< bytes that no other layer reads, in another type than the operands'
 };
 
 struct ReadsOf {
@@ -71,7 +71,7 @@ struct ReadsOf {
   Reads operator()(const Concat&) const { return {}; }
 };
 
-/// Outputs of the layers so far, by their elements.
+/// The outputs of the layers so far, indexed by their number of elements.
 class Outputs {
  public:
   void add(std::size_t layer, double elements) {
@@ -79,8 +79,8 @@ class Outputs {
     newest_ = {layer, elements};
   }
 
-  /// The layers whose outputs these inputs are, each the nearest one of its size; empty for the sample itself. Inputs
-  /// may be parts of one output, such as that of a product for q, k and v.
+  /// The layers whose outputs these inputs are: for each input, the nearest output of its size. Empty means the sample
+  /// itself. Inputs may be parts of one output, such as the product for q, k and v.
   [[nodiscard]] std::vector<std::optional<std::size_t>> find(const std::vector<double>& inputs) const {
     double sum = 0;
     for (const double elements : inputs) sum += elements;
@@ -106,7 +106,7 @@ class Outputs {
   std::optional<Newest> newest_;
 };
 
-/// Of a layer's making: what is kept from forward to backward, and what its block computes again.
+/// A layer's tensors: those kept from forward to backward, and those that its block computes again.
 struct Kept {
   bool output = false, output_again = false;
   Bytes rest{}, rest_again{};
@@ -122,7 +122,7 @@ Bytes activations_of(const WorkloadTable& listed) {
   std::vector<Kept> kept(layers.size());
   std::vector<double> outputs;
   Outputs before;
-  std::map<double, std::size_t> sample;  // the network's own inputs, by their elements: how many
+  std::map<double, std::size_t> sample;  // the network's own inputs: how many of each number of elements
   auto block = blocks.begin();
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (block != blocks.end() && i == block->last) ++block;

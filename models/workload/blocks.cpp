@@ -28,7 +28,7 @@ std::vector<LayerRange> blocks_of(const std::vector<Layer>& layers) {
 std::vector<LayerRange> recomputed_blocks(const WorkloadTable& listed) {
   if (listed.recomputation == Recomputation::none) return {};
   const std::vector<LayerRange> all = blocks_of(listed.layers);
-  // Shares such as 0.1 and 1/3 are no binary fractions.
+  // Shares such as 0.1 and 1/3 are not exact in binary.
   const auto until = [&](std::size_t blocks) {
     return std::floor(static_cast<double>(blocks) * listed.recomputed_share * (1 + 1e-12));
   };

@@ -1,4 +1,4 @@
-// Blocks of a network, told by names: those of a transformer, the residual blocks of a ResNet.
+// Blocks of a network, found by name: transformer blocks, or the residual blocks of a ResNet.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace stepcast {
 
-/// The block that a layer or a tensor is of: its name up to the first part between dots that is a number,
-/// "encoder.layer.3" of "encoder.layer.3.output.dense.weight". "" of a name without one, which is of no block.
+/// The block of a layer or tensor: its name up to the first number between dots. For example "encoder.layer.3" for
+/// "encoder.layer.3.output.dense.weight". A name without a number has no block: "".
 std::string_view block_of(std::string_view name);
 
 /// [first, last) of a table's layers.
@@ -19,12 +19,12 @@ struct LayerRange {
   bool operator==(const LayerRange&) const = default;
 };
 
-/// Each run of two layers of one block or more, in the table's order: a layer alone that has a number, as in
-/// torchvision's VGG, is no block.
+/// All runs of at least two layers in one block, in the table's order. A single numbered layer, as in torchvision's
+/// VGG, is not a block.
 std::vector<LayerRange> blocks_of(const std::vector<Layer>& layers);
 
-/// The blocks that the table's recomputation computes again. Of a share s block i, counted from 0, is one where
-/// ⌊(i+1)·s⌋ > ⌊i·s⌋, so that of each n in a row ⌊n·s⌋ or one more are: of 0.5 every second.
+/// The blocks that the table recomputes. With share s, block i (from 0) is recomputed if ⌊(i+1)·s⌋ > ⌊i·s⌋. Among n
+/// consecutive blocks, ⌊n·s⌋ or one more are recomputed: every second one for s = 0.5.
 std::vector<LayerRange> recomputed_blocks(const WorkloadTable& listed);
 
 }  // namespace stepcast

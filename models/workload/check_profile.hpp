@@ -1,4 +1,4 @@
-// The rules between a device profile's peaks, and between the fields of its kernels.
+// The rules for a device profile's peaks and kernels.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace stepcast {
 
-/// Appends a fault for a type with two peaks, for a kernel that is named twice, and for knots along which bytes do not
-/// grow or time falls.
+/// Appends a fault for a type with two peaks, and for a kernel that appears twice. Along knots, bytes must grow and
+/// time must not fall.
 void check_rates(const DeviceProfile& profile, const std::string& pointer, std::vector<Fault>& faults);
 
 }  // namespace stepcast

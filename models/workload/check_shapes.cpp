@@ -14,7 +14,7 @@
 namespace stepcast {
 namespace {
 
-/// Beyond this, sums of counts are no longer exact in a double.
+/// Above this limit, sums of counts are not exact in a double.
 constexpr double kMaxCount = 9007199254740992.0;
 constexpr Count kMaxExtent = 100000;
 
@@ -33,7 +33,7 @@ class ShapeChecker {
     types();
     if (table_.transformer) transformer();
     else check_layers();
-    if (faults_.size() > before_) return;  // what follows adds up shapes that must be sound
+    if (faults_.size() > before_) return;  // the later checks add up shapes, so they need valid ones
     totals();
     for (std::size_t i = 0; i < table_.variants.size(); ++i)
       variant(table_.variants[i], fmt::format("{}/variants/{}", root_, i));
@@ -45,7 +45,7 @@ class ShapeChecker {
       const std::string at = root_ + "/measured";
       if (!measured->forward && !measured->backward && !measured->update)
         fault(at, "no time", "at least one of forward, backward and update");
-      const bool no_update = measured->update && *measured->update == Seconds{};  // of no optimizer
+      const bool no_update = measured->update && *measured->update == Seconds{};  // no optimizer
       if (measured->update.has_value() != measured->optimizer.has_value() && !no_update)
         fault(at + (measured->update ? "/optimizer" : "/update"), "nothing",
               measured->update ? "the optimizer that the update is of" : "the time of an update by that optimizer");
@@ -166,7 +166,7 @@ class ShapeChecker {
       for (const GradientTensor& tensor : gradients_of(layer)) elements += static_cast<double>(tensor.elements);
       if (weight_macs(*layer.shape) <= kMaxCount) continue;
       fault(place, fmt::format("more than 2^53 multiply-accumulates in \"{}\"", layer.name), "fewer");
-      if (table_.transformer) return;  // whose other blocks are alike
+      if (table_.transformer) return;  // all blocks are equal, so one fault is enough
     }
     if (elements > kMaxCount) fault(place, "more than 2^53 parameters", "fewer");
     else if (elements == 0) fault(place, "no gradient tensor in any layer", "at least one");
@@ -196,8 +196,8 @@ class ShapeChecker {
           near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 
-  /// @param at  where the profile is
-  /// @param dtype  that it must have a peak for, as `asked` says
+  /// @param at  the profile's JSON pointer
+  /// @param dtype  the type that needs a peak; `asked` is the reason
   void profile(const DeviceProfile& profile, const std::string& at, Dtype dtype, const std::string& asked) {
     entries(profile, at);
     ranges(profile, at);
@@ -212,7 +212,7 @@ class ShapeChecker {
           types.empty() ? "a profile with at least one peak" : types + " (those the profile has a peak for)");
   }
 
-  /// An impossible shape would never match a layer; of two alike entries only one would count.
+  /// Finds entries with an impossible shape, which never match a layer, and duplicates, of which only one counts.
   void entries(const DeviceProfile& profile, const std::string& root) {
     for (std::size_t i = 0; i < profile.layers.size(); ++i) {
       const LayerEntry& entry = profile.layers[i];
@@ -254,7 +254,7 @@ class ShapeChecker {
   const std::string root_;
   std::vector<Fault>& faults_;
   std::size_t before_;
-  std::vector<Layer> expanded_;  ///< of the transformer
+  std::vector<Layer> expanded_;  ///< the transformer's layers
 };
 
 }  // namespace

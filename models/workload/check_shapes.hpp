@@ -1,4 +1,4 @@
-// The rules of a layer table that gives shapes.
+// The rules of a layer table with shapes.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace stepcast {
 
-/// Appends a fault for each rule that the table breaks: impossible shapes, times beside shapes, a claimed number of
-/// parameters that is not the table's, a factorization that names no layer, a profile without the table's type or
-/// with entries that are impossible or double.
-/// Pointers start at `root`. Whether there is a profile at all is the scenario's question, not the table's.
+/// Appends a fault for each rule that the table breaks. It checks for impossible shapes, times beside shapes, a wrong
+/// number of parameters, and a factorization that names no layer. It also checks for a profile without the table's type
+/// or with impossible or duplicate entries. Pointers start at `root`. The scenario, not the table, decides whether a
+/// profile is required.
 void check_shapes(const WorkloadTable& table, const std::string& root, std::vector<Fault>& faults);
 
-/// What to do with a time of the whole network that stands beside shapes, for faults.
+/// The remedy in faults for a time of the whole network that stands beside shapes.
 std::string remedy_of_total(const WorkloadTable& table, const std::string& root);
 
 }  // namespace stepcast

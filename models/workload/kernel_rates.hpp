@@ -1,4 +1,4 @@
-// How fast a device runs one kernel that sweeps memory: a compressor's pass, or an optimizer's update.
+// The speed of one memory-bound kernel on a device: a compressor's pass, or an optimizer's update.
 #pragma once
 
 #include <vector>
@@ -7,27 +7,27 @@
 
 namespace stepcast {
 
-/// How fast a device runs a kernel.
+/// The rates of a kernel on a device.
 struct KernelRates {
   Seconds launch{};
   BytesPerSecond bandwidth{};  ///< after the last knot
   FlopsPerSecond peak{};
   std::vector<RateKnot> knots{};  ///< ascending
-  bool adds_arithmetic = false;   ///< flops/peak are added; otherwise the longer time is taken
+  bool adds_arithmetic = false;   ///< true: flops/peak is added; false: the longer time counts
 
-  /// m(b): linear from (0, launch) by the knots, then at `bandwidth`.
+  /// m(b): linear from (0, launch) through the knots, then at `bandwidth`.
   [[nodiscard]] Seconds memory_time(Bytes bytes) const;
-  /// m(b) + flops/peak, or else max(m(b), launch + flops/peak).
+  /// m(b) + flops/peak if adds_arithmetic, else max(m(b), launch + flops/peak).
   [[nodiscard]] Seconds time(Bytes bytes, Flops flops) const;
 };
 
-/// Of kernels that the profile does not list: its launch overhead, memory bandwidth times efficiency, and its fp32 peak
-/// (the first peak where it has none) times efficiency.
+/// Rates of kernels that the profile does not list: its launch overhead, its memory bandwidth and its fp32 peak. Both
+/// rates are multiplied by their efficiency. Without an fp32 peak, the first peak counts.
 /// @throws ModelError when the profile has no peak
 KernelRates device_rates(const DeviceProfile& profile);
 
-/// Of a kernel that the profile lists: its own, a peak of its own adding its arithmetic; without one `device`'s peak
-/// holds.
+/// Rates of a kernel that the profile lists. With a peak of its own, its arithmetic is added. Without one, `device`'s
+/// peak holds.
 KernelRates rates_of(const KernelEntry& kernel, const KernelRates& device);
 
 }  // namespace stepcast

@@ -22,7 +22,7 @@ FlopsPerSecond peak_of(const DeviceProfile& profile, Dtype dtype) {
   return found->rate;
 }
 
-/// The shape with what changes no kernel set to its default.
+/// The shape with default values for the fields that change no kernel.
 LayerShape work_alone(LayerShape shape) {
   if (auto* linear = std::get_if<Linear>(&shape)) linear->tied = false;
   if (auto* norm = std::get_if<BatchNorm>(&shape)) norm->scale = true;
@@ -36,7 +36,7 @@ LayerShape work_alone(LayerShape shape) {
   return shape;
 }
 
-/// Backward of a block begins with its forward once more.
+/// The backward pass of a block starts with its forward pass.
 void compute_again(const std::vector<LayerRange>& blocks, std::vector<Layer>& layers) {
   for (const LayerRange& block : blocks) {
     Seconds forward{};
@@ -87,7 +87,7 @@ Seconds roofline(const KernelWork& work, const DeviceProfile& profile, Dtype dty
   const Seconds longer = std::max(arithmetic, traffic), shorter = std::min(arithmetic, traffic);
   const Seconds launches = profile.launch_overhead.value * work.kernels;
   if (longer == Seconds{}) return launches;
-  // As longer · (1 + x^k)^(1/k), which cannot underflow as a^k can.
+  // The form longer · (1 + x^k)^(1/k) cannot underflow, unlike a^k.
   const double k = profile.bend.value;
   return launches + longer * std::pow(1 + std::pow(shorter / longer, k), 1 / k);
 }
@@ -117,7 +117,7 @@ LayerTimes times_of(const DeviceProfile& profile, const LayerShape& shape, int b
 }
 
 Update update_of(const WorkloadTable& listed, const DeviceProfile& profile) {
-  std::vector<double> elements;  // of each kernel
+  std::vector<double> elements;  // for each kernel
   for (const Layer& layer : listed.layers)
     for (const GradientTensor& tensor : layer.gradients) elements.push_back(static_cast<double>(tensor.elements));
   if (listed.fused_update && !elements.empty()) elements = {std::accumulate(elements.begin(), elements.end(), 0.0)};

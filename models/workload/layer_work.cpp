@@ -62,7 +62,7 @@ struct ListTensors {
       add(tensors, name + "." + tensor + ".v", {*rank, columns});
       add(tensors, name + "." + tensor + ".u", {rows, *rank});
     };
-    // Pufferfish has one bias a gate, PyTorch two vectors of all gates, TensorFlow one.
+    // Pufferfish has one bias for each gate, PyTorch two vectors for all gates, TensorFlow one.
     if (x.tensors == LstmTensors::fused) {
       add(tensors, name + ".bias_hh", {4 * h});
       add(tensors, name + ".bias_ih", {4 * h});
@@ -90,7 +90,7 @@ struct ListTensors {
 
 // Multiply-accumulates -------------------------------------------------------------------------------------------
 
-/// Of an m x n matrix and a vector, the matrix whole or as a product of rank r.
+/// Multiply-accumulates of an m x n matrix and a vector. With a rank, the matrix is a product of two.
 double matrix_macs(double m, double n, std::optional<Count> rank) { return rank ? real(*rank) * (m + n) : m * n; }
 
 double hidden_macs(const Lstm& x) { return 4 * matrix_macs(real(x.hidden), real(x.hidden), x.hidden_rank); }
@@ -113,14 +113,14 @@ struct WeightMacs {
 
 double keys_of(const Attention& x) { return real(x.memory.value_or(x.sequence)); }
 
-/// Scores of all heads that are computed: of causal ones a fused kernel leaves out the half that is masked.
+/// The computed scores of all heads. A fused causal kernel skips the masked half.
 double scores_of(const Attention& x) {
   return real(x.heads) * real(x.sequence) * keys_of(x) * (x.fused && x.causal ? 0.5 : 1);
 }
 
 // Work -----------------------------------------------------------------------------------------------------------
 
-/// Kernels as they are usually written, in operations and elements; `batch` samples.
+/// Counts the work of common kernels, in operations and elements, for `batch` samples.
 class WorkCounter {
  public:
   WorkCounter(int batch, Dtype dtype) : batch_(batch), element_(size_of(dtype)) {}
@@ -137,8 +137,8 @@ class WorkCounter {
     return product_of(WeightMacs{}(x), real(x.in * x.rows), real(x.out * x.rows), real(x.in) * real(x.out), x.bias);
   }
 
-  /// Products of the input for all steps at once, of the hidden state step by step, so that their weights are read
-  /// in each step; gates apart are a product each. Then the gates' arithmetic, two kernels a step.
+  /// One product computes the input of all steps at once. The hidden state needs a product in each step, which reads
+  /// the weights again. Separate gates have separate products. Two kernels in each step do the gates' arithmetic.
   LayerWork operator()(const Lstm& x) const {
     const double h = real(x.hidden), steps = real(x.steps);
     const bool ranks = x.input_rank || x.hidden_rank;
@@ -156,7 +156,7 @@ class WorkCounter {
 
   LayerWork operator()(const Attention& x) const { return x.fused ? fused(x) : scores_in_memory(x); }
 
-  /// Backward fills the table's dense gradient with zeros and adds each row to it.
+  /// Backward fills the table's dense gradient with zeros, then adds each row to it.
   LayerWork operator()(const Embedding& x) const {
     const double rows = real(x.rows) * real(x.width);
     LayerWork work;
@@ -169,7 +169,7 @@ class WorkCounter {
     return work;
   }
 
-  /// Forward reads twice (statistics, then values) and writes once; backward reads two tensors twice, writes one.
+  /// Forward reads twice (statistics, then values) and writes once. Backward reads two tensors twice and writes one.
   LayerWork operator()(const BatchNorm& x) const { return norm(real(x.channels) * product(x.input)); }
   LayerWork operator()(const LayerNorm& x) const {
     return x.composed ? composed_norm(x) : norm(real(x.width) * real(x.rows));
@@ -185,7 +185,7 @@ class WorkCounter {
     const double in = real(x.channels) * product(x.input), out = real(x.channels) * product(output_of(x));
     return {kernels(out * product(x.kernel), in + out, 1), kernels(out * product(x.kernel), in + 2 * out, 1), {}};
   }
-  /// The gradient of a sum is handed on as it is; where the branch began, the branches' gradients are summed.
+  /// Backward passes the gradient of a sum on unchanged. Where the branch starts, it sums the branches' gradients.
   LayerWork operator()(const Add& x) const {
     return {kernels(real(x.elements), 3 * real(x.elements), 1), kernels(real(x.elements), 3 * real(x.elements), 1), {}};
   }
@@ -195,9 +195,9 @@ class WorkCounter {
   }
   LayerWork operator()(const Rotary& x) const {
     const double n = real(x.elements);
-    // Of queries and keys each: times cosines, the halves swapped (one negated, both joined), times sines, the sum.
-    // Backward: the gradient times cosines and times sines, one half negated, each put into zeros, both summed; the
-    // sum.
+    // Forward, for queries and keys each: multiply by cosines, swap the halves (negate one, concatenate both), multiply
+    // by sines, add. Backward: multiply the gradient by cosines and by sines, negate one half, copy each half into
+    // zeros, add both, add all.
     if (x.composed) return {kernels(3.5 * n, 10 * n, 10), kernels(4.5 * n, 15 * n, 18), {}};
     return {kernels(3 * n, 2 * n, 1), kernels(3 * n, 2 * n, 1), {}};
   }
@@ -210,12 +210,12 @@ class WorkCounter {
   }
 
  private:
-  /// `operations` and `elements` are of one sample.
+  /// `operations` and `elements` are for one sample.
   [[nodiscard]] KernelWork kernels(double operations, double elements, double count) const {
     return {Flops(operations * batch_), element_ * (elements * batch_), count};
   }
 
-  /// y = W x: forward W x, data gradient Wᵀ dy, weight gradient dy xᵀ, each as many operations.
+  /// y = W x: forward W x, data gradient Wᵀ dy, weight gradient dy xᵀ. Each has the same number of operations.
   [[nodiscard]] LayerWork product_of(double macs, double in, double out, double weights, bool bias) const {
     KernelWork work = kernels(2 * macs, in + out, 1);
     work.bytes += element_ * weights;
@@ -227,7 +227,7 @@ class WorkCounter {
     return all;
   }
 
-  /// Scores, scale and softmax, weighted values, with the scores kept in memory; backward has two products for each of
+  /// Scores, scale and softmax, weighted values, with the scores in memory. Backward has two products for each of
   /// forward's two.
   [[nodiscard]] LayerWork scores_in_memory(const Attention& x) const {
     const double macs = attention_macs(x), queries = queries_of(x), keys = key_elements_of(x), scores = scores_of(x);
@@ -237,10 +237,10 @@ class WorkCounter {
     return work;
   }
 
-  /// FlashAttention (Dao et al. 2022; algorithms 1 and 2 of Dao 2023). Forward reads q, k, v, writes o and for each row
-  /// and head the logarithm of its exponentials' sum, in fp32. Backward first reads o and do for their rows' products,
-  /// one number each in fp32; then reads q, k, v, do and both numbers, computes the scores again and writes dq, dk, dv:
-  /// 5 products for forward's 2.
+  /// FlashAttention (Dao et al. 2022; algorithms 1 and 2 of Dao 2023). Forward reads q, k, v. It writes o and, for each
+  /// row and head, the fp32 logarithm of its exponentials' sum. Backward first reads o and do for the product of each
+  /// row, one fp32 number. It then reads q, k, v, do and both numbers, computes the scores again and writes dq, dk, dv:
+  /// 5 products, against 2 in forward.
   [[nodiscard]] LayerWork fused(const Attention& x) const {
     const double macs = attention_macs(x), queries = queries_of(x), keys = key_elements_of(x), scores = scores_of(x);
     const Bytes statistic = 4_B * (real(x.heads) * real(x.sequence) * batch_);
@@ -253,15 +253,15 @@ class WorkCounter {
   }
 
   [[nodiscard]] static double queries_of(const Attention& x) { return real(x.sequence) * real(x.d); }
-  /// Of keys, and as many of values.
+  /// Elements of the keys. The values have as many.
   [[nodiscard]] static double key_elements_of(const Attention& x) {
     return keys_of(x) * real(x.d / x.heads) * real(x.kv_heads.value_or(x.heads));
   }
 
-  /// RMSNorm by simple operations, each with its reads and writes of n elements: a cast to fp32, squares, their mean,
-  /// the product with its root, a cast back, the product with the weights. Backward of the products (for either
-  /// factor), of the squares (x to the power 1, times 2, times the mean's gradient spread over the row) and of the
-  /// casts, and the sum of both gradients of x.
+  /// RMSNorm in simple operations, each with its own reads and writes of n elements. Forward: cast to fp32, square,
+  /// mean, product with its inverse root, cast back, product with the weights. Backward has the products (for either
+  /// factor), the squares (x to the power 1, times 2, times the spread gradient of the mean) and the casts. It then
+  /// adds both gradients of x.
   [[nodiscard]] LayerWork composed_norm(const LayerNorm& x) const {
     const double n = real(x.width) * real(x.rows) * batch_;
     const bool casts = element_ < 4_B;
@@ -323,7 +323,7 @@ double attention_macs(const LayerShape& shape) {
 Flops model_flops(const LayerShape& shape) {
   LayerShape whole = shape;
   if (auto* attention = std::get_if<Attention>(&whole)) attention->causal = false;
-  constexpr double kProducts = 3;  // forward, gradients of the input and of the weights
+  constexpr double kProducts = 3;  // forward, gradient of the input, gradient of the weights
   return Flops(kProducts * 2 * (weight_macs(whole) + attention_macs(whole)));
 }
 

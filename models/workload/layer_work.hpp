@@ -1,7 +1,7 @@
-// What a layer of a given shape computes: its parameters, multiply-accumulates, and the work of its kernels.
+// The work of a layer with a given shape: its parameters, its multiply-accumulates, and the work of its kernels.
 //
-// Counts of parameters and multiply-accumulates are exact. Work is what a good kernel must do: each tensor read or
-// written once a kernel, weights once a batch. Kernels that fuse more, or need workspace, do less or more.
+// Parameters and multiply-accumulates are exact. The work is that of a good kernel: each tensor is read or written once
+// per kernel, weights once per batch. More fusion means less work; workspace means more.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace stepcast {
 
-/// The layer's gradient tensors as back-propagation finishes them: the bias before the weight.
-/// A tied weight and an embedding that is not exchanged are in no list.
+/// The layer's gradient tensors in the order of back-propagation: the bias before the weight. The list leaves out a
+/// tied weight and an embedding without exchange.
 std::vector<GradientTensor> gradients_of(const Layer& layer);
 
-/// Multiply-accumulates of one sample's forward pass that involve a weight. Biases, norms, activations and pools
-/// count none.
+/// Multiply-accumulates with a weight, in one sample's forward pass. Biases, norms, activations and pools count as
+/// zero.
 double weight_macs(const LayerShape& shape);
 
-/// Multiply-accumulates of one sample's forward pass between activations: attention's scores and weighted values, half
-/// of them where it is fused and causal.
+/// Multiply-accumulates between activations, in one sample's forward pass: attention's scores and weighted values.
+/// Fused causal attention counts half of them.
 double attention_macs(const LayerShape& shape);
 
-/// Arithmetic of one sample's forward and backward pass as model FLOPs utilization counts it (Chowdhery et al., PaLM,
-/// JMLR 2023, appendix B): two operations for each multiply-accumulate above, backward with twice as many as forward;
-/// of causal attention all scores, also where a fused kernel leaves half of them out.
+/// Arithmetic of one sample's forward and backward pass, as model FLOPs utilization counts it (Chowdhery et al., PaLM,
+/// JMLR 2023, appendix B). Each multiply-accumulate above is two operations; backward counts twice as much as forward.
+/// Causal attention counts all scores, even if a fused kernel skips half of them.
 Flops model_flops(const LayerShape& shape);
 
 /// Elements of one sample's output.
@@ -34,10 +34,10 @@ double output_elements(const LayerShape& shape);
 /// Output [height, width] of a window that slides over the input: (n + 2·padding - kernel)/stride + 1, rounded down.
 Extent window_output(const Extent& input, const Extent& kernel, Count stride, const Extent& padding);
 
-/// What one or more kernels do, one after the other.
+/// The work of one or more kernels in sequence.
 struct KernelWork {
   Flops flops{};
-  Bytes bytes{};  ///< read and written in the device's memory
+  Bytes bytes{};  ///< reads and writes in device memory
   double kernels = 0;
 
   KernelWork& operator+=(const KernelWork& other) {
@@ -50,23 +50,23 @@ struct KernelWork {
 
 struct LayerWork {
   KernelWork forward;
-  KernelWork data_gradient;    ///< gradient of the input, which the layer before waits for
-  KernelWork weight_gradient;  ///< gradient of the parameters, which the exchange waits for
+  KernelWork data_gradient;    ///< gradient of the input; the layer before waits for it
+  KernelWork weight_gradient;  ///< gradient of the parameters; the exchange waits for it
 };
 
 /// The work of one step on `batch` samples. Normalizations, activations and pools count as data gradient.
 /// @pre the shape passed check_shapes
 LayerWork work_of(const LayerShape& shape, int batch, Dtype dtype);
 
-/// Numbers that an optimizer keeps for each parameter: none, momentum, or Adam's two moments.
+/// Number of values that an optimizer keeps for each parameter: none, momentum, or Adam's two moments.
 int states_of(Optimizer optimizer);
 
-/// The update of `elements` parameters in `tensors` tensors, one kernel a tensor. Weights and state are fp32; with
-/// another gradient type the weights have a copy in it.
+/// The update of `elements` parameters in `tensors` tensors, with one kernel for each tensor. Weights and state are
+/// fp32. Another gradient type adds a copy of the weights in that type.
 KernelWork update_work(double elements, double tensors, Optimizer optimizer, Dtype dtype);
 
-/// The kernel that updates one tensor, as device profiles name it and calibrate/ measures it:
-/// "sgd_momentum-update/bf16". tf32 is fp32 in memory.
+/// The kernel that updates one tensor, by its name in device profiles and in calibrate/: "sgd_momentum-update/bf16".
+/// tf32 counts as fp32, its form in memory.
 std::string update_kernel(Optimizer optimizer, Dtype dtype);
 
 }  // namespace stepcast

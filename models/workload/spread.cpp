@@ -11,7 +11,7 @@
 namespace stepcast {
 namespace {
 
-/// f(spread, time...) or f(spread, rate...) of the constants that times without an entry follow from.
+/// Calls f(spread, time...) or f(spread, rate...) for the constants behind times without an entry.
 template <class Profile, class Times, class Rates>
 void for_each_constant(Profile& profile, Times&& times, Rates&& rates) {
   for (auto& peak : profile.peaks) rates(peak.spread, peak.rate);
@@ -19,7 +19,7 @@ void for_each_constant(Profile& profile, Times&& times, Rates&& rates) {
   times(profile.launch_overhead.spread, profile.launch_overhead.value);
 }
 
-/// The same of what was measured of layers and compressors' kernels.
+/// Does the same for measured layers and compressor kernels.
 template <class Profile, class Times, class Rates>
 void for_each_entry(Profile& profile, Times&& times, Rates&& rates) {
   for (auto& layer : profile.layers)
@@ -33,7 +33,7 @@ void for_each_entry(Profile& profile, Times&& times, Rates&& rates) {
   }
 }
 
-/// The least factor that covers a further one with probability 0.9, or as near to it as so few can tell.
+/// The smallest factor that covers a new part with probability 0.9, or the largest factor if there are too few.
 /// @pre not empty
 double covering(std::vector<double> factors) {
   std::sort(factors.begin(), factors.end());

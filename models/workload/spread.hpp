@@ -1,19 +1,19 @@
-// A device profile's spread: how far its times may be from the ones it states.
+// A device profile's spread: the possible distance of its times from the true ones.
 //
-// A part of a layer that was measured has the spread of its entry. One that was not is priced by the roofline, which is
-// further off than its constants are noisy: they say what large kernels reach, not what this one does. How far is known
-// where both are: of every measured part i, time t_i against the roofline's r_i, the factor f_i = max(t_i/r_i,
-// r_i/t_i). With f_(1) <= ... <= f_(n) those of a type, its spread is
+// A measured part of a layer has the spread of its entry. The roofline prices a part without an entry. Its error is
+// larger than the noise of its constants, because they describe large kernels and not this one. The error is known
+// where both times exist. For each measured part i with time t_i and roofline time r_i, the factor is f_i =
+// max(t_i/r_i, r_i/t_i). With the sorted factors of one type f_(1) <= ... <= f_(n), its spread is
 //
 //     1 + s = f_(k),   k = min(n, ceil(0.9 · (n + 1)))
 //
-// the 90 % quantile of split conformal prediction (Lei et al., JASA 113, 2018): a further part that is as likely to be
-// any of the ranks as those measured, is within f_(k) with probability k/(n + 1) at least, 90 % from nine parts on, 1/2
-// by one part. A factor, since errors of a model are; both ways, as every spread; each part once, however many layers
-// it serves and however long it takes.
+// This is the 90 % quantile of split conformal prediction (Lei et al., JASA 113, 2018). Assume that a new part is
+// equally likely to have any rank among the measured ones. It is then within f_(k) with probability at least k/(n + 1):
+// 90 % from nine parts on, 1/2 with one part. The spread is a factor because model errors are, and it holds both ways
+// like every spread. Each part counts once, independent of its duration and of the number of layers that use it.
 //
-// Each type by itself, since tensor cores are further from their peak than the rest. A type of which nothing was
-// measured takes the widest of the others: the update of a table in tf32, which moves fp32, is one.
+// Each type has its own spread, since tensor cores are further from their peak than other units. A type without
+// measurements takes the widest spread of the others. An example is the update of a table in tf32, which moves fp32.
 #pragma once
 
 #include <optional>
@@ -23,23 +23,23 @@
 
 namespace stepcast {
 
-/// How far the roofline is from the profile's measured layers, one for each type of theirs; none without any.
-/// @pre the profile has a peak for each of these types, or a ModelError is thrown
+/// The roofline's deviation from the profile's measured layers, for each of their types; empty without such layers.
+/// @throws ModelError when the profile lacks a peak for one of these types
 std::vector<RooflineSpread> judge_roofline(const DeviceProfile& profile);
 
-/// The spread of times by the roofline with operands of a type: the type's, else the widest of any; null where none is
+/// The spread of roofline times for an operand type: the type's own, else the widest of any type. Null if none is
 /// known.
 const RooflineSpread* find_roofline_spread(const DeviceProfile& profile, Dtype dtype);
 
-/// Whether any entry knows its spread.
+/// Whether any entry has a spread.
 bool has_spread(const DeviceProfile& profile);
 
 enum class Side { fast, slow };
 
 /// The profile with every time at one side of its band: t/(1 + s) or t·(1 + s), rates r·(1 + s) or r/(1 + s). Entries
-/// without a spread stay. Launch overhead, memory bandwidth and peaks move by their own spread and by the roofline's
-/// for `dtype`; so does every time that follows from them, since the roofline scales as launch, 1/bandwidth and 1/peak
-/// do together: times of layers, update and compressors' kernels without an entry.
+/// without a spread stay unchanged. Launch overhead, memory bandwidth and peaks move by their own spread and by the
+/// roofline's spread for `dtype`. All times without an entry follow, since the roofline is linear in launch,
+/// 1/bandwidth and 1/peak: layers, update and compressor kernels.
 DeviceProfile at_side(DeviceProfile profile, Side side, Dtype dtype);
 
 }  // namespace stepcast

@@ -12,7 +12,7 @@
 namespace stepcast {
 namespace {
 
-/// How many layers a note names; it counts the rest.
+/// The number of layers that a note names. It counts the rest.
 constexpr std::size_t kNamed = 3;
 
 constexpr Evidence kUnmeasured[] = {Evidence::transferred, Evidence::datasheet, Evidence::recalled, Evidence::assumed};
@@ -26,7 +26,7 @@ std::string few_of(const std::vector<std::string>& names) {
 
 std::string_view times_are(std::size_t count) { return count == 1 ? "time is" : "times are"; }
 
-/// "peak, memory bandwidth datasheet; launch overhead assumed" of the constants that the roofline takes for the table.
+/// The roofline's unmeasured constants for this table: "peak, memory bandwidth datasheet; launch overhead assumed".
 std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile) {
   struct Constant {
     std::string_view name;
@@ -45,7 +45,7 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
     constants.push_back({"attention efficiency", profile.attention_efficiency->evidence});
   constants.insert(constants.end(),
                    {{"memory efficiency", profile.memory_efficiency.evidence}, {"bend", profile.bend.evidence}});
-  // The default, no gain, is nobody's claim.
+  // The default means no gain, so it needs no evidence.
   const bool convolves = std::any_of(listed.layers.begin(), listed.layers.end(), [](const Layer& layer) {
     return layer.shape && std::holds_alternative<Conv2d>(*layer.shape);
   });
@@ -62,7 +62,7 @@ std::string unmeasured(const WorkloadTable& listed, const DeviceProfile& profile
   return text;
 }
 
-/// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as measured at batch 32 in fp32"
+/// "forward 1.31 times, backward 1.18 times what the profile \"a100-datasheet\" says, as given for batch 32 in fp32"
 std::string corrected(const WorkloadTable& table) {
   const MeasuredTimes& measured = *table.measured;
   const Corrections factors = corrections_of(table);
@@ -78,7 +78,7 @@ std::string corrected(const WorkloadTable& table) {
                      measured.profile.name, measured.batch, name_of(measured.dtype));
 }
 
-/// What is known of the roofline's own error.
+/// The note on the roofline's own error.
 std::string roofline_text(const DeviceProfile& profile, Dtype dtype) {
   const RooflineSpread* known = find_roofline_spread(profile, dtype);
   if (known == nullptr) return "whose own error is not known: an error band leaves it out";
@@ -93,10 +93,10 @@ struct Part {
   KernelWork work;
   Dtype dtype = Dtype::fp32;
   Seconds time{};
-  bool has_entry = false;  ///< else the roofline prices it
+  bool has_entry = false;  ///< false: the roofline prices it
 };
 
-/// Parts of a step that take time, in the table's order, the update last. @pre the table passed list_gradients
+/// The parts of a step that take time, in the table's order, with the update last. @pre the table passed list_gradients
 std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& profile, int batch) {
   std::vector<Part> parts;
   const Dtype dtype = compute_dtype_of(listed);
@@ -112,7 +112,7 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
       if (has_entry || part.kernels > 0) parts.push_back({layer.name, part, dtype, time, has_entry});
     };
     add(work.forward, times.forward * forwards[i], entry && entry->forward);
-    // Nobody asks for the gradient of a network's input.
+    // A network does not need the gradient of its input.
     if (i > 0) add(work.data_gradient, times.data_gradient, entry && entry->data_gradient);
     add(work.weight_gradient, times.weight_gradient, entry && entry->weight_gradient);
   }
@@ -121,7 +121,7 @@ std::vector<Part> parts_of(const WorkloadTable& listed, const DeviceProfile& pro
   return parts;
 }
 
-/// Whether the update's entry is used for a kernel of a size that it was not fitted on.
+/// Whether the update's entry serves a kernel whose size is outside its fit.
 bool is_beyond_entry(const Update& update) {
   if (update.entry == nullptr || !update.entry->range) return false;
   const BytesRange& range = *update.entry->range;
@@ -129,7 +129,7 @@ bool is_beyond_entry(const Update& update) {
                      [&](const KernelWork& kernel) { return kernel.bytes < range.min || kernel.bytes > range.max; });
 }
 
-/// Layers that an entry of this evidence times, a layer once; "update" last.
+/// The layers that an entry with this evidence times, each once; "update" last.
 std::vector<std::string> timed_by(Evidence evidence, const WorkloadTable& listed, const DeviceProfile& profile,
                                   int batch) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// What a reader should know of layer times before trusting them.
+// Notes on the reliability of layer times.
 #pragma once
 
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace stepcast {
 
-/// Layers with a part that the profile has no entry for and whose work the roofline was not fitted on; "update" last
-/// where that is so of the update, or where its entry was not fitted on tensors as small or as large. In the table's
-/// order, a layer once.
+/// Layers with a part that has no entry in the profile and work outside the
+/// roofline's fit. "update" is last, if this holds for the update or if its
+/// tensors are outside its entry's fit. In the table's order, each layer once.
 /// @pre the table passed check_shapes
 std::vector<std::string> extrapolated_layers(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
-/// Forward, backward and update of a step as the profile times them, and how much of that has no entry of its own but
-/// follows from the roofline.
+/// The time of a step's forward, backward and update from the profile. `by_roofline` is the part of it that has no
+/// entry and comes from the roofline.
 struct TimeByRoofline {
   Seconds all{}, by_roofline{};
 };
 /// @pre the table passed check_shapes
 TimeByRoofline time_by_roofline(const WorkloadTable& table, const DeviceProfile& profile, int batch);
 
-/// Notes, in whole sentences without capital and full stop, on times that were not measured: which of the profile's
-/// entries, and where its roofline prices anything which of its constants, are no measurements, which layers are
-/// extrapolated and, where the profile knows a spread or layers, how much of the time has no entry and what the
-/// roofline's spread there is. Empty without shapes or profile.
+/// Notes on times that were not measured, as sentences without capital and full stop. They name the profile's entries
+/// that are not measurements, the unmeasured constants where the roofline prices anything, and the extrapolated layers.
+/// If the profile has a spread or layers, they also give the time without an entry and the roofline's spread. Empty
+/// without shapes or profile.
 /// @pre the table passed check_shapes
 std::vector<std::string> timing_notes(const WorkloadTable& table);
 

@@ -67,8 +67,8 @@ class Transfer {
     return to->rate / from->rate;
   }
 
-  /// The spread about `is` that covers the time that was `was` whatever bounds it: all or all but its fixed part goes
-  /// with the bandwidth or with the peak, and what is fixed, at the most `fixed`, with the clock.
+  /// The spread around the new time `is` for every possible bound of the old time `was`. All of `was`, or all but its
+  /// fixed part (at most `fixed`), scales with bandwidth or peak; the fixed part scales with the clock.
   [[nodiscard]] double reach(Seconds was, Seconds is, Seconds fixed, std::optional<double> peak) const {
     fixed = std::min(fixed, was);
     double most = 0;
@@ -106,7 +106,7 @@ class Transfer {
     kernel.bandwidth *= bandwidth_;
     const std::optional<double> peak = ratio_of(Dtype::fp32);
     if (kernel.peak) *kernel.peak *= peak.value_or(bandwidth_);
-    // Its fixed part was measured apart; what goes with the bytes may really be arithmetic.
+    // The fixed part was measured separately. The part linear in bytes may really be arithmetic.
     widen(kernel, reach(1_s, 1_s * (1 / bandwidth_), {}, peak));
     kernel.errors.reset();
     mark(kernel);
@@ -114,7 +114,7 @@ class Transfer {
 
   static double widened(double spread, double reach) { return std::min(*kSpread.max, (1 + spread) * (1 + reach) - 1); }
 
-  /// (1 + spread) · (1 + reach) - 1. How a time was sampled elsewhere says nothing here.
+  /// Sets the spread to (1 + spread) · (1 + reach) - 1. The sampling on the other device does not apply here.
   template <class Entry>
   static void widen(Entry& entry, double reach) {
     if (entry.spread || reach > 0) entry.spread = widened(entry.spread.value_or(0), reach);
@@ -124,7 +124,7 @@ class Transfer {
     entry.discarded.reset();
   }
 
-  /// What was assumed stays assumed.
+  /// An assumption stays an assumption.
   template <class Entry>
   void mark(Entry& entry) const {
     if (entry.evidence == Evidence::assumed) return;

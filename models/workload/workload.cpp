@@ -18,7 +18,7 @@ void add_gradient(Workload& workload, const GradientTensor& tensor, Seconds gap,
 }
 
 void from_layers(const WorkloadTable& table, Workload& workload) {
-  Seconds pending{}, forward{};  // of layers since the last gradient
+  Seconds pending{}, forward{};  // sums over the layers since the last gradient
   for (auto layer = table.layers.rbegin(); layer != table.layers.rend(); ++layer) {
     workload.forward += layer->forward;
     forward += layer->forward;
@@ -99,7 +99,7 @@ std::vector<Bucket> make_segments(const Workload& workload, int segments) {
   std::size_t tensor = 0;
   for (int s = 1; s <= segments; ++s) {
     Bucket bucket{tensor > 0 ? tensor - 1 : 0, tensor, size, {}};
-    // Compared as products, which are exact: a quotient's rounding would move a cut that falls between tensors.
+    // Comparing products is exact. The rounding of a quotient could move a cut that falls between tensors.
     while (tensor < workload.gradients.size() && (s == segments || ready * segments < workload.gradient_bytes * s)) {
       ready += workload.gradients[tensor].bytes;
       bucket.gap += workload.gradients[tensor].gap;

@@ -1,5 +1,5 @@
-// A workload as strategies see it: how long the parts of a step's computation take, and which gradients
-// become ready when. Made from a scenario's layer table (part/workload.hpp).
+// A workload as strategies see it: the times of a step's computation, and the gradients with their ready times.
+// make_workload builds it from a scenario's layer table (part/workload_table.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace stepcast {
 
-/// A gradient tensor, in the order back-propagation finishes them.
+/// A gradient tensor. Tensors are in the order of back-propagation.
 struct Gradient {
   std::string name;
   std::int64_t elements = 0;
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous gradient (or from the start) until this one is ready
   std::vector<std::int64_t> dims{};  ///< empty: not known
-  /// Of its layer and those without parameters after it; where only a total is known, as its gap to backward.
+  /// Forward time of its layer and the layers without parameters after it. From totals: in proportion to `gap`.
   Seconds forward{};
 
-  /// Its dimensions; one of all its elements where they are not known.
+  /// Its dimensions. If they are unknown, one dimension with all its elements.
   [[nodiscard]] std::vector<std::int64_t> shape() const {
     return dims.empty() ? std::vector<std::int64_t>{elements} : dims;
   }
@@ -32,18 +32,18 @@ struct Workload {
   std::string name;
   int batch = 1;              ///< samples per worker and pass
   int accumulation = 1;       ///< passes per step
-  Dtype dtype = Dtype::fp32;  ///< of a gradient element
-  Seconds forward{};          ///< of one pass
-  Seconds backward{};         ///< of one pass: sum of all gaps and the tail
+  Dtype dtype = Dtype::fp32;  ///< type of a gradient element
+  Seconds forward{};          ///< time of one pass
+  Seconds backward{};         ///< time of one pass: sum of all gaps and the tail
   Seconds tail{};             ///< backward time after the last gradient is ready
   Seconds update{};
   std::vector<Gradient> gradients;
   Bytes gradient_bytes{};
-  /// That a pass keeps for backward (activations.hpp); empty where layers have no shapes.
+  /// Bytes that a pass keeps for backward (activation_memory.hpp); empty if layers have no shapes.
   std::optional<Bytes> activations{};
-  std::optional<Flops> model_flops{};  ///< of a sample (layer_work.hpp); empty where layers have no shapes
+  std::optional<Flops> model_flops{};  ///< for one sample (layer_work.hpp); empty if layers have no shapes
 
-  /// What a worker trains on in a step.
+  /// The samples of a worker in one step.
   [[nodiscard]] std::int64_t samples() const { return std::int64_t{batch} * accumulation; }
   /// All forward and backward passes of a step.
   [[nodiscard]] Seconds passes() const { return (forward + backward) * accumulation; }
@@ -51,26 +51,26 @@ struct Workload {
   [[nodiscard]] Seconds compute() const { return passes() + update; }
 };
 
-/// With shapes, times come from the table's profile; without one they are zero and only the gradients are known.
-/// @pre the table passed check() (scenario/check.hpp)
+/// With shapes, times come from the table's profile. Without a profile, they are zero and only gradients are known.
+/// @pre the table passed check_workload (scenario/workload_rules.hpp)
 Workload make_workload(const WorkloadTable& table);
 
-/// Gradients that travel together: the range [first, last) of the workload's gradients.
+/// Gradients that form one message: the range [first, last) of the workload's gradients.
 struct Bucket {
   std::size_t first = 0, last = 0;
   Bytes bytes{};
   Seconds gap{};  ///< backward time from the previous bucket (or the start) until this one is complete
 };
 
-/// Divides the gradients as the exchange asks. Buckets fill in ready order and close with the tensor that brings them
-/// to their cap, the first one at its own smaller cap (PyTorch DDP's rule, Li et al., VLDB 2020, section 4.2). A
-/// block's tensors follow each other and are of one block (blocks.hpp); those of none are alike. A whole model is one
-/// bucket, complete when backward is.
+/// Divides the gradients by the exchange's grouping. Buckets fill in ready order. A bucket closes with the tensor that
+/// reaches its cap; the first one has a smaller cap of its own (PyTorch DDP's rule, Li et al., VLDB 2020, section 4.2).
+/// Per block, a bucket holds consecutive tensors of one block (blocks.hpp), or consecutive ones without a block. A
+/// whole model is one bucket, complete at the end of backward.
 std::vector<Bucket> make_buckets(const Workload& workload, const Exchange& exchange);
 
-/// Cuts the gradients at equal byte counts into `segments` buckets, each ready with the tensor in which it ends.
-/// A tensor that spans a cut is in the ranges of both sides. A compressor sees a segment as one tensor, so no builder
-/// reads these ranges.
+/// Cuts the gradients into `segments` buckets of equal bytes. Each is ready when
+/// its last tensor is. A tensor across a cut is in the ranges of both sides. A
+/// compressor sees a segment as one tensor, so no builder reads these ranges.
 std::vector<Bucket> make_segments(const Workload& workload, int segments);
 
 }  // namespace stepcast

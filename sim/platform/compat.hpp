@@ -1,4 +1,4 @@
-// The few SimGrid calls whose names changed between 3.32 (Debian 12) and 4.0 (Debian 13), in one spelling.
+// SimGrid calls whose names differ between 3.32 (Debian 12) and 4.0 (Debian 13), under one name.
 #pragma once
 
 #include <functional>
@@ -36,31 +36,31 @@ inline s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& na
 }
 inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { return zone->add_router(name); }
 
-/// Route of a host of a star zone to everything outside it, and back.
+/// Adds the route of a star zone's host to everything outside it, and back.
 inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) {
   zone->add_route(host, nullptr, route, true);
 }
-// 4.0's call for netpoints wants two of them; the one with gateways, though deprecated, takes a router's way out too.
+// In 4.0, the netpoint form needs two netpoints. The deprecated form with gateways also accepts a router's way out.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) {
   zone->add_route(router, nullptr, nullptr, nullptr, route, true);
 }
 #pragma GCC diagnostic pop
-/// Route from one host of a full zone to another, one way.
+/// Adds the one-way route from one host of a full zone to another.
 inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) {
   zone->add_route(from, to, route, false);
 }
-/// Route of a child zone, through its gateway, to everything else in a star zone.
+/// Adds the route of a child zone, through its gateway, to everything else in a star zone.
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint, const Route& route) {
   zone->add_route(child, nullptr, route, true);
 }
-/// Routes between two child zones of a full zone, and between a child and the full zone's own router.
+/// Adds routes between two child zones of a full zone, or between a child and the full zone's own router.
 inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint, s4u::NetZone* b, RouterPoint,
                           const Route& route) {
   zone->add_route(a, b, route, true);
 }
-/// Before the zone is sealed: 4.0 keeps a zone's gateway with the zone, 3.32 with each route.
+/// Call it before the zone is sealed: 4.0 keeps a gateway with its zone, 3.32 with each route.
 inline void set_gateway(s4u::NetZone* zone, RouterPoint gateway) { zone->set_gateway(gateway); }
 
 using HostMaker = std::function<s4u::Host*(s4u::NetZone*, unsigned long id)>;
@@ -119,23 +119,23 @@ inline s4u::SplitDuplexLink* add_cable(s4u::NetZone* zone, const std::string& na
 }
 inline RouterPoint add_router(s4u::NetZone* zone, const std::string& name) { return zone->create_router(name); }
 
-/// Route of a host of a star zone to everything outside it, and back.
+/// Adds the route of a star zone's host to everything outside it, and back.
 inline void connect_host(s4u::NetZone* zone, s4u::Host* host, const Route& route) {
   zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, route, true);
 }
 inline void connect_router(s4u::NetZone* zone, RouterPoint router, const Route& route) {
   zone->add_route(router, nullptr, nullptr, nullptr, route, true);
 }
-/// Route from one host of a full zone to another, one way.
+/// Adds the one-way route from one host of a full zone to another.
 inline void connect_hosts(s4u::NetZone* zone, s4u::Host* from, s4u::Host* to, const Route& route) {
   zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, route, false);
 }
-/// Route of a child zone, through its gateway, to everything else in a star zone.
+/// Adds the route of a child zone, through its gateway, to everything else in a star zone.
 inline void connect_zone(s4u::NetZone* zone, s4u::NetZone* child, RouterPoint gateway, const Route& route) {
   zone->add_route(child->get_netpoint(), nullptr, gateway, nullptr, route, true);
 }
 inline void set_gateway(s4u::NetZone*, RouterPoint) {}
-/// Route between two child zones of a full zone.
+/// Adds the route between two child zones of a full zone.
 inline void connect_zones(s4u::NetZone* zone, s4u::NetZone* a, RouterPoint gateway_a, s4u::NetZone* b,
                           RouterPoint gateway_b, const Route& route) {
   zone->add_route(a->get_netpoint(), b->get_netpoint(), gateway_a, gateway_b, route, true);

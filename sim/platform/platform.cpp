@@ -35,7 +35,7 @@ class Builder {
   }
 
  private:
-  /// SimGrid makes all links of a fabric, whoever uses them: 800 bytes and 7 us each.
+  /// SimGrid creates all links of a fabric, used or not: 800 bytes and 7 us each.
   void check_size() const {
     if (const auto links = link_count(cluster_.topology); links && *links > kMostSimulatedLinks)
       throw ModelError(fmt::format(
@@ -59,22 +59,22 @@ class Builder {
     return cable;
   }
 
-  /// A host on its own cable into the star zone's switch.
+  /// Adds a host with its own cable to the star zone's switch.
   void add_star_host(s4u::NetZone* zone, int rank, const Link& link) {
     auto* host = add_host(zone, rank);
     sg::connect_host(zone, host,
                      {sg::outward(add_cable(zone, "cable-" + name(rank), link.bandwidth, link.latency / 2.0))});
   }
 
-  /// SimGrid wants a link in every route; this one costs nothing and is never contended. A FATPIPE says so, but
-  /// SimGrid's solver goes over all flows of one for each flow that gets its rate: 3 to 20 times as slow.
+  /// SimGrid needs a link in every route. This one is free and never contended. A FATPIPE link would mean the same. But
+  /// for each flow that gets its rate, SimGrid's solver visits all flows of a FATPIPE: 3 to 20 times as slow.
   static s4u::LinkInRoute free_link(s4u::NetZone* zone, const std::string& name) {
     auto* link = sg::add_link(zone, kFreeLink + name, kFreeRate);
     link->seal();
     return s4u::LinkInRoute(link);
   }
 
-  /// A star zone for some hosts, with a router as its way out.
+  /// A star zone for some hosts, with a router as its exit.
   struct Branch {
     s4u::NetZone* zone;
     sg::RouterPoint router;
@@ -108,8 +108,8 @@ class Builder {
     root->seal();
   }
 
-  /// Each machine is a full zone of one star branch per NIC (the GPUs that use it) and a way out: between the
-  /// branches of a machine there is nothing, to the outside there is the NIC.
+  /// Each machine is a full zone. It has a star branch for each NIC (the GPUs that use it) and an exit. Routes between
+  /// the branches of a machine are free; routes to the outside use the NIC.
   void make(const Nodes& nodes) {
     auto* root = sg::root_star(engine_, "cluster");
     std::optional<Branch> rack;
@@ -127,13 +127,13 @@ class Builder {
         ranks.push_back(rank);
       add(ranks, nodes.inner);
     }
-    // A dedicated shard is a machine of its own, whose memory is no bottleneck.
+    // A dedicated shard has its own machine, whose memory is no bottleneck.
     for (int rank = cluster_.workers; rank < hosts_; ++rank) add({rank}, Link{BytesPerSecond(kFreeBandwidth), {}});
     close_rack(root, rack, nodes);
     root->seal();
   }
 
-  /// A star zone for machines. A gateway must be in a zone beside theirs, as routes go from zone to zone.
+  /// Opens a star zone for machines. Its gateway must be in a sibling zone, since routes go from zone to zone.
   Branch open_rack(s4u::NetZone* root, const std::string& name) {
     auto* zone = sg::star_in(root, name);
     const Branch exit = add_branch(zone, name + "-exit");
@@ -143,7 +143,7 @@ class Builder {
     return {zone, exit.router};
   }
 
-  /// Connects a rack of machines that is complete.
+  /// Connects a complete rack of machines.
   void close_rack(s4u::NetZone* root, const std::optional<Branch>& rack, const Nodes& nodes) {
     if (!rack) return;
     rack->zone->seal();
@@ -179,7 +179,7 @@ class Builder {
     sg::connect_zone(root, zone, exit.router, {free_link(root, label + "-way-out")});
   }
 
-  /// SimGrid's own zones number their hosts; ours are called by that number.
+  /// SimGrid's own zones number their hosts. This maker names our hosts by that number.
   [[nodiscard]] sg::HostMaker host_maker() {
     return [this](s4u::NetZone* zone, unsigned long id) {
       auto* host = add_host(zone, static_cast<int>(id));
@@ -197,7 +197,7 @@ class Builder {
   }
 
   void make(const Torus& t) {
-    // SimGrid cannot name the cables of several dimensions of one host, which no route takes.
+    // SimGrid cannot name cables for several dimensions of size 1. No route uses them, so they are left out.
     std::vector<unsigned long> dimensions;
     std::copy_if(t.dimensions.begin(), t.dimensions.end(), std::back_inserter(dimensions),
                  [](int size) { return size > 1; });
@@ -258,7 +258,7 @@ Json transport_settings(const Transport& transport) {
 void configure_network(const Transport& transport) {
   const Json settings = transport_settings(transport);
   for (const auto& [name, value] : settings.items()) {
-    // Both are amounts of bytes, and bytes are scaled.
+    // Both are byte amounts, and bytes are scaled.
     const bool scaled = name == "network/TCP-gamma" || name == "network/weight-S";
     s4u::Engine::set_config(fmt::format("{}:{}", name,
                                         value.is_string()

@@ -18,7 +18,7 @@ namespace {
 namespace s4u = simgrid::s4u;
 using Tree = boost::property_tree::ptree;
 
-/// Below `parent` as well. Text, comments and attributes are children too, with names in "<>".
+/// Also searches below `parent`. Text, comments and attributes are children too, with names in "<>".
 std::optional<PlatformFault> find_changing_parts(const Tree& parent) {
   constexpr std::array<std::string_view, 2> kActors = {"actor", "process"}, kTraces = {"trace", "trace_connect"};
   const auto is_one_of = [](const auto& names, const std::string& name) {

@@ -1,4 +1,4 @@
-// SimGrid platform files: loaded, and what is looked at before anything runs on them.
+// SimGrid platform files: loading, and checks before a run.
 #pragma once
 
 #include <optional>
@@ -9,25 +9,25 @@
 
 namespace stepcast {
 
-/// Loads the file. Its hosts in the workers' order: host-2 before host-10, shorter names first, then by letter.
-/// @throws what SimGrid throws. It may also end the process: inspect_platform() has tried that in another one.
+/// Loads the file. Its hosts are in the workers' order: shorter names first, then by letter (host-2, host-10).
+/// @throws SimGrid's exceptions. SimGrid may also end the process, so inspect_platform() first tries in another one.
 std::vector<simgrid::s4u::Host*> load_hosts(simgrid::s4u::Engine& engine, const std::string& file);
 
-/// Why no scenario can use a file, as in PlatformFacts.
+/// The reason why no scenario can use a file, as in PlatformFacts.
 struct PlatformFault {
   std::string found, allowed;
 };
 
-/// Actors, which nobody here runs, and profiles by which hosts or links change with time. Bandwidths of profiles are not
-/// scaled as those of links are (kUnitsPerByte), and no step would be like the one before.
-/// Nothing is said of a file that is no XML: SimGrid knows the line.
+/// Finds actors, which stepcast does not run, and profiles that change hosts or links with time. Profile bandwidths are
+/// not scaled like those of links (kUnitsPerByte), and steps would differ from each other. Reports nothing for a file
+/// that is not XML: SimGrid's own message gives the line.
 std::optional<PlatformFault> find_changing_parts(const std::string& file);
 
-/// Links that are Wi-Fi, or whose numbers a scenario may not have either; hosts without a speed.
+/// Finds Wi-Fi links, links with numbers outside a scenario's limits, and hosts without a speed.
 std::optional<PlatformFault> find_bad_parts(const simgrid::s4u::Engine& engine,
                                             const std::vector<simgrid::s4u::Host*>& hosts);
 
-/// Whether links lead from one host to another one. @throws what SimGrid throws, which may also end the process
+/// Whether links lead from one host to another. @throws SimGrid's exceptions; SimGrid may also end the process
 bool has_route(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
 
 }  // namespace stepcast

@@ -8,7 +8,7 @@ namespace stepcast {
 
 /// SimGrid's settings for the cluster's transport, as names and values for the manifest.
 ///
-/// Ideal: CM02 without factors, cross traffic, TCP window and round-trip-time weights. TCP: LV08's latency and
+/// Ideal: CM02 without factors, cross traffic, TCP window and round-trip-time weights. TCP: LV08 with its latency and
 /// bandwidth factors, acknowledgements, window and round-trip-time weights.
 Json transport_settings(const Transport& transport);
 
