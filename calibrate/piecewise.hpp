@@ -59,8 +59,8 @@ struct Judged {
   int fitted = 0, held_out = 0;                               ///< timings
 };
 
-/// Fits to 70 % of the sizes and judges by the rest. The rest is drawn at random, one size from each of as many stretches
-/// of neighbours; the smallest and the largest size are always fitted.
+/// Fits to 70 % of the sizes and judges by the rest. The rest is drawn at random, one size from each of as many
+/// stretches of neighbours; the smallest and the largest size are always fitted.
 /// @throws std::invalid_argument for fewer than ten sizes, and as fit_piecewise
 Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, const PiecewiseOptions& options = {});
 

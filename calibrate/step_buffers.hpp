@@ -30,8 +30,8 @@ struct StepCall {
 /// A piece of memory.
 struct Slot {
   std::size_t bytes = 0;
-  /// Its content before the first step: weights, state, input from outside. Nothing: another kernel of the step writes it
-  /// before any kernel reads it. A filled slot is written only by kernels that also read it.
+  /// Its content before the first step: weights, state, input from outside. Nothing: another kernel of the step writes
+  /// it before any kernel reads it. A filled slot is written only by kernels that also read it.
   std::optional<kernels::Buffer> fill{};
   std::int64_t n = 0;  ///< for filling
 };

@@ -112,8 +112,8 @@ std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   return seed;
 }
 
-/// Runs the subject that `make` makes. It may not fit the device, or a library may refuse it; that concerns this subject
-/// alone.
+/// Runs the subject that `make` makes. It may not fit the device, or a library may refuse it; either concerns this
+/// subject alone.
 template <class Make>
 std::unique_ptr<Work> work_or_left_out(const Timer& timer, const Make& make) {
   try {

@@ -37,8 +37,8 @@ std::string collective_names() {
   return names;
 }
 
-/// The ranks of one communicator, as the file lists them. A split run (NCCL_TESTS_SPLIT) has several communicators; this
-/// is the first.
+/// The ranks of one communicator, as the file lists them. A split run (NCCL_TESTS_SPLIT) has several communicators;
+/// this is the first.
 class Ranks {
  public:
   /// @param host   empty: not said

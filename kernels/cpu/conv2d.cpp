@@ -163,8 +163,8 @@ struct ImageLayer {
   bool transforms = false;
 
   /// cuDNN may convolve by Winograd's or Fourier transforms, which sum larger numbers, and not whole ones. The margin
-  /// is 16 in fp32 and 4 in tf32, where tensor cores' operands are cut after the transform. bf16's own tolerance is wide
-  /// enough.
+  /// is 16 in fp32 and 4 in tf32, where tensor cores' operands are cut after the transform. bf16's own tolerance is
+  /// wide enough.
   [[nodiscard]] Buffer output(Role role, const char* name, std::int64_t count, std::int64_t products,
                               std::int64_t inner = 0) const {
     Deviation deviation = deviation_of(p, products, inner);

@@ -198,7 +198,7 @@ void prepare_data_gradient(const Call& call, Precision precision) {
 LayerKernels lstm_layer(const LstmShape& s, Precision p) {
   const GateMatrices mx = of_input(s), mh = of_hidden(s);
   const std::int64_t h = s.hidden;
-  // The terms are those of input, hidden state, activation and cell in sequence. Errors fade from step to step, as gates
+  // The terms are those of input, hidden state, activation and cell in sequence. Errors fade from step to step: gates
   // are below 1.
   const double tolerance = tolerance_of(p, s.input + 4 * h, 4);
   const auto forward_buffers = [=](std::int64_t n) {
