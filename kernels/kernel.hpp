@@ -96,7 +96,7 @@ struct Kernel {
   /// Describes the error in `got`. It replaces the buffers' tolerances where the entries are not determined one by one
   /// (singular vectors have either sign).
   std::function<std::optional<std::string>(const Call& expected, const Call& got)> compare{};
-  /// Replaces `prepare` before a timing, where `prepare` draws rare cases for the checks: gives results of normal input.
+  /// Replaces `prepare` before a timing, where `prepare` draws rare cases for the checks: gives those of normal input.
   std::function<void(const Call&)> prepare_timed{};
   /// Takes milliseconds where others take microseconds: timed at fewer sizes, and for less long.
   bool slow = false;

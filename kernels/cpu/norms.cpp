@@ -156,8 +156,8 @@ void layer_norm_data_gradient(const Call& c) {
   }
 }
 
-/// The two norms' buffers are alike. A sample has `elements` elements and `parameters` scales; a batch has `statistics`
-/// means.
+/// The two norms' buffers are alike. A sample has `elements` elements. There are `parameters` scales, whatever the batch;
+/// a batch has `statistics` means.
 template <class T, class Statistic>
 LayerKernels norm(const std::string& name, std::vector<std::int64_t> shape, std::int64_t elements,
                   std::int64_t parameters, Statistic statistics, double forward_tensors, void (*forward)(const Call&),
