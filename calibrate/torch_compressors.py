@@ -230,7 +230,7 @@ def dgc_encode(x, s):
     return values, indices.int()
 
 
-# Adaptive (Dryden et al., MLHPC 2016): of either sign what reaches the hundredth largest of a sample, as its mean.
+# Adaptive (Dryden et al., MLHPC 2016): for each sign, elements that reach a sample's hundredth largest, as their mean.
 def adaptive_encode(x, s):
     message = []
     for sign in (1, -1):

@@ -156,7 +156,7 @@ void layer_norm_data_gradient(const Call& c) {
   }
 }
 
-/// The two norms' buffers are alike. A sample has `elements` elements. There are `parameters` scales, whatever the batch;
+/// The two norms' buffers are alike. A sample has `elements` elements. There are `parameters` scales for all samples;
 /// a batch has `statistics` means.
 template <class T, class Statistic>
 LayerKernels norm(const std::string& name, std::vector<std::int64_t> shape, std::int64_t elements,

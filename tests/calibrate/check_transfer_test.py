@@ -52,7 +52,7 @@ close(0.25, one.median)
 close(0.25, one.largest)
 assert one.largest_at == "a"
 
-# What scenarios/README.md says.
+# The numbers of scenarios/README.md.
 datasheet = check.compare(stepcast, "v100-datasheet")
 with open(os.path.join(sources, "scenarios", "README.md"), encoding="utf-8") as file:
     readme = file.read()

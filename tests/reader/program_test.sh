@@ -44,7 +44,7 @@ expect 0 run "$scenarios/quickstart.json" --no-plot && prints_something
 expect 0 run ../good.json --csv - && prints_something
 expect 0 run quickstart --no-plot && prints_something
 expect 0 run ../good.json --csv result.csv --json result.json && leaves 'result.csv result.json'
-# Of eight workers one computes at half the speed: what either kind does with a step, in the table and apart in the JSON.
+# One of eight workers computes at half the speed: times of both kinds in a step, in the table and apart in the JSON.
 expect 0 run ../good.json --set /cluster/workers=8 --set '/cluster/groups=[{"count": 1, "speed": 0.5}]' --json kinds.json && prints '0 to 6       7      1'
 python3 -c '
 import json
