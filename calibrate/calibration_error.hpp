@@ -1,4 +1,4 @@
-// What can go wrong in a calibration, with the remedy in the text. Programs catch, libraries throw.
+// The errors of a calibration, with the remedy in the text. Programs catch, libraries throw.
 #pragma once
 
 #include <stdexcept>
@@ -22,7 +22,7 @@ class UnsteadyClock : public CalibrationError {
   using CalibrationError::CalibrationError;
 };
 
-/// SIGINT or SIGTERM came; what was measured is in the samples file.
+/// SIGINT or SIGTERM came; the samples file keeps all measurements.
 class Interrupted : public CalibrationError {
  public:
   using CalibrationError::CalibrationError;

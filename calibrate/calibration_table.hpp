@@ -1,4 +1,4 @@
-// What a calibration found, as a table for people.
+// The results of a calibration as a table for people.
 #pragma once
 
 #include <string>

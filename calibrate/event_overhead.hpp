@@ -1,4 +1,4 @@
-// What the two events around a sample add to it, and no kernel in a stream of kernels costs.
+// The time that the two events around a sample add to it. A kernel in a stream of kernels does not have this cost.
 //
 // Between events, n empty kernels take S(n) = e + n·l: e is what the events add, l what a kernel of a stream costs
 // whatever it does. One empty kernel and a chain of n give both:

@@ -71,7 +71,7 @@ LeastSquares solve_relative(const std::vector<std::vector<double>>& rows, const 
   if (rows.empty() || rows.front().empty() || rows.size() != targets.size())
     throw std::invalid_argument("least squares without rows");
   const System system = scaled(rows, targets);
-  unsigned every = 0;  // that a row has
+  unsigned every = 0;  // mask of the columns that some row has
   for (Eigen::Index j = 0; j < system.a.cols(); ++j)
     if (system.scale(j) > 0) every |= 1U << j;
   std::optional<LeastSquares> best = solve_with(system, every);

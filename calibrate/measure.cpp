@@ -20,11 +20,11 @@ struct Task {
 /// The device's own rates, without which there is no profile.
 bool is_own_rate(const Subject& subject) { return subject.name.starts_with("device/"); }
 
-/// What this start still has to measure, in random order.
+/// The tasks of this start that are not measured yet, in random order.
 std::vector<Task> list_tasks(const std::vector<Subject>& subjects, const MeasureOptions& options,
                              const SampleFile& file) {
   std::vector<Task> tasks;
-  // What the first start has left out, the others leave out too.
+  // Later starts also leave out the tasks that the first start left out.
   const auto is_left_out = [&](const Subject& subject, std::int64_t size) {
     return options.start > 0 && !file.has(subject.name, size, 0);
   };
@@ -76,7 +76,7 @@ Record measure_one(const Task& task, const MeasureOptions& options, const Surrou
   const std::unique_ptr<Work> work = subject.prepare(task.size);
   SamplingRules rules = options.rules;
   rules.time_limit *= subject.time_share;
-  // Large products draw more power than anything else; of a clock that they bring down, what was timed before counts.
+  // Large products draw the most power. If they bring the clock down, the samples before the drop count.
   if (is_own_rate(subject)) rules.most_discarded = 1;
   SampledWork sampled = sample(*work, rules, surroundings);
   for (std::vector<double>* series : {&sampled.cold.seconds, &sampled.warm.seconds})

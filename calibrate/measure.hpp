@@ -1,7 +1,7 @@
-// One process start of a calibration: all subjects and sizes are sampled in an order drawn at random, so that nothing
-// that drifts over the run looks like a property of a size; only the device's own rates, without which there is no
-// profile, come first. The first start checks each subject just before it takes the first time of it. What the file
-// already has is left.
+// One process start of a calibration: all subjects and sizes are sampled in random order, so that no
+// drift over the run looks like a property of a size. Only the device's own rates come first: without them there is no
+// profile. The first start checks each subject just before it takes the first time of it. Records that the file
+// already has are not measured again.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace stepcast::calibrate {
 struct MeasureOptions {
   SamplingRules rules;
   std::uint64_t seed = 0;
-  int start = 0;   ///< of the process, from 0
-  int starts = 1;  ///< of which there will be so many: for the time left
+  int start = 0;   ///< index of the process start, from 0
+  int starts = 1;  ///< number of starts: for the time left
 };
 
-/// Of a subject that differs from its reference no time is taken, in this start and in later ones; where the clock
-/// keeps dropping, none of that subject and size. Either is told on the terminal.
-/// @return how many subjects those were
-/// @throws Interrupted; CalibrationError; what checks and file throw. What was measured until then is in the file.
+/// A subject that differs from its reference is not timed, in this start and in later ones. Where the clock
+/// keeps dropping, that subject and size are not timed. Either is told on the terminal.
+/// @return the number of those subjects
+/// @throws Interrupted; CalibrationError; errors of checks and file. The file keeps all measurements until then.
 int measure(const std::vector<Subject>& subjects, const MeasureOptions& options, SampleFile& file,
             const Surroundings& surroundings);
 

@@ -59,12 +59,12 @@ struct Judged {
   int fitted = 0, held_out = 0;                               ///< timings
 };
 
-/// Fits to 70 % of the sizes and judges by the rest, which is drawn at random, one size from each of as many stretches
-/// of neighbours; the smallest and the largest are fitted.
+/// Fits to 70 % of the sizes and judges by the rest. The rest is drawn at random, one size from each of as many
+/// stretches of neighbours; the smallest and the largest size are always fitted.
 /// @throws std::invalid_argument for fewer than ten sizes, and as fit_piecewise
 Judged fit_and_judge(const std::vector<Timing>& timings, std::uint64_t seed, const PiecewiseOptions& options = {});
 
-/// Of Student's t with so many degrees of freedom, the quantile that leaves 2.5 % above it (Abramowitz and Stegun
+/// The quantile of Student's t with so many degrees of freedom that leaves 2.5 % above it (Abramowitz and Stegun
 /// 26.7.5; off by 4 % at 2 degrees, by 0.3 % at 4, by less above); for 1 degree exact.
 double t_quantile_975(int degrees_of_freedom);
 

@@ -272,7 +272,7 @@ std::vector<StepCheck> warm_checks(const MeasuredDevice& device, const std::vect
                                    const std::vector<StepToMeasure>& steps) {
   std::vector<Record> warm;
   for (const Record& record : records) {
-    if (!record.pass.empty() && record.pass.find("-update/") == std::string::npos) continue;  // of no step
+    if (!record.pass.empty() && record.pass.find("-update/") == std::string::npos) continue;  // in no step
     warm.push_back(record);
     warm.back().cold = record.warm;
   }

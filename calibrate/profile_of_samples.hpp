@@ -22,7 +22,7 @@ inline constexpr const char* kProducts[] = {"device/product-fp32", "device/produ
                                             "device/product-bf16"};
 }  // namespace own
 
-/// Of a pass that gets an entry: distinct sizes, some of which judge the fit to the others.
+/// Distinct sizes that a pass needs for an entry; some of them judge the fit to the others.
 inline constexpr int kLeastSizes = 10;
 
 /// Cold samples of one subject at one size, those of all process starts together.

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # On a machine with a GPU, nvcc and CMake, from the repository's root: builds kernels/ and calibrate/ alone, checks every
 # kernel against its reference, measures their speed (speed.log), calibrates, compares with PyTorch, and checks once more
-# under compute-sanitizer (small sizes): what matters most first. Options are passed on to stepcast-calibrate device, such as
+# under compute-sanitizer (small sizes): the most important first. Options are passed on to stepcast-calibrate device, such as
 # --quick. $PARTS are the parts to do, of which all is the default: check speed calibrate torch sanitizer.
 #
 #     OUT=results PARTS="check calibrate" calibrate/run_on_gpu.sh --quick --workload resnet50 --workload bert-base --dtype tf32 --dtype bf16
 #
 # Profile and logs go to build/gpu/out. Where $OUT names another folder they are also there, as one file, results.tar.gz,
 # written after each part and at the end, however that comes. $TIME_LIMIT are the seconds that all may take, by default as
-# many as it takes: what is running then is ended in time for the file to be written, what is left is left out.
+# unlimited: the running part is ended in time for the file to be written, and later parts are left out.
 #
 # Where python3 can import torch, PyTorch's compressors are timed beside ours (torch-compressors.json), and for each
 # workload PyTorch's training step (torch-step-*.json), which the profile then has among its checks: written anew from the
@@ -112,7 +112,7 @@ grep -E 'cuDNN|CUDA:' "$out/configure.log" || true
 echo "built after $SECONDS s"
 
 failed=0
-# step LOG COMMAND...: what follows runs even where a check fails, so that one visit to the machine shows everything. With
+# step LOG COMMAND...: later steps run even where a check fails, so that one visit to the machine shows everything. With
 # show=all the log is printed whole, else its last line; with reserve=N it may go on until N seconds before the limit.
 step() {
   local log=$1
@@ -135,10 +135,10 @@ calibrate=("$build/calibrate/stepcast-calibrate" device -o "$out/profile.json")
 fit=("${calibrate[@]}" --fit-only)
 for option; do [[ $option == --fresh ]] || fit+=("$option"); done
 if has_part calibrate; then
-  rm -f "$out"/tables/*.json  # made again of the samples; what PyTorch took is measured, and stays
+  rm -f "$out"/tables/*.json  # made again from the samples; PyTorch's results are measurements, and stay
   [[ ! -e $out/profile.json ]] || mv "$out/profile.json" "$out/profile.before.json"
   step calibrate.log "${calibrate[@]}" --tables "$out/tables" "$@"
-  # Of what was measured before it ended, if that was by this program.
+  # Show the earlier measurements, if this program took them.
   [[ -e $out/profile.json ]] || grep -q 'taken otherwise' "$out/calibrate.log" || reserve=10 step fit.log "${fit[@]}"
 fi
 
@@ -167,7 +167,7 @@ fi
 
 # Only our kernels are watched: cuBLAS's, cuSOLVER's and cuDNN's are many, and not ours to mend.
 ours=(--kernel-name kernel_substring=stepcast)
-# initcheck has to watch all, since what a library has written is initialized; what ours read alone counts. A report is
+# initcheck has to watch all kernels, since libraries initialize memory too; only reads by our kernels count. A report is
 # "========= Uninitialized ...", then "=========     at KERNEL...", and ends with a line without words.
 # shellcheck disable=SC2317  # run by a shell of their own, below
 reads_by_ours() {

@@ -26,7 +26,7 @@ std::string content_of(const fs::path& path) {
 }
 
 std::optional<std::string> text_of(const fs::path& path) {
-  std::error_code error;  // what cannot be looked at is not there
+  std::error_code error;  // a file that cannot be looked at counts as absent
   if (fs::is_regular_file(path, error)) return content_of(path);
   if (!fs::exists(gz_of(path), error)) return std::nullopt;
   if (!has_gzip())

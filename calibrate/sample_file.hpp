@@ -16,7 +16,7 @@
 
 namespace stepcast::calibrate {
 
-/// Of the file's format. Version 1 had no repeats, and its device/launch was one kernel between the events.
+/// The file format's version. Version 1 had no repeats; its device/launch was one kernel between the events.
 inline constexpr int kSamplesVersion = 2;
 
 /// Samples of one subject at one size in one process start; times are those of one pass, and hold their share of what
@@ -52,7 +52,7 @@ class SampleFile {
     return keys_.count({name, size, start}) > 0;
   }
   [[nodiscard]] std::size_t count() const { return keys_.size(); }
-  /// @throws CalibrationError where it cannot be written to its end; what stands before is kept
+  /// @throws CalibrationError where it cannot be written to its end; the earlier content is kept
   void append(const Record& record);
 
  private:

@@ -1,6 +1,6 @@
 // How one piece of work is sampled: warm-up until times no longer drift, then cold samples, then warm ones, never
-// mixed; samples during which the clock had dropped are left out. What is timed, and by what clock, is the Work's
-// business, so that these rules are tested without a GPU.
+// mixed. Samples during which the clock had dropped are left out. The Work decides what is timed and by which clock,
+// so these rules can be tested without a GPU.
 #pragma once
 
 #include <functional>
@@ -29,9 +29,9 @@ struct SamplingRules {
   StoppingRule stop;
   double time_limit = 10;           ///< s of cold samples and again of warm ones; then the least samples are enough
   int window = 10;                  ///< runs of which a trend is judged
-  int most_windows = 20;            ///< of warm-up
+  int most_windows = 20;            ///< windows of warm-up
   double least_clock_share = 0.95;  ///< of the fast clock, see keep_at_clock
-  double most_discarded = 0.5;      ///< of the samples taken; beyond, the clock is not fit for measuring
+  double most_discarded = 0.5;      ///< share of the samples taken; beyond it, the clock is not fit for measuring
 };
 
 /// Whether times no longer drift: the line through them rises or falls over the window by less than 2 % of the mean, or
@@ -44,8 +44,8 @@ struct Kept {
   int discarded = 0;
 };
 
-/// The samples whose clock is at least `share` of the fast clock, the 90 % quantile of this series: what drops in the
-/// middle of a series is thrown out, while a device that holds a lower clock under this load all the time, as under
+/// The samples whose clock is at least `share` of the fast clock, the 90 % quantile of this series. Drops in the
+/// middle of a series are thrown out. A device that holds a lower clock under this load all the time, as under
 /// large matrix products, is measured as it runs. Samples without a clock are kept.
 Kept keep_at_clock(const std::vector<Sample>& samples, double share);
 

@@ -6,7 +6,7 @@
 
 namespace stepcast::calibrate {
 
-/// Of numbers sorted ascending, the q-quantile by linear interpolation between neighbours.
+/// The q-quantile of the numbers, by linear interpolation between neighbours in ascending order.
 /// @throws std::invalid_argument for no numbers
 double quantile(std::vector<double> numbers, double q);
 inline double median(const std::vector<double>& numbers) { return quantile(numbers, 0.5); }

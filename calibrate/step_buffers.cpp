@@ -16,7 +16,7 @@ std::size_t bytes_of(const Buffer& buffer) { return static_cast<std::size_t>(buf
 bool is_read(const Buffer& buffer) { return buffer.fill != Fill::zero; }
 bool is_alike(const Buffer& a, const Buffer& b) { return a.element == b.element && a.count == b.count; }
 
-/// What one or several kernels name as theirs: the same bytes from the first call to the last that touches it.
+/// A value that one or several kernels name: the same bytes from the first call to the last that touches it.
 struct Value {
   Buffer buffer;  ///< as its first call describes it
   std::int64_t n = 0;
@@ -138,7 +138,7 @@ class Values {
   std::size_t at_ = 0;                                  ///< the call that is being connected
   std::size_t updated_ = 0, tensor_ = 0;                ///< layer, and tensor of it, whose update comes next
   std::vector<std::size_t> outputs_, input_gradients_;  ///< in the order in which they are written
-  std::map<std::size_t, std::size_t> gradient_of_;  ///< of a value that layers took, as the first of them gives it back
+  std::map<std::size_t, std::size_t> gradient_of_;  ///< from a value that layers took to its first gradient
 };
 
 /// Memory for values that come and go.
@@ -200,7 +200,7 @@ StepBuffers plan_buffers(const StepToMeasure& step) {
   Slots slots;
   std::vector<std::vector<std::size_t>> begins, ends;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    // What its first kernel reads was there before: it stays for the next step.
+    // If its first kernel reads it, the value existed before the step: it stays for the next step.
     if (is_read(all[i].buffer)) {
       slot_of[i] = slots.add_filled(all[i]);
       continue;

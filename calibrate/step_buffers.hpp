@@ -23,15 +23,15 @@ struct StepCall {
 
   const kernels::Kernel* kernel;
   std::int64_t n;
-  std::size_t layer;               ///< of the table; kUpdate: of none
-  std::vector<std::size_t> slots;  ///< of its buffers, in their order; kNothing for one without elements
+  std::size_t layer;               ///< index in the table; kUpdate: in no layer
+  std::vector<std::size_t> slots;  ///< one slot for each of its buffers, in order; kNothing for one without elements
 };
 
 /// A piece of memory.
 struct Slot {
   std::size_t bytes = 0;
-  /// What it holds before the first step: weights, state, what comes from outside. Nothing: whoever reads it, another
-  /// kernel of the step has written before. A filled slot is written only by kernels that also read it.
+  /// Its content before the first step: weights, state, input from outside. Nothing: another kernel of the step writes
+  /// it before any kernel reads it. A filled slot is written only by kernels that also read it.
   std::optional<kernels::Buffer> fill{};
   std::int64_t n = 0;  ///< for filling
 };

@@ -1,5 +1,5 @@
-// What can be measured: a list of these is all that the measuring, resuming, filtering and reporting see of a device.
-// Kernels of compressors, the device's own rates and layers' shapes are alike to them.
+// A subject is one thing that can be measured. Measuring, resuming, filtering and reporting see a device as their list.
+// Kernels of compressors, the device's own rates and layers' shapes all are subjects.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Subject {
   std::string method;  ///< tells it from others of that pass
   std::vector<std::int64_t> sizes;
   std::function<double(std::int64_t size)> bytes;  ///< read and written by one pass
-  std::function<double(std::int64_t size)> flops;  ///< of one pass
+  std::function<double(std::int64_t size)> flops;  ///< operations of one pass
   double repeats = 1;                              ///< passes of one run; times are divided by it
-  /// What differs from the reference; empty function: nothing to check. No time is taken of a subject that differs.
+  /// Describes a difference from the reference; empty function: nothing to check. A subject that differs is not timed.
   std::function<std::optional<std::string>()> check;
   /// Allocates and fills. @throws what the device throws; LeftOut where that concerns this subject alone
   std::function<std::unique_ptr<Work>(std::int64_t size)> prepare;
-  double time_share = 1;  ///< of the time limit that samples of others have
+  double time_share = 1;  ///< share of the time limit that samples of others have
 };
 
 }  // namespace stepcast::calibrate

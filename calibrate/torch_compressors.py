@@ -230,7 +230,7 @@ def dgc_encode(x, s):
     return values, indices.int()
 
 
-# Adaptive (Dryden et al., MLHPC 2016): of either sign what reaches the hundredth largest of a sample, as its mean.
+# Adaptive (Dryden et al., MLHPC 2016): for each sign, elements that reach a sample's hundredth largest, as their mean.
 def adaptive_encode(x, s):
     message = []
     for sign in (1, -1):
@@ -531,7 +531,7 @@ def compare(options, times, overhead, keep):
                 result["decode"] = part(timer, lambda: method.decode(message, state), times, overhead, method.decode_kernels, n)
             except torch.cuda.OutOfMemoryError:
                 result["why"] = "the device's memory does not suffice"
-            except RuntimeError as error:  # what a library refuses is this method's affair
+            except RuntimeError as error:  # an error of a library concerns only this method
                 result["why"] = f"PyTorch: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
             results.append(result)
             print(f"{name}, {n} elements", file=sys.stderr)

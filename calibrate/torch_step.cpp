@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void refuse(Fault fault) { throw ScenarioError({std::move(fault)}); }
 
-/// What else must hold where each field is allowed by itself.
+/// Conditions between fields that are valid by themselves.
 void check_times(const TorchStep& step, std::vector<Fault>& faults) {
   if (step.quartiles.size() != 2 || step.quartiles[0] > step.quartiles[1])
     faults.push_back({"", "/quartiles_s", fmt::format("[{}]", fmt::join(step.quartiles, ", ")),

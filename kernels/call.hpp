@@ -1,4 +1,4 @@
-// What a kernel is called with, on the CPU and on the GPU. C++17: CUDA code includes it.
+// The arguments of a kernel's call, on the CPU and on the GPU. C++17: CUDA code includes it.
 #pragma once
 
 #include <cmath>

@@ -11,10 +11,10 @@ struct ShapeToCheck {
   std::int64_t batch;
 };
 
-/// One sample; of a batch norm's, whose rows of fewer than four elements leave nothing but rounding, as many as give
-/// four. A kernel of more than 2·10^9 operations a sample gets fewer of what it does over and over, by its kind: rows
-/// of a linear layer, steps of an LSTM, queries of an attention, lines of an image. Widths, and with them the lengths
-/// of all sums but a weight gradient's, stay.
+/// One sample; a batch norm gets enough samples for rows of four elements, since shorter rows leave only rounding.
+/// A kernel above 2·10^9 operations a sample does fewer of its repeated steps, by its kind: rows
+/// of a linear layer, steps of an LSTM, queries of an attention, lines of an image. Widths stay, and with them the
+/// lengths of all sums but a weight gradient's.
 /// @pre a part of one of the layers of kernels/layers.hpp, not an update
 ShapeToCheck shape_to_check(const Kernel& kernel);
 

@@ -1,4 +1,4 @@
-// The descriptor of a kernel: what it is called, what it reads and writes, and its CPU reference.
+// The descriptor of a kernel: its name, the buffers it reads and writes, and its CPU reference.
 //
 //     for (const Kernel& kernel : compressor_kernels())
 //       time(kernel.launch..., n) -> launch + kernel.bytes(n)/bandwidth
@@ -44,10 +44,10 @@ enum class Fill {
   prepared,  ///< by the descriptor's `prepare`, from the buffers before it
 };
 
-/// What a buffer is to its layer: which one of another part, another layer or an update it is in a training step.
+/// The role of a buffer in its layer: it tells which buffers of other parts, layers or updates are the same in a step.
 enum class Role {
-  none,             ///< of no layer
-  input,            ///< what the layer before gave; by name the same in all parts
+  none,             ///< belongs to no layer
+  input,            ///< output of the layer before; by name the same in all parts
   weight,           ///< by name the same in all parts
   output,           ///< one a layer, also where the backward parts read it (an LSTM's without its last step)
   kept,             ///< the layer's own, by name: labels, what a part leaves for another, what nobody reads
@@ -93,10 +93,10 @@ struct Kernel {
   int repeats = 1;  ///< sweeps of one call; a Pass describes one
   /// Largest n that is worth a check or a timing: the SVD of a large matrix takes minutes.
   std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-  /// What is wrong with `got`, where buffers are not determined entry by entry (singular vectors have either sign); in
-  /// place of the buffers' tolerances.
+  /// Describes the error in `got`. It replaces the buffers' tolerances where the entries are not determined one by one
+  /// (singular vectors have either sign).
   std::function<std::optional<std::string>(const Call& expected, const Call& got)> compare{};
-  /// Before a timing, in place of `prepare`, where that draws for checks what is rare: what normal input gives.
+  /// Replaces `prepare` before a timing, where `prepare` draws rare cases for the checks: gives those of normal input.
   std::function<void(const Call&)> prepare_timed{};
   /// Takes milliseconds where others take microseconds: timed at fewer sizes, and for less long.
   bool slow = false;

@@ -62,7 +62,7 @@ struct ConvTranspose2dShape {
 /// batch x width.
 struct LstmShape {
   std::int64_t input, hidden, steps;
-  std::int64_t input_rank = 0, hidden_rank = 0;  ///< of each gate's matrix
+  std::int64_t input_rank = 0, hidden_rank = 0;  ///< rank of each gate's matrix
 };
 /// softmax(QKᵀ/√(d/heads)) V for each head, the scores kept in memory.
 struct AttentionShape {
@@ -86,7 +86,7 @@ struct PoolShape {
   bool average;
   std::int64_t channels, kernel_height, kernel_width, stride, padding_height, padding_width, height, width;
 };
-/// Of `elements` elements each: sum of two tensors, product of two tensors, copy.
+/// Works on tensors of `elements` elements: sum of two tensors, product of two tensors, copy.
 struct ElementwiseShape {
   std::int64_t elements;
 };
@@ -122,8 +122,8 @@ Kernel sgd_update(Precision precision);
 Kernel sgd_momentum_update(Precision precision);
 Kernel adam_update(Precision precision);
 
-/// Every kernel of this header on small shapes, odd ones among them: what the checks run. Those that are products,
-/// those that sweep memory, and both.
+/// Every kernel of this header on small shapes, some of them odd, for the checks: the products,
+/// the sweeps over memory, and both.
 std::vector<Kernel> product_layer_kernels();
 std::vector<Kernel> block_layer_kernels();
 std::vector<Kernel> layer_kernels();

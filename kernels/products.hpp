@@ -48,7 +48,7 @@ inline std::int64_t output_height(const Conv2dShape& x) {
 inline std::int64_t output_width(const Conv2dShape& x) {
   return (x.width + 2 * x.padding_width - x.kernel_width) / x.stride + 1;
 }
-/// Of one image.
+/// Elements of one image.
 inline std::int64_t input_elements(const Conv2dShape& x) { return x.in * x.height * x.width; }
 inline std::int64_t output_pixels(const Conv2dShape& x) { return output_height(x) * output_width(x); }
 inline std::int64_t output_elements(const Conv2dShape& x) { return x.out * output_pixels(x); }

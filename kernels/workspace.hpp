@@ -9,9 +9,9 @@
 
 namespace stepcast::kernels {
 
-/// What elements under test look like. non_finite: standard normal, among them NaN, both infinities and both zeros.
-/// whole: 1 or -1 in the first buffer, in the others also 0, so often that a sum of products stays below 2^8, which
-/// bf16 holds exactly: buffers that are products then have no tolerance, and one product too few shows.
+/// Kinds of elements under test. non_finite: standard normal, among them NaN, both infinities and both zeros.
+/// whole: 1 or -1 in the first buffer, and also 0 in the others, so that a sum of products stays below 2^8, which
+/// bf16 holds exactly. Buffers that are products then have no tolerance, and one missing product shows.
 enum class Input { normal, zeros, denormals, non_finite, whole };
 inline constexpr Input kInputs[] = {Input::normal, Input::zeros, Input::denormals, Input::non_finite};
 const char* name_of(Input input);
@@ -40,7 +40,7 @@ class Workspace {
 /// Whether a buffer of the kernel is a product, so that Input::whole is worth a check.
 bool is_exact_on_whole(const Kernel& kernel, std::int64_t n);
 
-/// What differs first between the buffer as expected and as computed, beyond the buffer's tolerance; nothing if equal.
+/// The first difference between the expected and the computed buffer beyond the tolerance; nothing if they are equal.
 std::optional<std::string> difference(const Buffer& buffer, const void* expected, const void* got);
 
 }  // namespace stepcast::kernels

@@ -33,7 +33,7 @@ NETWORKS = (
     ("lstm-wikitext2", "lstm-wikitext2-v100", "80 sequences and their length assumed"),
 )
 SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}  # as a suffix, "s" last
-LEAST_MATCHED = 0.9  # of the measured layers, or the two networks are not the same
+LEAST_MATCHED = 0.9  # share of the measured layers; below it the two networks are not the same
 
 
 def seconds(text):

@@ -18,7 +18,7 @@ from collections import defaultdict
 
 try:
     import matplotlib
-except Exception:  # of a broken installation, anything
+except Exception:  # any error of a broken installation
     sys.exit("plot_calibration.py needs matplotlib: apt install python3-matplotlib, and run it with /usr/bin/python3")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError:
     sys.exit("plot_speedup.py: matplotlib is missing for " + sys.executable +
              "; install Debian's python3-matplotlib, or name another interpreter in STEPCAST_PYTHON")
-except Exception as error:  # of a broken installation, anything
+except Exception as error:  # any error of a broken installation
     sys.exit(f"plot_speedup.py: matplotlib of {sys.executable} cannot be used ({' '.join(str(error).split())}); "
              "mend it, or name another interpreter in STEPCAST_PYTHON")
 

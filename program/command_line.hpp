@@ -1,4 +1,4 @@
-// What command lines of all subcommands have in common: values that are not empty, and words on those that are wrong.
+// Shared by the command lines of all subcommands: values that are not empty, and messages about wrong ones.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace stepcast {
 /// FILE is not set would otherwise be as if --csv were not there. To be called when all options are added.
 void refuse_empty_values(CLI::App& app);
 
-/// What is wrong with a command line, ending in a newline. A word that nothing takes is told first, with the one that
-/// may be meant: it most often is why another one is missing.
+/// Describes the error in a command line, ending in a newline. An unknown word comes first, with a similar known word:
+/// it is the usual reason why another word is missing.
 /// @param arguments  as given, without the program's name
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments);
 

@@ -6,8 +6,8 @@
 
 namespace stepcast {
 
-/// One sentence. Exceptions of our own say it themselves; what a library says is put into words: memory that does not
-/// suffice, files that cannot be had. What must never happen is told with the request to report it.
+/// One sentence. Our own exceptions contain it. Errors of a library are put into words: not enough memory,
+/// files that cannot be had. An error that must never happen comes with the request to report it.
 std::string sentence_of(const std::exception& error);
 
 }  // namespace stepcast

@@ -1,4 +1,4 @@
-// A program's standard streams: what it does about them before all else, and how it tells people something.
+// A program's standard streams: preparation at the start, and messages to people.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace stepcast {
 /// from then on (EFBIG) and no signal, here and in the program's children.
 void prepare_streams();
 
-/// A message on standard error. Where it cannot be written it is lost, and nothing else happens: messages never change
-/// what a program does.
+/// A message on standard error. If it cannot be written it is lost, and nothing else happens: messages never change
+/// the program's results.
 void tell(std::string_view text);
 template <class First, class... Others>
 void tell(fmt::format_string<First, Others...> format, First&& first, Others&&... others) {

@@ -81,7 +81,7 @@ class Times:
     gaps: list  # of (gradient, since the one before), in the order in which they are ready; together all of backward
     update: float
     between: float  # from one step's update to the next one's forward
-    passes: int  # of a step
+    passes: int  # passes in a step
     steps: int
     backward_quartiles: tuple
 
@@ -93,7 +93,7 @@ class Times:
 class Steps:
     """What a worker did when: `steps` of its steps after `warm_up` others."""
 
-    LEAST = 6  # of which at least two are marked, and two are not
+    LEAST = 6  # at least two of them are marked, and two are not
 
     def __init__(self, now, warm_up, steps):
         if warm_up < 0 or steps < self.LEAST: raise MeasureError(f"{warm_up} steps of warm-up and {steps} that count; at least 0 and {self.LEAST}")

@@ -21,7 +21,7 @@ using kernels::require_cuda;
 
 using Timer = std::shared_ptr<DeviceTimer>;
 
-/// Of the time limit, for a kernel that is slow.
+/// Share of the time limit for a slow kernel.
 constexpr double kSlowShare = 0.2;
 
 /// "13.0" of 13000.
@@ -112,8 +112,8 @@ std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   return seed;
 }
 
-/// Runs what `make` makes, which may not fit the device or need what a library refuses: that concerns its subject
-/// alone.
+/// Runs the subject that `make` makes. It may not fit the device, or a library may refuse it; either concerns this
+/// subject alone.
 template <class Make>
 std::unique_ptr<Work> work_or_left_out(const Timer& timer, const Make& make) {
   try {

@@ -19,7 +19,7 @@ constexpr int kBlocks = 1024, kThreads = 256;
 }  // namespace
 
 void flush_l2(void* written, const void* read, std::size_t bytes, cudaStream_t stream) {
-  cudaMemsetAsync(written, 0, bytes, stream);  // what fails here, the check of the launch after it finds
+  cudaMemsetAsync(written, 0, bytes, stream);  // an error here shows in the check of the launch after it
   read_all<<<kBlocks, kThreads, 0, stream>>>(static_cast<const uint4*>(read), bytes / sizeof(uint4),
                                              static_cast<unsigned*>(written));
 }

@@ -7,9 +7,9 @@
 
 namespace stepcast::calibrate {
 
-/// Fills L2 with lines of which nobody needs anything: writes `bytes` of `written`, then reads as many of `read`.
-/// Writing alone would leave lines behind that L2 must write to memory as soon as others come, at the cost of a kernel
-/// that only reads.
+/// Fills L2 with lines that nobody needs: writes `bytes` of `written`, then reads as many of `read`.
+/// Writing alone would leave lines that L2 must write to memory as soon as others come. A kernel that only reads
+/// would pay for that.
 /// @param bytes  a multiple of 16, twice those of L2 or more
 /// @param read   zeros
 void flush_l2(void* written, const void* read, std::size_t bytes, cudaStream_t stream);

@@ -7,7 +7,7 @@
 //
 //     stepcast_kernel_speed [ELEMENTS]     of the compressors' tensors, by default 2^26
 //
-// A benchmark, not a test: what misses its aim is said, and the exit code is 0; without a GPU that of kernels::skip().
+// A benchmark, not a test: it reports a missed aim with exit code 0; without a GPU the code is that of kernels::skip().
 #include <algorithm>
 #include <array>
 #include <string>
@@ -114,8 +114,8 @@ struct ProductSize {
   bool a_transposed, b_transposed;
 };
 
-/// A part of a factorized layer, of a convolution by each path, and the products that it needs, laid out as its own
-/// are; of a convolution, those on columns already made, of all images at once.
+/// A part of a factorized layer, of a convolution by each path, and the products that it needs, in its own layout.
+/// For a convolution, these are the products on columns already made, of all images at once.
 struct Part {
   std::vector<kernels::Kernel> kernels;
   std::int64_t batch;

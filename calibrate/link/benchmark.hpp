@@ -34,26 +34,26 @@ struct Benchmark {
   std::string file;
   std::string program;  ///< "nccl-tests", "OSU micro-benchmarks v7.3"
   Kind kind = Kind::collective;
-  Operation operation = Operation::all_reduce;  ///< of a collective
+  Operation operation = Operation::all_reduce;  ///< for a collective
   int ranks = 2;
   std::vector<Row> rows{};
-  int hosts = 0;           ///< that the ranks ran on; 0: the file does not say
+  int hosts = 0;           ///< hosts of the ranks; 0: the file does not say
   int ranks_per_host = 0;  ///< where it is the same on all of them, ranked host by host; otherwise 0
   bool of_mpi = false;     ///< OSU's over MPI, whose messages are not those of NCCL
   bool took_operation = false, took_ranks = false;  ///< from the options, since the file does not say
-  std::vector<std::string> doubts{};                ///< what may be wrong with the file, for people
+  std::vector<std::string> doubts{};                ///< possible errors in the file, for people
 
   [[nodiscard]] bool is_of_machines() const { return kind == Kind::collective && hosts > 1 && ranks_per_host > 1; }
 };
 
-/// What a file may leave open. Where it says something else itself, that is refused; unless options are for several
-/// files, of which they are about those that do not say.
+/// Facts that a file may leave open. An option that contradicts the file is refused. With several
+/// files, the options apply to those that leave the fact open.
 struct ReadOptions {
   std::optional<Operation> operation;  ///< nccl-tests' text of older versions does not name its own
   int ranks = 0;                       ///< 0: as the file says; OSU's does not
   bool in_place = false;               ///< nccl-tests: its second group of columns
   bool for_several = false;
-  /// Of a collective's buffer, n: what is smaller or larger is left out.
+  /// Limits on n, a collective's buffer: smaller and larger sizes are left out.
   double min_size = 0, max_size = std::numeric_limits<double>::infinity();
 };
 

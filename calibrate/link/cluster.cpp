@@ -145,7 +145,7 @@ bool makes_nodes(const LinkSources& from) {
          (first.benchmark.hosts == 1 && first.is_of_trees());
 }
 
-/// What auto is to choose among, since nothing else was measured.
+/// The algorithms that auto chooses among, since no others were measured.
 std::vector<Algorithm> algorithms_of(const std::vector<BenchmarkFit>& fits) {
   std::set<Algorithm> all;
   for (const BenchmarkFit& fit : fits) {
@@ -198,7 +198,7 @@ std::string setup_text(const LinkSources& from, bool is_told) {
                               : "S is the collectives' time of no bytes less their rounds' latency";
 }
 
-/// What holds of links between hosts alone.
+/// Cautions that apply only to links between hosts.
 std::string cautions(const LinkSources& from) {
   const BenchmarkFit& first = *from.collectives.front();
   if (first.benchmark.hosts < 2) return "";

@@ -1,4 +1,4 @@
-// What a fitted cluster says of the benchmarks that it was fitted to.
+// The times that a fitted cluster predicts for the benchmarks it was fitted to.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct FittedTime {
   double bytes = 0;        ///< n
   double measured = 0;     ///< s
   double fitted = 0;       ///< s, what a scenario with the cluster forecasts
-  std::string protocol{};  ///< that it goes by; empty where the cluster has none
+  std::string protocol{};  ///< the protocol in use; empty where the cluster has none
 
   [[nodiscard]] double error() const { return fitted / measured - 1; }
 };

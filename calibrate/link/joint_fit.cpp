@@ -102,7 +102,7 @@ std::vector<LinkPrices> starts_for(const LinkSources& sources) {
   return starts;
 }
 
-/// Of the relative deviations, with what is the cheapest at these coefficients.
+/// The sum of squared relative deviations, with the cheapest choices at these coefficients.
 double squares_of(const LinkSources& sources, const std::vector<double>& x) {
   const System system = system_of(sources, links_of(x));
   double squares = 0;

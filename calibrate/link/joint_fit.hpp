@@ -11,7 +11,7 @@ namespace stepcast::calibrate {
 struct LinkSources {
   std::vector<const BenchmarkFit*> collectives;  ///< between hosts, or all of them where nothing tells links apart
   std::vector<const BenchmarkFit*> inside;       ///< collectives inside one host, of links of its own
-  std::vector<const BenchmarkFit*> latency, bandwidth;  ///< of a message
+  std::vector<const BenchmarkFit*> latency, bandwidth;  ///< benchmarks of a message
 
   /// Whether links inside hosts are told from those between them.
   [[nodiscard]] bool two_kinds() const { return !inside.empty(); }
@@ -29,7 +29,7 @@ struct JointFit {
 LinkPrices prices_of(const JointFit& joint);
 
 /// The least squares of the relative deviations, none of α, β and S below 0, of
-///   S + rounds·α  from a collective's time of no bytes, by its smallest range; of rings between hosts and inside with the
+///   S + rounds·α  from a collective's time of no bytes, by its smallest range. Rings between hosts and inside use the
 ///                 mean of their hops' α (models/collective/ring_latencies.hpp)
 ///   factor·β      from its time per byte, by its largest range
 ///   α             from a message's time of no bytes, by the smallest range of a latency benchmark

@@ -13,7 +13,7 @@
 namespace stepcast::calibrate {
 namespace {
 
-constexpr std::uint64_t kSeed = 20261121;  // of the draw of sizes held out
+constexpr std::uint64_t kSeed = 20261121;  // seed of the draw of sizes held out
 
 /// Ring where the collective has it, or else its first algorithm.
 Algorithm default_algorithm(Operation operation) {
@@ -23,7 +23,7 @@ Algorithm default_algorithm(Operation operation) {
   throw std::invalid_argument(fmt::format("there is no algorithm for {}", name_of(operation)));
 }
 
-/// What runs over two kinds of links. NCCL's trees do, too, but come with a run inside one host (cluster.cpp).
+/// Whether it runs over two kinds of links. NCCL's trees do, too, but come with a run inside one host (cluster.cpp).
 bool is_left_out(Algorithm algorithm) {
   return algorithm == Algorithm::hierarchical || algorithm == Algorithm::multi_ring;
 }
@@ -39,7 +39,7 @@ Machines machines_of(const Benchmark& benchmark, int nics) {
   return {benchmark.hosts == 1 ? benchmark.ranks : std::max(1, benchmark.ranks_per_host), nics};
 }
 
-/// Of the messages of a ring over several hosts, those that leave one.
+/// The share of a ring's messages that leave a host, where the ring spans several hosts.
 double part_that_leaves(const Benchmark& benchmark) { return static_cast<double>(benchmark.hosts) / benchmark.ranks; }
 
 void set_cost(BenchmarkFit& fit, const FitOptions& options) {
@@ -82,14 +82,14 @@ void fit_at_once(BenchmarkFit& result, const std::set<double>& sizes) {
   result.ranges.push_back({*sizes.begin(), *sizes.rbegin(), joint.alpha, joint.beta});
 }
 
-/// What the call costs that the links make the cheapest.
+/// The call's cost with the cheapest choice for these links.
 Terms chosen_terms(const BenchmarkFit& fit, double n, const LinkPrices& links, bool two_kinds) {
   const Benchmark& benchmark = fit.benchmark;
   const Machines machines = machines_of(benchmark, fit.nics);
   const bool is_inside = two_kinds && benchmark.hosts == 1;
   const PathPrice& outside = is_inside ? links.inside : links.between;
   const PathPrice& inner = two_kinds ? links.inside : links.between;
-  // What a machine's workers send far shares its NICs.
+  // A machine's workers share its NICs for messages to other machines.
   const double sharing = two_kinds && !is_inside ? (machines.workers - 1) / machines.nics + 1 : 1;
   const double leave = part_that_leaves(benchmark);
   Prices prices;

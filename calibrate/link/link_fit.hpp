@@ -31,9 +31,9 @@ struct RangeFit {
 struct BenchmarkFit {
   Benchmark benchmark;
   std::string what;                            ///< "all-reduce by ring, 8 ranks on 2 hosts"
-  Algorithm algorithm = Algorithm::automatic;  ///< of a collective; automatic: for each size the quickest of NCCL's
-  std::optional<int> segments{};  ///< of a pipelined tree; empty: for each size the cheapest number, as "auto" has
-  int nics = 1;                   ///< of a host, of NCCL's trees or choice; 1: all of them as one
+  Algorithm algorithm = Algorithm::automatic;  ///< for a collective; automatic: for each size the quickest of NCCL's
+  std::optional<int> segments{};  ///< for a pipelined tree; empty: for each size the cheapest number, as "auto" has
+  int nics = 1;                   ///< NICs per host, for NCCL's trees or choice; 1: all of them as one
   double rounds = 1;              ///< messages one after another
   double factor = 1;              ///< bytes over the busiest link, over n
   std::vector<RangeFit> ranges;   ///< one without lines
@@ -62,7 +62,7 @@ struct LinkPrices {
   }
 };
 
-/// What n bytes of a benchmark cost: T = messages·α + bytes·β of either kind, + S of a collective.
+/// The cost of n bytes of a benchmark: T = messages·α + bytes·β for either kind of link, + S for a collective.
 struct Terms {
   struct OfLinks {
     double messages = 0, bytes = 0;
@@ -91,9 +91,9 @@ std::vector<Algorithm> algorithms_to_fit(Operation operation);
 
 struct FitOptions {
   Algorithm algorithm = Algorithm::automatic;  ///< automatic: ring, or what the collective has instead
-  std::optional<int> segments{};               ///< of a pipelined tree; empty: "auto"
+  std::optional<int> segments{};               ///< for a pipelined tree; empty: "auto"
   bool as_nccl_chooses = false;                ///< all-reduce: among kAlgorithmsOfNccl, for each size; others: ring
-  int nics = 1;                                ///< of a host, of NCCL's trees or choice; 1: all of them as one
+  int nics = 1;                                ///< NICs per host, for NCCL's trees or choice; 1: all of them as one
 };
 
 /// @throws std::invalid_argument where the algorithm is not one of the collective's or time does not grow with size
@@ -122,15 +122,15 @@ Cluster make_cluster(const std::string& name, const std::vector<BenchmarkFit>& f
 inline constexpr double kMostError = 0.2;
 std::vector<std::string> bad_fits(const Cluster& cluster, const std::vector<BenchmarkFit>& fits);
 
-/// What else is doubtful of what was written: latencies that do not go together, figures that nothing measured.
+/// Doubts about the written cluster: latencies that do not go together, figures that nothing measured.
 /// @param most_protocols  as the cluster was made with
 std::vector<std::string> doubts(const Cluster& cluster, const std::vector<BenchmarkFit>& fits,
                                 int most_protocols = kMostProtocols);
 
-/// The smallest and the largest that the cluster is fitted to: of collectives, where there are any.
+/// The smallest and the largest size that the cluster is fitted to: of collectives, where there are any.
 std::pair<Bytes, Bytes> fitted_sizes(const std::vector<BenchmarkFit>& fits);
 
-/// What a scenario's strategy says to have a collective carried out as it was fitted: "collective": {...}.
+/// The scenario's strategy entry that carries a collective out as it was fitted: "collective": {...}.
 std::string scenario_text(const BenchmarkFit& fit);
 
 /// For people: a row for each range, and how well the cluster stands for all sizes.

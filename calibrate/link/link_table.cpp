@@ -56,7 +56,7 @@ std::string errors_text(const Cluster& cluster, const BenchmarkFit& fit) {
   return text;
 }
 
-/// Of the collective whose links these are; those between hosts come first.
+/// The collective that these links belong to; links between hosts come first.
 const BenchmarkFit* collective_of(const std::vector<BenchmarkFit>& fits) {
   const BenchmarkFit* first = nullptr;
   for (const BenchmarkFit& fit : fits)

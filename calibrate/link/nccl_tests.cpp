@@ -37,8 +37,8 @@ std::string collective_names() {
   return names;
 }
 
-/// What is said of the ranks of one communicator. A run that is split (NCCL_TESTS_SPLIT) has several, of which this is
-/// the first.
+/// The ranks of one communicator, as the file lists them. A split run (NCCL_TESTS_SPLIT) has several communicators;
+/// this is the first.
 class Ranks {
  public:
   /// @param host   empty: not said
@@ -50,7 +50,7 @@ class Ranks {
   /// Hosts and ranks of each, where all ranks' are named.
   void tell_hosts(Benchmark& benchmark) const {
     if (named() != benchmark.ranks) return;
-    std::vector<std::pair<std::string, int>> runs;  // of consecutive ranks on one host
+    std::vector<std::pair<std::string, int>> runs;  // runs of consecutive ranks on one host
     std::set<std::string> hosts;
     for (const auto& [host, ranks] : first()) {
       if (host.empty()) return;
@@ -118,7 +118,7 @@ struct Columns {
   std::size_t out_of_place = 0, in_place = 0;
 };
 
-/// Of the line that names the columns, cut into words; nothing for any other.
+/// Reads the line that names the columns, cut into words; nothing for any other line.
 std::optional<Columns> columns_of(const std::vector<std::string>& words, const std::string& file, int number) {
   if (std::find(words.begin(), words.end(), "busbw") == words.end()) return std::nullopt;
   if (std::find(words.begin(), words.end(), "cputime") != words.end())
@@ -203,7 +203,7 @@ Benchmark read_nccl_text(const std::string& text, const std::string& file, const
       continue;
     }
     const auto bytes = size_of_word(words[0]);
-    if (!columns || !bytes) continue;  // what MPI, NCCL or a job's script print between the lines
+    if (!columns || !bytes) continue;  // lines that MPI, NCCL or a job's script print in between
     if (words.size() < columns->out_of_place + 3 || words.size() > columns->out_of_place + 5)
       throw BadInput(file, number, fmt::format("{} words, \"{}\"", words.size(), line),
                      fmt::format("size, count, type, perhaps redop and root, and the {} words of both groups",

@@ -5,9 +5,9 @@
 //     # Size       Avg Latency(us)
 //     1                       1.62
 //
-// "MPI" is also "MPI-CUDA", or "NCCL-CUDA" of its programs osu_xccl_*. What follows the second column (least, largest,
-// iterations) is not needed, but for a "Fail" of -c. Sizes are those of one rank's message: a gathered buffer, and one
-// of an all-to-all, has n = ranks x size.
+// "MPI" is also "MPI-CUDA", or "NCCL-CUDA" for its programs osu_xccl_*. The columns after the second (least, largest,
+// iterations) are not needed, except a "Fail" of -c. Sizes are those of one rank's message: for a gathered buffer, and
+// for the buffer of an all-to-all, n = ranks x size.
 #include <fmt/format.h>
 
 #include "calibrate/link/benchmark.hpp"
@@ -38,7 +38,7 @@ std::string titles() {
   return list;
 }
 
-/// Of "# OSU MPI-CUDA Allreduce Latency Test v7.3": the words from after the library to before Test, and the version.
+/// Reads "# OSU MPI-CUDA Allreduce Latency Test v7.3": the words between the library and Test, and the version.
 std::optional<std::pair<std::string, std::string>> title_of(const std::vector<std::string>& words) {
   if (words.size() < 5 || words[0] != "#" || words[1] != "OSU") return std::nullopt;
   std::string title;

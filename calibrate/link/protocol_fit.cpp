@@ -14,7 +14,7 @@
 namespace stepcast::calibrate {
 namespace {
 
-constexpr int kLeastRows = 3;  // that go by a protocol
+constexpr int kLeastRows = 3;  // rows that use a protocol
 
 struct Sample {
   const BenchmarkFit* fit;
@@ -75,7 +75,7 @@ class Fitter {
     return best;
   }
 
-  /// Of so many protocols: S, α and β of the links, two more of each other protocol.
+  /// The unknowns with so many protocols: S, α and β of the links, two more for each other protocol.
   [[nodiscard]] double unknowns(std::size_t protocols) const {
     const double links = (with_setup_ ? 1 : 0) + 2 + (sources_.two_kinds() ? 2 : 0);
     return links + 2 * (static_cast<double>(protocols) - 1);

@@ -12,7 +12,7 @@ namespace stepcast::calibrate {
 /// S, α and β inside a host, what a message between hosts takes beyond that latency, and its β.
 enum Column : std::size_t { kSetup, kInnerAlpha, kInnerBeta, kAlpha, kBeta, kColumns };
 
-/// What a time is made of, by unknown. A message between hosts has the latency of one inside as well, where the two are
+/// The parts of a time, by unknown. A message between hosts has the latency of one inside as well, where the two are
 /// told apart.
 inline std::array<double, kColumns> row_of(double setup, const Terms& terms, bool two_kinds) {
   std::array<double, kColumns> row{};

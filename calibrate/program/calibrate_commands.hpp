@@ -6,13 +6,13 @@
 
 namespace stepcast::calibrate {
 
-/// What the program's exit status says; as stepcast's.
+/// Meanings of the program's exit status; the same as stepcast's.
 enum ExitCode : int {
   kOk = 0,
   kFailed = 1,
   kUsage = 2,
   kBadInput = 3,
-  kWrongKernels = 4,  ///< of a process start: all the rest was measured
+  kWrongKernels = 4,  ///< in a process start: all the rest was measured
 };
 
 void add_device(CLI::App& app, int& exit_code);

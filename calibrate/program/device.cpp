@@ -40,11 +40,11 @@ struct DeviceOptions {
   int start = -1;                        ///< below 0: the process that runs the starts
   std::int64_t largest = 0;              ///< 0: by `quick`
   std::vector<std::string> workloads;    ///< NAME or NAME:VARIANT
-  std::string variant;                   ///< of workloads without one of their own
+  std::string variant;                   ///< for workloads without one of their own
   std::vector<int> batches;              ///< none: the table's
   std::vector<std::string> dtypes;       ///< none: the table's
-  std::string convolutions;              ///< of kPathOptions; none: cuDNN where it was built
-  std::vector<std::string> torch_steps;  ///< what calibrate/torch_step.py wrote
+  std::string convolutions;              ///< a key of kPathOptions; none: cuDNN where it was built
+  std::vector<std::string> torch_steps;  ///< files of calibrate/torch_step.py
   std::string tables;                    ///< folder for the layer tables; none: they are not written
 
   [[nodiscard]] fs::path samples() const { return fs::path(output).replace_extension(".samples.jsonl"); }
@@ -99,7 +99,7 @@ Json header_of(const Device& device, const DeviceOptions& options) {
             {"seed", sizes.seed}}}};
 }
 
-/// What --convolutions takes.
+/// The values of --convolutions.
 const std::map<std::string, ConvolutionPath> kPathOptions = {
     {"cudnn", ConvolutionPath::cudnn}, {"implicit", ConvolutionPath::implicit}, {"im2col", ConvolutionPath::im2col}};
 
@@ -111,7 +111,7 @@ ConvolutionPath path_of(const DeviceOptions& options) {
   return path;
 }
 
-/// Of --fit-only: convolutions by whom the samples have them, whatever this program was built with.
+/// For --fit-only: takes the convolution path of the samples, whatever this program was built with.
 /// @throws CalibrationError without samples
 DeviceOptions as_measured(DeviceOptions options) {
   const auto samples = read_samples(options.samples());
@@ -325,7 +325,7 @@ int calibrate(const DeviceOptions& options) {
   }
   if (options.start >= 0) return run_start(options);
   catch_stop_signals();
-  // What is wrong with a table or a path is known before anything is measured.
+  // Errors of a table or a path are reported before anything is measured.
   const std::vector<StepToMeasure> steps = steps_of(options);
   const std::vector<TorchPair> pairs = torch_pairs(options, steps);
   ResultFile file(options.output);
@@ -396,7 +396,7 @@ void add_device(CLI::App& app, int& exit_code) {
       ->add_flag("--fit-only", options->fit_only,
                  "measure nothing: the profile of the samples that are there, all or not; on any machine")
       ->excludes(fresh);
-  command->add_option("--start", options->start, "")->group("");  // what a process start is run with
+  command->add_option("--start", options->start, "")->group("");  // internal: a process start gets it
   command->footer(
       "By estimate, 5 to 8 minutes a start, and 2 with --quick. Ended early, by whatever, the same command goes on from what was measured; --fit-only makes do with it.\n"
       "Example: stepcast-calibrate device -o h100.json --quick\n"

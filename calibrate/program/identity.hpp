@@ -1,4 +1,4 @@
-// What this program is.
+// The program's identity.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ std::vector<std::string> operations() {
   return names;
 }
 
-/// Of any collective; the fit refuses what its own has not.
+/// The algorithms of all collectives; the fit refuses those that its own collective lacks.
 std::vector<std::string> algorithms() {
   std::vector<std::string> names;
   for (const auto& operation : Choices<Operation>::table)

@@ -32,7 +32,7 @@ double widening(const std::optional<double>& before, const std::optional<double>
   return (1 + after.value_or(0)) / (1 + before.value_or(0)) - 1;
 }
 
-/// Of every layer and kernel. Layers without a peak are gone, the others in their order.
+/// The widenings of every layer and kernel. Layers without a peak are gone, the others in their order.
 std::vector<double> widenings(const DeviceProfile& before, const DeviceProfile& after) {
   std::vector<double> all;
   auto moved = after.layers.begin();

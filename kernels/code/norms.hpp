@@ -1,4 +1,4 @@
-// What batch norm and layer norm add to the variance under the root.
+// ε: batch norm and layer norm add it to the variance under the root.
 #pragma once
 
 namespace stepcast::kernels {

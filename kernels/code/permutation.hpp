@@ -1,5 +1,5 @@
-// A random permutation of 0 ... n-1 of which any entry can be computed alone: a Feistel network on the next even number
-// of bits, walked until it falls below n (Black and Rogaway 2002: Ciphers with arbitrary finite domains). The domain is
+// A random permutation of 0 ... n-1; each entry can be computed alone. A Feistel network on the next even bit count
+// is walked until it falls below n (Black and Rogaway 2002: Ciphers with arbitrary finite domains). The domain is
 // below 4n, so a walk has four steps or fewer on average. Its first k entries are k distinct random indices, without a
 // sort and alike on all workers that share the seed.
 #pragma once

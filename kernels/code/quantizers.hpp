@@ -1,4 +1,4 @@
-// Codes of one element: what each quantizer writes and what a code is worth. Decoding is total: every byte has a value.
+// Codes of one element for each quantizer: encoding and decoding. Decoding is total: every byte has a value.
 #pragma once
 
 #include "kernels/code/philox.hpp"
@@ -28,7 +28,7 @@ inline constexpr int kEightBitLevels = 7;
 
 struct EightBitTable {
   float values[128];
-  float tree[128];  ///< of the 127 edges (search_tree.hpp)
+  float tree[128];  ///< search tree over the 127 edges (search_tree.hpp)
 };
 
 STEPCAST_SHARED void set_entry(EightBitTable& table, int i) {

@@ -30,8 +30,8 @@ STEPCAST_SHARED std::uint8_t quartic_code(const int* trits) {
 /// Trit k of a byte; bytes above 242 hold none but zeros.
 STEPCAST_SHARED int trit_at(std::uint8_t code, int k) {
   if (code >= kFirstRun) return 0;
-  // code/243 as a fraction of 24 bits, rounded up, times 3^k: the next digit of base 3 is in front. What rounding adds
-  // is below a 200th of the last digit.
+  // Multiply code/243, as a fraction of 24 bits rounded up, by 3^k: the next digit of base 3 is in front. The rounding
+  // adds less than a 200th of the last digit.
   const std::uint32_t power = static_cast<std::uint32_t>(kPowersOfThree >> (7 * k)) & 127U;
   return static_cast<int>((((code * 69043U * power) & 0xffffffU) * 3) >> 24) - 1;
 }
@@ -40,7 +40,7 @@ STEPCAST_SHARED float three_lc_decode(std::uint8_t code, int k, float scale) {
   return scale * static_cast<float>(trit_at(code, k));
 }
 
-/// What stands for `length` zero bytes, 1 to 14.
+/// The code of a run of `length` zero bytes, 1 to 14.
 STEPCAST_SHARED std::uint8_t run_code(int length) {
   return static_cast<std::uint8_t>(length == 1 ? kZeroByte : kFirstRun + static_cast<std::uint32_t>(length) - 2);
 }

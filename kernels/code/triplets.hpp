@@ -24,7 +24,7 @@ STEPCAST_SHARED TripletOdds triplet_odds(const float* sigma, std::int64_t count,
   return {sure, sum > 0 ? static_cast<double>(budget) / sum : 0.0};
 }
 
-/// What σ_i becomes, σ_i/p_i, or 0 where it is not drawn. NaN is drawn and seen.
+/// The value that replaces σ_i: σ_i/p_i, or 0 where it is not drawn. NaN is always drawn, so it stays visible.
 STEPCAST_SHARED float draw_triplet(float sigma, std::int64_t i, const TripletOdds& odds, std::uint64_t seed) {
   if (i < odds.sure) return sigma;
   const double p = static_cast<double>(sigma) * odds.factor;

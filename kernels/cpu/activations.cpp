@@ -30,7 +30,7 @@ Kernel elementwise(const std::string& pass, const char* method, std::int64_t ele
           }};
 }
 
-/// What the backward part reads besides dy: the input of gelu and silu, the others' output.
+/// The buffer that the backward part reads besides dy: the input of gelu and silu, the others' output.
 template <class T, class F>
 Buffer saved(std::int64_t count) {
   return std::is_same_v<F, Gelu> || std::is_same_v<F, Silu> ? as(Role::input, input<T>("x", count))

@@ -8,7 +8,7 @@ namespace stepcast::kernels {
 namespace {
 
 constexpr double kMostOperations = 2e9;
-constexpr std::int64_t kLeastElements = 4;  // of a batch norm's channel
+constexpr std::int64_t kLeastElements = 4;  // elements in a batch norm's channel
 
 /// The part of `layer` of the same name.
 Kernel same_part(const LayerKernels& layer, const Kernel& kernel) {

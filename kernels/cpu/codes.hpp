@@ -1,4 +1,4 @@
-// What several CPU references need of the codes.
+// Helpers that several CPU references of the codes share.
 #pragma once
 
 #include "kernels/call.hpp"

@@ -159,12 +159,12 @@ struct ImageLayer {
   Precision p;
   std::int64_t in, out, u, v, bias, t;
   std::int64_t terms, inner_terms, gradient_terms, inner_gradient_terms;
-  std::int64_t pixels;  ///< of an image, over which a weight's gradient is summed
+  std::int64_t pixels;  ///< pixels of an image, over which a weight's gradient is summed
   bool transforms = false;
 
-  /// cuDNN may convolve by Winograd's or Fourier transforms, which sum larger numbers, and not in whole ones: a margin
-  /// of 16 in fp32 and of 4 in tf32, as its tensor cores' operands are cut after the transform; bf16's own is wide
-  /// enough.
+  /// cuDNN may convolve by Winograd's or Fourier transforms, which sum larger numbers, and not whole ones. The margin
+  /// is 16 in fp32 and 4 in tf32, where tensor cores' operands are cut after the transform. bf16's own tolerance is
+  /// wide enough.
   [[nodiscard]] Buffer output(Role role, const char* name, std::int64_t count, std::int64_t products,
                               std::int64_t inner = 0) const {
     Deviation deviation = deviation_of(p, products, inner);

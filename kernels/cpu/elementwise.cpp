@@ -50,7 +50,7 @@ void add_elementwise(std::vector<Kernel>& list) {
        linear(12),
        linear(1),
        each([](const Call& c, std::int64_t i) { c.at<float>(1)[i] += c.at<float>(0)[i]; })});
-  // r = a - b: what error feedback remembers.
+  // r = a - b: the residual of error feedback.
   list.push_back(
       {"subtract",
        "residual",

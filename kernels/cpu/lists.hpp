@@ -9,7 +9,7 @@ namespace stepcast::kernels {
 
 inline constexpr double kSumTolerance = 1e-6;  // a sum in double of another order, then rounded to float
 inline constexpr double kRandomFlops = 10;     // as models/compressor/codec_plan.hpp counts
-inline constexpr std::int64_t kMessages = 8;   // that one call decodes and adds, or counts
+inline constexpr std::int64_t kMessages = 8;   // messages that one call decodes and adds, or counts
 inline constexpr std::int64_t kLevels = 127;   // QSGD's
 
 void add_elementwise(std::vector<Kernel>& list);

@@ -92,7 +92,7 @@ std::optional<std::string> compare_products(const Kernel& kernel, const Call& ex
   return std::nullopt;
 }
 
-/// Of cuBLAS.
+/// Adds a product that cuBLAS computes.
 void add_product(std::vector<Kernel>& list, Kernel kernel) {
   kernel.compare = [kernel](const Call& expected, const Call& got) { return compare_products(kernel, expected, got); };
   list.push_back(std::move(kernel));
@@ -178,7 +178,7 @@ void add_power_sgd(std::vector<Kernel>& list) {
                                                   reconstructed(s, c.at<float>(0), c.at<float>(1), i, j));
                          }
                      }});
-  // The columns of a factor Q. Of r sweeps the one for column i reads and writes columns i to r-1, of r(r+1)/2 in all.
+  // The columns of a factor Q. There are r sweeps; sweep i reads and writes columns i to r-1: r(r+1)/2 in all.
   list.push_back({"gram-schmidt",
                   "powersgd",
                   {kRank},
@@ -223,7 +223,7 @@ void decompose_matrix(const Call& c) {
 }
 
 /// Singular values as expected; vectors orthonormal where the value is not next to nothing, and their product the
-/// matrix. What is allowed relative to the largest is 1e-4 of small matrices. Of b columns each is rotated with b - 1
+/// matrix. The tolerance relative to the largest is 1e-4 for small matrices. Each of b columns is rotated with b - 1
 /// others in each of some ten sweeps, each rotation rounding by 2^-24, independently (see deviation_of): √(10·b)·2^-24,
 /// 3.2·√b·2^-24, and 40 times that for the method's own tolerance and for the worst of all entries, 8·√b·2^-20.
 std::optional<std::string> compare_decompositions(const Call& expected, const Call& got) {
@@ -308,8 +308,8 @@ void add_atomo(std::vector<Kernel>& list) {
   svd.compare = compare_decompositions;
   list.push_back(std::move(svd));
 
-  // The triplets drawn, side by side, and their number; what is beyond them stays. The bytes are those of the number
-  // expected.
+  // The drawn triplets, side by side, and their number; entries beyond them stay. The bytes are for the expected
+  // number.
   list.push_back({"gather",
                   "atomo",
                   {kTriplets},

@@ -198,8 +198,8 @@ void prepare_data_gradient(const Call& call, Precision precision) {
 LayerKernels lstm_layer(const LstmShape& s, Precision p) {
   const GateMatrices mx = of_input(s), mh = of_hidden(s);
   const std::int64_t h = s.hidden;
-  // Of input, hidden state, activation and cell, one after the other; from step to step errors fade, as gates are below
-  // 1.
+  // The terms are those of input, hidden state, activation and cell in sequence. Errors fade from step to step: gates
+  // are below 1.
   const double tolerance = tolerance_of(p, s.input + 4 * h, 4);
   const auto forward_buffers = [=](std::int64_t n) {
     const std::int64_t rows = s.steps * n, state = n * h;

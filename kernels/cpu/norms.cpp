@@ -1,5 +1,5 @@
 // Batch norm in training mode (Ioffe and Szegedy 2015) over batch, height and width of each channel, layer norm (Ba et
-// al. 2016) over each row; of the m elements of a channel or row
+// al. 2016) over each row. For the m elements of a channel or row
 //     μ = Σx/m,  r = 1/√(Σ(x-μ)²/m + ε),  x̂ = (x-μ) r,  y = γ x̂ + β,  ε = 1e-5,
 // and backward, with g = γ dy for layer norm (sums over the row) and γ before the bracket for batch norm,
 //     dx = r (g - Σg/m - x̂ Σ(g x̂)/m),  dγ = Σ dy x̂,  dβ = Σ dy.
@@ -21,7 +21,7 @@ namespace stepcast::kernels {
 namespace {
 
 // y: the mean is off by some 4 roundings of |x| <= 4 or so, and r, at most 316, multiplies that: 4·4·2^-24·316 = 3e-4
-// of γ at the very worst, r ≈ 1 at most once in a while.
+// of γ in the worst case; r ≈ 1 is the usual case.
 constexpr double kForwardTolerance = 3e-4;
 // Sums of m numbers of either sign, a tree and at most 64 in a row: an error of 64 roundings of √m; the result of the
 // channel with the largest is not often below √m/4.
@@ -35,7 +35,7 @@ struct Statistics {
   double mean, inverse_std;
 };
 
-/// Of x(0) to x(m-1).
+/// The statistic of x(0) to x(m-1).
 template <class X>
 Statistics statistics_of(std::int64_t m, const X& x) {
   const auto count = static_cast<double>(m);
@@ -156,8 +156,8 @@ void layer_norm_data_gradient(const Call& c) {
   }
 }
 
-/// The two norms' buffers are alike: of `elements` elements and `parameters` scales a sample, `statistics` means a
-/// batch.
+/// The two norms' buffers are alike. A sample has `elements` elements. There are `parameters` scales for all samples;
+/// a batch has `statistics` means.
 template <class T, class Statistic>
 LayerKernels norm(const std::string& name, std::vector<std::int64_t> shape, std::int64_t elements,
                   std::int64_t parameters, Statistic statistics, double forward_tensors, void (*forward)(const Call&),

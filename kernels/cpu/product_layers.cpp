@@ -1,5 +1,5 @@
-// The layers that are matrix products, on small shapes: odd sizes, each option once, and results of enough elements
-// that the largest is no small one by chance.
+// The layers that are matrix products, on small shapes: odd sizes, each option once. Results have enough elements
+// that the largest is not small by chance.
 #include "kernels/cpu/lists.hpp"
 #include "kernels/layers.hpp"
 

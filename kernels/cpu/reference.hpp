@@ -1,6 +1,6 @@
-// What the product layers' descriptors and CPU references share. Operands are taken as they are stored, bf16 ones
-// widened exactly, sums in double; results are rounded to what the buffer holds. tf32's operands keep their 23 bits
-// here: what the tensor core drops is in the tolerance.
+// Code shared by the product layers' descriptors and CPU references. Operands are taken as stored, bf16
+// widened exactly; sums are in double; results are rounded to the buffer's type. tf32's operands keep their 23 bits
+// here: the tolerance covers the bits that the tensor core drops.
 #pragma once
 
 #include <utility>
@@ -20,12 +20,12 @@ struct Deviation {
   double size;
 };
 
-/// Of a matrix product of `terms` terms; or of two in a row of together `terms`, the first of `inner`.
+/// Tolerance of a matrix product of `terms` terms, or of two in a row of together `terms`, the first of `inner`.
 ///
 /// Inputs are independent standard normal numbers, so that an entry of K terms is about √K, its size, and normal, and
 /// an error that many independent ones add up to is as normal. If the error deviates by σ sizes, then 4σ of the largest
-/// of N entries, about √(2 ln N) sizes, are exceeded by one of them once in N^15; for N = 1, where the size is the
-/// scale, once in 10^4. That rounding errors add up as if they were independent: Higham and Mary, A new approach to
+/// of N entries, about √(2 ln N) sizes, are exceeded by one of them once in N^15. For N = 1, where the size is the
+/// scale, this happens once in 10^4. Rounding errors add up as if independent: Higham and Mary, A new approach to
 /// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41(5), 2019. The bound that always holds (Higham,
 /// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1) is K·u of the sum of magnitudes, K^1.5·u
 /// sizes: √K times as much.
@@ -41,7 +41,7 @@ struct Deviation {
 /// - bf16's operands are exact. Results that round to neighbours are up to 2^-7 of the entry apart. A sum may be cut
 ///   into s
 ///   parts that are added in bf16 (by cuDNN; cuBLAS is forbidden to by Context, but not by default nor in PyTorch); a
-///   convolution's data gradient adds columns that were rounded; of two products the first may have rounded to a neighbour.
+/// convolution's data gradient adds rounded columns; the first of two products may have rounded to a neighbour.
 ///   A rounding deviates by 0.43·2^-8, the parts and their sums, one after the other, by √(1 + s/2) of that: σ < 2^-8 for up
 ///   to eight parts.
 Deviation deviation_of(Precision precision, std::int64_t terms, std::int64_t inner = 0);
@@ -63,7 +63,7 @@ class Operands {
  public:
   Operands(const Call& call, Precision precision) : call_(call), element_(element_of(precision)) {}
   [[nodiscard]] Numbers read(int buffer, std::int64_t count) const;
-  /// Rounds x as it stores it: what comes after sees the stored numbers.
+  /// Rounds x as it is stored, so that later parts see the stored numbers.
   void write(int buffer, Numbers& x) const;
   [[nodiscard]] double rounded(double x) const;
 

@@ -1,4 +1,4 @@
-// The singular value decomposition by one-sided Jacobi rotations in double: what the GPU's is held against.
+// The singular value decomposition by one-sided Jacobi rotations in double: the reference for the GPU's.
 #pragma once
 
 #include <cstdint>

@@ -96,8 +96,8 @@ void add_sparsifiers(std::vector<Kernel>& list) {
                   },
                   count_above});
 
-  // Two sweeps over the elements, of which the first counts leading bits and the second keeps the few elements at or
-  // above the bits of the k-th largest; what is left is done on those, in scratch that is not counted: of normal
+  // Two sweeps over the elements: the first counts leading bits, the second keeps the few elements at or
+  // above the bits of the k-th largest. Only those are processed further, in scratch that is not counted: for normal
   // elements they are 1.2 %, written once and read four times. Bytes and operations are those of one of the two sweeps,
   // half of the message in each. No sort. NaN counts as the largest magnitude, so that it is sent and seen. Equal
   // magnitudes: the first in index order belong to the k.

@@ -27,7 +27,7 @@ std::uint32_t code_runs(const std::uint8_t* codes, std::int64_t count, std::uint
   return total;
 }
 
-/// Any message is decoded: what is missing is zero, what is too much is left out.
+/// Decodes any message: missing bytes are zero, excess bytes are ignored.
 std::vector<std::uint8_t> expand_runs(const std::uint8_t* runs, std::int64_t total, std::int64_t count) {
   std::vector<std::uint8_t> codes;
   for (std::int64_t r = 0; r < total; ++r)

@@ -1,4 +1,4 @@
-// Compaction as the references do it: what to keep, tile by tile and in index order.
+// Compaction as the references do it: keeps elements tile by tile and in index order.
 #pragma once
 
 #include <algorithm>

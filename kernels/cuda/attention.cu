@@ -66,7 +66,7 @@ __global__ void soften_gradient(const T* probabilities, T* gradient, std::int64_
   }
 }
 
-/// What a product takes of a sample's and a head's part of a tensor.
+/// The part of a tensor that belongs to one sample and one head, as an operand.
 struct Parts {
   explicit Parts(const DeviceCall& call) : n(call.n), s(attention_shape(call.parameters)) {}
   std::int64_t n;
@@ -115,7 +115,7 @@ void forward(const DeviceCall& c) {
            c.scratch);
 }
 
-/// Of any of the products: all have operands that are not evenly apart, or none.
+/// The same for each of the products: either all have unevenly spaced operands, or none has.
 std::size_t pointer_scratch(const DeviceCall& c) {
   const Parts parts(c);
   const AttentionShape& s = parts.s;

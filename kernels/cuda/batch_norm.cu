@@ -49,7 +49,7 @@ __device__ void for_channel(const Channels& s, const Visit& visit) {
   }
 }
 
-/// Of some elements: how many, their sum, and the squares of their distances from their mean.
+/// Moments of some elements: their count, their sum, and the sum of squared distances from their mean.
 struct Moments {
   float count, sum, squares;
 };

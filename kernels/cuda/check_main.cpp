@@ -89,10 +89,10 @@ std::vector<Task> list_tasks(std::int64_t largest) {
   return tasks;
 }
 
-/// What was found of all tasks, by several threads.
+/// The findings of all tasks, added by several threads.
 class Findings {
  public:
-  /// A line about a kernel; `wrong`: what is wrong with it.
+  /// A line about a kernel; `wrong` describes its error.
   void add(const Kernel& kernel, const std::optional<std::string>& wrong, int checks) {
     const std::lock_guard lock(mutex_);
     checks_ += checks;
@@ -127,7 +127,7 @@ void check(const Context& context, const Task& task, std::uint64_t seed, Finding
             found && !first)
           first = found;
   } catch (const std::exception& error) {
-    // A device that is lost fails all threads: what each was at is named.
+    // A lost device fails all threads: each reports the kernel it was checking.
     findings.add(task.kernel, error.what(), checks);
     throw;
   }

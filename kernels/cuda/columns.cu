@@ -12,7 +12,7 @@ namespace stepcast::kernels {
 namespace {
 
 constexpr std::int64_t kColumnBytes = std::int64_t{256} << 20;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // of a part: indices have 32 bits
+constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // elements in a part: indices have 32 bits
 
 Divisor divisor(std::int64_t x) { return Divisor(static_cast<std::uint32_t>(x)); }
 

@@ -1,5 +1,5 @@
-// Convolutions as matrix products of columns (im2col): what stands in column p, one for each output pixel, are the
-// input pixels that its taps meet. C++17.
+// Convolutions as matrix products of columns (im2col): column p, one for each output pixel, holds the
+// input pixels under its taps. C++17.
 //
 // An image's columns are kh·kw times the image, so images are taken in parts whose columns fill at most 256 MiB, or one
 // by one where a single image's are more; kernels of 1 x 1 with stride 1 read the image itself.

@@ -23,7 +23,7 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
-  /// Nobody changes its mode: what one kernel computes would hang on which ran before.
+  /// Nobody changes its mode; otherwise a kernel's result would depend on the kernels that ran before.
   [[nodiscard]] cublasHandle_t blas() const { return blas_; }
   /// Null where built without cuDNN.
   [[nodiscard]] Cudnn* dnn() const { return dnn_.get(); }

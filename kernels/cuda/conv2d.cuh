@@ -55,7 +55,7 @@ struct Conv2dLayer {
   }
 
  private:
-  /// Of one convolution and of the other.
+  /// Scratch of the first convolution and of the second.
   template <class Scratch>
   static std::size_t larger(const DeviceCall& c, const Scratch& scratch) {
     const Conv2dShape s = conv2d_shape(c.parameters);

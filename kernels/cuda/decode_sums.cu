@@ -57,7 +57,7 @@ struct QsgdValue {
   Messages<std::uint8_t> messages;
   const float* norms;
   std::int64_t buckets;
-  std::uint32_t groups;  ///< of a bucket
+  std::uint32_t groups;  ///< groups in a bucket
   int levels;
   __device__ Pack<float> operator()(std::int64_t m, std::int64_t g) const {
     const Pack<std::uint8_t> a = messages.at(m, g);
@@ -90,7 +90,7 @@ struct NaturalValue {
   }
 };
 
-/// What bit 0 and bit 1 are worth: ±1, two means of a message, or its mean with either sign.
+/// Values of bit 0 and bit 1: ±1, two means of a message, or its mean with either sign.
 struct Ones {
   __device__ float low(std::int64_t) const { return -1; }
   __device__ float high(std::int64_t) const { return 1; }

@@ -38,9 +38,9 @@ bool is_even(const Product& p) {
   return even_step(p, p.a.outer, p.a.inner) && even_step(p, p.b.outer, p.b.inner) && even_step(p, p.c.outer, p.c.inner);
 }
 
-/// What cuBLAS asks of batches by address. Matrices: where k elements fill whole 16 bytes, its kernels read and write as
-/// many at once (cuBLAS, cublasGemmGroupedBatchedEx: else "misaligned memory access errors"). Lists of addresses: other
-/// places were refused as not supported (NVIDIA/FasterTransformer, issue 149).
+/// Alignment of batches by address for cuBLAS. Matrices: where k elements fill whole 16 bytes, its kernels access
+/// 16 bytes at once (cuBLAS, cublasGemmGroupedBatchedEx: else "misaligned memory access errors"). Lists of addresses:
+/// other alignments were refused as not supported (NVIDIA/FasterTransformer, issue 149).
 constexpr std::int64_t kBatchAlignment = 16;
 
 /// Addresses from one list to the next.

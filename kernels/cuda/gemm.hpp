@@ -11,7 +11,7 @@ namespace stepcast::kernels {
 struct Operand {
   const void* data;
   std::int64_t pitch;
-  bool transposed = false;  ///< what is multiplied is its transpose
+  bool transposed = false;  ///< the product uses the transpose
   std::int64_t outer = 0, inner = 0;
 };
 struct Result {

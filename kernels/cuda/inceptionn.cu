@@ -49,7 +49,7 @@ __global__ void count_tags(const std::uint8_t* tags, std::int64_t n, Count* wide
 
 /// Where the thread's values stand in the three arrays.
 struct TileValues {
-  TileRanks ranks[3];       ///< of tags 3, 2, 1
+  TileRanks ranks[3];       ///< ranks of tags 3, 2, 1
   std::uint32_t before[3];  ///< values of the tiles before
 
   __device__ TileValues(const TileTags& tags, std::int64_t n, const Count* wide, const Count* narrow)

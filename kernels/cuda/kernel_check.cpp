@@ -90,8 +90,8 @@ std::string DeviceWorkspace::remark() const {
 
 namespace {
 
-/// What was in an output before: NaN, of integers all ones. Where a kernel does not write it stays, on both sides; one
-/// that adds to it unasked, or forgets an entry, differs.
+/// Fills outputs before the call with NaN (integers: all ones), on both sides. Entries that a kernel does not write
+/// stay so. A kernel that wrongly adds to an output, or forgets an entry, then differs.
 void spoil_outputs(const Workspace& host) {
   for (std::size_t i = 0; i < host.buffers().size(); ++i)
     if (host.buffers()[i].fill == Fill::zero && host.bytes(i) > 0) std::memset(host.data(i), 0xff, host.bytes(i));

@@ -40,7 +40,7 @@ class DeviceWorkspace {
   void connect(std::int64_t n, std::uint64_t seed, const Context& context);
 
   Launch launch_;
-  std::vector<DeviceMemory> memory_;  ///< what is its own
+  std::vector<DeviceMemory> memory_;  ///< the buffers that this object owns
   std::vector<std::size_t> sizes_;
   std::vector<void*> pointers_;
   std::vector<std::int64_t> parameters_;
@@ -50,7 +50,7 @@ class DeviceWorkspace {
 /// Scratch of a launch. @throws CudaError
 std::size_t scratch_bytes(const Launch& launch, const Kernel& kernel, std::int64_t n, const Context& context);
 
-/// What differs first from the reference, or which library refuses it; nothing if the kernel is right on this input.
+/// The first difference from the reference, or the library that refuses the kernel; nothing if the kernel is right.
 /// @throws CudaError
 std::optional<std::string> check_kernel(const Context& context, const Kernel& kernel, std::int64_t n, Input input,
                                         std::uint64_t seed);

@@ -32,10 +32,10 @@ struct Launch {
   std::string name;  ///< Kernel::name()
   /// @throws CudaError, CublasError, CudnnError where a library refuses the call
   void (*run)(const DeviceCall&);
-  /// Of n, the parameters and the libraries; no buffers are there yet.
+  /// Depends on n, the parameters and the libraries; the buffers do not exist yet.
   std::size_t (*scratch_bytes)(const DeviceCall&);
-  /// What a library said of the last run, which has ended: for a result that is wrong. Null where there is nothing to
-  /// say.
+  /// Text that a library reported about the last finished run, to explain a wrong result. Null: the kernel has no such
+  /// text.
   std::string (*remark)(const DeviceCall&) = nullptr;
 };
 
@@ -58,7 +58,7 @@ void add_decode_sum_launches(std::vector<Launch>& list);
 void add_feedback_launches(std::vector<Launch>& list);
 void add_svd_launches(std::vector<Launch>& list);
 
-/// Of the layers that sweep memory; its parts follow.
+/// Adds the launches of the layers that sweep memory, part by part.
 void add_block_launches(std::vector<Launch>& list);
 void add_embedding_launches(std::vector<Launch>& list);
 void add_batch_norm_launches(std::vector<Launch>& list);

@@ -68,8 +68,8 @@ __global__ void row_gradients(std::int64_t rows, std::int64_t width, const T* dy
 
 constexpr int kRowsAtOnce = kThreads / 32;
 
-/// Blocks of 32·V columns; each warp takes every eighth row of the block's part of the rows. parts: of each block row
-/// Σ dy x̂ of all columns, then Σ dy.
+/// Blocks of 32·V columns; each warp takes every eighth row of the block's share of the rows. For each block row, parts
+/// holds Σ dy x̂ of all columns, then Σ dy.
 template <class T, int V>
 __global__ void sum_columns(std::int64_t rows, std::int64_t width, const T* dy, const T* x, const float* means,
                             const float* inverse_stds, float* parts) {

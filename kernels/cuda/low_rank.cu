@@ -44,9 +44,9 @@ void reconstruct(const DeviceCall& c, float alpha, float beta) {
 void product_m(const DeviceCall& c) { reconstruct(c, 1, 0); }
 void reconstruct_subtract(const DeviceCall& c) { reconstruct(c, -1, 1); }
 
-/// Modified Gram-Schmidt in one launch. A thread has the same rows of all columns, so that only dot products pass
-/// between threads. What frees column j of column i adds up its product with column i + 1 as well, which is free of i
-/// by then.
+/// Modified Gram-Schmidt in one launch. A thread has the same rows of all columns, so only dot products pass
+/// between threads. The sweep that frees column j of column i also sums its product with column i + 1, which is free
+/// of i by then.
 /// @param products  r x r, and inverses r of them, zeroed
 __global__ void orthonormalize(float* columns, std::int64_t length, int r, double* products, double* inverses) {
   const auto grid = cooperative_groups::this_grid();

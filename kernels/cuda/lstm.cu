@@ -50,8 +50,8 @@ struct Return {
   }
 };
 
-/// The products of the four gates' matrices, h x width each, with `rows` vectors. Factorized: that of all U, then a
-/// batch of the V; or backward the batch first.
+/// Multiplies the four gates' matrices, each h x width, by `rows` vectors. Factorized: one product for all U, then a
+/// batch for the V. Backward: the batch comes first.
 template <Precision kPrecision>
 class GateProducts {
   using T = Stored<kPrecision>;

@@ -103,7 +103,7 @@ struct QsgdEncode {
   const float *x, *norms;
   std::uint8_t* codes;
   std::int64_t n;
-  std::uint32_t groups;  ///< of a bucket
+  std::uint32_t groups;  ///< groups in a bucket
   int levels;
   std::uint64_t seed;
   __device__ void operator()(std::int64_t g) const {
@@ -119,7 +119,7 @@ struct QsgdEncode {
 struct QsgdValue {
   const std::uint8_t* codes;
   const float* norms;
-  std::uint32_t groups;  ///< of a bucket
+  std::uint32_t groups;  ///< groups in a bucket
   int levels;
   __device__ Pack<float> operator()(std::int64_t g, std::int64_t n) const {
     const Pack<std::uint8_t> a = load(codes, g, n);

@@ -1,5 +1,5 @@
 // Rows that are reduced by a warp or, where they are wide, by a block. All threads of a warp (a block) share a row, so
-// that shuffles and barriers are met by all.
+// all of them reach every shuffle and barrier.
 #pragma once
 
 #include "kernels/cuda/elements.cuh"
@@ -39,7 +39,7 @@ __device__ X reduce_group(X x, Op op) {
   return x;
 }
 
-/// What a thread has to do with rows: which it begins at, how many to go on by, its place in its group.
+/// A thread's share of the rows: its first row, the step to the next one, and its place in its group.
 template <int kGroup>
 struct RowShare {
   std::int64_t first, step;

@@ -14,9 +14,9 @@ struct Elements {
   __device__ Pack<float> operator()(std::int64_t g, std::int64_t n) const { return load(x, g, n); }
 };
 
-/// How often each value of the kBits from `shift` on occurs among keys whose higher bits are those of `state`; of the
-/// first digit (state null) among all. Gradients' leading digits are much alike, so lanes side by side count in copies
-/// of their own. `length`, where not null, is n as the device knows it.
+/// Counts each value of the kBits from bit `shift` on, among the keys whose higher bits equal those of `state`. For the
+/// first digit (state null) it counts all keys. Leading digits of gradients are similar, so adjacent lanes use separate
+/// copies of the counters. `length`, if not null, is n as the device knows it.
 /// @pre bins are zeroed
 template <int kBits, int kCopies, class Input>
 __global__ void count_digits(Input input, std::int64_t n, const std::uint32_t* length, int shift,

@@ -29,7 +29,7 @@ struct Scale {
   }
 };
 
-/// Back to scale. Of a matrix of zeros: U and sigma are 0, V is the identity. Of one that is not finite: NaN.
+/// Scales back. A matrix of zeros gives U = 0, sigma = 0 and the identity for V. A matrix that is not finite gives NaN.
 struct Finish {
   const std::uint32_t* largest;
   float *u, *sigma, *v;

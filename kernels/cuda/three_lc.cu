@@ -27,11 +27,11 @@ struct Quantize {
   }
 };
 
-/// What a tile's message is made of. Thread t has bytes 16t to 16t + 15; `bytes` holds the whole tile.
+/// Codes the message of one tile. Thread t has bytes 16t to 16t + 15; `bytes` holds the whole tile.
 struct RunCoder {
   const std::uint8_t* bytes;
   int end;    ///< bytes of the tile
-  int begin;  ///< of the run of zeros that the thread's first byte may continue
+  int begin;  ///< begin of the run of zeros that the thread's first byte may continue
 
   /// put(byte) for each byte of the message that begins at one of the thread's.
   template <class Put>

@@ -85,8 +85,8 @@ struct TileElements {
   }
 };
 
-/// What a thread marks by: the kernel's argument, or, where an overload makes it of numbers in the device's memory,
-/// these loaded once.
+/// The thread's test for marking elements. It is the kernel's argument; an overload may make it from numbers in
+/// device memory, loaded once.
 template <class Keep>
 __device__ const Keep& loaded(const Keep& keep) {
   return keep;

@@ -1,8 +1,8 @@
 // Top-k in two sweeps over the elements. The first counts the highest 11 bits of the magnitudes (all of the exponent,
-// three of the mantissa). The second keeps the candidates, those at or above the bits of the k-th largest; of normal
-// elements and k = n/100 they are 1.2 % of all. The other 20 bits are found among candidates, which then are compacted
-// once more. A tile's candidates lie side by side in index order; tiles get their room as they come, so no tile waits
-// for another. If all elements are alike all are candidates: slower, still right.
+// three of the mantissa). The second keeps the candidates, those at or above the bits of the k-th largest: 1.2 % of
+// normal elements at k = n/100. The other 20 bits are found among the candidates, which are then compacted
+// once more. A tile's candidates lie side by side in index order. Tiles get space in order of arrival, so no tile waits
+// for another. If all elements are equal, all are candidates: slower, but still right.
 #pragma once
 
 #include "kernels/cuda/select.cuh"
@@ -11,7 +11,7 @@
 namespace stepcast::kernels {
 
 struct Candidates {
-  std::uint32_t *firsts, *numbers;  ///< of each tile
+  std::uint32_t *firsts, *numbers;  ///< one entry for each tile
   float* values;
   std::uint32_t* indices;
   std::uint32_t* total;

@@ -38,7 +38,7 @@ grep -q '"start_spread": 0\.0' two.json || fail "no spread of starts"
 run 1 -o two.json --largest 1000000; has err "options/largest: found 16777216, here 1000000"; has err "--fresh"
 run 0 -o two.json --largest 1000000 --fresh
 
-# What lacks one subject measures that alone.
+# Samples that lack one subject lead to measuring that subject alone.
 python3 - <<'PYTHON' || fail "samples without device/single"
 import gzip, os
 packed = os.path.exists("two.samples.jsonl.gz")

@@ -104,7 +104,7 @@ TEST_CASE("nccl-tests: text and JSON say the same") {
     INFO(name);
     const Benchmark benchmark = read_benchmark(data(name), {});
     CHECK(benchmark.operation == Operation::all_reduce);
-    CHECK(benchmark.ranks == 4);  // of one process
+    CHECK(benchmark.ranks == 4);  // ranks of one process
     REQUIRE(benchmark.rows.size() == 11);
     CHECK(benchmark.rows[0].bytes == 1024);
     require_close(24.26e-6, benchmark.rows[0].seconds, 1e-9, "first time: 24.015 us and 1 %");
@@ -510,7 +510,7 @@ TEST_CASE("as NCCL chooses: each size by a ring or a tree, whichever is the quic
   }
   CHECK(fits[1].what == "all-reduce by ring or nccl-tree of 1 segment, 16 ranks on 2 hosts");
   CHECK(scenario_text(fits[1]) == R"("collective": {"algorithm": "auto", "pipeline_segments": 1})");
-  // Of other collectives it has rings.
+  // For other collectives it has rings.
   CHECK(fit_benchmark(collective(Operation::all_gather, 8, 1e-5, 1e-11), {.as_nccl_chooses = true}).algorithm ==
         Algorithm::ring);
 }
@@ -586,7 +586,7 @@ TEST_CASE("protocols are found in times that bend with the size") {
   const std::vector<double> errors = errors_of(one, fits[0]);
   require_close(1 - (504 + 206.4) / (504 + 458.8), errors[12], 1e-2, "4 MiB");
 
-  // Noise alone is no protocol: of one link, 3 % up and down.
+  // Noise alone is no protocol: one link, 3 % up and down.
   for (std::size_t i = 0; i < benchmark.rows.size(); ++i)
     benchmark.rows[i].seconds = (rounds * 4e-6 + factor * benchmark.rows[i].bytes / 40e9) * (i % 2 == 0 ? 1.03 : 0.97);
   CHECK(make_cluster("lab", {fit_benchmark(benchmark, {})}).protocols.empty());

@@ -19,7 +19,7 @@ bool fails(const char* fault) {
   return wanted != nullptr && std::string(wanted) == fault;
 }
 
-/// What the events add to each sample.
+/// The time that the events add to each sample.
 constexpr double kEvents = 2e-6;
 /// Standard deviation of a time: little, so that what is missing in a sum of many shows.
 constexpr double kNoise = 0.002;

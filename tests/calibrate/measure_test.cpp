@@ -360,7 +360,7 @@ TEST_CASE("a subject is checked just before its first time, and no more once it 
   checked.clear();
   measure(subjects, {kRules, 1, 0, 1}, file, world.surroundings());
   CHECK(file.count() == 6);
-  CHECK(checked.size() == 2);  // that of which there was a time is not checked again
+  CHECK(checked.size() == 2);  // the one with a time is not checked again
   CHECK(std::find(checked.begin(), checked.end(), read_samples(folder / "a.jsonl")->records.front().name) ==
         checked.end());
 }

@@ -38,7 +38,7 @@ run 3 link --from "$data/all_reduce_perf.txt" --algorithm pairwise; has err "--a
 for algorithm in hierarchical multi-ring auto nvls; do run 2 link --from "$data/all_reduce_perf.txt" --algorithm $algorithm; done
 run 3 link --from "$data/all_reduce_perf.txt" --ranks 8; has err "found --ranks 8; allowed: 4, which the file says itself"
 run 3 link --from "$data/all_reduce_perf.json" --collective all-gather; has err "found --collective all-gather; allowed: all-reduce, which the file says itself"
-# Of several files --collective and --ranks are about those that do not say.
+# With several files, --collective and --ranks apply to those that do not say.
 grep -v all_reduce_perf "$data/all_reduce_perf.txt" | sed -e '/Rank/d' >silent.txt
 run 3 link --from "$data/all_reduce_perf.json" --from silent.txt; has err "silent.txt: found no name of a collective"
 run 0 link --from "$data/all_reduce_perf.json" --from silent.txt --collective all-gather --ranks 8; has out "all-gather by ring, 8 ranks"; has out "all-reduce by ring, 4 ranks"

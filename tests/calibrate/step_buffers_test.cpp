@@ -39,7 +39,7 @@ struct Written {
   bool filled = false;
 };
 
-/// What a step found where it read: by call and buffer.
+/// The content that a step found where it read: by call and buffer.
 using Reads = std::map<std::pair<std::size_t, std::size_t>, Written>;
 
 /// Goes through a step with these slots. Whatever is read was filled or written before, by as large a buffer of that
@@ -94,7 +94,7 @@ bool writes_kept(const StepBuffers& plan, std::size_t layer, const std::string& 
   });
 }
 
-/// What is read means what its role says.
+/// Each read finds the content that the buffer's role names.
 void check_roles(const StepBuffers& plan, const Reads& reads) {
   std::map<std::pair<std::size_t, std::string>, Written> inputs;
   for (const auto& read : reads) {
@@ -156,7 +156,7 @@ double share_chained(const StepBuffers& plan, const Reads& reads, Role role) {
 TEST_CASE("a step's memory: what is read was written, kept as long as it is needed, and less than a buffer for each") {
   struct Case {
     const char *workload, *variant;
-    double most;     ///< of the bytes of all buffers apart
+    double most;     ///< bytes of all buffers apart
     double chained;  ///< at least of the inputs, and of the gradients of outputs
   };
   // Handed on is what has a partner of its size: not a network's input, nor what is flattened, cut or joined.

@@ -48,15 +48,15 @@ class Block {
 
   // The thread that runs now waits. All go on, in their order, when the last one has come.
 
-  /// What is wrong, if others wait at another barrier.
+  /// The error, if others wait at another barrier.
   std::optional<std::string> wait_for_block(unsigned thread, Place where);
   void wait_for_grid(unsigned thread, Place where);
   void leave_grid_barrier();
-  /// What is wrong, if the mask lacks the lane itself.
+  /// The error, if the mask lacks the lane itself.
   std::optional<std::string> wait_for_lanes(unsigned thread, std::uint32_t mask, std::uint64_t value, Place where);
   [[nodiscard]] const Lanes& received(unsigned thread) const { return warps_[thread / 32].received; }
 
-  /// Of a block none of whose threads can go on: one that waits, and one that it waits for.
+  /// Describes a block none of whose threads can go on: one that waits, and one that it waits for.
   [[nodiscard]] std::string describe_stuck() const;
 
  private:

@@ -1,4 +1,4 @@
-// What nvcc knows without an include, for sources that convert.py has converted.
+// nvcc's built-in names that need no include, for sources that convert.py has converted.
 #pragma once
 
 #include <bit>

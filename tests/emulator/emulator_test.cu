@@ -1,4 +1,4 @@
-// The emulator itself: that it computes what a device would, and that it tells what is wrong.
+// Tests of the emulator itself: it computes the same as a device, and it reports errors.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,12 +46,12 @@ class Numbers {
   T* data_ = nullptr;
 };
 
-/// What the last launch has done wrong; empty if nothing.
+/// The error of the last launch; empty if there is none.
 std::string told() {
   return cudaPeekAtLastError() == cudaSuccess ? std::string() : (cudaGetLastError(), cudaGetErrorString(cudaSuccess));
 }
 
-/// What is said by a process of its own that launches, on its error output.
+/// The error output of a launch in a process of its own.
 template <class Launch>
 std::string told_by_process(const Launch& launch) {
   int ends[2];
@@ -418,7 +418,7 @@ TEST_CASE("tensor cores multiply") {
     multiply_by_tf32<<<1, 32>>>(a, b, c);
     CHECK(told().empty());
     for (int i = 0; i < 128; ++i) CHECK(c[i] == expected(i / 8, i % 8, 8));
-    // Of 1 + 2^-10 + 2^-11 the last bit is cut off.
+    // 1 + 2^-10 + 2^-11 loses its last bit.
     for (int i = 0; i < 128; ++i) a[i] = i % 8 == 0 ? 1 + 0x1.8p-10F : 0;
     for (int i = 0; i < 64; ++i) b[i] = 1;
     multiply_by_tf32<<<1, 32>>>(a, b, c);
@@ -474,7 +474,7 @@ TEST_CASE("products are those of column-major matrices") {
                            b_transposed = {1, 0, 2, 1, 0, 3};
   const float two = 2, ten = 10, one = 1, none = 0;
   for (const bool transposed : {false, true}) {
-    std::vector<float> c = {1, 1, -7, 1, 1, -7};  // a pitch of 3: what lies between columns stays
+    std::vector<float> c = {1, 1, -7, 1, 1, -7};  // a pitch of 3: elements between columns stay
     const auto op = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     CHECK(cublasSgemm(nullptr, op, op, 2, 2, 3, &two, (transposed ? a_transposed : a).data(), transposed ? 3 : 2,
                       (transposed ? b_transposed : b).data(), transposed ? 2 : 3, &ten, c.data(),

@@ -32,7 +32,7 @@ class Fiber {
   void* stack_;
   std::jmp_buf inside_, outside_;
   bool begun_ = false, busy_ = false;
-  // What AddressSanitizer wants to know of both stacks.
+  // AddressSanitizer's data about both stacks.
   void *fake_inside_ = nullptr, *fake_outside_ = nullptr;
   const void* host_stack_ = nullptr;
   std::size_t host_size_ = 0;

@@ -1,4 +1,4 @@
-// What AddressSanitizer has to be told; nothing in other builds.
+// Notices to AddressSanitizer; nothing in other builds.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ struct Matrix {
     const float value = static_cast<const float*>(data)[i];
     return tf32 ? rounded(value) : value;
   }
-  /// To 10 bits of mantissa, to the nearest and from ties away from zero; of NaN and infinities nothing changes.
+  /// Rounds to 10 bits of mantissa, to the nearest and from ties away from zero; NaN and infinities stay.
   static float rounded(float x) {
     const std::uint32_t bits = bits_of(x);
     return (bits & 0x7f800000U) == 0x7f800000U ? x : float_of((bits + 0x1000U) & 0xffffe000U);

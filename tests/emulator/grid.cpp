@@ -34,11 +34,11 @@ Order& chosen_order() {
 struct Running {
   const Kernel& kernel;
   bool cooperative;
-  const std::function<void()>& work;  ///< of each thread
+  const std::function<void()>& work;  ///< the work of each thread
   std::string wrong{};
   Block* block = nullptr;
   unsigned thread = 0;
-  Fiber* fiber = nullptr;  ///< of the thread; null while none runs
+  Fiber* fiber = nullptr;  ///< fiber of the thread; null while none runs
 };
 thread_local Running* running = nullptr;
 

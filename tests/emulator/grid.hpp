@@ -62,7 +62,7 @@ struct Kernel {
 /// All blocks of a grid; a cooperative one's at once. What goes wrong becomes the last error (cudaGetLastError).
 void run_grid(const Kernel& kernel, const Config& config, bool cooperative, const std::function<void()>& thread);
 
-/// What kernel<<<...>>>(arguments) is converted to (convert.py).
+/// The conversion of kernel<<<...>>>(arguments) (convert.py).
 struct Name {
   Name(const char* text_, Place launched_ = Place::here()) : text(text_), launched(launched_) {}
   const char* text;
@@ -73,7 +73,7 @@ void launch(Name name, const Config& config, Call call, const Arguments&... argu
   run_grid({name.text, typeid(void(Arguments...)), name.launched}, config, false, [&] { call(arguments...); });
 }
 
-// Of the running device thread.
+// Access to the running device thread.
 
 /// __syncthreads: by all threads of the block, at the same place. More strictly than a device, which lets those that
 /// have ended be missing.
@@ -81,7 +81,7 @@ void meet_block(Place where);
 /// grid.sync()
 void meet_grid(Place where);
 
-/// What each lane of a warp handed in.
+/// The values that the lanes of a warp handed in.
 using Lanes = std::array<std::uint64_t, 32>;
 /// Hands in a value and waits until all lanes of the mask have, at the same place and with the same mask.
 const Lanes& meet_lanes(std::uint32_t mask, std::uint64_t value, Place where);

@@ -42,7 +42,7 @@ struct Allocation {
   [[nodiscard]] std::size_t behind() const { return size - before() - bytes; }
 };
 
-/// Of all threads of the host, by where they begin.
+/// Allocations of all host threads, by their begin.
 class Allocations {
  public:
   std::byte* add(std::size_t bytes) {

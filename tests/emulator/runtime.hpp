@@ -1,4 +1,4 @@
-// What launches and the runtime's calls share.
+// Code shared by launches and the runtime's calls.
 #pragma once
 
 #include <cstddef>

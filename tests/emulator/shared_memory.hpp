@@ -14,7 +14,7 @@ namespace stepcast::emulator {
 
 class SharedMemory {
  public:
-  /// What the block before has left is gone.
+  /// Forgets the content that the block before left.
   void begin() { used_.clear(); }
   /// By its number (new_shared_variable), filled by fill_unwritten before its first use.
   std::byte* find(std::size_t number, std::size_t bytes) {

@@ -61,7 +61,7 @@ class Medians(unittest.TestCase):
 
     def test_steps_of_the_warm_up_do_not_count(self):
         slow_at_first = lambda step: 500.0 if step < 3 else 10.0 + step
-        # Of the steps 3 to 9 the middle one, 6, takes 16 ms.
+        # The middle one of the steps 3 to 9, 6, takes 16 ms.
         self.assertAlmostEqual(train(steps=10, warm_up=3, forward=slow_at_first).times(later).forward, 16e-3)
 
     def test_what_stands_between_the_parts_of_a_step_is_in_them(self):

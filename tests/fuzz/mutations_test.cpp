@@ -38,8 +38,8 @@ using namespace stepcast;
 using namespace stepcast::test;
 
 constexpr std::size_t kPoints = 32;
-constexpr double kMostSeconds = 10;              ///< of this process for one mutation; most take below a millisecond
-constexpr rlim_t kMostMemory = rlim_t{4} << 30;  ///< of the process
+constexpr double kMostSeconds = 10;              ///< time of this process for one mutation; most take under 1 ms
+constexpr rlim_t kMostMemory = rlim_t{4} << 30;  ///< memory of the process
 
 enum class Kind { scenario, suite, cluster, strategy, workload, profile, nccl, nccl_json, osu };
 
@@ -181,7 +181,7 @@ struct Amiss : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What was accepted reads back as itself, and its workload can be made.
+/// An accepted study reads back as itself, and its workload can be made.
 void check(const Study& study, const std::string& file, const std::filesystem::path& library) {
   if (study.points.empty()) return;
   const Scenario& scenario = study.points.back().scenario;

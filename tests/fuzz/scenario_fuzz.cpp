@@ -35,7 +35,7 @@ const std::filesystem::path& nowhere() {
   std::abort();
 }
 
-/// What was accepted reads back as itself, and its workload can be made.
+/// An accepted point reads back as itself, and its workload can be made.
 void check_point(const StudyPoint& point, const std::string& file) {
   const std::string canonical = to_json(point.scenario).dump();
   try {

@@ -28,7 +28,7 @@ using Vector = std::vector<double>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kEpsilon = 1e-5;  // of the norms
+constexpr double kEpsilon = 1e-5;  // ε of the norms
 
 std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
@@ -93,7 +93,7 @@ double dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-/// Of a function of x by central differences: with h = 1e-5 the error is some 1e-10 from h² and 1e-11 from rounding.
+/// Central differences of a function of x: with h = 1e-5 the error is some 1e-10 from h² and 1e-11 from rounding.
 Vector difference_quotients(const std::function<double(const Vector&)>& f, Vector x) {
   constexpr double h = 1e-5;
   Vector gradient(x.size());
@@ -171,7 +171,7 @@ PoolShape random_pool(bool average) {
   return s;
 }
 
-/// Of each window the largest or the mean with zeros in the padding: an own walk over the padded input.
+/// The largest or the mean of each window, with zeros in the padding: an own walk over the padded input.
 Vector pool_oracle(const PoolShape& s, const Vector& x) {
   const std::size_t planes = x.size() / size(s.height * s.width);
   Vector y;
@@ -418,7 +418,7 @@ TEST_CASE("pools that cannot be are refused") {
 
 TEST_CASE("softmax loss") {
   const LayerKernels layer = softmax_loss_layer({2, 1}, Precision::fp32);
-  // Logits 0 and ln 3: probabilities 1/4 and 3/4, sum of exponentials 4. Of label 1: ln 4 - ln 3; of label 0: ln 4.
+  // Logits 0 and ln 3: probabilities 1/4 and 3/4, sum of exponentials 4. Label 1: ln 4 - ln 3; label 0: ln 4.
   const Vector logits{0, std::log(3.0), 0, std::log(3.0)};
   const Workspace forward = run(*layer.forward, 2, {{0, logits}, {1, {1, 0}}});
   require_near({std::log(4.0 / 3), std::log(4.0)}, numbers(forward, 2), kFloat, "losses");

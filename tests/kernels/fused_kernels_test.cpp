@@ -68,7 +68,7 @@ TEST_CASE("decode-sum: two halves") {
 TEST_CASE("error feedback in the encoder: the codes of g + e, and what they leave out") {
   struct Method {
     std::string name, encode, decode;
-    std::vector<std::size_t> wire;  ///< of the fused kernel, as decode wants it
+    std::vector<std::size_t> wire;  ///< buffers of the fused kernel, as decode wants them
     std::size_t codes, codes_of_encode;
     std::vector<std::size_t> scales, scales_of_encode;  ///< filled before encode runs
     float tolerance;                                    ///< of sent + residual against g + e; each is rounded once

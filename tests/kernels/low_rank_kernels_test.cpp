@@ -72,7 +72,7 @@ TEST_CASE("Gram-Schmidt: unit vectors at right angles that span what they were m
       const std::int64_t length = matrix_view(n).columns, r = matrix_view(n).rank(4);
       const std::vector<float> before = floats(Workspace(find_kernel("gram-schmidt/powersgd"), n, input, 3), 0);
       const std::vector<float> q = floats(run("gram-schmidt/powersgd", n, {{0, before}}), 0);
-      // Denormals are multiples of 1.4e-45 of about 1e-42: what is left of a column is rounded to 1e-3 of its length.
+      // Denormals are multiples of 1.4e-45 of about 1e-42: the rest of a column is rounded to 1e-3 of its length.
       const double allowed = input == Input::normal ? 1e-5 : 2e-2;
       for (std::int64_t i = 0; i < r; ++i)
         for (std::int64_t j = 0; j <= i; ++j) {
@@ -81,7 +81,7 @@ TEST_CASE("Gram-Schmidt: unit vectors at right angles that span what they were m
         }
       if (input != Input::normal) continue;
       for (std::int64_t j = 0; j < r; ++j) {
-        // What is left of a column after its projections on the unit vectors.
+        // The rest of a column after its projections on the unit vectors.
         std::vector<double> left(before.begin() + j * length, before.begin() + (j + 1) * length);
         double size = 0, rest = 0;
         for (std::int64_t i = 0; i < r; ++i) {
@@ -184,7 +184,7 @@ TEST_CASE("SVD: the comparison accepts other signs and nothing else") {
 }
 
 TEST_CASE("SVD: large matrices may be further off") {
-  // Of 64 rows 1e-4 of the largest, of 256 rows 8·16·2^-20 = 1.22e-4.
+  // 64 rows: 1e-4 of the largest; 256 rows: 8·16·2^-20 = 1.22e-4.
   for (const std::int64_t n : {64 * 64, 256 * 256}) {
     const std::vector<float> x = floats(Workspace(find_kernel("svd/atomo"), n, Input::normal, 3), 0);
     const Workspace expected = decomposed(x, n), other = decomposed(x, n);

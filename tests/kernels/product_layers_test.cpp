@@ -90,7 +90,7 @@ void require_alike(const Values& expected, const Values& got, double relative, c
 // fp32 stores numbers to 2^-24 of them.
 constexpr double kStored = 1e-6;
 
-/// <dy, L(x)> = <dx, x> = <dU, U> = <dV, V>, and <dy, b> = <db, b>: what makes a linear map's gradients its adjoints,
+/// <dy, L(x)> = <dx, x> = <dU, U> = <dV, V>, and <dy, b> = <db, b>: a linear map's gradients are its adjoints,
 /// for independent dy, x and weights. To 1e-5 of the norms, since everything is stored in fp32.
 void check_adjoints(const LayerKernels& layer, std::int64_t n, std::uint64_t seed) {
   using F = ProductForward;

@@ -1,4 +1,4 @@
-// DGC and adaptive quantization: what is sampled, what reaches the threshold, what is sent and what is kept.
+// DGC and adaptive quantization: sampled elements, the threshold, sent elements and kept elements.
 #include <algorithm>
 #include <set>
 
@@ -172,7 +172,7 @@ TEST_CASE("adaptive: a message is two means and where they belong") {
   Workspace w(kernel, 500, Input::normal, 2);
   const std::vector<float> before = floats(w, 3), means = floats(w, 1);
   kernel.reference(w.call());
-  REQUIRE(words(w, 2)[0] == 2);  // of five
+  REQUIRE(words(w, 2)[0] == 2);  // out of five
   std::vector<float> expected = before;
   for (std::size_t j = 0; j < 5; ++j) expected[words(w, 0)[j]] = means[j < 2 ? 0 : 1];
   CHECK(floats(w, 3) == expected);

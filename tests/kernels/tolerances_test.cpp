@@ -47,7 +47,7 @@ double partial_sum(Precision precision, std::int64_t begin, std::int64_t end,
   return sum;
 }
 
-/// The whole sum; of bf16 in eight parts, which are rounded and added rounding each time.
+/// The whole sum; for bf16 in eight parts, which are rounded and added, with a rounding each time.
 double device_sum(Precision precision, std::int64_t terms, const std::function<double(std::int64_t)>& a,
                   const std::function<double(std::int64_t)>& b) {
   if (precision != Precision::bf16 || terms < 64) return partial_sum(precision, 0, terms, a, b);
@@ -121,7 +121,7 @@ TEST_CASE("a product of any length as a GPU makes it passes, and with a mistake 
         const Workspace reference = reference_of(kernel, input, static_cast<std::uint64_t>(length));
         const Values x = read(reference, ProductForward::x), u = read(reference, ProductForward::u);
         CHECK(passes(reference, ProductForward::y, linear(precision, shape, x, u)));
-        // Of 25,088 random numbers in bf16 one product is less than what roundings may be; whole numbers find it.
+        // With 25,088 random numbers in bf16 one product is less than the allowed rounding; whole numbers find it.
         if (input == Input::normal && precision == Precision::bf16 && length > 4608) continue;
         CHECK_FALSE(passes(reference, ProductForward::y, linear(precision, shape, x, u, Mistake::dropped)));
         if (length > 1)

@@ -53,7 +53,7 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   CHECK(kept(Conv2d{3, 8, {3, 3}, 2, {1, 1}, 1, true, {10, 10}}) == 4_B * 300.0);
   CHECK(kept(ConvTranspose2d{3, 8, {2, 2}, 2, true, {10, 10}}) == 4_B * 300.0);
   CHECK(kept(Linear{7, 5, 3}) == 4_B * 21.0);
-  // Of 6 steps: input 4, output 5, four gates and a state 25; of ranks 2 and 3 in each of four gates 20 more.
+  // 6 steps keep input 4, output 5, four gates and a state 25. Ranks 2 and 3 in each of four gates add 20.
   CHECK(kept(Lstm{4, 5, 6}) == 4_B * (6 * (4 + 5 + 25.0)));
   CHECK(kept(Lstm{4, 5, 6, LstmTensors::gates, 2, 3}) == 4_B * (6 * (4 + 5 + 25 + 20.0)));
   // Two heads of 4 over 6 queries and 5 keys: q 48, k and v 40 each, scores 60; fused the output, 48, and 12 numbers of
@@ -74,14 +74,14 @@ TEST_CASE("each kind of layer keeps what its backward reads") {
   CHECK(kept(Pool{PoolFunction::average, 3, {2, 2}, 2, {0, 0}, {4, 4}}) == 4_B * 48.0);
   CHECK(kept(Add{10}) == 0_B);
   CHECK(kept(Concat{10}) == 0_B);
-  // Scores, probabilities and gradient in fp32; of halves the scores beside them in fp32 as well, 2 + 3·4 bytes.
+  // Scores, probabilities and gradient in fp32. Halves also keep the scores beside them in fp32: 2 + 3·4 bytes.
   CHECK(kept(SoftmaxLoss{10, 3}) == 12_B * 30.0 + 8_B * 3.0);
   CHECK(activations_of(table_of({{"a", SoftmaxLoss{10, 3}}}, 1, Dtype::bf16)) == 14_B * 30.0 + 8_B * 3.0);
   CHECK(kept(SoftmaxLoss{10, 3, true}) == 8_B * 3.0);
 }
 
 TEST_CASE("norms and rotary positions by simple operations keep what these read") {
-  // Of 3 rows of 4: 12 elements in fp32, what they are normalized to, a number of each row; the input itself where it
+  // 3 rows of 4: 12 elements in fp32, their normalized values, a number of each row; the input itself where it
   // is in fp32.
   const auto kept = [](const LayerShape& shape, Dtype dtype) {
     return activations_of(table_of({{"a", shape}}, 1, dtype));
@@ -200,7 +200,7 @@ TEST_CASE("of a block that is computed again what enters it is kept") {
   WorkloadTable deep = gpt(1, 64, 96, 4, 1);
   deep.transformer->layers = 48;
   const double block = 34 * 64 * 96 + 2 * 4 * 64 * 64 + 2 * 8 * 64;
-  // Of the block computed again all but what enters it, which is kept anyway; of the embeddings indices and mask.
+  // The recomputed block keeps only its input, which is kept anyway. The embeddings keep indices and mask.
   CHECK(activations(again(deep)).si() == 48 * 2 * 64 * 96 + (block - 2 * 64 * 96) + 2 * 8 * 64 + 64 * 96);
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("a share of the blocks computed again is spread evenly") {
 }
 
 TEST_CASE("blocks that are not computed again keep all") {
-  // Of a deep GPT every second block: 24 keep all of theirs, 24 the 2 s h that enter them.
+  // Every second block of a deep GPT: 24 blocks keep all of theirs, 24 keep the 2 s h of their input.
   WorkloadTable deep = again(gpt(1, 64, 96, 4, 1));
   deep.transformer->layers = 48;
   deep.recomputed_share = 0.5;

@@ -1,4 +1,4 @@
-// Steps with compressors: what is encoded, sent and decoded when. Prices of single kernels are tested in
+// Steps with compressors: order of encoding, sending and decoding. Prices of single kernels are tested in
 // unit/compressor_work_test.cpp; here they are taken as given and the composition is derived by hand.
 //
 // Device: 10 us a launch, 100 GB/s, arithmetic for nothing. Star: 1 GB/s, 10 us, so α = 10 us and β = 1 ns/B.

@@ -83,10 +83,10 @@ void for_all_collectives(F&& f) {
         f(entry, p, parameters);
 }
 
-/// What one rank holds of one block: how often each rank's contribution is in it.
+/// The content of one block on one rank: how often each rank's contribution is in it.
 using Content = std::vector<std::uint16_t>;
 
-/// Runs a schedule on symbolic data. state[rank][block] is a multiset of contributions. Of an all-gather each rank has
+/// Runs a schedule on symbolic data. state[rank][block] is a multiset of contributions. In an all-gather each rank has
 /// its share of consecutive blocks.
 class Machine {
  public:
@@ -394,7 +394,7 @@ TEST_CASE("every closed form is the sum over its schedule's rounds") {
     require_close(expected.rounds, terms.total_messages(), 1e-12, name + ": messages");
     require_close(expected.wire, terms.total_wire().si(), 1e-12, name + ": wire bytes");
     require_close(expected.wire, terms.copied.si(), 1e-12,
-                  name + ": copied bytes");  // what passes the link is copied once
+                  name + ": copied bytes");  // each byte over the link is copied once
     require_close(expected.reduced, terms.reduced.si(), 1e-12, name + ": reduced bytes");
     require_close(expected.sent, terms.sent.si(), 1e-12, name + ": mean bytes sent");
   });
@@ -556,7 +556,7 @@ TEST_CASE("a long pipeline of NCCL's trees sends 2n out of each machine, spread 
     Prices prices;
     prices.path.fill({0_s, 0.8_ns_per_B});
     prices.path[static_cast<std::size_t>(Path::inner)].beta = inside;
-    // What goes far by all 8 workers shares the NICs.
+    // The far traffic of all 8 workers shares the NICs.
     prices.path[static_cast<std::size_t>(Path::far)].beta = 0.8_ns_per_B * std::ceil(8.0 / nics);
     const CollectiveParameters parameters{.group_size = 8, .segments = 4096, .rings = pairs, .nics = nics};
     return price(nccl_tree::all_reduce_cost(1_GB, 64, parameters), prices).total().si() / 2e9;

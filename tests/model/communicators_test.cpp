@@ -133,7 +133,7 @@ TEST_CASE("where the members are says what their messages pass") {
   CHECK(where({12, 1}, 48) == Placement::spread);          // one and a half
   CHECK(where({8, 8}, 64) == Placement::spread);           // one worker of each
   CHECK(where({2, 4}, 8) == Placement::machine);           // all are on one
-  CHECK(placement({4, 2}, 8, {}) == Placement::machines);  // of a star
+  CHECK(placement({4, 2}, 8, {}) == Placement::machines);  // in a star
   CHECK(machines_seen({16, 1}, 64, eight).workers == 8);
   CHECK(machines_seen({8, 8}, 64, eight).workers == 1);
   // Groups of 2: each machine has four ranks of one position, one after the other.

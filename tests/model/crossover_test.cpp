@@ -1,4 +1,4 @@
-// What a crossover says: as text, CSV and JSON.
+// The texts of a crossover: as text, CSV and JSON.
 #include "models/search/crossover.hpp"
 
 #include <algorithm>

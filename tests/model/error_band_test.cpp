@@ -127,7 +127,7 @@ TEST_CASE("band: mixed precision has the roofline's spread of the operands") {
 }
 
 TEST_CASE("band: a compressor's kernels have the spread of the codec's device") {
-  // 1 ms and 2 ms of computing are given, the ring among 2 sends 4 MB as 2 MB of fp16; what is left of the step is
+  // 1 ms and 2 ms of computing are given, the ring among 2 sends 4 MB as 2 MB of fp16. The rest of the step is
   // casting, within 1.5.
   WorkloadTable table;
   table.name = "given";
@@ -188,7 +188,7 @@ TEST_CASE("roofline: its spread is the rank of the measured factors that covers 
   CHECK(spreads[1].parts == 3);
   require_close(0.3, spreads[1].spread, 1e-12, "the largest of 3");
 
-  // What was not measured tells nothing of the roofline, nor does a part without kernels: a sum has no weights.
+  // An unmeasured part tells nothing of the roofline, nor does a part without kernels: a sum has no weights.
   LayerEntry transferred = off_by(50, 0, profile, Dtype::bf16);
   transferred.evidence = Evidence::transferred;
   profile.layers.push_back(transferred);
@@ -373,7 +373,7 @@ TEST_CASE("transfer: each rate by its own ratio") {
   require_close(5.0 / 3 - 1, *moved.kernels[0].spread, 1e-12, "kernel's spread");
   require_close(1.0, moved.roofline_spread[0].spread, 1e-12, "roofline's spread: 1.2 · 5/3 - 1");
 
-  // Hardly any work: its time is the launch, over 2; that it is not, but goes with the peak, is 5/2 away.
+  // Hardly any work: its time is the launch, over 2. The same time by the peak instead would be 5/2 away.
   measured.launch_overhead.value = 3_us;
   measured.layers = {{Add{1}, 1, Dtype::fp32, 2_us, {}, {}, Evidence::measured, "test", {}}};
   const DeviceProfile small = transfer(measured, from, to, "small");

@@ -1,4 +1,4 @@
-// What sets a step, and what a scenario suggests to change.
+// The causes of a step's time, and the changes that a scenario suggests.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -117,8 +117,8 @@ TEST_CASE("tasks are those of the slowest worker") {
   CHECK(seconds_of(critical, "update") == Approx(1));
 }
 
-// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s: what is busy in each step is a fourth of what is
-// busy around them.
+// Four steps of 3.5 s, as above, and then one all-reduce of 13.5 s: the load of each step is a fourth of the load
+// around them.
 TEST_CASE("loads of streams are those of one training step, also where several exchange once") {
   LocalSgdStrategy strategy{.steps = 4};
   strategy.collective = ring_choice();
@@ -194,7 +194,7 @@ TEST_CASE("what cannot be better is not offered") {
   scenario.cluster.topology = Racks{4, 1.5, 0_us};
   CHECK(names(ChangeOf::cluster, "oversubscription") ==
         std::vector<std::string>{"topology oversubscription 1 @ /cluster/topology/oversubscription"});
-  // Of racks of machines as well; and state may be sharded inside a rack, here of 2·2 of the 8 workers, where that is
+  // The same for racks of machines; and state may be sharded inside a rack, here by 2·2 of the 8 workers, where that is
   // no group yet.
   scenario.cluster.topology = Nodes{2, {100_Gbps, 0_us}, 1, NodeRacks{2, 3.0, 0_us}};
   CHECK(names(ChangeOf::cluster, "oversubscription") ==
@@ -442,7 +442,7 @@ TEST_CASE("the same samples in more passes, or in fewer") {
                                  "4 passes of 16 @ /workload/accumulation = 4",
                                  "4 passes of 16 @ /workload/batch = 16"});
   CHECK(passes({set("/workload/accumulation", 3), set("/workload/batch", 7)}).empty());
-  // Of a global batch the passes follow from their size.
+  // With a global batch, the passes follow from their size.
   CHECK(passes({set("/workload/global_batch", 512)}) ==
         std::vector<std::string>{"1 pass of 64 @ /workload/batch = 64", "4 passes of 16 @ /workload/batch = 16"});
 }
@@ -521,7 +521,7 @@ TEST_CASE("options survive a POSIX shell, and --set reads them as what they were
         "--set '/cluster/jitter={}' --set /evaluation/runs=1");
   for (const char* text : {"half", "A&B (1/4)", "B's", "4", "[4", "null", "a \"b\"", "$HOME"}) {
     std::string option = options(text);
-    // What a shell makes of it.
+    // The text as a shell reads it.
     if (option.find('\'') != std::string::npos) {
       option = option.substr(option.find('\'') + 1);
       option.pop_back();
@@ -580,7 +580,7 @@ TEST_CASE("the headline names the bound that applies") {
   Explanation e;
   e.name = "s";
   e.point.answers.equations.emplace().step = Seconds(3);
-  // Of a pipelined step: latencies, longer than the bound, are none.
+  // For a pipelined step: latencies longer than the bound are none.
   e.point.bound = {Seconds(2), Seconds(4), Seconds(1), Seconds(1), Seconds(2), true};
   CHECK(to_text(e).find("no schedule beats 2 s (compute)") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What points are compared by and held to.
+// The figures by which points are compared and constrained.
 #include "models/report/figure.hpp"
 
 #include <set>
@@ -102,7 +102,7 @@ TEST_CASE("a point that does not fit its device has no worth, but by its memory"
   CHECK(worth_of(find_figure("throughput"), report) == 0);
   CHECK(value_of(find_figure("memory"), worth_of(find_figure("memory"), report)) == Approx(5e9));
   CHECK(value_of(find_figure("state"), worth_of(find_figure("state"), report)) == Approx(4e9));
-  // What is not known of activations is no memory of none.
+  // Unknown activations do not count as no memory.
   report.memory->activations.reset();
   CHECK(worth_of(find_figure("memory"), report) == 0);
 }
@@ -125,9 +125,9 @@ TEST_CASE("a ranking has the best first, what has no such figure or does not fit
   CHECK(by_step[0] != std::string::npos);
   const std::string best = to_ranking(all, find_figure("throughput"), 2);
   CHECK(says(best, "the best 2 of 4 points by throughput\n"));
-  CHECK(best.find("samples/s") < best.find("step"));  // what ranks comes first
+  CHECK(best.find("samples/s") < best.find("step"));  // the ranking figure comes first
   CHECK((says(best, "of-2s") && says(best, "of-3s") && !says(best, "of-1s") && !says(best, "of-4s")));
-  // Of equals, and where nobody has the figure, the study's order.
+  // Equals, and points where nobody has the figure, keep the study's order.
   const auto none = places(to_ranking(all, find_figure("busbw"), 9));
   CHECK((none[3] < none[0] && none[0] < none[2] && none[2] < none[1]));
 }

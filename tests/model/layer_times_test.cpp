@@ -209,7 +209,7 @@ TEST_CASE("an update that the profile lists is priced tensor by tensor, others b
   const Seconds by_roofline = time_layers(table, profile, 1).update;
   profile.kernels = {{"adam-update/fp32", 1_s, 1_GBps, {}, Evidence::measured, "test"},
                      {"sgd_momentum-update/bf16", 1_s, 1_GBps, {}, Evidence::measured, "test"}};
-  CHECK(time_layers(table, profile, 1).update == by_roofline);  // of another optimizer, of another type
+  CHECK(time_layers(table, profile, 1).update == by_roofline);  // another optimizer, another type
   profile.kernels.push_back(
       {"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}});
   // 20 bytes an element. 20,000 elements: 400 kB, 6 us and 300 kB at 50 GB/s. 300: 6 kB, 2 us and 6/100 of the 4 us to
@@ -238,7 +238,7 @@ TEST_CASE("a fused update is one kernel over all tensors") {
   profile.kernels = {{"sgd_momentum-update/fp32", 2_us, 50_GBps, {}, Evidence::measured, "test", {{100_kB, 6_us}}}};
   // 1.606 MB: 6 us and 1.506 MB at 50 GB/s.
   require_close(6_us + 30.12_us, time_layers(table, profile, 1).update, 1e-12, "by the entry");
-  // What was measured of the whole network was of such an update.
+  // The measurement of the whole network was with such an update.
   table.measured = MeasuredTimes{{}, {}, 100_us, table.optimizer, 1, Dtype::fp32, profile};
   require_close(100_us, time_layers(table, profile, 1).update, 1e-12, "as measured");
   // A whole step was measured, its update among the passes: none is added, whatever the optimizer.
@@ -381,7 +381,7 @@ TEST_CASE("fused attention keeps no scores, and makes five products backward") {
   CHECK(work.data_gradient.flops == Flops(3 * (5 * 16384 + 6 * 1024 + 2 * 512.0)));
   CHECK(work.data_gradient.bytes == Bytes(3 * (2 * (2 * 512 + 512 + 2 * 256 + 512 + 512 + 2 * 256) + 3 * 4 * 64.0)));
   CHECK(work.weight_gradient.kernels == 0);
-  // Half of the scores; what is read and written stays.
+  // Half of the scores; bytes read and written stay.
   const LayerWork half = work_of(causal, 3, Dtype::bf16);
   CHECK(attention_macs(causal) == 8192);
   CHECK(half.forward.flops == work.forward.flops * 0.5);

@@ -127,7 +127,7 @@ TEST_CASE("transformers by their sizes have the known parameters, tensors and mu
     std::size_t tensors;
     double layers, d, block, words, tokens;
   };
-  // A block's products: 12 d² of GPT-2; of Llama 4 d² and three of d x ffn, of Llama 3 queries and output 2 d², keys
+  // A block's products: GPT-2 has 12 d²; Llama has 4 d² and three of d x ffn; Llama 3 has queries and output 2 d², keys
   // and values 2 d²/4. Tensors: GPT-2's two tables, 6 weights and 6 biases a block, 2 of the last norm; Llama's table,
   // 7 weights a block, norm, output.
   const auto row = GENERATE(

@@ -1,4 +1,4 @@
-// What each topology charges for the paths of collectives, worked out by hand.
+// Prices of collectives' paths on each topology, worked out by hand.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -313,7 +313,7 @@ TEST_CASE("a push takes no less than its busiest link") {
 }
 
 TEST_CASE("a fabric costs what is used of it") {
-  // Of the largest that check accepts, all links would be 16 GB and minutes.
+  // The largest network that check accepts would have 16 GB of links and take minutes.
   const auto links_used = [](const Topology& topology) {
     Cluster large = star_cluster(16, 100_Gbps, 5_us);
     large.topology = topology;
@@ -560,7 +560,7 @@ TEST_CASE("pushes and pulls over unlike links and in fabrics are followed") {
   cluster.topology = Torus{{4}};
   require_close(5e-6 + 2e-3, ClusterPrices(cluster).shards(ShardExchange::push, one, false).total().si(), 1e-12,
                 "two ways into the server");
-  // What the terms alone say: as if all three came in by one.
+  // The terms alone: as if all three came in by one.
   require_close(3e-3, ClusterPrices(cluster).shard_terms(one, false).total_wire().si() / 1e9, 1e-12, "one link");
 }
 
@@ -707,7 +707,7 @@ TEST_CASE("a collective goes by the protocol that it takes least time by") {
   require_close(210e-6, prices(ring(100_kB)).total().si(), 1e-12, "quick");
   require_close(1960e-6, prices(ring(8_MB)).total().si(), 1e-12, "wide");
   require_close(560e-6, prices(ring(8_MB)).latency.si(), 1e-12, "of it latency");
-  // What is no collective has the links as they are.
+  // A call that is no collective has the links as they are.
   CHECK(prices.neighbours(1_MB).total() == neighbours.total());
   CHECK(prices.shards(ShardExchange::push, std::vector<Bytes>{1_MB}, false).total() == shards.total());
   // "auto" has the best of both: of 2 MB halving-doubling's 6 messages take 6·40 us + 1.75·2 MB/(10 GB/s) = 590 us, the

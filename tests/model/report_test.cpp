@@ -1,4 +1,4 @@
-// What a report says beside its numbers: the baseline, the difference of the evaluators, and notes.
+// The texts of a report beside its numbers: the baseline, the difference of the evaluators, and notes.
 #include <algorithm>
 #include <deque>
 
@@ -123,7 +123,7 @@ TEST_CASE("the default baseline says whose network computes alone") {
 TEST_CASE("a step of several passes counts the samples of all") {
   const Study study = study_of(kMeasured, {"/workload/accumulation=[1, 4]"});
   const PointReport once = report_of(study.points[0]), report = report_of(study.points[1]);
-  const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // of resnet50-v100
+  const double step = report.answers.shown().step.si(), f_b_u = 0.097;  // of resnet50-v100: f_b_u
   const double update = make_workload(*study.points[0].scenario.workload).update.si(),
                alone = 4 * (f_b_u - update) + update;
   CHECK(report.samples_per_second == Approx(4 * 4 * 32 / step));
@@ -132,7 +132,7 @@ TEST_CASE("a step of several passes counts the samples of all") {
   CHECK(*report.scaling_efficiency == Approx(alone / step));
   // Three more forward and backward passes in a step, and nothing else.
   CHECK(step == Approx(once.answers.shown().step.si() + 3 * (f_b_u - update)));
-  // Of an axis one note for all of its points.
+  // An axis has one note for all of its points.
   for (const PointReport& one : {once, report})
     CHECK(notes(one, "with accumulation a step is so many passes of a batch each"));
   CHECK(notes(report_of(study_of(kMeasured, {"/workload/accumulation=4"}).points[0]),
@@ -390,7 +390,7 @@ TEST_CASE("of sharding groups the report says who sends what by which algorithm,
   CHECK(machines.payload.si() == n);
   CHECK(machines.sent_per_worker.si() == Approx((0.75 + 0.75 + 2 * 0.75 / 4) * n).epsilon(1e-12));
   CHECK(machines.algorithm == "ring between 4 groups+ring inside groups of 4");
-  CHECK_FALSE(machines.busbw);  // of three operations
+  CHECK_FALSE(machines.busbw);  // three operations have none
   CHECK(machines.estimate.empty());
   CHECK(report(16, 16).algorithm == "ring");
   // However many workers there are.
@@ -501,7 +501,7 @@ TEST_CASE("times as given are noted wherever batch or dtype are others") {
                     larger = report_of(study_of(kMeasured, {"/workload/batch=64"}).points[0]);
   CHECK_FALSE(notes(as_given, "the times of"));
   CHECK(notes(larger, batch));
-  // What the note is about: twice the batch in the same time.
+  // The note's subject: twice the batch in the same time.
   CHECK(std::abs(larger.samples_per_second / as_given.samples_per_second - 2) < 1e-12);
   CHECK(notes(report_of(study_of(kMeasured, {"/workload={\"from\": \"resnet50-v100\", \"batch\": 64}"}).points[0]),
               batch));
@@ -524,7 +524,7 @@ TEST_CASE("jitter's note has the standard error of a worker's mean compute time"
   StudyPoint point = study_of(kMeasured).points[0];
   point.scenario.cluster.jitter = {JitterDistribution::gamma, 0.2};
   CHECK(notes(report_of(point, true), "by a standard error of 2 %"));
-  // Of four passes each: 400 draws, half of it.
+  // With four passes each: 400 draws, half of it.
   StudyPoint passes = study_of(kMeasured, {"/workload/accumulation=4"}).points[0];
   passes.scenario.cluster.jitter = {JitterDistribution::gamma, 0.2};
   CHECK(notes(report_of(passes, true), "by a standard error of 1 %"));
@@ -558,7 +558,7 @@ TEST_CASE("the equations are called an estimate where they may differ from the r
   const std::string ring = R"({"kind": "all-reduce", "collective": {"algorithm": "ring"}})",
                     trees = R"({"kind": "all-reduce", "collective": {"algorithm": "double-binary-tree"}})";
   CHECK_FALSE(is_estimate(640, star, ring));
-  // Of each rack's 16 equal messages one leaves it, alone on its sender's link, which no link is busier than: α +
+  // Each rack sends one of its 16 equal messages out, alone on its sender's link. No link is busier: α +
   // block·β.
   CHECK_FALSE(is_estimate(640, racks, ring));
   // Two trees send up to two messages a worker, of latencies from 5 to 60 us, which are followed however many they are.

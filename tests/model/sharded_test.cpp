@@ -26,7 +26,7 @@ double ring_half(const Cluster& c, double g, double n, bool reduces) {
 }
 double gather(const Cluster& c, int g, Bytes n) { return ring_half(c, g, n.si(), false); }
 double reduce(const Cluster& c, int g, Bytes n) { return ring_half(c, g, n.si(), true); }
-/// What the p/g workers with one share take to sum it up.
+/// The time that the p/g workers with one share take to sum it up.
 double sum(const Cluster& c, int g, Bytes n) {
   Cluster others = c;
   others.workers /= g;

@@ -1,4 +1,4 @@
-// What a solution says: as text, CSV and JSON.
+// The texts of a solution: as text, CSV and JSON.
 #include "models/search/solutions.hpp"
 
 #include <algorithm>

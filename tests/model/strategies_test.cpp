@@ -162,7 +162,7 @@ TEST_CASE("synchronous parameter server: compute, push, serve, pull") {
   // A shard adds 4·50 MB at 0.05 ns/B, 10 ms, and updates half of the parameters, 1 ms.
   Cluster cluster = star_cluster(4, 10_Gbps, 5_us);
   cluster.reduction_cost = 0.1_ns_per_B;
-  cluster.collective_cost = 20_us;  // of collectives: none here
+  cluster.collective_cost = 20_us;  // cost of collectives: none here
   const Workload w = simple_workload(30_ms, 60_ms, 2_ms, 100_MB);
   ParameterServerStrategy server;
   server.shards = 2;

@@ -28,7 +28,7 @@ Scenario last_phase(const Compressor& compressor) {
 }  // namespace
 
 TEST_CASE("phases add up, an epoch's last step may be part-filled") {
-  // 1000 samples in steps of 64: 16 steps; of 250: 4 steps. 2·16·0.5 s = 16 s; 5 s + 3·4·2 s = 29 s.
+  // 1000 samples in steps of 64: 16 steps; in steps of 250: 4 steps. 2·16·0.5 s = 16 s; 5 s + 3·4·2 s = 29 s.
   const RunReport report = make_run_report(two_phases(), {{0.5_s, 64}, {2_s, 250}}, last_phase(NoCompressor{}));
   REQUIRE(report.phases.size() == 2);
   CHECK(report.phases[0].steps_per_epoch == 16);
@@ -70,7 +70,7 @@ TEST_CASE("what was measured of a variant is known of that variant alone") {
     last.workload = std::make_shared<const WorkloadTable>(table);
     return make_run_report(run, {{0.5_s, 64}, {2_s, 250}}, last).to_target;
   };
-  // Of three epochs 16 s of warm-up, 5 s, and one of 8 s; of four two, of five three. A workload without variant is
+  // Three epochs: 16 s of warm-up, 5 s, and one of 8 s; four: two of 8 s; five: three. A workload without variant is
   // vanilla.
   require_close(29.0, time(NoCompressor{}, "pufferfish").value().si(), 1e-12, "the first method");
   require_close(37.0, time(NoCompressor{}, "vanilla").value().si(), 1e-12, "the second");

@@ -138,7 +138,7 @@ TEST_CASE("error feedback keeps what was not sent") {
   CHECK(feedback(TernGrad{}) == 0_B);
   CHECK(feedback(EfSignSgd{}) == 10_MB);
   CHECK(feedback(Dgc{}) == 20_MB);
-  // Who encodes a part of the sums again, remembers what that lost: of 4 workers (or shards beside them) a quarter.
+  // A worker that encodes a part of the sums again remembers its error: with 4 workers (or their shards) a quarter.
   AllReduceStrategy all_to_all;
   all_to_all.carrier = Carrier::all_to_all;
   CHECK(memory_of(all_to_all, three_units(), EfSignSgd{}).feedback == 12.5_MB);

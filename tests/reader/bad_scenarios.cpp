@@ -1255,7 +1255,7 @@ void add_overrides(std::vector<BadScenario>& rows) {
       "at most one", "", {{"/strategy", json(R"({"kind": "parameter-server", "placement": "co-located"})")}});
 }
 
-/// What was once accepted without a word, or ended in a crash.
+/// Input that was once accepted silently, or ended in a crash.
 void add_hostile(std::vector<BadScenario>& rows) {
   const auto run = [](const char* fields) {
     Json whole = json(R"({"samples": 1000, "phases": [{"name": "p", "epochs": 2}]})");

@@ -13,7 +13,7 @@ namespace stepcast::test {
 struct BadScenario {
   std::string name;
   std::string text;
-  std::string pointer;   ///< of the fault, exactly
+  std::string pointer;   ///< place of the fault, exactly
   std::string found;     ///< fragment
   std::string allowed;   ///< fragment
   std::string remedy{};  ///< fragment

@@ -450,7 +450,7 @@ TEST_CASE("ten thousand variants, phases or tensors are read in two seconds each
       {"phases", good_scenario({{"/run", Json{{"samples", 1000}, {"phases", phases}}}})},
       {"tensors", good_scenario({{"/workload/gradients", tensors}})}};
   for (const auto& [what, text] : documents) {
-    const std::clock_t start = std::clock();  // of this process, whatever else the machine does
+    const std::clock_t start = std::clock();  // time of this process, whatever else the machine does
     CHECK(!read(text).points.empty());
     const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     INFO(what << ": " << took << " s");

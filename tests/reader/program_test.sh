@@ -44,7 +44,7 @@ expect 0 run "$scenarios/quickstart.json" --no-plot && prints_something
 expect 0 run ../good.json --csv - && prints_something
 expect 0 run quickstart --no-plot && prints_something
 expect 0 run ../good.json --csv result.csv --json result.json && leaves 'result.csv result.json'
-# Of eight workers one computes at half the speed: what either kind does with a step, in the table and apart in the JSON.
+# One of eight workers computes at half the speed: times of both kinds in a step, in the table and apart in the JSON.
 expect 0 run ../good.json --set /cluster/workers=8 --set '/cluster/groups=[{"count": 1, "speed": 0.5}]' --json kinds.json && prints '0 to 6       7      1'
 python3 -c '
 import json
@@ -56,7 +56,7 @@ for part in ("forward_s", "backward_s", "update_s", "exposed_communication_s", "
 assert abs(slow["backward_s"] - 2 * fast["backward_s"]) < 1e-12, point
 ' || fail "the kinds of workers"
 rm out/kinds.json
-# What is written without effect, and axes that change nothing.
+# Changes without effect, and axes that change nothing.
 caps='/strategy={"kind": "all-reduce", "exchange": {"bucket_cap": ["1MiB", "25MiB", "100MiB"]}}'
 no_effect='/strategy/exchange/bucket_cap has no effect: grouping is whole-model'
 expect 0 run ../good.json --set "$caps" --json notes.json && prints "note: $no_effect" && says "note: an axis changes nothing: $no_effect"
@@ -242,7 +242,7 @@ expect 0 explain ../good.json --point workers=4 --evaluator replay && prints 'by
 expect 2 explain ../good.json && prints_nothing
 says "2 points, and explain is of one; choose by axis (workers), such as --point 'workers=1'"
 expect 3 explain ../bad.json --json new.json && prints_nothing
-# What is read is not overwritten, by whatever path.
+# A file that is read is not overwritten, by whatever path.
 ln -s written.json link.png
 for command in 'run --csv' 'run --json' 'run --plot' 'sweep --csv' 'trace -o' 'explain --scenario' 'show --json'; do
   read -r name option <<<"$command"
@@ -314,7 +314,7 @@ expect 3 solve ../good.json --set '/cluster/topology={"kind":"nodes","gpus_per_n
 printf '%s' '{"name": "mem", "workload": {"from": "resnet50", "profile": "a100-datasheet"}, "cluster": {"workers": 4, "link": {"bandwidth": "100Gbps", "latency": "5us"}}}' >mem.json
 expect 0 solve ../mem.json --along /workload/batch=16..512 --for memory=40GB
 grep -q '^note: batch [0-9]*: of the device.s memory 9[23]' stdout && ! grep -q '^note: of the device\|is more than the' stdout || fail 'a note of memory of no answer, or without its value'
-# What is wrong with points that are not asked for is no matter.
+# Errors in points that are not asked for do not matter.
 printf '%s' "${good/\[1, 4\]/[1, 0, 4]}" >three.json
 expect 3 run ../three.json && says 'found 0'
 expect 0 run ../three.json --point workers=4 && [[ ! -s stderr ]] || fail 'something about other points'
@@ -340,7 +340,7 @@ expect 3 crossover ../good.json --along "$deep=1..2" && says 'a pointer of 1700 
 expect 3 solve ../good.json --along "$deep=1..2" && says 'a pointer of 1700 levels'
 expect 3 validate hkbu-10gbe --fit "$deep=1..2" && says 'a pointer of 1700 levels'
 expect 2 solve ../good.json --along /cluster/link/latency=1us..2us --within nan && says '"nan" is not a number from 1e-6 to 0.999'
-# What --set cannot change is said, not lost.
+# A change that --set cannot make is reported, not lost.
 for set in /strategy/kind=nonsense /strategy/bogus=1; do
   expect 3 run "$scenarios/quickstart.json" --no-plot --set $set && prints_nothing
   says 'over what variant "AllReduce, overlapped buckets" sets'

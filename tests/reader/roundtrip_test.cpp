@@ -37,7 +37,7 @@ struct Filler {
   }
 };
 
-/// Of any size that `limits` and is_sane() admit, with all 53 bits in use.
+/// A number of any size that `limits` and is_sane() admit, with all 53 bits in use.
 double random_number(const Limits& limits) {
   if (limits.max && limits.exclusive) return positive_between(*limits.max * 1e-15, *limits.max);
   if (limits.max) return std::max(*limits.min, real_between(*limits.min, *limits.max));
@@ -279,9 +279,9 @@ void find_missing(const Json& whole, const Json& schema, const Json& json, const
       properties["kind"].dump().find("{\"const\":" + json["kind"].dump() + "}") == std::string::npos)
     return;
   for (const auto& [name, field] : properties.items()) {
-    if (name == "$schema") continue;  // of files
+    if (name == "$schema") continue;  // only in files
     if (pointer.empty() && (name == "from" || name == "variants" || name == "impossible"))
-      continue;  // of studies, not of points
+      continue;  // only in studies, not in points
     const std::string at = pointer_to(pointer, name);
     ++seen;
     if (json.contains(name)) find_missing(whole, field, json[name], at, missing, seen);

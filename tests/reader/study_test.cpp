@@ -331,7 +331,7 @@ const Changes kWholeStrategies{{"/variants", Json::parse(R"([
     {"name": "ring", "set": {"/strategy": {"kind": "all-reduce", "collective": {"algorithm": "ring"}}}},
     {"name": "servers", "set": {"/strategy": {"kind": "parameter-server", "shards": 2}}}])")}};
 
-/// What is said when the study is refused.
+/// The message of the refused study.
 std::string refusal_of(const Changes& changes, const std::vector<std::string>& sets = {}) {
   try {
     study_of(changes, sets);
@@ -485,7 +485,7 @@ TEST_CASE("a measured pass' profile is relative to the file that names it") {
   REQUIRE(study.points.size() == 2);
   CHECK(study.points[0].scenario.workload->measured->profile.peaks[0].rate == 1_TFLOPS);
   CHECK(study.points[1].scenario.workload->measured->profile.peaks[0].rate == 2_TFLOPS);
-  // What an option lays over is relative to the working folder, and its own to blame.
+  // A file that an option lays over is relative to the working folder, and the option is to blame.
   const std::string refusal = [&] {
     try {
       load_study(file, {parse_override("/workload/measured/profile=nowhere.json")}, default_library());
@@ -969,7 +969,7 @@ TEST_CASE("what is said of a choice is of all of the axis' values, wanted or not
     }
     return "accepted";
   };
-  // Of 0 workers nothing is said: they are not asked for.
+  // The report says nothing about 0 workers: they are not asked for.
   const Changes wrong{{"/cluster/workers", {1, 0, 4}}, {"/cluster/link/bandwidth", {"10Gbps", "20Gbps"}}};
   CHECK(refusal(wrong, {"workers=4", "bandwidth=20Gbps"}) == "accepted");
   CHECK(refusal(wrong, {"/cluster/workers=4", "workers=1"}) == "accepted");

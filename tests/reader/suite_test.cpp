@@ -1,4 +1,4 @@
-// Suites: what is read, to which point a measurement leads, and what is refused.
+// Suites: reading, the point that a measurement leads to, and refusals.
 #include <string>
 #include <vector>
 
@@ -123,7 +123,7 @@ TEST_CASE("a suite's study is changed where it has the field") {
   }
   CHECK(other.study.points[1].scenario.cluster.host_cost == SecondsPerByte{});  // nobody measured it
 
-  // Of two variants one compresses.
+  // One of two variants compresses.
   Json json = good_suite();
   json["study"]["codec"] = Json{{"device", "v100-datasheet"}};
   json["study"]["variants"] = Json::parse(

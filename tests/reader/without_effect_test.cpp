@@ -1,4 +1,4 @@
-// Fields that have an effect only sometimes: what is said of them, and that the forecasts agree.
+// Fields that have an effect only sometimes: the messages about them, and that the forecasts agree.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -413,7 +413,7 @@ TEST_CASE("a field that has an effect at some points of a study is no news") {
             R"([{"name": "whole", "set": {}}, {"name": "buckets", "set": {"/strategy/exchange/grouping": "bucketed"}}])")}}));
   CHECK_FALSE(is_named(variants, "/strategy/exchange/bucket_cap"));
   CHECK(variants.notes.empty());
-  // Of its baseline's points as well.
+  // The same for its baseline's points.
   CHECK_FALSE(is_named(
       study_of(both(strategy(R"({"kind": "all-reduce", "exchange": {"bucket_cap": "1MiB"}})"),
                     {{"/baseline", json(R"({"name": "b", "set": {"/strategy/exchange/grouping": "bucketed"}})")}})),

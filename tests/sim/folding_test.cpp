@@ -42,7 +42,7 @@ Both replay_both(const Scenario& scenario) {
   return {combine({results[0].value}), combine({results[1].value})};
 }
 
-/// What differs beyond 1e-9, or "".
+/// Differences beyond 1e-9, or "".
 std::string difference(const Both& both) {
   const StepForecast &full = both.full, &folded = both.folded;
   const double step = full.step.si();

@@ -79,8 +79,8 @@ TEST_CASE("one worker's sampled mean lies within the standard error that the rep
 
 TEST_CASE("a synchronous step under jitter takes the slowest worker's time") {
   // Whole-model exchange without cost (1e12 Gb/s): a step is the largest of p factors times 25 ms. The replay
-  // has drawn exactly these factors, so the expectation is their mean over the measured steps: of 50 steps the
-  // first five are skipped.
+  // has drawn exactly these factors, so the expectation is their mean over the measured steps: the first five of 50
+  // steps are skipped.
   Cluster cluster;
   cluster.workers = 6;
   cluster.link = {BytesPerSecond(1e21), Seconds{}};

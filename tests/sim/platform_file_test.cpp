@@ -55,7 +55,7 @@ std::string nested(const std::string& route) {
 
 struct Row {
   std::string what, text;
-  std::string fault;  ///< that is said of it, or the beginning; SimGrid's own words differ between its versions
+  std::string fault;  ///< the message about it, or the beginning; SimGrid's own words differ between its versions
 };
 
 const std::string kUnloadable = "which SimGrid cannot load: ";
@@ -79,7 +79,7 @@ std::vector<Row> nonsense() {
       {"infinite host speed", speed_of("inff"), R"(whose host "a" has a speed of inf flop/s)"},
       {"bandwidth that is a word", link_of("fast", "10us"), kUnloadable + "line 4: cannot parse number"},
       {"latency that is a word", link_of("1GBps", "soon"), kUnloadable + "line 4: cannot parse number"},
-      // What nobody here runs, or would answer wrongly.
+      // Features that nobody here runs, or that would give wrong answers.
       {"actor", Pair{.after = R"(<actor host="a" function="f"/>)"}.text(), "with <actor> in it"},
       {"process", Pair{.after = R"(<process host="a" function="f"/>)"}.text(), "with <process> in it"},
       {"bandwidth that changes",
@@ -192,7 +192,7 @@ TEST_CASE("what makes sense has hosts, and routes between the first so many") {
        Pair{.hosts = R"(<host id="c" speed="1Gf"/><host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>)"}.text(), 3, 2,
        R"(no route from "a" to "c")"},
       {"a long comment", Pair{.after = "<!--" + std::string(1 << 20, 'x') + "-->"}.text(), 2, 2, ""},
-      // What a comment says is not there.
+      // Text in a comment is not there.
       {"an actor in a comment", Pair{.after = R"(<!-- <actor host="a" function="f"/> -->)"}.text(), 2, 2, ""},
   };
   for (const Expected& row : rows) {

@@ -1,4 +1,4 @@
-// What is said before a long replay: how many messages, how long, and what would shorten it.
+// The message before a long replay: number of messages, time, and ways to shorten it.
 #include "models/scenario/scenario.hpp"
 #include "models/strategy/builder.hpp"
 #include "sim/answer/replay_effort.hpp"

@@ -1,4 +1,4 @@
-// What follows from the times at which workers ended their passes, on logs written by hand.
+// Results that follow from the times at which workers ended their passes, on logs written by hand.
 #include "sim/replay/replay_log.hpp"
 
 #include <algorithm>

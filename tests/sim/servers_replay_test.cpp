@@ -65,7 +65,7 @@ Scenario with_group(Scenario scenario, const WorkerGroup& group) {
 
 Topology random_topology(int p) {
   const auto latency = [] { return coin() ? 0_us : Seconds(positive_between(1e-7, 1e-3)); };
-  std::vector<int> sizes;  // of machines: all full, or one that is not
+  std::vector<int> sizes;  // sizes of machines: all full, or one that is not
   for (int size = 1; size <= p + 2; ++size)
     if (p % size == 0 || size > p) sizes.push_back(size);
   switch (integer_between(0, 4)) {

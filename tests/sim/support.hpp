@@ -40,7 +40,7 @@ std::vector<Comparison> evaluate_both(const std::vector<Case>& cases);
 /// Replays only.
 std::vector<StepForecast> replay_all(const std::vector<Case>& cases);
 
-/// Requires step, first step and every part of the breakdown to agree to `relative` (parts: of the step).
+/// Requires step, first step and every part of the breakdown to agree to `relative` (parts: relative to the step).
 /// @param like_workers  false where workers differ in what they communicate (those with a server's shard on
 ///                      their host): equations charge all of a task's time to all of them, so that their exposed communication
 ///                      is no less than replay's, and with waiting adds up to the same

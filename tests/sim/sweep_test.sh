@@ -36,7 +36,7 @@ study='{"name": "study", "workload": "resnet50-v100",
   "evaluation": {"evaluator": "both"}}'
 printf '%s' "$study" >study.json
 
-# What sweep writes is what run writes, and a last column for errors.
+# sweep writes the same as run, and a last column for errors.
 expect 0 run study.json --csv run.csv
 expect 0 sweep study.json --jobs 1 --csv one.csv --jsonl one.jsonl
 says '12 points; 12 replays: 0 from the cache, 12 computed'

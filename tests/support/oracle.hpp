@@ -1,5 +1,5 @@
-// Comparison of a result with an expectation that was derived independently: what was expected, what came, and
-// how far apart the two are.
+// Comparison of a result with an expectation that was derived independently: expectation, result, and
+// their deviation.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What every compressor sends, against the bytes that the survey recorded, the floats that Pufferfish's networks take
+// The bytes that every compressor sends, against the survey's records, the floats that Pufferfish's networks take
 // under PowerSGD, and values derived by hand.
 #include <cmath>
 #include <cstdint>
@@ -28,7 +28,7 @@ std::vector<Tensor> resnet50() {
   return tensors;
 }
 
-/// Any L tensors with d elements in all: what grace sends per element and per tensor does not depend on the cut.
+/// Any L tensors with d elements in all: grace's bytes per element and per tensor do not depend on the cut.
 std::vector<Tensor> cut_evenly(std::int64_t d, std::int64_t count) {
   std::vector<Tensor> tensors;
   for (std::int64_t i = 0; i < count; ++i) tensors.push_back(vector_of(d * (i + 1) / count - d * i / count));

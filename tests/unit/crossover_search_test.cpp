@@ -131,7 +131,7 @@ TEST_CASE("jumps and kinks are found as crossings are") {
   const Searched kink = searched(kDecades, 25, {one, [](double v) { return std::max(1.0, v / 6.54e7); }});
   REQUIRE(kink.search.pays(1).size() == 1);
   CHECK(near_to(kink.search.pays(1)[0].from, 6.54e7));
-  CHECK(kink.search.fastest(0).at(0).to == kink.search.fastest(1).at(0).from);  // of equals the first
+  CHECK(kink.search.fastest(0).at(0).to == kink.search.fastest(1).at(0).from);  // the first of equals
   INFO("rounds " << jump.rounds << " and " << kink.rounds);
   CHECK(std::max(jump.rounds, kink.rounds) <= 24);
 }

@@ -47,7 +47,7 @@ TEST_CASE("of several constants each is fitted, and whole numbers stay whole") {
 }
 
 TEST_CASE("impossible values are left out") {
-  // Of 1 to 8 the odd ones are impossible; of the others 4 is the nearest to 4.4.
+  // Among 1 to 8 the odd ones are impossible; of the even ones 4 is the nearest to 4.4.
   const auto even = [](const std::vector<double>& v) {
     return static_cast<int>(v[0]) % 2 ? std::vector<double>{} : std::vector{std::abs(v[0] - 4.4)};
   };

@@ -38,7 +38,7 @@ TEST_CASE("GPUs take NICs in turn, or neighbours share one") {
   CHECK(order({8, 4, NicOfGpu::in_turn}, 8) == std::vector{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(order({8, 4, NicOfGpu::neighbours}, 8) == std::vector{1, 3, 5, 7, 0, 2, 4, 6});
   CHECK(order({7, 5, NicOfGpu::neighbours}, 7) == std::vector{1, 2, 4, 5, 6, 0, 3});
-  // Of four GPUs the fourth is alone on the third NIC.
+  // The fourth of four GPUs is alone on the third NIC.
   CHECK(order({7, 5, NicOfGpu::neighbours}, 4) == std::vector{1, 2, 3, 0});
   CHECK(Nics{7, 5, NicOfGpu::neighbours}.in_use(4) == 3);
   CHECK(Nics{8, 4, NicOfGpu::in_turn}.in_use(3) == 3);

@@ -71,7 +71,7 @@ void assert_real(const TimedEventGraph& graph, const CriticalCycle& cycle) {
   for (std::size_t i = 0; i < cycle.vertices.size(); ++i) {
     const int from = cycle.vertices[i], to = cycle.vertices[(i + 1) % cycle.vertices.size()];
     time += graph.duration[static_cast<std::size_t>(from)];
-    int least = std::numeric_limits<int>::max();  // of parallel edges the one with the smallest lag is critical
+    int least = std::numeric_limits<int>::max();  // among parallel edges the one with the smallest lag is critical
     for (const auto& edge : graph.edges)
       if (edge.from == from && edge.to == to) least = std::min(least, edge.lag);
     RC_ASSERT(least < std::numeric_limits<int>::max());
@@ -159,7 +159,7 @@ TEST_CASE("critical cycle of hand-made graphs") {
   CHECK(TimedEventSolver(TimedEventGraph{}).critical_cycle().period == 0);
   // Zero durations everywhere.
   CHECK(TimedEventSolver(TimedEventGraph{{0, 0}, {{0, 1, 0}, {1, 0, 1}}}).critical_cycle().period == 0);
-  // Of parallel edges, the smaller lag binds: 7/1, not 7/3.
+  // The smaller lag of parallel edges binds: 7/1, not 7/3.
   CHECK(TimedEventSolver(TimedEventGraph{{7}, {{0, 0, 3}, {0, 0, 1}}}).critical_cycle().period == 7);
 }
 

@@ -48,8 +48,8 @@ void check_refused(const std::string& text, const std::string& why) {
   INFO(text);
   const std::string message = refusal<Q>(text);
   CHECK_THAT(message, ContainsSubstring(why));
-  CHECK_THAT(message, ContainsSubstring(fmt::format("\"{}\"", text.substr(0, 80))));  // what was found
-  CHECK_THAT(message, ContainsSubstring(allowed_units<Q>()));                         // what is allowed
+  CHECK_THAT(message, ContainsSubstring(fmt::format("\"{}\"", text.substr(0, 80))));  // the text found
+  CHECK_THAT(message, ContainsSubstring(allowed_units<Q>()));                         // the units allowed
 }
 
 /// Any finite double, all exponents and signs alike likely.
@@ -149,7 +149,7 @@ TEST_CASE("a number is decimal, finite and the whole text") {
     INFO(text);
     CHECK_FALSE(parse_number(text));
   }
-  // What begins with one says what follows it, and why where there is none.
+  // A text that begins with a number gives the rest after it; otherwise the reason.
   CHECK((leading_number("90%").value == 90 && leading_number("90%").rest == "%"));
   CHECK(leading_number("90%").error == std::errc{});
   CHECK(leading_number("x").error == std::errc::invalid_argument);
