@@ -91,7 +91,6 @@ struct ToKernels {
 const char* name_of(ConvolutionPath path) {
   switch (path) {
     case ConvolutionPath::im2col: return "im2col and cuBLAS";
-    case ConvolutionPath::implicit: return "implicit GEMM";
     case ConvolutionPath::cudnn: break;
   }
   return "cuDNN";

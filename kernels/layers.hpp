@@ -19,12 +19,10 @@ enum class Precision { fp32, tf32, bf16 };
 inline constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16};
 const char* name_of(Precision precision);
 
-/// By what convolutions are multiplied: columns in memory and cuBLAS; columns that are gathered as they are multiplied
-/// (kernels/cuda/implicit.hpp), where only what is a plain product is cuBLAS's; cuDNN.
-enum class ConvolutionPath { im2col, implicit, cudnn };
-inline constexpr ConvolutionPath kConvolutionPaths[] = {ConvolutionPath::im2col, ConvolutionPath::implicit,
-                                                        ConvolutionPath::cudnn};
-/// In front of a method's precision: "", "implicit-", "cudnn-".
+/// How convolutions are multiplied: columns in memory and cuBLAS, or cuDNN.
+enum class ConvolutionPath { im2col, cudnn };
+inline constexpr ConvolutionPath kConvolutionPaths[] = {ConvolutionPath::im2col, ConvolutionPath::cudnn};
+/// In front of a method's precision: "", "cudnn-".
 const char* prefix_of(ConvolutionPath path);
 
 /// A part that a layer has not is empty: no gradient of the parameters where there are none.

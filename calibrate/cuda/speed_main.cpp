@@ -3,7 +3,7 @@
 //     streaming kernels    least bytes to move over their time, over the rate of a copy on the device    at least 80 %
 //     top-k's selection    its time over that of reading the tensor once at the copy's rate              at most 3
 //     factorized layers    time of the two products that they need, by cuBLAS alone, over theirs;        at least 90 %
-//                          convolutions by each path: im2col, implicit, cuDNN where it is built
+//                          convolutions by each path: im2col, and cuDNN where it is built
 //
 //     stepcast_kernel_speed [ELEMENTS]     of the compressors' tensors, by default 2^26
 //

@@ -101,13 +101,13 @@ Json header_of(const Device& device, const DeviceOptions& options) {
 
 /// The values of --convolutions.
 const std::map<std::string, ConvolutionPath> kPathOptions = {
-    {"cudnn", ConvolutionPath::cudnn}, {"implicit", ConvolutionPath::implicit}, {"im2col", ConvolutionPath::im2col}};
+    {"cudnn", ConvolutionPath::cudnn}, {"im2col", ConvolutionPath::im2col}};
 
 ConvolutionPath path_of(const DeviceOptions& options) {
   if (options.convolutions.empty()) return has_cudnn() ? ConvolutionPath::cudnn : ConvolutionPath::im2col;
   const ConvolutionPath path = kPathOptions.at(options.convolutions);
   if (path == ConvolutionPath::cudnn && !has_cudnn() && !options.fit_only)
-    throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col, implicit");
+    throw CalibrationError("--convolutions cudnn: this program was built without cuDNN; allowed: im2col");
   return path;
 }
 

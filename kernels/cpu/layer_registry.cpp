@@ -15,7 +15,6 @@ const char* name_of(Precision precision) {
 const char* prefix_of(ConvolutionPath path) {
   switch (path) {
     case ConvolutionPath::im2col: return "";
-    case ConvolutionPath::implicit: return "implicit-";
     case ConvolutionPath::cudnn: break;
   }
   return "cudnn-";

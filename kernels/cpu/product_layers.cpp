@@ -91,12 +91,6 @@ std::vector<Conv2dShape> conv2d_shapes() {
   };
 }
 
-/// For implicit products' larger tiles (kernels/cuda/implicit.cu), whose rows are those of the weights here and there:
-/// 40, 66 and 130; weights of whole 16 bytes, pixels of as many and not, sums so long that they are cut into parts.
-std::vector<Conv2dShape> tile_shapes() {
-  return {square_conv2d(24, 130, 3, 1, 5, 40, true), square_conv2d(64, 66, 3, 2, 8)};
-}
-
 }  // namespace
 
 void add_product_layers(std::vector<Kernel>& list) {
@@ -134,8 +128,7 @@ std::vector<Conv2dShape> timed_convolutions() {
 std::vector<Kernel> convolution_kernels(ConvolutionPath path) {
   std::vector<Kernel> list;
   for (const Precision precision : kPrecisions)
-    for (const std::vector<Conv2dShape>& shapes : {conv2d_shapes(), tile_shapes()})
-      for (const Conv2dShape& shape : shapes) add(list, conv2d_layer(shape, precision, path));
+    for (const Conv2dShape& shape : conv2d_shapes()) add(list, conv2d_layer(shape, precision, path));
   return list;
 }
 

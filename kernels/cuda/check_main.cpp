@@ -61,7 +61,6 @@ std::vector<Task> list_tasks(std::int64_t largest) {
     else add(kernel, kBatches, kInputs);
   }
   for (const Kernel& kernel : product_layer_kernels()) add(kernel, kBatches, kNumbers);
-  for (const Kernel& kernel : convolution_kernels(ConvolutionPath::implicit)) add(kernel, kBatches, kNumbers);
   if (has_cudnn())
     for (const Kernel& kernel : convolution_kernels(ConvolutionPath::cudnn)) add(kernel, kBatches, kNumbers);
   if (largest < 1 << 17) return tasks;
@@ -80,12 +79,6 @@ std::vector<Task> list_tasks(std::int64_t largest) {
                                             precision);
     for (const Kernel* part : large.parts()) add(*part, std::array<std::int64_t, 1>{8}, std::array{Input::normal});
   }
-  if (largest < 1 << 20) return tasks;
-  for (const Conv2dShape& shape : timed_convolutions())
-    for (const Precision precision : kPrecisions) {
-      const LayerKernels layer = conv2d_layer(shape, precision, ConvolutionPath::implicit);
-      for (const Kernel* part : layer.parts()) add(*part, std::array<std::int64_t, 1>{32}, std::array{Input::normal});
-    }
   return tasks;
 }
 

@@ -1,4 +1,4 @@
-// The parts of a convolution layer, of convolutions by columns, by implicit products or by cuDNN: bias, and both
+// The parts of a convolution layer, of convolutions by columns or by cuDNN: bias, and both
 // products where it is factorized. They follow one another on the stream, so they share the scratch.
 #pragma once
 

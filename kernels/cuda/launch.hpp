@@ -70,7 +70,6 @@ void add_update_launches(std::vector<Launch>& list);
 
 void add_linear_launches(std::vector<Launch>& list);
 void add_conv2d_launches(std::vector<Launch>& list);
-void add_implicit_launches(std::vector<Launch>& list);
 void add_lstm_launches(std::vector<Launch>& list);
 void add_attention_launches(std::vector<Launch>& list);
 /// The five above, and cuDNN's where it is built.

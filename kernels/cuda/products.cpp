@@ -5,7 +5,6 @@ namespace stepcast::kernels {
 void add_product_launches(std::vector<Launch>& list) {
   add_linear_launches(list);
   add_conv2d_launches(list);
-  add_implicit_launches(list);
   add_lstm_launches(list);
   add_attention_launches(list);
   add_cudnn_launches(list);

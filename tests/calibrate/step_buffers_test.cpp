@@ -299,8 +299,7 @@ TEST_CASE("steps in these slots compute with numbers that were written, and stay
 
 TEST_CASE("every buffer of a layer has its role") {
   std::vector<kernels::Kernel> all = kernels::layer_kernels();
-  for (const ConvolutionPath path : {ConvolutionPath::implicit, ConvolutionPath::cudnn})
-    for (const kernels::Kernel& kernel : kernels::convolution_kernels(path)) all.push_back(kernel);
+  for (const kernels::Kernel& kernel : kernels::convolution_kernels(ConvolutionPath::cudnn)) all.push_back(kernel);
   for (const kernels::Kernel& kernel : all) {
     if (kernel.pass.ends_with("-update")) continue;
     const bool forward = kernel.pass.ends_with("forward");

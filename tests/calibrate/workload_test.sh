@@ -75,15 +75,12 @@ PYTHON
 
 # Samples by another path, taken elsewhere, make a profile here, where there is no cuDNN. Convolutions of six kinds: the
 # first, one of each of three widths, and two that double the width.
-for path in cudnn implicit; do
-  gunzip -c profile.samples.jsonl.gz 2>/dev/null | cat - profile.samples.jsonl 2>/dev/null | sed "s#\"layer/\(conv2d-[a-z-]*\)/#\"layer/\1/$path-#" >$path.samples.jsonl
-  run 0 -o $path.json --workload resnet20-cifar10 --batch 8 --dtype tf32 --fit-only
-done
-python3 - <<'PYTHON' || fail "--fit-only by cuDNN or implicit GEMM"
+gunzip -c profile.samples.jsonl.gz 2>/dev/null | cat - profile.samples.jsonl 2>/dev/null | sed "s#\"layer/\(conv2d-[a-z-]*\)/#\"layer/\1/cudnn-#" >cudnn.samples.jsonl
+run 0 -o cudnn.json --workload resnet20-cifar10 --batch 8 --dtype tf32 --fit-only
+python3 - <<'PYTHON' || fail "--fit-only by cuDNN"
 import json
-for path, name in (("cudnn", "cuDNN"), ("implicit", "implicit GEMM")):
-    convolutions = [layer for layer in json.load(open(f"{path}.json"))["layers"] if layer["shape"]["kind"] == "conv2d"]
-    assert len(convolutions) == 6 and all(f"convolution by {name}" in layer["source"] for layer in convolutions), convolutions
+convolutions = [layer for layer in json.load(open("cudnn.json"))["layers"] if layer["shape"]["kind"] == "conv2d"]
+assert len(convolutions) == 6 and all("convolution by cuDNN" in layer["source"] for layer in convolutions), convolutions
 PYTHON
 
 run 1 -o other.json --workload resnet50-v100

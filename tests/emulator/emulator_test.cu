@@ -13,7 +13,6 @@
 #include <cublas_v2.h>
 
 #include "tests/emulator/fiber_sanitizer.hpp"
-#include "tests/emulator/include/kernels/cuda/tensor_cores.cuh"
 #include "tests/emulator/runtime.hpp"
 #include "tests/support/catch.hpp"
 
@@ -74,55 +73,6 @@ std::string told_by_process(const Launch& launch) {
   waitpid(child, &status, 0);
   CHECK(status != 0);
   return text;
-}
-
-/// Where the lanes of a warp have the elements of a matrix, in CuTe's notation (NVIDIA/cutlass at 468e0eaf,
-/// include/cute/atom/mma_traits_sm80.hpp: ALayout, BLayout, CLayout): value v of lane l is element
-/// l%4·four + l/4·eight + the sum of digits[i] over the binary digits of v, in a matrix that is stored column by column.
-struct Fragment {
-  int four, eight, digits[3];
-  __host__ __device__ int operator()(int lane, int value) const {
-    int element = lane % 4 * four + lane / 4 * eight;
-    for (int i = 0; i < 3; ++i) element += (value >> i & 1) * digits[i];
-    return element;
-  }
-};
-// SM80_16x8x16_F32BF16BF16F32_TN, SM80_16x8x8_F32TF32TF32F32_TN: A is 16 x depth, B is 8 x depth, C is 16 x 8.
-constexpr Fragment kBf16A{32, 1, {16, 8, 128}}, kBf16B{16, 1, {8, 64, 0}}, kTf32A{16, 1, {8, 64, 0}},
-    kTf32B{8, 1, {32, 0, 0}}, kSums{32, 1, {16, 8, 0}};
-
-std::uint32_t bits_of(float x) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-__global__ void multiply_fragments(const float* a, const float* b, float* c, bool is_bf16) {
-  using namespace stepcast::kernels;
-  const int lane = static_cast<int>(threadIdx.x);
-  std::uint32_t a_words[4], b_words[2];
-  // Small whole numbers are the upper half of their fp32; the first of two values is the lower half of a word.
-  const auto word = [&](const float* matrix, const Fragment& fragment, int i) {
-    if (!is_bf16) return bits_of(matrix[fragment(lane, i)]);
-    return bits_of(matrix[fragment(lane, 2 * i)]) >> 16 | (bits_of(matrix[fragment(lane, 2 * i + 1)]) & 0xffff0000U);
-  };
-  for (int i = 0; i < 4; ++i) a_words[i] = word(a, is_bf16 ? kBf16A : kTf32A, i);
-  for (int i = 0; i < 2; ++i) b_words[i] = word(b, is_bf16 ? kBf16B : kTf32B, i);
-  float sums[4];
-  for (int i = 0; i < 4; ++i) sums[i] = c[kSums(lane, i)];
-  if (is_bf16) multiply_bf16(sums, a_words, b_words);
-  else multiply_tf32(sums, a_words, b_words);
-  for (int i = 0; i < 4; ++i) c[kSums(lane, i)] = sums[i];
-}
-
-/// Lane l names the l-th 16 bytes.
-__global__ void load_both(const std::uint16_t* rows, std::uint32_t* plain, std::uint32_t* transposed) {
-  const int lane = static_cast<int>(threadIdx.x);
-  std::uint32_t words[4];
-  stepcast::kernels::load_matrices(words, rows + 8 * lane);
-  for (int i = 0; i < 4; ++i) plain[4 * lane + i] = words[i];
-  stepcast::kernels::load_transposed(words, rows + 8 * lane);
-  for (int i = 0; i < 4; ++i) transposed[4 * lane + i] = words[i];
 }
 
 __global__ void exchange(int* sums, int* ups, int* downs, int* seconds, unsigned* ballots) {
@@ -204,53 +154,6 @@ __global__ void scan_and_reduce(int* before, int* all, int* largest) {
   const int most =
       cub::BlockReduce<int, kThreads>(reduce).Reduce(i * 37 % 101, [](int a, int b) { return a > b ? a : b; });
   if (i == 0) *largest = most;
-}
-
-/// C (16 x 8) += A (16 x 8) · B (8 x 8), B column by column.
-__global__ void multiply_by_tf32(const float* a, const float* b, float* c) {
-  using namespace stepcast::kernels;
-  __shared__ float rows[16 * 8];
-  __shared__ float columns[16 * 8];
-  const int lane = static_cast<int>(threadIdx.x), group = lane / 4, thread = lane % 4;
-  for (int i = lane; i < 128; i += 32) {
-    rows[i] = a[i];
-    columns[i] = i < 64 ? b[i] : 0;
-  }
-  __syncthreads();
-  std::uint32_t of_a[4], of_b[4];
-  load_matrices(of_a, rows + lane % 16 * 8 + lane / 16 * 4);
-  load_matrices(of_b, columns + (lane / 16 * 8 + lane % 8) * 8 + lane / 8 % 2 * 4);
-  float sums[4] = {1, 1, 1, 1};
-  const std::uint32_t first[2] = {of_b[0], of_b[1]};
-  multiply_tf32(sums, of_a, first);
-  for (int i = 0; i < 4; ++i) c[(group + i / 2 * 8) * 8 + 2 * thread + i % 2] = sums[i];
-}
-
-/// C (16 x 8) += A (16 x 16) · B (16 x 8), B row by row.
-__global__ void multiply_by_bf16(const std::uint16_t* a, const std::uint16_t* b, float* c) {
-  using namespace stepcast::kernels;
-  __shared__ std::uint16_t rows[16 * 16];
-  __shared__ std::uint16_t columns[16 * 16];
-  const int lane = static_cast<int>(threadIdx.x), group = lane / 4, thread = lane % 4;
-  for (int i = lane; i < 256; i += 32) {
-    rows[i] = a[i];
-    columns[i] = i % 16 < 8 ? b[i / 16 * 8 + i % 16] : std::uint16_t{0};
-  }
-  __syncthreads();
-  std::uint32_t of_a[4], of_b[4];
-  load_matrices(of_a, rows + lane % 16 * 16 + lane / 16 * 8);
-  load_transposed(of_b, columns + lane % 16 * 16 + lane / 16 * 8);
-  float sums[4] = {1, 1, 1, 1};
-  const std::uint32_t first[2] = {of_b[0], of_b[1]};
-  multiply_bf16(sums, of_a, first);
-  for (int i = 0; i < 4; ++i) c[(group + i / 2 * 8) * 8 + 2 * thread + i % 2] = sums[i];
-}
-
-__global__ void load_unaligned(std::uint32_t* out) {
-  __shared__ std::uint32_t words[40];
-  std::uint32_t loaded[4];
-  stepcast::kernels::load_matrices(loaded, words + 1);
-  out[threadIdx.x] = loaded[0];
 }
 
 __global__ void keep_index(uint3* threads, uint3* blocks) {
@@ -401,44 +304,6 @@ TEST_CASE("blocks scan and reduce") {
   CHECK(largest.read()[0] == 100);  // 37 and 101 are coprime: 101 threads in a row have all remainders
 }
 
-// Small whole numbers, exact in 8 bits, all unlike in rows and columns; 1 is what the sums begin with.
-TEST_CASE("tensor cores multiply") {
-  const auto entry_of_a = [](int row, int k) { return (3 * row + 5 * k) % 17 - 8; };
-  const auto entry_of_b = [](int k, int column) { return (7 * k + 2 * column) % 13 - 6; };
-  const auto expected = [&](int row, int column, int depth) {
-    int sum = 1;
-    for (int k = 0; k < depth; ++k) sum += entry_of_a(row, k) * entry_of_b(k, column);
-    return static_cast<float>(sum);
-  };
-  for (const Order order : kOrders) {
-    set_order(order);
-    const Numbers<float> a(128), b(64), c(128);
-    for (int i = 0; i < 128; ++i) a[i] = static_cast<float>(entry_of_a(i / 8, i % 8));
-    for (int i = 0; i < 64; ++i) b[i] = static_cast<float>(entry_of_b(i % 8, i / 8));
-    multiply_by_tf32<<<1, 32>>>(a, b, c);
-    CHECK(told().empty());
-    for (int i = 0; i < 128; ++i) CHECK(c[i] == expected(i / 8, i % 8, 8));
-    // 1 + 2^-10 + 2^-11 loses its last bit.
-    for (int i = 0; i < 128; ++i) a[i] = i % 8 == 0 ? 1 + 0x1.8p-10F : 0;
-    for (int i = 0; i < 64; ++i) b[i] = 1;
-    multiply_by_tf32<<<1, 32>>>(a, b, c);
-    for (int i = 0; i < 128; ++i) CHECK(c[i] == 2 + 0x1p-10F);
-
-    const Numbers<std::uint16_t> narrow_a(256), narrow_b(128);
-    for (int i = 0; i < 256; ++i)
-      narrow_a[i] = stepcast::kernels::bfloat_bits(static_cast<float>(entry_of_a(i / 16, i % 16)));
-    for (int i = 0; i < 128; ++i)
-      narrow_b[i] = stepcast::kernels::bfloat_bits(static_cast<float>(entry_of_b(i / 8, i % 8)));
-    multiply_by_bf16<<<1, 32>>>(narrow_a, narrow_b, c);
-    CHECK(told().empty());
-    for (int i = 0; i < 128; ++i) CHECK(c[i] == expected(i / 8, i % 8, 16));
-  }
-  set_order(Order::first_to_last);
-  const Numbers<std::uint32_t> out(32);
-  load_unaligned<<<1, 32>>>(out);
-  CHECK_THAT(told(), ContainsSubstring("not aligned to 16 bytes"));
-}
-
 TEST_CASE("launches have a device's limits and indices") {
   const Numbers<int> out(2048);
   const auto refuses = [&](dim3 grid, dim3 block) {
@@ -496,39 +361,3 @@ TEST_CASE("products are those of column-major matrices") {
   CHECK(c == x);
 }
 
-TEST_CASE("tensor cores' fragments are as CuTe has them") {
-  for (const bool is_bf16 : {true, false}) {
-    const int depth = is_bf16 ? 16 : 8;
-    const Numbers<float> a(16 * 16), b(8 * 16), c(16 * 8);
-    // Whole numbers that tell their places, small enough for bf16.
-    for (int i = 0; i < 16 * depth; ++i) a[i] = static_cast<float>((i * 37 + i / 16) % 61 - 30);
-    for (int i = 0; i < 8 * depth; ++i) b[i] = static_cast<float>((i * 29 + i / 8) % 53 - 26);
-    for (int i = 0; i < 16 * 8; ++i) c[i] = static_cast<float>(i);
-    multiply_fragments<<<1, 32>>>(a, b, c, is_bf16);
-    REQUIRE(told().empty());
-    for (int m = 0; m < 16; ++m)
-      for (int n = 0; n < 8; ++n) {
-        float sum = static_cast<float>(m + 16 * n);
-        for (int k = 0; k < depth; ++k) sum += a[m + 16 * k] * b[n + 8 * k];
-        INFO((is_bf16 ? "bf16" : "tf32") << ", row " << m << ", column " << n);
-        CHECK(c[m + 16 * n] == sum);
-      }
-  }
-}
-
-TEST_CASE("ldmatrix gives lanes what CuTe says") {
-  const Numbers<std::uint16_t> rows(32 * 8);
-  const Numbers<std::uint32_t> plain(32 * 4), transposed(32 * 4);
-  for (int i = 0; i < 32 * 8; ++i) rows[i] = static_cast<std::uint16_t>(1000 + i);
-  load_both<<<1, 32>>>(rows, plain, transposed);
-  REQUIRE(told().empty());
-  // The bit where a value begins (include/cute/atom/copy_traits_sm75.hpp at 474c1fd4, DstLayout): of SM75_U32x4_LDSM_N
-  // 32·lane + 1024·word, of SM75_U16x8_LDSM_T 256·(lane%4) + 16·(lane/4) + 128·half + 1024·word.
-  const auto at_bit = [&](int bit) { return std::uint32_t{rows[bit / 16]}; };
-  for (int lane = 0; lane < 32; ++lane)
-    for (int word = 0; word < 4; ++word) {
-      const int bit = 32 * lane + 1024 * word, across = 256 * (lane % 4) + 16 * (lane / 4) + 1024 * word;
-      CHECK(plain[4 * lane + word] == (at_bit(bit) | at_bit(bit + 16) << 16));
-      CHECK(transposed[4 * lane + word] == (at_bit(across) | at_bit(across + 128) << 16));
-    }
-}

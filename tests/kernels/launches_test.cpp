@@ -15,7 +15,6 @@ TEST_CASE("descriptors and launches have the same names") {
   std::set<std::string> layers;
   for (const Kernel& kernel : layer_kernels()) layers.insert(kernel.name());
   for (const std::string& name : layers) CHECK(described.insert(name).second);
-  for (const Kernel& kernel : convolution_kernels(ConvolutionPath::implicit)) described.insert(kernel.name());
   if (has_cudnn())
     for (const Kernel& kernel : convolution_kernels(ConvolutionPath::cudnn)) described.insert(kernel.name());
   for (const Launch& launch : launches()) CHECK(launched.insert(launch.name).second);

@@ -250,7 +250,7 @@ TEST_CASE("a check keeps the widths of a layer and little enough of the rest") {
   const LayerKernels layers[] = {
       conv2d_layer(conv, Precision::tf32),
       conv2d_layer(conv, Precision::bf16, ConvolutionPath::cudnn),
-      conv2d_layer(conv, Precision::fp32, ConvolutionPath::implicit),
+      conv2d_layer(conv, Precision::fp32),
       linear_layer({.in = 768, .out = 50257, .rows = 1024}, Precision::bf16),
       lstm_layer({.input = 1500, .hidden = 1500, .steps = 350}, Precision::fp32),
       attention_layer({.heads = 12, .d = 768, .sequence = 1024, .memory = 1024}, Precision::tf32),
