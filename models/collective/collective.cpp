@@ -1,6 +1,7 @@
 #include "models/collective/collective.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -302,7 +303,7 @@ int number_of_segments(int k) { return static_cast<int>(std::lround(std::exp2(k 
 /// @param steps    step sizes in quarters of a factor of two, applied in this order
 /// @param time_of  gives the time of a call
 template <class TimeOf>
-CollectiveCall with_best_segments(CollectiveCall call, Seconds time, int most, std::initializer_list<int> steps,
+CollectiveCall with_best_segments(CollectiveCall call, Seconds time, int most, std::span<const int> steps,
                                   const TimeOf& time_of) {
   int at = static_cast<int>(std::lround(4 * std::log2(call.parameters.segments)));
   const int finest = call.algorithm->algorithm == Algorithm::nccl_tree ? 4 : 1;
@@ -418,6 +419,8 @@ CollectiveCall cheapest(const std::vector<CollectiveCall>& all, int p, const Pri
 /// Uses bounds first, so that few calls need exact times. Among equal times, the order of preference decides.
 CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candidates, const CallTimes& times) {
   constexpr double kRounding = 1e-12;
+  constexpr std::array kCoarse = {8, 4}, kFine = {2, 1};
+  constexpr std::array kPowers = {4};  // powers of two
   struct Bounded {
     std::size_t preference;
     CollectiveCall call;
@@ -433,12 +436,11 @@ CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candi
     CallTimes::Bounds bounds = times.bounds(all[i], at_first);
     if (is_open) {
       const int most = candidates.most_segments(all[i]);
-      all[i] = with_best_segments(all[i], bounds.middle(), most, {8, 4}, [&](const CollectiveCall& call) {
-        return times.bounds(call, kUnlimited).middle();
-      });
+      all[i] = with_best_segments(all[i], bounds.middle(), most, kCoarse,
+                                  [&](const CollectiveCall& call) { return times.bounds(call, kUnlimited).middle(); });
       bounds = times.bounds(all[i], limit);
       if (bounds.low < limit)
-        all[i] = with_best_segments(all[i], bounds.middle(), most, {2, 1}, [&](const CollectiveCall& call) {
+        all[i] = with_best_segments(all[i], bounds.middle(), most, kFine, [&](const CollectiveCall& call) {
           return times.bounds(call, kUnlimited).middle();
         });
       bounds = times.bounds(all[i], limit);
@@ -454,7 +456,9 @@ CollectiveCall quickest(std::vector<CollectiveCall> all, const Candidates& candi
     Seconds time = times.time(one.call);
     if (candidates.has_open_segments(one.call)) {
       const Seconds limit_now = std::min(time, best_time);
-      one.call = with_best_segments(one.call, time, candidates.most_segments(one.call), {2, 1},
+      const bool in_powers = one.call.algorithm->algorithm == Algorithm::nccl_tree;
+      one.call = with_best_segments(one.call, time, candidates.most_segments(one.call),
+                                    in_powers ? std::span<const int>(kPowers) : std::span<const int>(kFine),
                                     [&](const CollectiveCall& call) {
                                       const Seconds low = times.bounds(call, limit_now).low;
                                       return low > limit_now ? low : times.time(call);
