@@ -55,20 +55,20 @@ std::string why(const ScenarioError& error) {
          (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
 }
 
-/// @param memory  of the explained point; a change that needs more and does not fit its device is refused
-void note_answer(ChangedStep& step, const PointAnswer& answer, Bytes memory) {
+/// Takes down what a change makes of the point; one that needs more memory and does not fit its device is refused.
+void note_answer(ChangedStep& step, const PointAnswer& answer, const PointReport& now) {
   if (!answer.report) {
     step.refusal = answer.reason;
     return;
   }
   const PointReport& point = *answer.report;
   step.step = point.answers.shown().step;
-  step.speedup = point.speedup.value_or(0);
+  step.speedup = now.samples_per_second > 0 ? point.samples_per_second / now.samples_per_second : 0;
   step.estimate = point.estimate;
   // Whose point is too large for its device already, wants to know what else would help, and what makes it fit.
   if (point.memory) step.memory = point.memory->total();
   if (point.lacks_memory.empty()) return;
-  if (point.memory->total() > memory) step.refusal = point.lacks_memory;
+  if (!now.memory || point.memory->total() > now.memory->total()) step.refusal = point.lacks_memory;
   else step.lacks_memory = true;
 }
 
@@ -108,9 +108,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
   std::vector<ChangedStep*> steps;
   for (ChangedStep& one : explanation.changes) {
     try {
-      StudyPoint point = read(overrides_of(one.change)).points.front();
-      point.baseline = scenario;
-      changed.points.push_back(std::move(point));
+      changed.points.push_back(std::move(read(overrides_of(one.change)).points.front()));
       steps.push_back(&one);
     } catch (const ScenarioError& error) {
       one.refusal = why(error);
@@ -119,8 +117,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
   if (const std::string announcement = announce_long_replays(changed); !announcement.empty())
     tell("stepcast: {} changes: {}\n", steps.size(), announcement);
   const std::vector<PointAnswer> answers = answer_points(changed.points, jobs);
-  const Bytes memory = explanation.point.memory ? explanation.point.memory->total() : Bytes{};
-  for (std::size_t i = 0; i < steps.size(); ++i) note_answer(*steps[i], answers[i], memory);
+  for (std::size_t i = 0; i < steps.size(); ++i) note_answer(*steps[i], answers[i], explanation.point);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0)
       one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput
