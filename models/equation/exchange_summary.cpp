@@ -29,7 +29,8 @@ bool has_segments(const CollectiveCall& call) {
 
 /// Of halving-doubling, where it is not the usual one.
 std::string_view order_of(const CollectiveParameters& parameters) {
-  return parameters.exchange_order == ExchangeOrder::near_first ? std::string_view{} : name_of(parameters.exchange_order);
+  return parameters.exchange_order == ExchangeOrder::near_first ? std::string_view{}
+                                                                : name_of(parameters.exchange_order);
 }
 
 /// The call's algorithm with its parameters; "{}" stands for the number of segments.
@@ -115,8 +116,7 @@ ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, cons
     }
     if (all.time && can_be_priced(task.work, graph, prices))
       *all.time += communication_price(task.work, graph, prices).total();
-    else
-      all.time.reset();
+    else all.time.reset();
   }
   const double share = 1.0 / graph.local_steps;
   all.size *= share;

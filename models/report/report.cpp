@@ -149,8 +149,8 @@ RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, con
     const Scenario& phase = phases[i];
     // A data set in tokens is as long whatever the phase's sequences are.
     const std::int64_t each = whole.run->tokens ? phase.workload->transformer->sequence : 1;
-    steps.push_back(
-        {answered[i].answers.shown().step, std::int64_t{phase.cluster.workers} * answered[i].workload.samples() * each});
+    steps.push_back({answered[i].answers.shown().step,
+                     std::int64_t{phase.cluster.workers} * answered[i].workload.samples() * each});
   }
   RunReport report = make_run_report(*whole.run, steps, phases.back());
   report.cost = 0.0;
@@ -183,8 +183,7 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
   if (trains(scenario)) {
     std::optional<double> baseline;
     if (point.baseline)
-      baseline =
-          throughput(*point.baseline, answered.baseline->workload, answered.baseline->answers.shown().step);
+      baseline = throughput(*point.baseline, answered.baseline->workload, answered.baseline->answers.shown().step);
     add_throughput(scenario, own, baseline, report);
     report.global_batch = scenario.workload->global_batch;
     report.batch = own.workload.batch;
@@ -215,8 +214,7 @@ PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answ
   report.tolerance = scenario.evaluation.tolerance;
   if (own.answers.equations) report.estimate = answered.exchange.estimate;
   report.band = answered.band.band;
-  if (!answered.band.why_none.empty())
-    report.notes.push_back(fmt::format("no error band: {}", answered.band.why_none));
+  if (!answered.band.why_none.empty()) report.notes.push_back(fmt::format("no error band: {}", answered.band.why_none));
   add_notes(point, answered, report);
   return report;
 }

@@ -99,7 +99,7 @@ struct Report {
   /// Whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains.
   bool given_baseline = false;
   std::vector<std::string> axes;
-  std::vector<PointReport> points;   ///< that have an answer, in the study's order
+  std::vector<PointReport> points;    ///< that have an answer, in the study's order
   std::vector<FailedPoint> failed{};  ///< the others, in that order too
 };
 
@@ -112,7 +112,7 @@ struct Answered {
 /// All that a point's report is made of; mirrors StudyPoint.
 struct AnsweredPoint {
   Answered own;
-  const StepGraph& graph;    ///< of its own step, as are the exchange, the band and the notes
+  const StepGraph& graph;  ///< of its own step, as are the exchange, the band and the notes
   ExchangeSummary exchange;
   ErrorBand band{};
   std::span<const std::string> timing_notes{};  ///< on the workload (workload/timing_notes.hpp)

@@ -128,9 +128,10 @@ std::string footnotes(const Report& report) {
   });
   const auto all = static_cast<std::ptrdiff_t>(report.points.size());
   if (replayed > 0)
-    text += replayed == all ? "answered by the replay, where equations would be an estimate\n"
-                            : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
-                                          replayed, all);
+    text += replayed == all
+                ? "answered by the replay, where equations would be an estimate\n"
+                : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
+                              replayed, all);
   std::vector<std::string> notes;
   for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
   return text + note_lines(notes);
@@ -194,7 +195,8 @@ double pace_of(const PointReport& p) {
 /// Why points have no answer, a line each.
 std::string failures(const Report& report) {
   std::string text;
-  for (const FailedPoint& failed : report.failed) text += fmt::format("failed: {}: {}\n", label(failed.coordinates), failed.reason);
+  for (const FailedPoint& failed : report.failed)
+    text += fmt::format("failed: {}: {}\n", label(failed.coordinates), failed.reason);
   return text;
 }
 

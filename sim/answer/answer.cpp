@@ -196,10 +196,6 @@ class Engine {
     for (int run = 0; run < runs_of(scenario); ++run) tasks_.push_back({answers_.size() - 1, run, {}});
   }
 
-  [[nodiscard]] bool is_answered(std::size_t question) const {
-    return answers_[question].forecast || !answers_[question].error.empty();
-  }
-
   /// Hands on the answers whose turn has come.
   void emit() {
     for (; first() && !count_.stopped && next_ < plan_.points.size(); ++next_) {
@@ -208,7 +204,7 @@ class Engine {
       if (!packed) {
         if (point.by_equations()) return;
         for (const auto& [scenario, question] : point.replays)
-          if (!is_answered(question)) return;
+          if (!answers_[question].forecast && answers_[question].error.empty()) return;
         packed = packed_answer(next_);
         if (!packed) return;
       }

@@ -17,8 +17,7 @@ namespace {
 using Missing = std::vector<const Scenario*>;
 
 StepForecast replayed(const Scenario& scenario, const StepGraph& graph) {
-  const auto results =
-      run_in_processes(1, 1, [&](std::size_t) { return answer(ReplayJob{&scenario, &graph, 0}); });
+  const auto results = run_in_processes(1, 1, [&](std::size_t) { return answer(ReplayJob{&scenario, &graph, 0}); });
   if (!results.front().error.empty()) throw std::runtime_error(results.front().error);
   return combine({results.front().value});
 }

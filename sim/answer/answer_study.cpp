@@ -4,16 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "models/study/alternatives.hpp"
+
 namespace stepcast {
-namespace {
-
-std::string describe(const std::vector<Coordinate>& coordinates) {
-  std::string text;
-  for (const Coordinate& c : coordinates) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", c.axis, c.value);
-  return text.empty() ? "the scenario" : text;
-}
-
-}  // namespace
 
 std::vector<PointAnswer> answer_points(std::span<const StudyPoint> points, int jobs) {
   std::vector<PointAnswer> answers(points.size());
@@ -46,7 +39,8 @@ Report answer_whole_study(const Study& study, int jobs) {
   Report report = answer_study(study, jobs);
   if (report.failed.empty()) return report;
   const FailedPoint& failed = report.failed.front();
-  throw std::runtime_error(fmt::format("{}: {}", describe(failed.coordinates), failed.reason));
+  const std::string at = failed.coordinates.empty() ? "the scenario" : label(failed.coordinates);
+  throw std::runtime_error(fmt::format("{}: {}", at, failed.reason));
 }
 
 }  // namespace stepcast

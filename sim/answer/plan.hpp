@@ -32,9 +32,9 @@ struct ReplayQuestion {
 inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 struct PlannedPoint {
-  std::size_t index = 0;                           ///< in the study
+  std::size_t index = 0;                             ///< in the study
   std::map<const Scenario*, std::size_t> replays{};  ///< which question answers each of its scenarios that is replayed
-  std::string refusal{};                           ///< why it has no answer; empty where it has one
+  std::string refusal{};                             ///< why it has no answer; empty where it has one
 
   [[nodiscard]] bool by_equations() const { return replays.empty(); }
 };

@@ -74,7 +74,7 @@ int judge(const std::string& file, const Study& study, const Report& report) {
   Verdict verdict{.points = report.points.size(), .failed = report.failed.size()};
   for (const PointReport& point : report.points)
     if (const auto difference = point.answers.difference()) verdict.add_difference(*difference, point.tolerance);
-  return verdict.tell();
+  return verdict.judge();
 }
 
 /// The axes that --each names.

@@ -118,8 +118,8 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     outputs.emplace_back(file.path);
     if (file.format == RowFormat::csv) outputs.back().write(csv_header(rows.columns()));
     if (file.format == RowFormat::shard)
-      outputs.back().write(to_line(
-          ShardHeader{to_string(digest_of(study.source)), settings.program, *shard, study.points.size(), rows.columns()}));
+      outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard,
+                                               study.points.size(), rows.columns()}));
   }
 
   Progress progress;
@@ -148,7 +148,7 @@ int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOption
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();
-  return verdict.tell();
+  return verdict.judge();
 }
 
 int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
@@ -159,8 +159,8 @@ int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, R
   std::vector<RowFormat> formats;
   for (const OutputFile& file : files) formats.push_back(file.format);
   const PointRows rows(study, formats);
-  const AnswerSink sink{
-      [&](std::size_t point, const PointAnswer& answer) { return pack(rows.make(point, answer)); }, {}};
+  const AnswerSink sink{[&](std::size_t point, const PointAnswer& answer) { return pack(rows.make(point, answer)); },
+                        {}};
   AnswerOptions settings;
   settings.program = program_identity();
   settings.jobs = options.jobs > 0 ? options.jobs : std::max(1, available_cores() / ranks.beside());

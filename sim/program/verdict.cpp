@@ -16,12 +16,11 @@ void Verdict::add_difference(double difference, double tolerance) {
   if (!(std::abs(difference) <= tolerance)) ++beyond_tolerance;
 }
 
-int Verdict::tell() const {
+int Verdict::judge() const {
   if (compared > 0) {
-    stepcast::tell("stepcast: replay and equations differ by at most {:.2g}", largest_difference);
-    if (beyond_tolerance > 0)
-      stepcast::tell(": beyond the tolerance at {} of {} points", beyond_tolerance, points);
-    stepcast::tell("\n");
+    tell("stepcast: replay and equations differ by at most {:.2g}", largest_difference);
+    if (beyond_tolerance > 0) tell(": beyond the tolerance at {} of {} points", beyond_tolerance, points);
+    tell("\n");
   }
   if (failed > 0) return kRunFailed;
   return beyond_tolerance > 0 ? kThresholdMissed : kOk;

@@ -16,7 +16,7 @@ struct Verdict {
   void add_difference(double difference, double tolerance);
   /// Tells the largest difference, if there is any.
   /// @returns the exit code
-  [[nodiscard]] int tell() const;
+  [[nodiscard]] int judge() const;
 };
 
 /// Says on standard error why a point has no answer.

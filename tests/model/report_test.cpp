@@ -234,9 +234,9 @@ TEST_CASE("greedy shards that hold nothing are noted") {
   const auto note = [](int shards) {
     const std::string table = R"({"name": "w", "batch": 4, "forward": "8ms", "backward": "16ms",
         "gradients": [{"name": "a", "elements": 2000000}, {"name": "b", "elements": 500000}]})";
-    const std::string server = fmt::format(R"({{"kind": "parameter-server", "shards": {}, "balance": "greedy"}})", shards);
-    const PointReport report =
-        report_of(study_of(kMeasured, {"/workload=" + table, "/strategy=" + server}).points[0]);
+    const std::string server =
+        fmt::format(R"({{"kind": "parameter-server", "shards": {}, "balance": "greedy"}})", shards);
+    const PointReport report = report_of(study_of(kMeasured, {"/workload=" + table, "/strategy=" + server}).points[0]);
     return notes(report, "2 of 4 shards hold nothing");
   };
   CHECK(note(4));
