@@ -70,15 +70,22 @@ PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replay
   const TimedWorkload& timed = workloads_.of(scenario);
   const ClusterPrices& prices = prices_.of(scenario.cluster);
   const StepGraph graph = build_step_graph(scenario, timed.workload, prices);
-  const Answered own{timed.workload, answers_of(scenario, graph, prices, replays(scenario), missing)};
-  AnsweredPoint all{own, graph, {}, {}, timed.notes, {}, {}, {}};
+  AnsweredPoint all{{timed.workload, answers_of(scenario, graph, prices, replays(scenario), missing)},
+                    graph,
+                    {},
+                    {},
+                    timed.notes,
+                    {},
+                    {},
+                    {}};
   if (!missing || missing->empty()) all.exchange = summarise(scenario, graph, prices);
   for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase, "a phase of its run"));
   if (point.baseline) all.baseline.emplace(answered(*point.baseline, "its baseline"));
   for (const Scenario& phase : point.baseline_phases) all.baseline_phases.push_back(answered(phase, "its baseline"));
   if (missing && !missing->empty()) return {};
-  const std::optional<StepForecast>& stated = own.answers.equations;
-  all.band = error_band(scenario, graph, stated ? std::optional(stated->step) : std::nullopt, own.answers.shown().step);
+  const Answers& own = all.own.answers;
+  all.band =
+      error_band(scenario, graph, own.equations ? std::optional(own.equations->step) : std::nullopt, own.shown().step);
   return make_point_report(point, all);
 }
 
