@@ -158,6 +158,7 @@ def draw(report):
 def main(report_path, picture_path):
     with open(report_path, encoding="utf-8") as file:
         report = json.load(file)
+    report["points"] = [point for point in report["points"] if point.get("error") is None]
     draw(report).savefig(picture_path, dpi=130, bbox_inches="tight")
 
 

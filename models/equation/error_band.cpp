@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "models/describe/fault.hpp"
 #include "models/equation/evaluate.hpp"
 #include "models/strategy/builder.hpp"
 #include "models/workload/spread.hpp"
@@ -33,6 +34,18 @@ Band band_of(const Scenario& scenario, Seconds stated, Seconds shown) {
   const ClusterPrices prices(scenario.cluster);  // independent of profiles
   return {shown * (step_at(scenario, Side::fast, prices) / stated),
           shown * (step_at(scenario, Side::slow, prices) / stated)};
+}
+
+ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated, Seconds shown) {
+  if (!has_spread(scenario)) return {};
+  if (graph.asynchronous) return {{}, "it needs the equations, which cannot evaluate asynchronous servers"};
+  try {
+    const Band band = band_of(scenario, stated ? *stated : evaluate(graph, scenario.cluster).step, shown);
+    if (band.low < band.high) return {band, ""};
+  } catch (const ModelError& error) {
+    return {{}, error.what()};
+  }
+  return {};
 }
 
 }  // namespace stepcast

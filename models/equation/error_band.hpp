@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "models/scenario/scenario.hpp"
+#include "models/strategy/step_graph.hpp"
 #include "models/unit/quantity.hpp"
 
 namespace stepcast {
@@ -21,5 +23,14 @@ bool has_spread(const Scenario& scenario);
 /// factors of `stated`, their answer at the stated times; the factors are then applied to `shown`.
 /// @throws ModelError if the equations cannot evaluate the scenario
 Band band_of(const Scenario& scenario, Seconds stated, Seconds shown);
+
+/// A scenario's band, or why it has none although a profile knows its spread. Neither where the spread moves nothing: a
+/// band without width would read as certainty.
+struct ErrorBand {
+  std::optional<Band> band;
+  std::string why_none;
+};
+/// @param stated  what the equations say, where they were asked
+ErrorBand error_band(const Scenario& scenario, const StepGraph& graph, std::optional<Seconds> stated, Seconds shown);
 
 }  // namespace stepcast

@@ -317,21 +317,21 @@ std::string memory_note(const PointReport& report) {
       100 * *report.memory_share);
 }
 
-void add_notes(const StudyPoint& point, const Answered& own, PointReport& report) {
+void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointReport& report) {
   const Scenario& scenario = point.scenario;
-  const Workload& workload = own.workload;
-  const StepForecast& forecast = own.answers.shown();
+  const Workload& workload = answered.own.workload;
+  const StepForecast& forecast = answered.own.answers.shown();
   if (!report.estimate.empty())
     report.notes.push_back(fmt::format("the equations are an estimate here, {}; the replay is not", report.estimate));
   report.notes.insert(report.notes.end(), point.notes.begin(), point.notes.end());
   add_given_times(point, report.notes);
   add_tcp_effects(scenario.cluster, report.notes);
   add_free_latency(scenario, report.notes);
-  add_fitted_links(scenario.cluster, own.graph, report.notes);
-  add_other_algorithms(scenario, own.graph, report.notes);
-  add_sampling_error(scenario, forecast, own.graph, report, report.notes);
+  add_fitted_links(scenario.cluster, answered.graph, report.notes);
+  add_other_algorithms(scenario, answered.graph, report.notes);
+  add_sampling_error(scenario, forecast, answered.graph, report, report.notes);
   if (std::string note = memory_note(report); !note.empty()) report.notes.push_back(std::move(note));
-  if (trains(scenario)) add_passes(point, workload, own.graph, report.notes);
+  if (trains(scenario)) add_passes(point, workload, answered.graph, report.notes);
   if (std::holds_alternative<ShardedStrategy>(scenario.strategy) && workload.gradients.size() == 1)
     report.notes.push_back(
         "the workload's gradients are one tensor and so one unit: none of its gathering and reducing hides behind computing; give it a tensor for each layer");
@@ -343,20 +343,22 @@ void add_notes(const StudyPoint& point, const Answered& own, PointReport& report
   if (report.scaling_efficiency.value_or(0) > 1.005 && shares_update)
     report.notes.push_back(
         "efficiency is above 100 % where workers or servers share the update, which one worker alone does whole");
-  if (own.graph.local_steps > 1)
+  if (answered.graph.local_steps > 1)
     report.notes.push_back(
         "with local SGD, times and bytes of a step are means over the steps from one exchange to the next");
-  if (!own.graph.assumed.empty())
-    report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, own.graph.assumed));
-  if (own.answers.replay && own.answers.replay->no_period) report.notes.push_back(own.answers.replay->steady_state);
-  if (own.answers.replay) add_drift(scenario, *own.answers.replay, report.notes);
-  if (own.answers.replay) add_lead(*own.answers.replay, report.notes);
-  if (may_stay_in_step(own.graph, scenario.cluster))
+  if (!answered.graph.assumed.empty())
+    report.notes.push_back(fmt::format("payload of {} assumed: {}", report.compressor, answered.graph.assumed));
+  const std::optional<StepForecast>& replay = answered.own.answers.replay;
+  if (replay && replay->no_period) report.notes.push_back(replay->steady_state);
+  if (replay) add_drift(scenario, *replay, report.notes);
+  if (replay) add_lead(*replay, report.notes);
+  if (may_stay_in_step(answered.graph, scenario.cluster))
     report.notes.push_back(
         "workers that are alike and without jitter may stay in step, all pushing at once; with /cluster/jitter, of a cv of 0.01 even, they spread as real ones do");
   if (trains(scenario)) add_gathered_messages(scenario, forecast, report.notes);
   if (trains(scenario)) add_fused_kernels(scenario, forecast, report.notes);
-  if (trains(scenario)) report.notes.insert(report.notes.end(), own.timing_notes.begin(), own.timing_notes.end());
+  if (trains(scenario))
+    report.notes.insert(report.notes.end(), answered.timing_notes.begin(), answered.timing_notes.end());
 }
 
 }  // namespace stepcast

@@ -7,7 +7,7 @@ namespace stepcast {
 
 /// Appends the notes on all but the error band.
 /// @param report  of the point, its numbers filled in
-void add_notes(const StudyPoint& point, const Answered& own, PointReport& report);
+void add_notes(const StudyPoint& point, const AnsweredPoint& answered, PointReport& report);
 
 /// That the point does not fit its device's memory, or hardly does; "" elsewhere. One of its notes.
 std::string memory_note(const PointReport& report);

@@ -1,21 +1,18 @@
 // The report: for every point of a study what a step takes, how that compares, and where the time goes.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/equation/error_band.hpp"
+#include "models/equation/exchange_summary.hpp"
 #include "models/equation/lower_bound.hpp"
 #include "models/forecast/forecast.hpp"
 #include "models/part/worker_kinds.hpp"
-#include "models/price/cluster_prices.hpp"
 #include "models/report/run_time.hpp"
 #include "models/report/worker_memory.hpp"
 #include "models/strategy/step_graph.hpp"
@@ -88,6 +85,13 @@ struct PointReport {
   std::vector<std::string> notes;  ///< what a reader should know before trusting the number
 };
 
+/// A point that has no answer, and why.
+struct FailedPoint {
+  std::size_t index = 0;  ///< in the study
+  std::vector<Coordinate> coordinates;
+  std::string reason;
+};
+
 struct Report {
   std::string name;
   std::string description;
@@ -95,48 +99,31 @@ struct Report {
   /// Whether the scenario says it; otherwise a row's is one worker that computes alone what the row trains.
   bool given_baseline = false;
   std::vector<std::string> axes;
-  std::vector<PointReport> points;
+  std::vector<PointReport> points;    ///< that have an answer, in the study's order
+  std::vector<FailedPoint> failed{};  ///< the others, in that order too
 };
 
-/// The least and the most of some numbers; nothing of none.
-struct IntRange {
-  std::optional<std::pair<int, int>> ends{};
-  void add(int number) {
-    ends = ends ? std::pair{std::min(ends->first, number), std::max(ends->second, number)} : std::pair{number, number};
-  }
-};
-
-/// What a step's calls of one algorithm differ in.
-struct AlgorithmUse {
-  IntRange segments;
-  std::map<int, std::string> protocols;  ///< names, by number; none of a cluster without
-};
-
-/// What all communication tasks of a step amount to, were they alone.
-struct ExchangeSummary {
-  Bytes size{};                             ///< n: bytes that its collectives (or pushes) exchange
-  Bytes sent{};                             ///< by a worker, mean over workers
-  std::optional<Seconds> time = Seconds{};  ///< empty where equations cannot tell
-  /// With parameters that were decided; "{}" stands for numbers of segments.
-  std::map<std::string, AlgorithmUse> algorithms;
-  std::set<Operation> operations;
-  std::string estimate;  ///< why the equations' answer may not be the replay's; empty where it is
-};
-ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices);
-
-/// A scenario's workload, step graph and answers.
+/// A scenario's workload and what its step came to.
 struct Answered {
   const Workload& workload;
-  const StepGraph& graph;
-  const Answers& answers;
-  ExchangeSummary exchange;  ///< read of the point's own scenario only
-  /// On the workload (workload/timing_notes.hpp); read of the point's own only.
-  std::span<const std::string> timing_notes{};
+  Answers answers;
+};
+
+/// All that a point's report is made of; mirrors StudyPoint.
+struct AnsweredPoint {
+  Answered own;
+  const StepGraph& graph;  ///< of its own step, as are the exchange, the band and the notes
+  ExchangeSummary exchange;
+  ErrorBand band{};
+  std::span<const std::string> timing_notes{};  ///< on the workload (workload/timing_notes.hpp)
+  std::vector<Answered> phases{};
+  std::optional<Answered> baseline{};
+  std::vector<Answered> baseline_phases{};
 };
 
 /// Assembles a point's report.
-/// @param answered  one for each of questions_of(point), in that order
-PointReport make_point_report(const StudyPoint& point, const std::vector<Answered>& answered);
+/// @pre each scenario of the point is answered
+PointReport make_point_report(const StudyPoint& point, const AnsweredPoint& answered);
 
 /// What the points' speedups are against: the name of the baseline that all of them give, or what default_baseline
 /// says; where they have several, that each row has its own, and all their names.

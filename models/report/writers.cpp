@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/report/failed_rows.hpp"
 #include "models/report/footnotes.hpp"
 #include "models/report/metrics.hpp"
 #include "models/report/rows.hpp"
 #include "models/report/text_table.hpp"
+#include "models/study/alternatives.hpp"
 #include "models/unit/format.hpp"
 
 namespace stepcast {
@@ -126,9 +128,10 @@ std::string footnotes(const Report& report) {
   });
   const auto all = static_cast<std::ptrdiff_t>(report.points.size());
   if (replayed > 0)
-    text += replayed == all ? "answered by the replay, where equations would be an estimate\n"
-                            : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
-                                          replayed, all);
+    text += replayed == all
+                ? "answered by the replay, where equations would be an estimate\n"
+                : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
+                              replayed, all);
   std::vector<std::string> notes;
   for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
   return text + note_lines(notes);
@@ -189,6 +192,14 @@ double pace_of(const PointReport& p) {
   return p.samples_per_second > 0 ? p.samples_per_second : 1 / p.answers.shown().step.si();
 }
 
+/// Why points have no answer, a line each.
+std::string failures(const Report& report) {
+  std::string text;
+  for (const FailedPoint& failed : report.failed)
+    text += fmt::format("failed: {}: {}\n", label(failed.coordinates), failed.reason);
+  return text;
+}
+
 /// Step time and speedup of every variant side by side, "*" at the fastest.
 std::string to_comparison(const Report& report) {
   std::vector<std::string> axes, variants;
@@ -196,15 +207,18 @@ std::string to_comparison(const Report& report) {
     if (axis != "variant") axes.push_back(axis);
   std::vector<std::pair<std::vector<std::string>, std::map<std::string, const PointReport*>>> rows;
   std::map<std::vector<std::string>, std::size_t> row_of;
-  for (const PointReport& p : report.points) {
+  const auto add = [&](const std::vector<Coordinate>& coordinates, const PointReport* point) {
     std::vector<std::string> key;
-    for (const std::string& axis : axes) key.push_back(value_on(p.coordinates, axis));
-    const std::string variant = value_on(p.coordinates, "variant");
+    for (const std::string& axis : axes) key.push_back(value_on(coordinates, axis));
+    const std::string variant = value_on(coordinates, "variant");
     if (std::find(variants.begin(), variants.end(), variant) == variants.end()) variants.push_back(variant);
     const auto [place, is_new] = row_of.try_emplace(key, rows.size());
     if (is_new) rows.push_back({key, {}});
-    rows[place->second].second[variant] = &p;
-  }
+    rows[place->second].second[variant] = point;
+  };
+  for_each_point(
+      report, [&](const PointReport& p) { add(p.coordinates, &p); },
+      [&](const FailedPoint& failed) { add(failed.coordinates, nullptr); });
 
   TextTable table(axes.size());
   std::vector<std::string> head(axes);
@@ -216,11 +230,12 @@ std::string to_comparison(const Report& report) {
   for (const auto& [key, points] : rows) {
     std::vector<std::string> row(key);
     double fastest = 0;
-    for (const auto& [variant, p] : points) fastest = std::max(fastest, pace_of(*p));
+    for (const auto& [variant, p] : points)
+      if (p) fastest = std::max(fastest, pace_of(*p));
     for (const std::string& variant : variants) {
       const auto found = points.find(variant);
-      if (found == points.end()) {
-        row.insert(row.end(), {"-", "-"});
+      if (found == points.end() || !found->second) {
+        row.insert(row.end(), {found == points.end() ? "-" : "failed", "-"});
         continue;
       }
       const PointReport& p = *found->second;
@@ -234,7 +249,7 @@ std::string to_comparison(const Report& report) {
   std::string text;
   for (std::size_t v = 0; v < variants.size(); ++v) text += fmt::format("({}) {}\n", v + 1, variants[v]);
   return text + "step time, * the fastest; " + fmt::format("speedup against {}\n\n", report.baseline) + table.text() +
-         footnotes(report) +
+         footnotes(report) + failures(report) +
          fmt::format("\n{} points; where the time goes is in --csv and --json\n", report.points.size());
 }
 
@@ -252,18 +267,32 @@ Json kinds_json(const std::vector<KindReport>& kinds) {
   return json;
 }
 
-/// A row for each point.
+/// A row for each point; those without an answer say why at the end.
 std::string to_rows(const Report& report, const std::vector<TableColumn>& columns) {
-  TextTable table(report.axes.size(), columns.size() - (columns.back().is_text ? 1 : 0));
+  const bool has_text = !columns.empty() && columns.back().is_text;
+  TextTable table(report.axes.size(), columns.size() - (has_text ? 1 : 0));
   std::vector<std::string> head(report.axes);
   for (const TableColumn& column : columns) head.push_back(column.title);
+  if (!report.failed.empty()) head.emplace_back("error");
   table.add(head);
-  for (const PointReport& p : report.points) {
+  const auto begin = [&](const std::vector<Coordinate>& coordinates) {
     std::vector<std::string> row;
-    for (const std::string& axis : report.axes) row.push_back(value_on(p.coordinates, axis));
+    for (const std::string& axis : report.axes) row.push_back(value_on(coordinates, axis));
+    return row;
+  };
+  const auto answered = [&](const PointReport& p) {
+    std::vector<std::string> row = begin(p.coordinates);
     for (const TableColumn& column : columns) row.push_back(column.cell(p));
+    if (!report.failed.empty()) row.emplace_back();
     table.add(row);
-  }
+  };
+  const auto failed = [&](const FailedPoint& point) {
+    std::vector<std::string> row = begin(point.coordinates);
+    row.resize(row.size() + columns.size(), "-");
+    row.push_back(point.reason);
+    table.add(row);
+  };
+  for_each_point(report, answered, failed);
   std::string text = table.text();
   if (any_of_points(report, is_trained)) text += fmt::format("speedup is against: {}\n", report.baseline);
   return text + to_kinds_table(report) + footnotes(report);
@@ -273,12 +302,13 @@ std::string to_rows(const Report& report, const std::vector<TableColumn>& column
 
 std::string to_table(const Report& report) {
   const bool has_variants = std::find(report.axes.begin(), report.axes.end(), "variant") != report.axes.end();
-  if (report.points.size() > kMostFullRows && has_variants) return to_comparison(report);
+  if (report.points.size() + report.failed.size() > kMostFullRows && has_variants) return to_comparison(report);
   return to_rows(report, table_columns(report));
 }
 
 std::string to_ranking(Report report, const Figure& figure, std::size_t most, const std::vector<std::string>& each) {
-  const std::size_t all = report.points.size();
+  const std::size_t all = report.points.size() + report.failed.size();
+  for (FailedPoint& failed : report.failed) failed.index = all;  // below those that are ranked
   std::map<std::vector<std::string>, std::vector<PointReport>> by_situation;
   std::vector<std::vector<std::string>> situations;  // in the study's order
   for (PointReport& point : report.points) {
@@ -316,12 +346,20 @@ std::string to_csv(const Report& report) {
   const auto columns = report_columns(report);
   std::vector<std::string> names;
   for (const Column& column : columns) names.push_back(column.name);
+  if (!report.failed.empty()) names.emplace_back("error");
   std::string text = csv_header(names);
-  for (const PointReport& point : report.points) {
+  const auto answered = [&](const PointReport& point) {
     Row row;
     for (const Column& column : columns) row.push_back(column.cell(point));
+    if (!report.failed.empty()) row.emplace_back();
     text += csv_row(row);
-  }
+  };
+  const auto failed = [&](const FailedPoint& point) {
+    Row row = failed_row(columns, report.axes.size(), point.coordinates);
+    row.emplace_back(point.reason);
+    text += csv_row(row);
+  };
+  for_each_point(report, answered, failed);
   return text;
 }
 
@@ -338,15 +376,23 @@ Json report_document(const Report& report, const Json& manifest) {
   for (const Column& column : columns) json["columns"][column.name] = column.meaning;
   json["columns"]["worker_kinds"] =
       "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
+  if (!report.failed.empty()) json["columns"]["error"] = "why the point has no answer";
   json["points"] = Json::array();
-  for (const PointReport& point : report.points) {
+  const auto answered = [&](const PointReport& point) {
     Json row = Json::object();
-    for (const Column& column : columns) {
-      row[column.name] = json_of(column.cell(point));
-    }
+    for (const Column& column : columns) row[column.name] = json_of(column.cell(point));
     if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
+    if (!report.failed.empty()) row["error"] = nullptr;
     json["points"].push_back(std::move(row));
-  }
+  };
+  const auto failed = [&](const FailedPoint& point) {
+    const Row cells = failed_row(columns, report.axes.size(), point.coordinates);
+    Json row = Json::object();
+    for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i].name] = json_of(cells[i]);
+    row["error"] = point.reason;
+    json["points"].push_back(std::move(row));
+  };
+  for_each_point(report, answered, failed);
   json["manifest"] = manifest;
   return json;
 }

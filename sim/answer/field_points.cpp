@@ -12,7 +12,7 @@
 #include "models/scenario/library.hpp"
 #include "models/study/alternatives.hpp"
 #include "models/study/schema.hpp"
-#include "sim/answer/evaluate_study.hpp"
+#include "sim/answer/answer_study.hpp"
 
 namespace stepcast {
 namespace {
@@ -156,7 +156,7 @@ void FieldPoints::know(const Wanted& wanted) {
 
 std::vector<PointReport> FieldPoints::ask(const Study& study) {
   announce_(study);
-  Report report = evaluate_study(study, jobs_);
+  Report report = answer_whole_study(study, jobs_);
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
     const std::string memory = stepcast::memory_note(point);

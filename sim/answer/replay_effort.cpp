@@ -146,8 +146,12 @@ std::string announce_long_replays(const Study& study) {
   for (const StudyPoint& point : study.points) {
     const Asked asked = evaluators.of(point.scenario);
     if (!asked.evaluators.replay || !asked.refusal.empty()) continue;
-    const ReplayEffort one =
-        replay_effort(point.scenario, build_step_graph(point.scenario, make_workload(point.scenario)));
+    ReplayEffort one;
+    try {
+      one = replay_effort(point.scenario, build_step_graph(point.scenario, make_workload(point.scenario)));
+    } catch (const std::exception&) {
+      continue;  // its answer will say why
+    }
     all.messages += one.messages;
     all.seconds += one.seconds;
     if (one.seconds > longest) {

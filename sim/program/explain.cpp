@@ -3,7 +3,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 #include "models/scenario/library.hpp"
 #include "models/strategy/builder.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/evaluate_study.hpp"
+#include "sim/answer/answer_study.hpp"
 #include "sim/answer/replay_effort.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
@@ -56,36 +55,21 @@ std::string why(const ScenarioError& error) {
          (fault.allowed.empty() ? "" : fmt::format("; allowed: {}", fault.allowed));
 }
 
-/// Steps of the study's points, in their order. A point that has no answer, or whose replay fails, leaves the others
-/// theirs.
-/// @param memory  of the explained point; changes that need more and do not fit their device are refused
-void answer(const Study& study, std::span<ChangedStep* const> steps, Bytes memory, int jobs) {
-  if (steps.empty()) return;
-  try {
-    const Report report = evaluate_study(study, jobs);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      steps[i]->step = report.points[i].answers.shown().step;
-      steps[i]->speedup = report.points[i].speedup.value_or(0);
-      steps[i]->estimate = report.points[i].estimate;
-      // Whose point is too large for its device already, wants to know what else would help, and what makes it fit.
-      const PointReport& point = report.points[i];
-      if (point.memory) steps[i]->memory = point.memory->total();
-      if (point.lacks_memory.empty()) continue;
-      if (point.memory->total() > memory) steps[i]->refusal = point.lacks_memory;
-      else steps[i]->lacks_memory = true;
-    }
-  } catch (const std::runtime_error& error) {
-    if (steps.size() == 1) {
-      steps.front()->refusal = error.what();
-      return;
-    }
-    const std::size_t half = steps.size() / 2;
-    Study first = study, second = study;
-    first.points.resize(half);
-    second.points.erase(second.points.begin(), second.points.begin() + static_cast<std::ptrdiff_t>(half));
-    answer(first, steps.first(half), memory, jobs);
-    answer(second, steps.subspan(half), memory, jobs);
+/// Takes down what a change makes of the point; one that needs more memory and does not fit its device is refused.
+void note_answer(ChangedStep& step, const PointAnswer& answer, const PointReport& now) {
+  if (!answer.report) {
+    step.refusal = answer.reason;
+    return;
   }
+  const PointReport& point = *answer.report;
+  step.step = point.answers.shown().step;
+  step.speedup = now.samples_per_second > 0 ? point.samples_per_second / now.samples_per_second : 0;
+  step.estimate = point.estimate;
+  // Whose point is too large for its device already, wants to know what else would help, and what makes it fit.
+  if (point.memory) step.memory = point.memory->total();
+  if (point.lacks_memory.empty()) return;
+  if (!now.memory || point.memory->total() > now.memory->total()) step.refusal = point.lacks_memory;
+  else step.lacks_memory = true;
 }
 
 /// Nothing where the equations cannot tell: random or asynchronous steps, TCP effects, platform files.
@@ -112,7 +96,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
   const Scenario scenario = changed.points.front().scenario;
   Explanation explanation;
   explanation.name = study.name;
-  explanation.point = evaluate_study(changed, jobs).points.front();
+  explanation.point = answer_whole_study(changed, jobs).points.front();
   explanation.point.coordinates = study.points.front().coordinates;
   const StepForecast& now = explanation.point.answers.shown();
   explanation.critical = critical_of(read);
@@ -124,9 +108,7 @@ Explanation explain(const Study& study, const std::string& document, const std::
   std::vector<ChangedStep*> steps;
   for (ChangedStep& one : explanation.changes) {
     try {
-      StudyPoint point = read(overrides_of(one.change)).points.front();
-      point.baseline = scenario;
-      changed.points.push_back(std::move(point));
+      changed.points.push_back(std::move(read(overrides_of(one.change)).points.front()));
       steps.push_back(&one);
     } catch (const ScenarioError& error) {
       one.refusal = why(error);
@@ -134,7 +116,8 @@ Explanation explain(const Study& study, const std::string& document, const std::
   }
   if (const std::string announcement = announce_long_replays(changed); !announcement.empty())
     tell("stepcast: {} changes: {}\n", steps.size(), announcement);
-  answer(changed, steps, explanation.point.memory ? explanation.point.memory->total() : Bytes{}, jobs);
+  const std::vector<PointAnswer> answers = answer_points(changed.points, jobs);
+  for (std::size_t i = 0; i < steps.size(); ++i) note_answer(*steps[i], answers[i], explanation.point);
   for (ChangedStep& one : explanation.changes)
     if (one.refusal.empty() && one.speedup == 0)
       one.speedup = one.step == now.step ? 1 : now.step / one.step;  // nothing is trained: no throughput

@@ -12,8 +12,8 @@
 #include "models/validation/changed_suite.hpp"
 #include "models/validation/fit.hpp"
 #include "models/validation/validation.hpp"
+#include "sim/answer/answer_study.hpp"
 #include "sim/answer/asked.hpp"
-#include "sim/answer/evaluate_study.hpp"
 #include "sim/program/refused.hpp"
 
 namespace stepcast {
@@ -84,11 +84,11 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
                       int jobs) {
   const auto validation_at = [&](const std::vector<double>& values) {
     const Suite other = at_values(suite, changes, fields, values);
-    return validate(other, evaluate_study(other.study, jobs));
+    return validate(other, answer_whole_study(other.study, jobs));
   };
   const Suite before = changes.empty() ? suite : changed_suite(suite, changes, default_library());
   require_equations(before);
-  const Validation unfitted = validate(before, evaluate_study(before.study, jobs));
+  const Validation unfitted = validate(before, answer_whole_study(before.study, jobs));
   if (unfitted.summary.predictions == 0)
     throw refused("--fit", fmt::format("{}: all of its rows are fitted already", suite.name));
   std::vector<AxisRange> ranges;

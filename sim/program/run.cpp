@@ -1,6 +1,5 @@
 // stepcast run: from a scenario to its answer.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,13 +13,14 @@
 #include "models/report/writers.hpp"
 #include "models/study/find_axis.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/evaluate_study.hpp"
+#include "sim/answer/answer_study.hpp"
 #include "sim/answer/replay_effort.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/manifest.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/refused.hpp"
 #include "sim/program/study_options.hpp"
+#include "sim/program/verdict.hpp"
 #include "sim/replay/processes.hpp"
 
 namespace stepcast {
@@ -63,25 +63,18 @@ std::string note_of_trainings(const Study& study, const std::vector<std::string>
 /// What the program prints: all points, or those that --best asks for.
 std::string table_of(const RunOptions& options, const Figure* by, const std::vector<std::string>& each,
                      const Study& study, const Report& report) {
-  if (!options.best) return to_table(report);
+  if (!options.best || report.points.empty()) return to_table(report);
   const Figure& figure = read_option("--by", [&]() -> const Figure& { return choose_figure(report.points, by); });
   return to_ranking(report, figure, *options.best, each) + note_of_trainings(study, each);
 }
 
-/// The largest difference between the evaluators, if both were asked somewhere.
-int judge(const Report& report) {
-  std::optional<double> largest;
-  std::size_t missed = 0;
+/// Tells what failed, and how far the evaluators differ.
+int judge(const std::string& file, const Study& study, const Report& report) {
+  for (const FailedPoint& failed : report.failed) tell_failure(file, study, failed.index, failed.reason);
+  Verdict verdict{.points = report.points.size(), .failed = report.failed.size()};
   for (const PointReport& point : report.points)
-    if (const auto difference = point.answers.difference()) {
-      largest = std::max(largest.value_or(0.0), std::abs(*difference));
-      if (!(std::abs(*difference) <= point.tolerance)) ++missed;
-    }
-  if (!largest) return kOk;
-  tell("stepcast: replay and equations differ by at most {:.2g}", *largest);
-  if (missed > 0) tell(": beyond the tolerance at {} of {} points", missed, report.points.size());
-  tell("\n");
-  return missed > 0 ? kThresholdMissed : kOk;
+    if (const auto difference = point.answers.difference()) verdict.add_difference(*difference, point.tolerance);
+  return verdict.judge();
 }
 
 /// The axes that --each names.
@@ -103,7 +96,7 @@ int run(const RunOptions& options, const Invocation& invocation) {
   check_outputs({options.study.file}, {options.csv, options.json}, plot);
   if (const std::string announcement = announce_long_replays(study); !announcement.empty())
     tell("stepcast: {}\n", announcement);
-  const Report report = evaluate_study(study, options.jobs);
+  const Report report = answer_study(study, options.jobs);
 
   Json document;
   if (!options.json.empty() || !plot.empty())
@@ -111,8 +104,8 @@ int run(const RunOptions& options, const Invocation& invocation) {
   if (options.csv != "-" && options.json != "-") write_output("-", table_of(options, by, each, study, report));
   if (!options.csv.empty()) write_output(options.csv, to_csv(report));
   if (!options.json.empty()) write_output(options.json, json_text(document));
-  const int verdict = judge(report);
-  if (!plot.empty()) {
+  const int verdict = judge(options.study.file, study, report);
+  if (!plot.empty() && !report.points.empty()) {
     draw_plot(document, plot);
     tell("stepcast: wrote {}\n", plot);
   }

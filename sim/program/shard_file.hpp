@@ -11,7 +11,7 @@
 
 #include "models/describe/json.hpp"
 #include "models/report/rows.hpp"
-#include "sim/answer/sweep_plan.hpp"
+#include "sim/answer/plan.hpp"
 
 namespace stepcast {
 

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "models/report/rows.hpp"
 #include "program/failure.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/sweep.hpp"
+#include "sim/answer/answer.hpp"
+#include "sim/answer/point_rows.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/output.hpp"
 #include "sim/program/progress.hpp"
@@ -16,6 +18,7 @@
 #include "sim/program/shard_file.hpp"
 #include "sim/program/streamed_output.hpp"
 #include "sim/program/study_options.hpp"
+#include "sim/program/verdict.hpp"
 #include "sim/program/version.hpp"
 #include "sim/replay/processes.hpp"
 
@@ -73,16 +76,6 @@ std::unique_ptr<AnswerCache> open_cache(const SweepOptions& options) {
   }
 }
 
-std::string point_text(const Study& study, std::size_t index) {
-  std::string text = fmt::format("point {} of {}", index + 1, study.points.size());
-  for (const Coordinate& c : study.points[index].coordinates) {
-    const auto axis =
-        static_cast<std::size_t>(std::find(study.axes.begin(), study.axes.end(), c.axis) - study.axes.begin());
-    text += fmt::format(", {} = {}", study.axis_pointers[axis], c.value);
-  }
-  return text;
-}
-
 volatile std::sig_atomic_t stop_signal = 0;
 
 /// Ctrl-C and kill end the sweep in order; children are the parent's to end.
@@ -99,63 +92,55 @@ void stop_on_signals() {
   std::_Exit(kRunFailed);
 }
 
-std::string summary(const SweepCount& count, double seconds) {
+std::string summary(const AnswerCount& count, std::size_t failed, double seconds) {
   std::string text = fmt::format("{} points", count.done);
   if (count.by_equations == count.points) text += " by equations";
   if (count.replays > 0) {
     if (count.by_equations > 0) text += fmt::format(", {} by equations alone", count.by_equations);
     text += fmt::format("; {} replays: {} from the cache, {} computed", count.replays, count.cached, count.computed);
   }
-  if (count.failed > 0) text += fmt::format("; {} points failed", count.failed);
+  if (failed > 0) text += fmt::format("; {} points failed", failed);
   return text + fmt::format("; {:.1f} s, {:.3g} points/s", seconds, static_cast<double>(count.done) / seconds);
-}
-
-/// As in `run`: the largest difference between the evaluators, if both were asked somewhere.
-int judge(const SweepCount& count) {
-  if (count.compared > 0) {
-    tell("stepcast: replay and equations differ by at most {:.2g}", count.largest_difference);
-    if (count.beyond_tolerance > 0)
-      tell(": beyond the tolerance at {} of {} points", count.beyond_tolerance, count.compared);
-    tell("\n");
-  }
-  if (count.failed > 0) return kRunFailed;
-  return count.beyond_tolerance > 0 ? kThresholdMissed : kOk;
 }
 
 using Clock = std::chrono::steady_clock;
 
-int sweep_as_first(const SweepOptions& options, const Study& study, SweepSettings settings,
-                   const std::optional<Shard>& shard, Ranks& ranks, Clock::time_point start) {
-  const auto files = output_files(options, shard);
+int sweep_as_first(const SweepOptions& options, const Study& study, AnswerOptions settings,
+                   const std::vector<OutputFile>& files, const std::optional<Shard>& shard, const PointRows& rows,
+                   AnswerSink sink, Ranks& ranks, Clock::time_point start) {
   std::vector<std::string> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
   check_outputs({options.study.file}, paths);
   const auto cache = open_cache(options);
   settings.cache = cache.get();
-  const auto columns = PointRows(study, {}).columns();
   std::vector<StreamedOutput> outputs;
   for (const OutputFile& file : files) {
     outputs.emplace_back(file.path);
-    if (file.format == RowFormat::csv) outputs.back().write(csv_header(columns));
+    if (file.format == RowFormat::csv) outputs.back().write(csv_header(rows.columns()));
     if (file.format == RowFormat::shard)
-      outputs.back().write(to_line(
-          ShardHeader{to_string(digest_of(study.source)), settings.program, *shard, study.points.size(), columns}));
+      outputs.back().write(to_line(ShardHeader{to_string(digest_of(study.source)), settings.program, *shard,
+                                               study.points.size(), rows.columns()}));
   }
 
   Progress progress;
-  SweepEvents events;
-  events.write = [&](std::size_t format, std::string_view row) { outputs[format].write(row); };
-  events.failed = [&](std::size_t point, const std::string& error) {
+  Verdict verdict;
+  sink.take = [&](std::size_t point, const std::string& packed) {
+    const PointRow row = unpack_row(packed);
+    for (std::size_t format = 0; format < outputs.size(); ++format) outputs[format].write(row.texts[format]);
+    if (row.difference) verdict.add_difference(*row.difference, row.tolerance);
+    if (row.error.empty()) return;
+    ++verdict.failed;
     progress.clear();
-    tell("stepcast: {}: {} failed: {}\n", options.study.file, point_text(study, point), error);
+    tell_failure(options.study.file, study, point, row.error);
   };
-  events.progress = [&](const SweepCount& count) { progress.show(count.done, count.points, count.failed); };
-  events.stop = [] { return stop_signal != 0; };
+  sink.progress = [&](const AnswerCount& count) { progress.show(count.done, count.points, verdict.failed); };
+  sink.stop = [] { return stop_signal != 0; };
   if (ranks.size() == 1) stop_on_signals();  // mpirun ends all ranks itself
-  const SweepCount count = sweep(study, settings, ranks, events);
+  const AnswerCount count = answer(study.points, settings, ranks, sink);
+  verdict.points = verdict.compared;
   progress.clear();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  tell("stepcast: {}\n", summary(count, seconds));
+  tell("stepcast: {}\n", summary(count, verdict.failed, seconds));
   if (count.stopped) {
     const bool kept = cache && count.replays > 0;
     tell("stepcast: stopped after {} of {} points; the same command {}\n", count.done, count.points,
@@ -163,20 +148,26 @@ int sweep_as_first(const SweepOptions& options, const Study& study, SweepSetting
     end_by(stop_signal);
   }
   for (StreamedOutput& output : outputs) output.finish();
-  return judge(count);
+  return verdict.judge();
 }
 
 int sweep_with(const SweepOptions& options, const std::optional<Shard>& shard, Ranks& ranks) {
   const auto start = Clock::now();
   const Study study = load(options.study);
   if (ranks.rank() == 0) print_notes(study);
-  SweepSettings settings;
+  const auto files = output_files(options, shard);
+  std::vector<RowFormat> formats;
+  for (const OutputFile& file : files) formats.push_back(file.format);
+  const PointRows rows(study, formats);
+  const AnswerSink sink{[&](std::size_t point, const PointAnswer& answer) { return pack(rows.make(point, answer)); },
+                        {}};
+  AnswerOptions settings;
   settings.program = program_identity();
   settings.jobs = options.jobs > 0 ? options.jobs : std::max(1, available_cores() / ranks.beside());
-  for (const OutputFile& file : output_files(options, shard)) settings.formats.push_back(file.format);
   settings.shard = shard.value_or(Shard{});
-  if (ranks.rank() == 0) return sweep_as_first(options, study, std::move(settings), shard, ranks, start);
-  static_cast<void>(sweep(study, settings, ranks, {}));
+  if (ranks.rank() == 0)
+    return sweep_as_first(options, study, std::move(settings), files, shard, rows, sink, ranks, start);
+  static_cast<void>(answer(study.points, settings, ranks, sink));
   return kOk;
 }
 

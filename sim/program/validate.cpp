@@ -10,7 +10,7 @@
 #include "models/validation/changed_suite.hpp"
 #include "models/validation/validation_writers.hpp"
 #include "program/streams.hpp"
-#include "sim/answer/evaluate_study.hpp"
+#include "sim/answer/answer_study.hpp"
 #include "sim/program/bad_input.hpp"
 #include "sim/program/catalogue.hpp"
 #include "sim/program/command.hpp"
@@ -90,7 +90,8 @@ int run(const ValidateOptions& options, const Invocation& invocation) {
     }
   }
   std::vector<Validation> validations;
-  for (const Suite& suite : suites) validations.push_back(validate(suite, evaluate_study(suite.study, options.jobs)));
+  for (const Suite& suite : suites)
+    validations.push_back(validate(suite, answer_whole_study(suite.study, options.jobs)));
 
   if (options.csv != "-" && options.json != "-") {
     std::string text;

@@ -21,25 +21,30 @@ Study study_of(const std::string& text, const std::vector<std::string>& sets = {
 /// A point's report; where equations cannot tell, of a step of 1 s.
 PointReport report_of(const StudyPoint& point, bool random = false) {
   std::deque<Workload> workloads;
-  std::deque<StepGraph> graphs;
-  std::deque<Answers> answers;
-  std::vector<Answered> answered;
-  for (const Scenario* scenario : questions_of(point)) {
-    workloads.push_back(make_workload(*scenario));
-    const ClusterPrices prices(scenario->cluster);
-    graphs.push_back(build_step_graph(*scenario, workloads.back(), prices));
-    Answers one;
-    if (graphs.back().asynchronous) {
-      one.replay = StepForecast{};
-      one.replay->step = Seconds(1);
+  const auto answered = [&](const Scenario& scenario) -> Answered {
+    workloads.push_back(make_workload(scenario));
+    const ClusterPrices prices(scenario.cluster);
+    const StepGraph graph = build_step_graph(scenario, workloads.back(), prices);
+    Answers answers;
+    if (graph.asynchronous) {
+      answers.replay = StepForecast{};
+      answers.replay->step = Seconds(1);
     } else {
-      one.equations = evaluate(graphs.back(), prices);
+      answers.equations = evaluate(graph, prices);
     }
-    if (random) one.equations->distribution = Distribution{400, Seconds(1), Seconds(1), Seconds(1), Seconds(1)};
-    answers.push_back(one);
-    answered.push_back({workloads.back(), graphs.back(), answers.back(), summarise(*scenario, graphs.back(), prices)});
-  }
-  return make_point_report(point, answered);
+    if (random) answers.equations->distribution = Distribution{400, Seconds(1), Seconds(1), Seconds(1), Seconds(1)};
+    return {workloads.back(), answers};
+  };
+  const Scenario& scenario = point.scenario;
+  const ClusterPrices prices(scenario.cluster);
+  const StepGraph graph = build_step_graph(scenario, make_workload(scenario), prices);
+  const Answered own = answered(scenario);
+  AnsweredPoint all{own, graph, summarise(scenario, graph, prices), {}, {}, {}, {}, {}};
+  all.band = error_band(scenario, graph, {}, own.answers.shown().step);
+  for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase));
+  if (point.baseline) all.baseline.emplace(answered(*point.baseline));
+  for (const Scenario& phase : point.baseline_phases) all.baseline_phases.push_back(answered(phase));
+  return make_point_report(point, all);
 }
 
 bool notes(const PointReport& report, const std::string& text) {
@@ -229,9 +234,9 @@ TEST_CASE("greedy shards that hold nothing are noted") {
   const auto note = [](int shards) {
     const std::string table = R"({"name": "w", "batch": 4, "forward": "8ms", "backward": "16ms",
         "gradients": [{"name": "a", "elements": 2000000}, {"name": "b", "elements": 500000}]})";
-    const std::string server = fmt::format(R"({{"kind": "parameter-server", "shards": {}, "balance": "greedy"}})", shards);
-    const PointReport report =
-        report_of(study_of(kMeasured, {"/workload=" + table, "/strategy=" + server}).points[0]);
+    const std::string server =
+        fmt::format(R"({{"kind": "parameter-server", "shards": {}, "balance": "greedy"}})", shards);
+    const PointReport report = report_of(study_of(kMeasured, {"/workload=" + table, "/strategy=" + server}).points[0]);
     return notes(report, "2 of 4 shards hold nothing");
   };
   CHECK(note(4));

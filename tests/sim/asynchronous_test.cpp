@@ -55,8 +55,9 @@ std::string notes_of(const Scenario& scenario, const StepForecast& replay = {}) 
   const StepGraph graph = build_step_graph(scenario, workload);
   const Answers answers{{}, replay};
   return fmt::format("{}", fmt::join(make_point_report({{}, scenario, {}, {}, {}, {}},
-                                                       {{workload, graph, answers,
-                                                         summarise(scenario, graph, ClusterPrices(scenario.cluster))}})
+                                                       {{workload, answers},
+                                                        graph,
+                                                        summarise(scenario, graph, ClusterPrices(scenario.cluster))})
                                          .notes,
                                      "; "));
 }

@@ -30,7 +30,7 @@ bool is_estimate(const Scenario& scenario, const Comparison& both) {
   const Answers answers{both.equations, both.replay};
   const PointReport report =
       make_point_report({{}, scenario, {}, {}, {}, {}},
-                        {{workload, graph, answers, summarise(scenario, graph, ClusterPrices(scenario.cluster))}});
+                        {{workload, answers}, graph, summarise(scenario, graph, ClusterPrices(scenario.cluster))});
   return std::any_of(report.notes.begin(), report.notes.end(), [](const std::string& note) {
     return note.find("the equations are an estimate here") != std::string::npos;
   });

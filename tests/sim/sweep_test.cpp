@@ -17,7 +17,7 @@
 #include "sim/answer/forecast_json.hpp"
 #include "sim/answer/frames.hpp"
 #include "sim/answer/replay_key.hpp"
-#include "sim/answer/sweep_plan.hpp"
+#include "sim/answer/plan.hpp"
 #include "sim/program/progress.hpp"
 #include "sim/program/shard_file.hpp"
 #include "sim/replay/processes.hpp"
@@ -55,6 +55,12 @@ Study study_of(const std::string& set_of_workers, const std::vector<std::string>
       R"({"name": "s", "workload": "resnet50-v100", "cluster": {"workers": )" + set_of_workers +
           R"(, "link": {"bandwidth": "10Gbps", "latency": "25us"}}, "evaluation": {"evaluator": "replay"}})",
       "test", changes, default_library());
+}
+
+AnswerPlan plan_of(const Study& study, Shard shard = {}) {
+  AnswerPlan plan(study.points, shard, "program");
+  plan.foresee(study.points);
+  return plan;
 }
 
 StepForecast random_forecast() {
@@ -228,12 +234,12 @@ TEST_CASE("a file that is no cache is refused and left as it is") {
 TEST_CASE("a plan asks each question once, whoever asks it") {
   // p = 2, 4, 8 against p = 2: the baseline is the first point's question.
   const Study study = study_of("[2, 4, 8]", {R"(/baseline={"name": "two", "set": {"/cluster/workers": 2}})"});
-  const SweepPlan plan = plan_sweep(study, {}, "program");
+  const AnswerPlan plan = plan_of(study);
   REQUIRE(plan.points.size() == 3);
   REQUIRE(plan.questions.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(plan.points[i].replays.front() == i);
-    CHECK(plan.points[i].replays.back() == 0);
+    CHECK(plan.points[i].replays.at(&study.points[i].scenario) == i);
+    CHECK(plan.points[i].replays.at(&*study.points[i].baseline) == 0);
   }
   const auto tasks = list_tasks(plan, {false, true, false});  // the second is known
   REQUIRE(tasks.size() == 2);
@@ -244,7 +250,7 @@ TEST_CASE("a plan asks each question once, whoever asks it") {
 TEST_CASE("every run of a replay is a task of its own") {
   const Study study =
       study_of("[2, 4]", {"/evaluation/runs=3", R"(/cluster/jitter={"distribution": "gamma", "cv": 0.1})"});
-  const auto tasks = list_tasks(plan_sweep(study, {}, "program"), {false, false});
+  const auto tasks = list_tasks(plan_of(study), {false, false});
   REQUIRE(tasks.size() == 6);
   for (std::size_t i = 0; i < 6; ++i) {
     CHECK(tasks[i].question == i / 3);
@@ -261,15 +267,16 @@ TEST_CASE("shards and blocks hold every point once") {
     std::multiset<std::size_t> seen;
     std::size_t largest = 0, smallest = 44;
     for (std::size_t index = 0; index < count; ++index) {
-      const SweepPlan plan = plan_sweep(study, {index, count}, "program");
+      const AnswerPlan plan = plan_of(study, {index, count});
       largest = std::max(largest, plan.points.size());
       smallest = std::min(smallest, plan.points.size());
       std::multiset<std::size_t> worked_on;
-      for (const SweepTask& task : list_tasks(plan, std::vector<bool>(plan.questions.size()))) {
+      for (const AnswerTask& task : list_tasks(plan, std::vector<bool>(plan.questions.size()))) {
         if (task.question == kNone) worked_on.insert(task.block.begin(), task.block.end());
         else
           for (std::size_t at = 0; at < plan.points.size(); ++at)
-            if (plan.points[at].replays.front() == task.question) worked_on.insert(at);
+            for (const auto& [scenario, question] : plan.points[at].replays)
+              if (question == task.question) worked_on.insert(at);
       }
       REQUIRE(worked_on.size() == plan.points.size());
       for (std::size_t at = 0; at < plan.points.size(); ++at) {

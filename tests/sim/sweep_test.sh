@@ -209,6 +209,27 @@ says 'failing.json: point 2 of 4, /cluster/workers = 2, /strategy/size = 100TB f
 says 'failing.json: point 4 of 4, /cluster/workers = 4, /strategy/size = 100TB failed: a message of 2.5e+13 bytes is more than replay can count'
 says '4 replays: 0 from the cache, 2 computed; 2 points failed'
 [[ $(wc -l <failing.csv) == 5 && $(grep -c '^[24],100TB,,,.*more than replay can count' failing.csv) == 2 ]] || fail 'the rows do not say so'
+# Nor in `run`: its tables, CSV and JSON have all four points, and say why two have no answer.
+cp failing.csv swept.csv
+expect 1 run failing.json --csv ran.csv --json ran.json
+says 'failing.json: point 2 of 4, /cluster/workers = 2, /strategy/size = 100TB failed: a message of 5e+13 bytes is more than replay can count'
+says 'replay and equations differ by at most'
+[[ $(grep -c '^[24] *1MB .* ring' stdout) == 2 && $(grep -c '^[24] *100TB  *- .*more than replay can count' stdout) == 2 ]] || fail 'the table does not say so'
+same ran.csv swept.csv
+python3 - <<'EOF' || fail 'the JSON does not say so'
+import json
+points = json.load(open("ran.json"))["points"]
+assert [point["error"] is None for point in points] == [True, False, True, False], points
+assert [point["step_time_s"] is None for point in points] == [False, True, False, True], points
+EOF
+expect 1 run failing.json --best 1
+[[ $(grep -c 'more than replay can count' stdout) == 2 && $(grep -c '^[24] *1MB' stdout) == 1 ]] || fail 'the ranking does not say so'
+# Where the equations fail, and where nothing has an answer.
+expect 1 run failing.json --set /strategy/size=100TB --set /cluster/workers=2
+[[ $(cat stdout) == *'more than replay can count'* ]] || fail 'the only row does not say so'
+# What is wrong with the study itself is told at once, before anything is answered.
+expect 3 run failing.json --set '/cluster/workers=[2, 0, 4]' --csv none.csv
+absent none.csv
 cp failing.csv failing1.csv
 expect 1 sweep failing.json --jobs 3 --csv failing.csv && same failing1.csv failing.csv
 expect 1 sweep failing.json --shard 0/1 --shard-file failing.shard

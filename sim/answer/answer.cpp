@@ -1,11 +1,8 @@
-#include "sim/answer/sweep.hpp"
+#include "sim/answer/answer.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "models/strategy/builder.hpp"
 #include "sim/answer/frames.hpp"
@@ -17,20 +14,6 @@ namespace {
 
 constexpr int kTickMilliseconds = 100;  ///< between looks at the clock and at stop()
 constexpr int kPollMilliseconds = 1;    ///< between looks at messages of other ranks
-
-std::string pack(const PointRow& row) {
-  std::string packed;
-  put_frame(packed, row.error);
-  for (const std::string& text : row.texts) put_frame(packed, text);
-  return packed;
-}
-
-PointRow unpack_row(std::string_view packed) {
-  PointRow row;
-  row.error = take_frame(packed);
-  while (!packed.empty()) row.texts.emplace_back(take_frame(packed));
-  return row;
-}
 
 std::string pack(const ChildAnswer& answer) {
   std::string packed;
@@ -49,26 +32,23 @@ ChildAnswer unpack_answer(std::string_view packed) {
   return answer;
 }
 
-class Sweep {
+class Engine {
  public:
-  Sweep(const Study& study, const SweepSettings& settings, Ranks& ranks, const SweepEvents& events)
-      : settings_(settings),
-        ranks_(ranks),
-        events_(events),
-        plan_(plan_sweep(study, settings.shard, settings.program)),
-        rows_(study, settings.formats),
-        answers_(plan_.questions.size()),
-        runs_(plan_.questions.size()),
-        made_(plan_.points.size()) {
+  Engine(std::span<const StudyPoint> points, const AnswerOptions& options, Ranks& ranks, const AnswerSink& sink)
+      : points_(points), options_(options), ranks_(ranks), sink_(sink), plan_(points, options.shard, options.program) {
+    if (!options.here) plan_.foresee(points);
+    answers_.resize(plan_.questions.size());
+    runs_.resize(plan_.questions.size());
+    packed_.resize(plan_.points.size());
     count_.points = plan_.points.size();
     count_.replays = plan_.questions.size();
     count_.by_equations = static_cast<std::size_t>(std::count_if(
         plan_.points.begin(), plan_.points.end(), [](const PlannedPoint& p) { return p.by_equations(); }));
   }
 
-  SweepCount run() {
+  AnswerCount run() {
     tasks_ = list_tasks(plan_, look_up());
-    ProcessPool pool(settings_.jobs);
+    ProcessPool pool(options_.jobs);
     emit();
     while (!count_.stopped && !finished(pool)) {
       look_around();
@@ -80,15 +60,15 @@ class Sweep {
       if (first())
         while (const auto message = ranks_.receive()) complete(unpack_answer(*message));
     }
-    if (first()) events_.progress(count_);
+    if (first() && sink_.progress) sink_.progress(count_);
     return count_;
   }
 
  private:
   [[nodiscard]] bool first() const { return ranks_.rank() == 0; }
   /// Equations need no process where there is nobody else to work.
-  [[nodiscard]] bool works_itself(const SweepTask& task) const {
-    return task.question == kNone && settings_.jobs == 1 && ranks_.size() == 1;
+  [[nodiscard]] bool works_itself(const AnswerTask& task) const {
+    return task.question == kNone && (options_.here || (options_.jobs == 1 && ranks_.size() == 1));
   }
 
   [[nodiscard]] bool finished(const ProcessPool& pool) {
@@ -99,9 +79,9 @@ class Sweep {
   /// Which questions the cache answers; rank 0 looks and tells the others.
   std::vector<bool> look_up() {
     std::string found(plan_.questions.size(), '0');
-    if (first() && settings_.cache)
+    if (first() && options_.cache)
       for (std::size_t q = 0; q < found.size(); ++q) {
-        answers_[q].forecast = settings_.cache->find(plan_.questions[q].key);
+        answers_[q].forecast = options_.cache->find(plan_.questions[q].key);
         if (!answers_[q].forecast) continue;
         found[q] = '1';
         ++count_.cached;
@@ -118,10 +98,10 @@ class Sweep {
       no_more_work_ = next >= tasks_.size();
       if (no_more_work_) return;
       if (works_itself(tasks_[next])) {
-        complete_block(tasks_[next]);
+        complete_block(tasks_[next].block);
         return;
       }
-      pool.start(next, [&] { return answer(tasks_[next]); });
+      pool.start(next, [&] { return work(tasks_[next]); });
     }
   }
 
@@ -132,20 +112,20 @@ class Sweep {
   }
 
   /// Runs in a child.
-  std::string answer(const SweepTask& task) {
+  std::string work(const AnswerTask& task) {
     std::string packed;
     if (task.question != kNone) {
       const Scenario& scenario = *plan_.questions[task.question].scenario;
       const StepGraph graph = build_step_graph(scenario, make_workload(scenario));
-      return stepcast::answer(ReplayJob{&scenario, &graph, task.run}).dump();
+      return answer(ReplayJob{&scenario, &graph, task.run}).dump();
     }
-    for (const std::size_t at : task.block) put_frame(packed, pack(by_equations(at)));
+    for (const std::size_t at : task.block) put_frame(packed, *packed_answer(at));
     return packed;
   }
 
-  void complete_block(const SweepTask& task) {
-    for (const std::size_t at : task.block) {
-      made_[at] = by_equations(at);
+  void complete_block(const std::vector<std::size_t> block) {  // a copy: tasks may be added meanwhile
+    for (const std::size_t at : block) {
+      packed_[at] = packed_answer(at);
       look_around();
       emit();
       if (count_.stopped) return;
@@ -154,20 +134,23 @@ class Sweep {
   }
 
   void complete(const ChildAnswer& answer) {
-    const SweepTask& task = tasks_[answer.task];
+    const AnswerTask& task = tasks_[answer.task];
     ++completed_;
     if (task.question != kNone) {
       complete_replay(task, answer);
     } else if (!answer.error.empty()) {
-      for (const std::size_t at : task.block) made_[at] = rows_.make_failed(plan_.points[at].index, answer.error);
+      for (const std::size_t at : task.block) {
+        const std::size_t point = plan_.points[at].index;
+        packed_[at] = sink_.pack(point, {{}, answer.error});
+      }
     } else {
       std::string_view packed = answer.bytes;
-      for (const std::size_t at : task.block) made_[at] = unpack_row(take_frame(packed));
+      for (const std::size_t at : task.block) packed_[at] = take_frame(packed);
     }
     emit();
   }
 
-  void complete_replay(const SweepTask& task, const ChildAnswer& answer) {
+  void complete_replay(const AnswerTask& task, const ChildAnswer& answer) {
     const ReplayQuestion& question = plan_.questions[task.question];
     ReplayAnswer& its_answer = answers_[task.question];
     Runs& runs = runs_[task.question];
@@ -180,52 +163,54 @@ class Sweep {
       std::vector<Json> in_order;
       for (auto& [run, packed] : runs.answers) in_order.push_back(std::move(packed));
       its_answer.forecast = combine(in_order);
-      if (settings_.cache) settings_.cache->put(question.key, *its_answer.forecast);
+      if (options_.cache) options_.cache->put(question.key, *its_answer.forecast);
       ++count_.computed;
     }
     its_answer.error = std::move(runs.error);
     runs = {};
   }
 
-  PointRow by_equations(std::size_t at) {
-    const PlannedPoint& point = plan_.points[at];
-    if (!point.refusal.empty()) return rows_.make_failed(point.index, point.refusal);
-    return rows_.make(point.index, std::vector<const ReplayAnswer*>(point.replays.size()));
+  /// The point's answer on its way to the sink. Nothing where replays are missing, which are now among the tasks.
+  std::optional<std::string> packed_answer(std::size_t at) {
+    PlannedPoint& point = plan_.points[at];
+    std::vector<const Scenario*> missing;
+    PointAnswer answer{{}, point.refusal};
+    const auto replay_of = [&](const Scenario& scenario) -> const ReplayAnswer* {
+      const auto found = point.replays.find(&scenario);
+      return found == point.replays.end() ? nullptr : &answers_[found->second];
+    };
+    if (point.refusal.empty())
+      answer = answerer_.answer(points_[point.index], replay_of, options_.here ? &missing : nullptr);
+    for (const Scenario* scenario : missing) add_replay(point, *scenario);
+    if (!point.refusal.empty()) answer.reason = point.refusal;
+    else if (!missing.empty()) return {};
+    return sink_.pack(point.index, std::move(answer));
   }
 
-  [[nodiscard]] bool is_answered(std::size_t question) const {
-    return question == kNone || answers_[question].forecast || !answers_[question].error.empty();
-  }
-  [[nodiscard]] const ReplayAnswer* answer_to(std::size_t question) const {
-    return question == kNone ? nullptr : &answers_[question];
+  void add_replay(PlannedPoint& point, const Scenario& scenario) {
+    plan_.replay(point, scenario);
+    if (plan_.questions.size() == answers_.size()) return;
+    answers_.emplace_back();
+    runs_.emplace_back();
+    ++count_.replays;
+    for (int run = 0; run < runs_of(scenario); ++run) tasks_.push_back({answers_.size() - 1, run, {}});
   }
 
-  /// Writes the rows whose turn has come.
+  /// Hands on the answers whose turn has come.
   void emit() {
-    for (; first() && !count_.stopped && next_row_ < plan_.points.size(); ++next_row_) {
-      const PlannedPoint& point = plan_.points[next_row_];
-      std::optional<PointRow>& row = made_[next_row_];
-      if (point.by_equations() ? !row : !std::all_of(point.replays.begin(), point.replays.end(), [&](std::size_t q) {
-            return is_answered(q);
-          }))
-        return;
-      if (!row) {
-        std::vector<const ReplayAnswer*> replays;
-        for (const std::size_t question : point.replays) replays.push_back(answer_to(question));
-        row = point.refusal.empty() ? rows_.make(point.index, replays) : rows_.make_failed(point.index, point.refusal);
+    for (; first() && !count_.stopped && next_ < plan_.points.size(); ++next_) {
+      const PlannedPoint& point = plan_.points[next_];
+      std::optional<std::string>& packed = packed_[next_];
+      if (!packed) {
+        if (point.by_equations()) return;
+        for (const auto& [scenario, question] : point.replays)
+          if (!answers_[question].forecast && answers_[question].error.empty()) return;
+        packed = packed_answer(next_);
+        if (!packed) return;
       }
-      for (std::size_t format = 0; format < row->texts.size(); ++format) events_.write(format, row->texts[format]);
+      sink_.take(point.index, std::move(*packed));
+      packed.reset();
       ++count_.done;
-      if (row->difference) {
-        ++count_.compared;
-        count_.beyond_tolerance += row->beyond_tolerance ? 1 : 0;
-        count_.largest_difference = std::max(count_.largest_difference, std::abs(*row->difference));
-      }
-      if (!row->error.empty()) {
-        ++count_.failed;
-        events_.failed(point.index, row->error);
-      }
-      row.reset();
       look_around();
     }
   }
@@ -235,8 +220,8 @@ class Sweep {
     const auto now = std::chrono::steady_clock::now();
     if (!first() || now - last_look_ < std::chrono::milliseconds(kTickMilliseconds)) return;
     last_look_ = now;
-    events_.progress(count_);
-    count_.stopped = events_.stop();
+    if (sink_.progress) sink_.progress(count_);
+    count_.stopped = sink_.stop && sink_.stop();
   }
 
   struct Runs {
@@ -245,25 +230,27 @@ class Sweep {
     int ended = 0;
   };
 
-  const SweepSettings& settings_;
+  std::span<const StudyPoint> points_;
+  const AnswerOptions& options_;
   Ranks& ranks_;
-  const SweepEvents& events_;
-  SweepPlan plan_;
-  PointRows rows_;
+  const AnswerSink& sink_;
+  AnswerPlan plan_;
+  PointAnswerer answerer_;
   std::vector<ReplayAnswer> answers_;  ///< to the plan's questions
   std::vector<Runs> runs_;
-  std::vector<std::optional<PointRow>> made_;  ///< rows that wait for their turn
-  std::vector<SweepTask> tasks_;
-  SweepCount count_;
-  std::size_t completed_ = 0, next_row_ = 0;
+  std::vector<std::optional<std::string>> packed_;  ///< answers that wait for their turn
+  std::vector<AnswerTask> tasks_;
+  AnswerCount count_;
+  std::size_t completed_ = 0, next_ = 0;
   bool no_more_work_ = false;
   std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
-SweepCount sweep(const Study& study, const SweepSettings& settings, Ranks& ranks, const SweepEvents& events) {
-  return Sweep(study, settings, ranks, events).run();
+AnswerCount answer(std::span<const StudyPoint> points, const AnswerOptions& options, Ranks& ranks,
+                   const AnswerSink& sink) {
+  return Engine(points, options, ranks, sink).run();
 }
 
 }  // namespace stepcast

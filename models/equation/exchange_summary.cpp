@@ -1,0 +1,128 @@
+#include "models/equation/exchange_summary.hpp"
+
+#include <cmath>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/equation/evaluate.hpp"
+#include "models/equation/exactness.hpp"
+
+namespace stepcast {
+namespace {
+
+/// Which workers a call is among, where not all.
+std::string scope_of(const Communicators& among) {
+  if (among.is_one()) return "";
+  return among.stride == 1 ? fmt::format(" inside groups of {}", among.members)
+                           : fmt::format(" between {} groups", among.members);
+}
+
+bool has_segments(const CollectiveCall& call) {
+  const Algorithm pipelined =
+      call.algorithm->algorithm == Algorithm::hierarchical ? call.parameters.between_groups : call.algorithm->algorithm;
+  return pipelined == Algorithm::double_binary_tree || pipelined == Algorithm::nccl_tree;
+}
+
+/// Of halving-doubling, where it is not the usual one.
+std::string_view order_of(const CollectiveParameters& parameters) {
+  return parameters.exchange_order == ExchangeOrder::near_first ? std::string_view{}
+                                                                : name_of(parameters.exchange_order);
+}
+
+/// The call's algorithm with its parameters; "{}" stands for the number of segments.
+std::string describe(const CollectiveCall& call) {
+  const std::string_view name = name_of(call.algorithm->algorithm);
+  const std::string scope = scope_of(call.among);
+  const CollectiveParameters& parameters = call.parameters;
+  switch (call.algorithm->algorithm) {
+    case Algorithm::hierarchical:
+      return fmt::format("{} (groups of {}, {}{}{} between{}){}", name, parameters.group_size,
+                         name_of(parameters.between_groups), order_of(parameters).empty() ? "" : " ",
+                         order_of(parameters), has_segments(call) ? ", {}" : "", scope);
+    case Algorithm::halving_doubling:
+      if (order_of(parameters).empty()) return fmt::format("{}{}", name, scope);
+      return fmt::format("{} ({}){}", name, order_of(parameters), scope);
+    case Algorithm::double_binary_tree: return fmt::format("{} ({{}}){}", name, scope);
+    case Algorithm::nccl_tree:
+      return fmt::format("{} ({} pair{} of trees, {{}}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s",
+                         scope);
+    case Algorithm::multi_ring:
+      return fmt::format("{} ({} ring{}){}", name, parameters.rings, parameters.rings == 1 ? "" : "s", scope);
+    default: return fmt::format("{}{}", name, scope);
+  }
+}
+
+/// Calls that differ in their segments and protocols only are one.
+void add_algorithm(const CollectiveCall& call, const Cluster& cluster,
+                   std::map<std::string, AlgorithmUse>& algorithms) {
+  AlgorithmUse& use = algorithms[describe(call)];
+  if (has_segments(call)) use.segments.add(call.parameters.segments);
+  if (!cluster.protocols.empty() && call.among.size(cluster.workers) > 1)
+    use.protocols[call.protocol] = cluster.protocols[static_cast<std::size_t>(call.protocol)].name;
+}
+
+/// A platform file's links are not known here, nor what rounds of too many messages take.
+bool can_be_priced(const Work& work, const StepGraph& graph, const ClusterPrices& prices) {
+  if (graph.asynchronous || std::holds_alternative<SimGridXml>(prices.cluster().topology)) return false;
+  const auto* collective = std::get_if<CollectiveWork>(&work);
+  return !collective || std::isfinite(prices.slack(collective->call).si());
+}
+
+}  // namespace
+
+std::string text_of(const std::map<std::string, AlgorithmUse>& algorithms) {
+  std::vector<std::string> all;
+  for (const auto& [text, use] : algorithms) {
+    all.push_back(text);
+    if (use.segments.ends) {
+      const auto [least, most] = *use.segments.ends;
+      all.back().replace(text.find("{}"), 2,
+                         least == most ? fmt::format("{} segment{}", most, most == 1 ? "" : "s")
+                                       : fmt::format("{} to {} segments", least, most));
+    }
+    std::vector<std::string> protocols;
+    for (const auto& [number, name] : use.protocols) protocols.push_back(name);
+    if (!protocols.empty()) all.back() += fmt::format(" by {}", fmt::join(protocols, " and "));
+  }
+  return fmt::format("{}", fmt::join(all, "+"));
+}
+
+ExchangeSummary summarise(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices) {
+  ExchangeSummary all;
+  // Nobody asks of a replay how good the equations were.
+  if (scenario.evaluation.evaluator != Evaluator::replay && only_replayed(scenario).empty())
+    all.estimate = text_of(exactness_of(scenario, graph, prices));
+  for (const Task& task : graph.tasks) {
+    if (task.phase != Phase::exchange) continue;
+    const CostTerms terms = communication_terms(task.work, graph, prices);
+    const auto* shards = std::get_if<ShardWork>(&task.work);
+    const bool pull = shards && shards->exchange == ShardExchange::pull;
+    if (!pull) all.sent += terms.sent;  // a worker receives what shards send
+    if (const auto* collective = std::get_if<CollectiveWork>(&task.work)) {
+      all.size += collective->call.bytes;
+      add_algorithm(collective->call, prices.cluster(), all.algorithms);
+      all.operations.insert(collective->call.algorithm->operation);
+    } else if (const auto* neighbours = std::get_if<NeighbourWork>(&task.work)) {
+      all.size += neighbours->bytes;
+    } else if (shards && !pull) {
+      for (const Bytes bytes : shards->shard_bytes) all.size += bytes;
+    } else if (const auto* transfer = std::get_if<ShardTransfer>(&task.work);
+               transfer && transfer->exchange == ShardExchange::push) {
+      all.size += transfer->bytes;
+    }
+    if (all.time && can_be_priced(task.work, graph, prices))
+      *all.time += communication_price(task.work, graph, prices).total();
+    else all.time.reset();
+  }
+  const double share = 1.0 / graph.local_steps;
+  all.size *= share;
+  all.sent *= share;
+  if (all.time) *all.time *= share;
+  return all;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,13 @@
+#include "models/report/failed_rows.hpp"
+
+namespace stepcast {
+
+Row failed_row(const std::vector<Column>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates) {
+  PointReport unanswered;
+  unanswered.coordinates = coordinates;
+  Row row(columns.size());
+  for (std::size_t axis = 0; axis < axes; ++axis) row[axis] = columns[axis].cell(unanswered);
+  return row;
+}
+
+}  // namespace stepcast

@@ -1,0 +1,30 @@
+// Points without an answer among those that have one.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "models/report/metrics.hpp"
+#include "models/report/report.hpp"
+#include "models/report/rows.hpp"
+
+namespace stepcast {
+
+/// A row of a point without an answer: its axes alone.
+/// @param axes  how many of the columns, which begin with them
+Row failed_row(const std::vector<Column>& columns, std::size_t axes, const std::vector<Coordinate>& coordinates);
+
+/// Calls answered(PointReport) or failed(FailedPoint) for each point, in the study's order.
+template <class OfAnswered, class OfFailed>
+void for_each_point(const Report& report, OfAnswered&& answered, OfFailed&& failed) {
+  auto next = report.failed.begin();
+  std::size_t index = 0;
+  for (const PointReport& point : report.points) {
+    for (; next != report.failed.end() && next->index == index; ++index) failed(*next++);
+    answered(point);
+    ++index;
+  }
+  for (; next != report.failed.end(); ++next) failed(*next);
+}
+
+}  // namespace stepcast

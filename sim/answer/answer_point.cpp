@@ -1,0 +1,92 @@
+#include "sim/answer/answer_point.hpp"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "models/describe/fault.hpp"
+#include "models/equation/evaluate.hpp"
+#include "models/strategy/builder.hpp"
+#include "sim/answer/asked.hpp"
+#include "sim/answer/replay_job.hpp"
+#include "sim/replay/processes.hpp"
+
+namespace stepcast {
+namespace {
+
+using Missing = std::vector<const Scenario*>;
+
+StepForecast replayed(const Scenario& scenario, const StepGraph& graph) {
+  const auto results = run_in_processes(1, 1, [&](std::size_t) { return answer(ReplayJob{&scenario, &graph, 0}); });
+  if (!results.front().error.empty()) throw std::runtime_error(results.front().error);
+  return combine({results.front().value});
+}
+
+/// None of a scenario that is missing a replay.
+Answers answers_of(const Scenario& scenario, const StepGraph& graph, const ClusterPrices& prices,
+                   const ReplayAnswer* replay, Missing* missing) {
+  Evaluators by{scenario.evaluation.evaluator == Evaluator::both, true};
+  if (!replay) {
+    const Asked answering = asked(scenario, graph, prices);
+    if (!answering.refusal.empty()) throw ModelError(answering.refusal);
+    by = answering.evaluators;
+  }
+  Answers answers;
+  if (by.equations) answers.equations = evaluate(graph, prices);
+  if (!by.replay) return answers;
+  if (replay && !replay->error.empty()) throw std::runtime_error(replay->error);
+  if (replay) answers.replay = replay->forecast;
+  else if (missing) missing->push_back(&scenario);
+  else answers.replay = replayed(scenario, graph);
+  return answers;
+}
+
+}  // namespace
+
+PointAnswer PointAnswerer::answer(const StudyPoint& point, const Replays& replays, Missing* missing) {
+  try {
+    PointAnswer answer;
+    PointReport made = report(point, replays, missing);
+    if (!missing || missing->empty()) answer.report = std::move(made);
+    return answer;
+  } catch (const std::exception& error) {
+    if (missing) missing->clear();
+    return {{}, error.what()};
+  }
+}
+
+PointReport PointAnswerer::report(const StudyPoint& point, const Replays& replays, Missing* missing) {
+  const auto answered = [&](const Scenario& scenario, const char* whose) -> Answered {
+    try {
+      const Workload& workload = workloads_.of(scenario).workload;
+      const ClusterPrices& prices = prices_.of(scenario.cluster);
+      const StepGraph graph = build_step_graph(scenario, workload, prices);
+      return {workload, answers_of(scenario, graph, prices, replays(scenario), missing)};
+    } catch (const std::exception& error) {
+      throw std::runtime_error(fmt::format("{}: {}", whose, error.what()));
+    }
+  };
+  const Scenario& scenario = point.scenario;
+  const TimedWorkload& timed = workloads_.of(scenario);
+  const ClusterPrices& prices = prices_.of(scenario.cluster);
+  const StepGraph graph = build_step_graph(scenario, timed.workload, prices);
+  AnsweredPoint all{{timed.workload, answers_of(scenario, graph, prices, replays(scenario), missing)},
+                    graph,
+                    {},
+                    {},
+                    timed.notes,
+                    {},
+                    {},
+                    {}};
+  if (!missing || missing->empty()) all.exchange = summarise(scenario, graph, prices);
+  for (const Scenario& phase : point.phases) all.phases.push_back(answered(phase, "a phase of its run"));
+  if (point.baseline) all.baseline.emplace(answered(*point.baseline, "its baseline"));
+  for (const Scenario& phase : point.baseline_phases) all.baseline_phases.push_back(answered(phase, "its baseline"));
+  if (missing && !missing->empty()) return {};
+  const Answers& own = all.own.answers;
+  all.band =
+      error_band(scenario, graph, own.equations ? std::optional(own.equations->step) : std::nullopt, own.shown().step);
+  return make_point_report(point, all);
+}
+
+}  // namespace stepcast

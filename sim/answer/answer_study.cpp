@@ -1,0 +1,46 @@
+#include "sim/answer/answer_study.hpp"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "models/study/alternatives.hpp"
+
+namespace stepcast {
+
+std::vector<PointAnswer> answer_points(std::span<const StudyPoint> points, int jobs) {
+  std::vector<PointAnswer> answers(points.size());
+  AnswerSink sink{[&](std::size_t point, PointAnswer&& answer) {
+                    answers[point] = std::move(answer);
+                    return std::string();
+                  },
+                  [](std::size_t, const std::string&) {}};
+  answer(points, {.jobs = jobs, .here = true}, *one_process(), sink);
+  return answers;
+}
+
+Report answer_study(const Study& study, int jobs) {
+  Report report;
+  report.name = study.name;
+  report.description = study.description;
+  report.axes = study.axes;
+  report.baseline = baseline_of(study.points);
+  std::vector<PointAnswer> answers = answer_points(study.points, jobs);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const StudyPoint& point = study.points[i];
+    if (point.scenario.baseline) report.given_baseline = true;
+    if (answers[i].report) report.points.push_back(std::move(*answers[i].report));
+    else report.failed.push_back({i, point.coordinates, std::move(answers[i].reason)});
+  }
+  return report;
+}
+
+Report answer_whole_study(const Study& study, int jobs) {
+  Report report = answer_study(study, jobs);
+  if (report.failed.empty()) return report;
+  const FailedPoint& failed = report.failed.front();
+  const std::string at = failed.coordinates.empty() ? "the scenario" : label(failed.coordinates);
+  throw std::runtime_error(fmt::format("{}: {}", at, failed.reason));
+}
+
+}  // namespace stepcast

@@ -1,0 +1,39 @@
+#include "sim/program/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "program/streams.hpp"
+#include "sim/program/command.hpp"
+
+namespace stepcast {
+
+void Verdict::add_difference(double difference, double tolerance) {
+  ++compared;
+  largest_difference = std::max(largest_difference, std::abs(difference));
+  if (!(std::abs(difference) <= tolerance)) ++beyond_tolerance;
+}
+
+int Verdict::judge() const {
+  if (compared > 0) {
+    tell("stepcast: replay and equations differ by at most {:.2g}", largest_difference);
+    if (beyond_tolerance > 0) tell(": beyond the tolerance at {} of {} points", beyond_tolerance, points);
+    tell("\n");
+  }
+  if (failed > 0) return kRunFailed;
+  return beyond_tolerance > 0 ? kThresholdMissed : kOk;
+}
+
+void tell_failure(const std::string& file, const Study& study, std::size_t point, const std::string& reason) {
+  std::string text = fmt::format("point {} of {}", point + 1, study.points.size());
+  for (const Coordinate& c : study.points[point].coordinates) {
+    const auto axis =
+        static_cast<std::size_t>(std::find(study.axes.begin(), study.axes.end(), c.axis) - study.axes.begin());
+    text += fmt::format(", {} = {}", study.axis_pointers[axis], c.value);
+  }
+  tell("stepcast: {}: {} failed: {}\n", file, text, reason);
+}
+
+}  // namespace stepcast

@@ -1,0 +1,25 @@
+// What is said of a study's answers as a whole.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "models/study/study.hpp"
+
+namespace stepcast {
+
+/// Points that failed, and the differences of the evaluators where both were asked.
+struct Verdict {
+  std::size_t points = 0, failed = 0, compared = 0, beyond_tolerance = 0;
+  double largest_difference = 0;
+
+  void add_difference(double difference, double tolerance);
+  /// Tells the largest difference, if there is any.
+  /// @returns the exit code
+  [[nodiscard]] int judge() const;
+};
+
+/// Says on standard error why a point has no answer.
+void tell_failure(const std::string& file, const Study& study, std::size_t point, const std::string& reason);
+
+}  // namespace stepcast
