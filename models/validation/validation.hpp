@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "models/report/report.hpp"
+#include "models/report/metrics.hpp"
 #include "models/study/suite.hpp"
 
 namespace stepcast {
@@ -61,8 +61,8 @@ struct Validation {
 /// The suite's name, and what was changed: "hkbu-10gbe with --set /cluster/host_cost=1ns/B".
 std::string title_of(const Validation& validation);
 
-/// A point's forecast of a quantity, in SI; empty where it has none, as algbw where nothing is exchanged.
-std::optional<double> predicted(const PointReport& point, MeasuredQuantity quantity);
+/// The metric that suites measure under the quantity's name.
+const Metric& metric_of(MeasuredQuantity quantity);
 
 /// @param alternatives  the axis that is ranked along; empty: there are no pairs
 ValidationSummary summary_of(const std::vector<ValidationRow>& rows, const std::optional<std::string>& alternatives);

@@ -95,7 +95,7 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
     owners_.push_back(entry->second);
     if (grid_.contains(value)) ++found[entry->second];
   }
-  worths_.resize(points_.size());
+  scores_.resize(points_.size());
   memory_notes_.resize(points_.size());
   for (std::size_t i = 0; i < points_.size(); ++i)
     if (!constant_[i] && found[i] != grid_.size())
@@ -104,9 +104,9 @@ FieldPoints::FieldPoints(Study study, Field field, const std::vector<double>& gr
           field_.pointer, label(points_[i].coordinates), found[i], grid_.size()));
 }
 
-void FieldPoints::answer_grid(const std::function<const Figure&(const std::vector<PointReport>&)>& choose) {
+void FieldPoints::answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose) {
   const std::vector<PointReport> reports = ask(study_);
-  figure_ = &choose(reports);
+  metric_ = &choose(reports);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const std::size_t owner = owners_[i];
     if (!constant_[owner]) learn(owner, grid_.at(value_on(reports[i].coordinates, axis_)), reports[i]);
@@ -118,10 +118,10 @@ void FieldPoints::answer_grid(const std::function<const Figure&(const std::vecto
 
 void FieldPoints::learn(std::size_t point, double value, const PointReport& report) {
   constexpr const char* kNoted = "points that need more memory than their device has count as impossible";
-  const double worth = worth_of(*figure_, report);
-  if (worth == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end())
+  const double score = score_of(*metric_, report);
+  if (score == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end())
     notes_.emplace_back(kNoted);
-  worths_[point][value] = worth;
+  scores_[point][value] = score;
   if (std::string note = stepcast::memory_note(report); !note.empty()) memory_notes_[point][value] = std::move(note);
 }
 
@@ -136,8 +136,8 @@ void FieldPoints::know(const Wanted& wanted) {
   for (const auto& [which, set] : wanted) {
     std::vector<double> values;
     for (const double value : set)
-      if (constant_[which]) worths_[which][value] = worths_[which].begin()->second;
-      else if (!worths_[which].contains(value)) values.push_back(value);
+      if (constant_[which]) scores_[which][value] = scores_[which].begin()->second;
+      else if (!scores_[which].contains(value)) values.push_back(value);
     if (values.empty()) continue;
     Study some = expanded(points_[which], values);
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/report/figure.hpp"
+#include "models/report/goal.hpp"
 #include "models/study/axis_range.hpp"
 #include "models/study/study.hpp"
 
@@ -55,7 +55,7 @@ class FieldPoints {
 
   /// Answers the whole study.
   /// @param choose  by what points are measured, given all reports
-  void answer_grid(const std::function<const Figure&(const std::vector<PointReport>&)>& choose);
+  void answer_grid(const std::function<const Metric&(const std::vector<PointReport>&)>& choose);
 
   /// Values at which points are to be known.
   using Wanted = std::map<std::size_t, std::set<double>>;
@@ -64,10 +64,10 @@ class FieldPoints {
   void know(const Wanted& wanted);
 
   /// @pre the point is known at this value
-  [[nodiscard]] double worth(std::size_t point, double value) const { return worths_[point].at(value); }
+  [[nodiscard]] double score(std::size_t point, double value) const { return scores_[point].at(value); }
   /// What the point's report at this value says of memory, or "".
   [[nodiscard]] std::string memory_note(std::size_t point, double value) const;
-  [[nodiscard]] const Figure& figure() const { return *figure_; }
+  [[nodiscard]] const Metric& metric() const { return *metric_; }
   /// Whether any answer is a replay's.
   [[nodiscard]] bool is_replayed() const { return replayed_; }
   /// Of all answers, each once; of those that differ in numbers alone the first. Less those of memory, which are of one
@@ -91,9 +91,9 @@ class FieldPoints {
   std::vector<std::size_t> owners_;     ///< the point that each of the study's is
   std::vector<StudyPoint> points_;
   std::vector<bool> constant_;
-  std::vector<std::map<double, double>> worths_;             ///< by point and value
+  std::vector<std::map<double, double>> scores_;             ///< by point and value
   std::vector<std::map<double, std::string>> memory_notes_;  ///< the same
-  const Figure* figure_ = nullptr;
+  const Metric* metric_ = nullptr;
   bool replayed_ = false;
   std::vector<std::string> notes_;
 };

@@ -16,7 +16,7 @@
 namespace stepcast {
 namespace {
 
-std::vector<Column> columns_of(const Study& study) {
+std::vector<Metric> columns_of(const Study& study) {
   Report report;
   report.axes = study.axes;
   return report_columns(report);
@@ -59,7 +59,7 @@ std::string text_of(RowFormat format, const std::vector<std::string>& names, std
 
 PointRows::PointRows(const Study& study, std::vector<RowFormat> formats)
     : study_(study), formats_(std::move(formats)), columns_(columns_of(study)) {
-  for (const Column& column : columns_) names_.push_back(column.name);
+  for (const Metric& column : columns_) names_.push_back(column.name);
   names_.emplace_back("error");
 }
 
@@ -70,7 +70,7 @@ PointRow PointRows::make(std::size_t point, const std::vector<const ReplayAnswer
     const PointReport answered = report(study_.points[point], replays);
     made.difference = answered.answers.difference();
     made.beyond_tolerance = made.difference && !(std::abs(*made.difference) <= answered.tolerance);
-    for (const Column& column : columns_) row.push_back(column.cell(answered));
+    for (const Metric& column : columns_) row.push_back(column.value(answered));
     row.emplace_back();
   } catch (const std::exception& error) {
     return make_failed(point, error.what());
@@ -86,7 +86,7 @@ PointRow PointRows::make_failed(std::size_t point, const std::string& error) con
   unanswered.coordinates = study_.points[point].coordinates;
   Row row(names_.size());
   for (std::size_t axis = 0; axis < study_.axes.size(); ++axis)
-    row[axis] = columns_[axis].cell(unanswered);  // the columns begin with the axes
+    row[axis] = columns_[axis].value(unanswered);  // the columns begin with the axes
   row.back() = error;
   write(point, row, made);
   return made;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/price/recent_prices.hpp"
+#include "models/report/metrics.hpp"
 #include "models/report/rows.hpp"
 #include "models/study/study.hpp"
 #include "sim/answer/timed_workloads.hpp"
@@ -47,7 +48,7 @@ class PointRows {
 
   const Study& study_;
   std::vector<RowFormat> formats_;
-  std::vector<Column> columns_;
+  std::vector<Metric> columns_;
   std::vector<std::string> names_;
   TimedWorkloads workloads_;
   RecentPrices prices_;

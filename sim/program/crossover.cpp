@@ -37,7 +37,7 @@ class Crossing {
     found_.grid = grid.size();
     found_.axis = points_.axis();
     arrange_points(study);
-    points_.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& { return figure_by(reports); });
+    points_.answer_grid([&](const std::vector<PointReport>& reports) -> const Metric& { return metric_by(reports); });
     begin_searches(grid);
     search();
     found_.replayed = points_.is_replayed();
@@ -71,13 +71,13 @@ class Crossing {
     return axes;
   }
 
-  const Figure& figure_by(const std::vector<PointReport>& reports) {
-    found_.figure = &choose_figure(reports);
-    if (found_.figure == &find_figure("run") &&
+  const Metric& metric_by(const std::vector<PointReport>& reports) {
+    found_.metric = &choose_metric(reports);
+    if (found_.metric == &find_metric("run") &&
         std::any_of(reports.begin(), reports.end(), [](const PointReport& p) { return p.run->to_target.has_value(); }))
       found_.notes.push_back(
           "the time of the whole run is compared, not that to its target, which only some alternatives are known to reach");
-    return *found_.figure;
+    return *found_.metric;
   }
 
   /// One for each situation in which the reference has a rival.

@@ -59,9 +59,9 @@ std::vector<std::string> memory_notes(const Solutions& found, const FieldPoints&
   for (std::size_t i = 0; i < found.points.size(); ++i) {
     const GoalSearch& search = found.points[i].search;
     std::set<double> values;
-    if (search.best().worth > 0) values.insert(search.best().value);
+    if (search.best().score > 0) values.insert(search.best().value);
     if (found.goal)
-      for (const Reach& one : search.reached()) values.insert({one.from, one.to});
+      for (const FieldInterval& one : search.reached()) values.insert({one.from, one.to});
     const std::vector<Coordinate>& at = found.points[i].coordinates;
     for (const double value : values)
       if (const std::string note = points.memory_note(which[i], value); !note.empty())
@@ -74,22 +74,22 @@ std::vector<std::string> memory_notes(const Solutions& found, const FieldPoints&
 Solutions find(const std::optional<Goal>& goal, double near, const Study& study, FieldPoints points, const Field& field,
                const std::vector<double>& grid) {
   Solutions found;
-  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Figure& {
+  points.answer_grid([&](const std::vector<PointReport>& reports) -> const Metric& {
     return read_option("--for",
-                       [&]() -> const Figure& { return choose_figure(reports, goal ? goal->figure : nullptr); });
+                       [&]() -> const Metric& { return choose_metric(reports, goal ? goal->metric : nullptr); });
   });
   found.name = study.name;
   found.axis = points.axis();
   found.pointer = field.pointer;
   found.range = field.range;
   found.grid = grid.size();
-  found.figure = &points.figure();
+  found.metric = &points.metric();
   if (goal) found.goal = goal->value;
   found.near = near;
   for (const std::string& axis : study.axes)
     if (axis != found.axis) found.axes.push_back(axis);
   Searches all =
-      begin(points, field, grid, found.goal ? std::optional(worth_of(*found.figure, *found.goal)) : std::nullopt, near);
+      begin(points, field, grid, found.goal ? std::optional(score_of(*found.metric, *found.goal)) : std::nullopt, near);
   const auto search = [&](std::size_t i) -> GoalSearch& { return all.searches[i]; };
   const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
   if (!close_in(points, all.searches.size(), search, asked, kMostRounds))
@@ -127,13 +127,13 @@ void add_solve(CLI::App& app, Invocation& invocation) {
   command
       ->add_option(
           "--for", options->goal,
-          "the figure that matters (" + figure_names() +
+          "the metric that matters (" + goal_names() +
               "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")
-      ->type_name("FIGURE[=VALUE]");
+      ->type_name("METRIC[=VALUE]");
   command
       ->add_option(
           "--within", options->within,
-          "share of the best figure that may be given up: where is it that near? 0.05 for 95 % of a throughput")
+          "share of the best that may be given up: where is it that near? 0.05 for 95 % of a throughput")
       ->check([](const std::string& text) -> std::string {
         const std::optional<double> share = parse_number(text);
         return share && *share >= 1e-6 && *share <= 0.999 ? ""
