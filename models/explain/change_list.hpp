@@ -76,9 +76,7 @@ Place<Kind> strategy_of(const Kind& strategy) {
 
 class ChangeList {
  public:
-  void add(ChangeOf of, std::string what, Settings set) {
-    all_.push_back({of, std::move(what), std::move(set)});
-  }
+  void add(ChangeOf of, std::string what, Settings set) { all_.push_back({of, std::move(what), std::move(set)}); }
   /// Of one field.
   template <class Part, class T>
   void add(ChangeOf of, std::string what, const Place<Part>& place, T Part::*member,

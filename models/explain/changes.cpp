@@ -36,15 +36,16 @@ std::vector<Change> leaner_changes(const Scenario& scenario) {
                       passes_of(here, w.accumulation * parts, w.batch / parts), parts == 2});
   if (w.recomputation == Recomputation::none && !blocks_of(list_gradients(w).layers).empty())
     for (const double share : {0.5, 1.0})
-      kept.push_back(
-          {share < 1 ? "every second block computed again" : "blocks computed again", computed_again(here, share), true});
+      kept.push_back({share < 1 ? "every second block computed again" : "blocks computed again",
+                      computed_again(here, share), true});
   if (std::holds_alternative<AllReduceStrategy>(scenario.strategy) &&
       std::holds_alternative<NoCompressor>(scenario.compressor))
     for (const ShardingStage stage : {ShardingStage::gradients, ShardingStage::parameters}) {
       const ShardedStrategy sharded{.stage = stage, .collective = kept_choice_inside(scenario.strategy, false)};
       const bool is_told = stage == ShardingStage::gradients;
       states.push_back({is_told ? "gradients and optimizer state sharded" : "all state sharded",
-                        {ChangeList::strategy_setting(sharded)}, is_told});
+                        {ChangeList::strategy_setting(sharded)},
+                        is_told});
     }
   for (const Step& state : states)
     for (const Step& keep : kept)

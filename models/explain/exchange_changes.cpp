@@ -69,9 +69,9 @@ class ExchangeChanges {
     }
     // Asynchronous servers take gradients at other weights.
     const bool synchronous = x.consistency == Consistency::synchronous;
-    changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce", AllReduceStrategy{.exchange = x.exchange});
-    if (synchronous)
-      changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
+    changes_.add_strategy(synchronous ? kExecution : kTraining, "all-reduce",
+                          AllReduceStrategy{.exchange = x.exchange});
+    if (synchronous) changes_.add(kTraining, "asynchronous servers", here, &X::consistency, Consistency::asynchronous);
   }
 
   void of(const PipelinedStrategy& x) {
@@ -187,8 +187,8 @@ class ExchangeChanges {
     beside.two_way = true;
     if (!std::holds_alternative<NoCompressor>(s_.compressor))
       changes_.add_strategy(kTraining, "a server shard on every worker, which compresses its answer", beside);
-    changes_.add_strategy(ChangeOf::cluster,
-                          fmt::format("{} more hosts, a server shard on each", s_.cluster.workers), servers);
+    changes_.add_strategy(ChangeOf::cluster, fmt::format("{} more hosts, a server shard on each", s_.cluster.workers),
+                          servers);
   }
 
   /// The workers of a machine or rack, where there are several and all of one size.

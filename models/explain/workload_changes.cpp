@@ -28,8 +28,7 @@ void add_recomputation(const Place<WorkloadTable>& here, ChangeList& changes) {
   const WorkloadTable& w = here.part;
   if (!gives_shapes(w) || blocks_of(list_gradients(w).layers).empty()) return;
   const bool again = w.recomputation != Recomputation::none;
-  if (again)
-    changes.add(kExecution, "all activations kept", here, &WorkloadTable::recomputation, Recomputation::none);
+  if (again) changes.add(kExecution, "all activations kept", here, &WorkloadTable::recomputation, Recomputation::none);
   for (const double share : {1.0, 0.5})
     if (!again || w.recomputed_share != share)
       changes.add(kExecution,
@@ -66,7 +65,7 @@ void add_compressors(const Scenario& scenario, ChangeList& changes) {
       what += ", algorithm auto";
       const CollectiveChoice& choice = *collective_of(scenario.strategy);
       set.push_back(Place<CollectiveChoice>{choice, "/strategy/collective"}.set(&CollectiveChoice::algorithm,
-                                                                               Algorithm::automatic));
+                                                                                Algorithm::automatic));
     }
     changes.add(kTraining, std::move(what), std::move(set));
   });
@@ -134,8 +133,7 @@ void add_training_changes(const Scenario& scenario, ChangeList& changes) {
       changes.add(kTraining, "variant " + variant.name, {{here.of(&WorkloadTable::variant), variant.name}});
   add_types(here, changes);
   if (!w.global_batch)
-    changes.add(kTraining, fmt::format("batch of {}", 2L * w.batch),
-                {{here.of(&WorkloadTable::batch), 2L * w.batch}});
+    changes.add(kTraining, fmt::format("batch of {}", 2L * w.batch), {{here.of(&WorkloadTable::batch), 2L * w.batch}});
 }
 
 }  // namespace stepcast

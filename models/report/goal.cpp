@@ -53,7 +53,9 @@ const Metric& choose_metric(const std::vector<PointReport>& points, const Metric
   return find_metric("step");
 }
 
-double score_of(const Metric& metric, double value) { return metric.compared.better == Better::more ? value : 1 / value; }
+double score_of(const Metric& metric, double value) {
+  return metric.compared.better == Better::more ? value : 1 / value;
+}
 
 double score_of(const Metric& metric, const PointReport& point) {
   if (!point.lacks_memory.empty() && !metric.compared.may_lack_memory) return 0.0;
@@ -77,8 +79,8 @@ Goal parse_goal(std::string_view text) {
   if (!(value > 0)) throw std::invalid_argument(fmt::format("{}: {} is not above zero", metric.compared.goal, written));
   constexpr double kMostShare = 2.0;  // efficiency may be above 1 where workers share what one does alone
   if (metric.unit->is_share && value > kMostShare)
-    throw std::invalid_argument(
-        fmt::format("{}: {} is {:.12g} %; did you mean {:.12g}?", metric.compared.goal, written, 100 * value, value / 100));
+    throw std::invalid_argument(fmt::format("{}: {} is {:.12g} %; did you mean {:.12g}?", metric.compared.goal, written,
+                                            100 * value, value / 100));
   return {&metric, value};
 }
 

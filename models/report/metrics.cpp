@@ -36,16 +36,14 @@ Cell of_run(P p, T RunReport::*member) {
 }
 
 const std::optional<Distribution>& jitter_of(P p) { return p.answers.shown().distribution; }
-Cell of_jitter(P p, Seconds Distribution::*member) {
-  return jitter_of(p) ? cell_of((*jitter_of(p)).*member) : Cell();
-}
+Cell of_jitter(P p, Seconds Distribution::*member) { return jitter_of(p) ? cell_of((*jitter_of(p)).*member) : Cell(); }
 
 std::string phases_of(const RunReport& run) {
   std::vector<std::string> phases;
   for (const PhaseReport& phase : run.phases)
-    phases.push_back(
-        fmt::format("{}: {} x {} x {} s{}", phase.name, phase.epochs, phase.steps_per_epoch, phase.step.si(),
-                    phase.before > Seconds{} ? fmt::format(" + {} s", phase.before.si()) : ""));
+    phases.push_back(fmt::format("{}: {} x {} x {} s{}", phase.name, phase.epochs, phase.steps_per_epoch,
+                                 phase.step.si(),
+                                 phase.before > Seconds{} ? fmt::format(" + {} s", phase.before.si()) : ""));
   return fmt::format("{}", fmt::join(phases, "; "));
 }
 
@@ -171,7 +169,7 @@ std::vector<Metric> after_breakdown() {
       {"steady_state", "how the evaluator knows that the state is steady", &kText, [](P p) { return Cell(p.answers.shown().steady_state); }},
       {"critical_cycle", "equations: tasks that determine the step time", &kText,
        [](P p) { return p.answers.equations ? Cell(fmt::format("{}", fmt::join(p.answers.equations->critical, " > "))) : Cell(); }},
-      {"notes", "what to know before trusting the number", &kTexts, [](P p) { return p.notes.empty() ? Cell() : Cell(p.notes); }},
+      {"notes", "what to know before trusting the number", &kTexts, [](P p) { return p.notes.empty() ? Cell() : Cell(texts_of(p.notes)); }},
   };
 }
 // clang-format on
@@ -179,9 +177,8 @@ std::vector<Metric> after_breakdown() {
 std::vector<Metric> table() {
   std::vector<Metric> all = before_breakdown();
   for (const BreakdownPart& part : kBreakdownParts) {
-    all.push_back({fmt::format("{}_s", part.name),
-                   fmt::format("breakdown, the mean of all workers: {}", part.meaning), &kTime,
-                   [time = part.time](P p) { return cell_of(breakdown_of(p).*time); }});
+    all.push_back({fmt::format("{}_s", part.name), fmt::format("breakdown, the mean of all workers: {}", part.meaning),
+                   &kTime, [time = part.time](P p) { return cell_of(breakdown_of(p).*time); }});
     if (part.time == &Breakdown::exposed_communication)
       all.back().compared = {"exposed", "exposed communication", kLess};
   }

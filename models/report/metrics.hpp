@@ -18,13 +18,13 @@ enum class Better { more, less };
 struct Metric {
   std::string name;  ///< of its column in files, with its unit: "step_time_s"; empty: the text table alone has it
   std::string meaning;
-  const MetricUnit* unit = nullptr;                  ///< null where the text table alone has it
+  const MetricUnit* unit = nullptr;                 ///< null where the text table alone has it
   std::function<Cell(const PointReport&)> value{};  ///< empty likewise
 
   /// Points are compared by it, and held to it, where it has a name as a goal.
   struct Compared {
-    std::string_view goal{};       ///< on the command line: "step"
-    std::string_view title{};      ///< "step time"
+    std::string_view goal{};   ///< on the command line: "step"
+    std::string_view title{};  ///< "step time"
     Better better = Better::more;
     std::string_view score{};      ///< of what crossover compares by: the name of what score_of is, in JSON
     bool may_lack_memory = false;  ///< also of points that do not fit their device
@@ -32,7 +32,7 @@ struct Metric {
 
   /// The text table has a column of it where it has a head.
   struct Shown {
-    std::string_view head{};                                   ///< "step"
+    std::string_view head{};                            ///< "step"
     bool (*asked)(const PointReport&) = nullptr;        ///< by some point; null: points that have a value ask for it
     std::string (*cell)(const PointReport&) = nullptr;  ///< null: the value in its unit, "-" where there is none
   } shown{};

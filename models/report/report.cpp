@@ -284,14 +284,15 @@ RunReport run_of(const Scenario& whole, const std::vector<Scenario>& phases, con
 void add_band(const Scenario& scenario, const Answered& own, PointReport& report) {
   if (!has_spread(scenario)) return;
   if (own.graph.asynchronous)
-    return report.notes.push_back("no error band: it needs the equations, which cannot evaluate asynchronous servers");
+    return report.notes.push_back(
+        {NoteCode::no_error_band, "no error band: it needs the equations, which cannot evaluate asynchronous servers"});
   try {
     const Seconds stated =
         own.answers.equations ? own.answers.equations->step : evaluate(own.graph, scenario.cluster).step;
     // A band without width would read as certainty: nothing that takes time here has a spread.
     if (const Band band = band_of(scenario, stated, own.answers.shown().step); band.low < band.high) report.band = band;
   } catch (const ModelError& error) {
-    report.notes.push_back(fmt::format("no error band: {}", error.what()));
+    report.notes.push_back({NoteCode::no_error_band, fmt::format("no error band: {}", error.what())});
   }
 }
 

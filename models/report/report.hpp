@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/describe/note.hpp"
 #include "models/equation/error_band.hpp"
 #include "models/equation/lower_bound.hpp"
 #include "models/forecast/forecast.hpp"
@@ -85,7 +86,7 @@ struct PointReport {
   std::vector<KindReport> kinds;  ///< where workers are of several kinds, each one's part in the breakdown
   /// Why the equations' answer may not be the replay's; empty where it is, or they were not asked.
   std::string estimate;
-  std::vector<std::string> notes;  ///< what a reader should know before trusting the number
+  Notes notes;  ///< what a reader should know before trusting the number
 };
 
 struct Report {
@@ -131,7 +132,7 @@ struct Answered {
   const Answers& answers;
   ExchangeSummary exchange;  ///< read of the point's own scenario only
   /// On the workload (workload/timing_notes.hpp); read of the point's own only.
-  std::span<const std::string> timing_notes{};
+  std::span<const Note> timing_notes{};
 };
 
 /// Assembles a point's report.

@@ -75,7 +75,7 @@ std::string footnotes(const Report& report) {
     text += replayed == all ? "answered by the replay, where equations would be an estimate\n"
                             : fmt::format("{} of {} points answered by the replay, where equations would be an estimate\n",
                                           replayed, all);
-  std::vector<std::string> notes;
+  Notes notes;
   for (const PointReport& p : report.points) notes.insert(notes.end(), p.notes.begin(), p.notes.end());
   return text + note_lines(notes);
 }
@@ -243,8 +243,8 @@ std::string to_ranking(Report report, const Metric& metric, std::size_t most, co
     std::move(points.begin(), points.end(), std::back_inserter(report.points));
   }
   std::vector<TableColumn> columns = table_columns(report);
-  const auto own = std::find_if(columns.begin(), columns.end(),
-                                [&](const TableColumn& column) { return column.metric == &metric; });
+  const auto own =
+      std::find_if(columns.begin(), columns.end(), [&](const TableColumn& column) { return column.metric == &metric; });
   if (own != columns.end()) std::rotate(columns.begin(), own, own + 1);
   else columns.insert(columns.begin(), {&metric, std::string(metric.compared.title), true});
   const std::string whose = each.empty() ? "" : fmt::format(" for each {}", fmt::join(each, ", "));
@@ -279,10 +279,12 @@ Json report_document(const Report& report, const Json& manifest) {
   for (const Metric& column : columns) json["columns"][column.name] = column.meaning;
   json["columns"]["worker_kinds"] =
       "where workers differ in speed or link: those that are alike, and the breakdown of a step of theirs; elsewhere the breakdown is the mean of all";
+  json["columns"]["coded_notes"] = "the notes, each with a code that stays where its text changes";
   json["points"] = Json::array();
   for (const PointReport& point : report.points) {
     Json row = Json::object();
     for (const Metric& column : columns) row[column.name] = json_of(column.value(point));
+    row["coded_notes"] = coded(point.notes);
     if (!point.kinds.empty()) row["worker_kinds"] = kinds_json(point.kinds);
     json["points"].push_back(std::move(row));
   }

@@ -32,7 +32,7 @@ struct Crossovers {
   Arrangement arrangement;
   std::size_t reference = 0;  ///< of the arrangement's alternatives
   std::vector<SituationCrossovers> situations;
-  std::vector<std::string> notes;
+  Notes notes;
 };
 
 /// Headline, one row for each alternative in each situation, notes.

@@ -18,7 +18,8 @@ std::string headline(const Solutions& s) {
                                  s.replayed ? "replay" : "equations", s.axis, range_text(s.range));
   if (s.goal) text += fmt::format("reached: {}\n", goal_text(*s.metric, *s.goal));
   text += fmt::format("best: the {} {}, at the first value that has it; {}: where it is that near\n",
-                      s.metric->compared.better == Better::more ? "largest" : "smallest", s.metric->compared.title, near_title(s));
+                      s.metric->compared.better == Better::more ? "largest" : "smallest", s.metric->compared.title,
+                      near_title(s));
   if (!s.range.is_discrete())
     text += fmt::format("the best is closed in on to {:g} of the value, among the values looked at\n", kPeakWidth);
   return text + search_text(s.range, s.grid);
@@ -39,8 +40,9 @@ std::string to_text(const Solutions& s) {
     const GoalSearch::Best best = point.search.best();
     if (best.score == 0) row.insert(row.end(), {"impossible", "", "-"});  // it fits its device nowhere
     else
-      row.insert(row.end(), {s.metric->unit->text(value_of(*s.metric, best.score)), "at " + human_value(s.range, best.value),
-                             intervals_text(s.range, point.search.near_best(), "-")});
+      row.insert(row.end(),
+                 {s.metric->unit->text(value_of(*s.metric, best.score)), "at " + human_value(s.range, best.value),
+                  intervals_text(s.range, point.search.near_best(), "-")});
     table.add(row);
   }
   std::string text = headline(s) + "\n" + table.text();
@@ -105,7 +107,8 @@ Json solutions_document(const Solutions& s, const Json& manifest) {
     one["figures"] = std::move(values);
     json["points"].push_back(std::move(one));
   }
-  json["notes"] = s.notes;
+  json["notes"] = texts_of(s.notes);
+  json["coded_notes"] = coded(s.notes);
   json["manifest"] = manifest;
   return json;
 }

@@ -31,7 +31,7 @@ struct Solutions {
   bool replayed = false;          ///< by the replay, not by the equations
   std::vector<std::string> axes;  ///< the study's others
   std::vector<PointSolution> points;
-  std::vector<std::string> notes;
+  Notes notes;
 };
 
 /// Headline, one row a point, notes.

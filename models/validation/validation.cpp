@@ -88,8 +88,8 @@ Validation validate(const Suite& suite, const Report& report) {
                                    name_of(m.quantity)));
     validation.rows.push_back({point.coordinates, m.quantity, m.value, m.spread, *value, m.evidence, m.fitted});
     if (!measured.insert(m.point).second) continue;
-    for (const std::string& note : point.notes)
-      if (noted.insert(note).second) validation.notes.push_back(note);
+    for (const Note& note : point.notes)
+      if (noted.insert(note.text).second) validation.notes.push_back(note);
   }
   validation.unmeasured = report.points.size() - measured.size();
   validation.summary = summary_of(validation.rows, suite.alternatives);

@@ -53,7 +53,7 @@ struct Validation {
   std::vector<ValidationRow> rows;  ///< in the suite's order
   ValidationSummary summary;
   std::size_t unmeasured = 0;      ///< points of the study without any measurement
-  std::vector<std::string> notes;  ///< of the measured points' forecasts, each once
+  Notes notes;                     ///< of the measured points' forecasts, each once
   std::vector<std::string> sets;   ///< what was changed of the suite's study; empty: these are the suite's own errors
   std::size_t changed = 0;         ///< rows whose scenarios are others by that
 };

@@ -71,8 +71,7 @@ constexpr RowColumn kColumns[] = {
     {"point", "coordinates of the study's point",
      [](const ValidationRow& r) { return Cell(describe_point(r.coordinates)); }},
     {"quantity", "what was measured", [](const ValidationRow& r) { return Cell(std::string(name_of(r.quantity))); }},
-    {"unit", "of measured and predicted",
-     [](const ValidationRow& r) { return Cell(std::string(unit_of(r).symbol)); }},
+    {"unit", "of measured and predicted", [](const ValidationRow& r) { return Cell(std::string(unit_of(r).symbol)); }},
     {"measured", "the published value", [](const ValidationRow& r) { return Cell(r.measured); }},
     {"spread", "standard deviation of repeated measurements over their mean",
      [](const ValidationRow& r) { return r.spread ? Cell(*r.spread) : Cell(); }},
@@ -170,7 +169,8 @@ Json validation_document(const std::vector<Validation>& validations, const std::
                             {"ordered_pairs", s.ordered},
                             {"tolerance_missed", missed_limits(v)}};
     suite["unmeasured_points"] = v.unmeasured;
-    suite["notes"] = v.notes;
+    suite["notes"] = texts_of(v.notes);
+    suite["coded_notes"] = coded(v.notes);
     suite["manifest"] = manifests.at(i);
     json["suites"].push_back(std::move(suite));
   }

@@ -117,17 +117,18 @@ void FieldPoints::answer_grid(const std::function<const Metric&(const std::vecto
 }
 
 void FieldPoints::learn(std::size_t point, double value, const PointReport& report) {
-  constexpr const char* kNoted = "points that need more memory than their device has count as impossible";
+  const Note impossible{NoteCode::impossible_by_memory,
+                        "points that need more memory than their device has count as impossible"};
   const double score = score_of(*metric_, report);
-  if (score == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), kNoted) == notes_.end())
-    notes_.emplace_back(kNoted);
+  if (score == 0 && !report.lacks_memory.empty() && std::find(notes_.begin(), notes_.end(), impossible) == notes_.end())
+    notes_.push_back(impossible);
   scores_[point][value] = score;
-  if (std::string note = stepcast::memory_note(report); !note.empty()) memory_notes_[point][value] = std::move(note);
+  if (const auto note = stepcast::memory_note(report)) memory_notes_[point].insert_or_assign(value, *note);
 }
 
-std::string FieldPoints::memory_note(std::size_t point, double value) const {
+std::optional<Note> FieldPoints::memory_note(std::size_t point, double value) const {
   const auto found = memory_notes_[point].find(value);
-  return found == memory_notes_[point].end() ? "" : found->second;
+  return found == memory_notes_[point].end() ? std::nullopt : std::optional(found->second);
 }
 
 void FieldPoints::know(const Wanted& wanted) {
@@ -159,10 +160,10 @@ std::vector<PointReport> FieldPoints::ask(const Study& study) {
   Report report = evaluate_study(study, jobs_);
   for (const PointReport& point : report.points) {
     replayed_ |= point.answers.replay.has_value();
-    const std::string memory = stepcast::memory_note(point);
-    for (const std::string& note : point.notes)
-      if (note != memory && std::none_of(notes_.begin(), notes_.end(), [&](const std::string& known) {
-            return without_numbers(known) == without_numbers(note);
+    const std::optional<Note> memory = stepcast::memory_note(point);
+    for (const Note& note : point.notes)
+      if (note != memory && std::none_of(notes_.begin(), notes_.end(), [&](const Note& known) {
+            return without_numbers(known.text) == without_numbers(note.text);
           }))
         notes_.push_back(note);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -65,14 +66,14 @@ class FieldPoints {
 
   /// @pre the point is known at this value
   [[nodiscard]] double score(std::size_t point, double value) const { return scores_[point].at(value); }
-  /// What the point's report at this value says of memory, or "".
-  [[nodiscard]] std::string memory_note(std::size_t point, double value) const;
+  /// What the point's report at this value says of memory.
+  [[nodiscard]] std::optional<Note> memory_note(std::size_t point, double value) const;
   [[nodiscard]] const Metric& metric() const { return *metric_; }
   /// Whether any answer is a replay's.
   [[nodiscard]] bool is_replayed() const { return replayed_; }
   /// Of all answers, each once; of those that differ in numbers alone the first. Less those of memory, which are of one
   /// value each.
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] const Notes& notes() const { return notes_; }
 
  private:
   /// Takes down what a point's report at a value says.
@@ -91,11 +92,11 @@ class FieldPoints {
   std::vector<std::size_t> owners_;     ///< the point that each of the study's is
   std::vector<StudyPoint> points_;
   std::vector<bool> constant_;
-  std::vector<std::map<double, double>> scores_;             ///< by point and value
-  std::vector<std::map<double, std::string>> memory_notes_;  ///< the same
+  std::vector<std::map<double, double>> scores_;      ///< by point and value
+  std::vector<std::map<double, Note>> memory_notes_;  ///< the same
   const Metric* metric_ = nullptr;
   bool replayed_ = false;
-  std::vector<std::string> notes_;
+  Notes notes_;
 };
 
 }  // namespace stepcast

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "models/scenario/scenario.hpp"
+#include "models/describe/note.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast {
 
 struct TimedWorkload {
   Workload workload;
-  std::vector<std::string> notes;  ///< on its times (workload/timing_notes.hpp)
+  Notes notes;  ///< on its times (workload/timing_notes.hpp)
 };
 
 /// The workloads of scenarios, each table's made once. Not for several threads.

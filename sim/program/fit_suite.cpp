@@ -139,13 +139,13 @@ FittedSuite fit_suite(const Suite& suite, const std::vector<Override>& changes, 
     text += "no value tried is better than the suite as it is, which is shown\n";
   }
   Json found{{"fields", std::move(values)},
-               {"measurements", fit.measurements},
-               {"values_tried", fit.tried},
-               {"values_impossible", fit.impossible},
-               {"median_absolute_error_before", earlier},
-               {"median_absolute_error_after", after},
-               {"median_absolute_error_left_out", fit.median_left_out},
-               {"used", better}};
+             {"measurements", fit.measurements},
+             {"values_tried", fit.tried},
+             {"values_impossible", fit.impossible},
+             {"median_absolute_error_before", earlier},
+             {"median_absolute_error_after", after},
+             {"median_absolute_error_left_out", fit.median_left_out},
+             {"used", better}};
   return {better ? at_values(suite, changes, fields, fit.values) : before, std::move(text), std::move(found)};
 }
 

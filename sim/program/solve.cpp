@@ -53,9 +53,8 @@ Searches begin(const FieldPoints& points, const Field& field, const std::vector<
 }
 
 /// What the answers' reports say of memory, each with the value that it is of.
-std::vector<std::string> memory_notes(const Solutions& found, const FieldPoints& points,
-                                      const std::vector<std::size_t>& which) {
-  std::vector<std::string> notes;
+Notes memory_notes(const Solutions& found, const FieldPoints& points, const std::vector<std::size_t>& which) {
+  Notes notes;
   for (std::size_t i = 0; i < found.points.size(); ++i) {
     const GoalSearch& search = found.points[i].search;
     std::set<double> values;
@@ -64,9 +63,9 @@ std::vector<std::string> memory_notes(const Solutions& found, const FieldPoints&
       for (const FieldInterval& one : search.reached()) values.insert({one.from, one.to});
     const std::vector<Coordinate>& at = found.points[i].coordinates;
     for (const double value : values)
-      if (const std::string note = points.memory_note(which[i], value); !note.empty())
-        notes.push_back(fmt::format("{}{} {}: {}", at.empty() ? "" : label(at) + ", ", found.axis,
-                                    human_value(found.range, value), note));
+      if (const std::optional<Note> note = points.memory_note(which[i], value))
+        notes.push_back({note->code, fmt::format("{}{} {}: {}", at.empty() ? "" : label(at) + ", ", found.axis,
+                                                 human_value(found.range, value), note->text)});
   }
   return notes;
 }
@@ -94,15 +93,17 @@ Solutions find(const std::optional<Goal>& goal, double near, const Study& study,
   const auto asked = [&](std::size_t i, double value) { return std::pair(all.points[i], value); };
   if (!close_in(points, all.searches.size(), search, asked, kMostRounds))
     found.notes.push_back(
-        fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds));
+        {NoteCode::search_ended,
+         fmt::format("the search ended after {} rounds with some values not closed in on", kMostRounds)});
   for (std::size_t i = 0; i < all.searches.size(); ++i)
     found.points.push_back({points.points()[all.points[i]].coordinates, std::move(all.searches[i])});
   found.replayed = points.is_replayed();
   if (const std::size_t constant = points.points().size() - found.points.size(); constant > 0)
-    found.notes.push_back(fmt::format("{} point{} left out, whose variant sets {} itself", constant,
-                                      constant == 1 ? " is" : "s are", found.axis));
+    found.notes.push_back(
+        {NoteCode::point_left_out, fmt::format("{} point{} left out, whose variant sets {} itself", constant,
+                                               constant == 1 ? " is" : "s are", found.axis)});
   found.notes.insert(found.notes.end(), points.notes().begin(), points.notes().end());
-  const std::vector<std::string> of_memory = memory_notes(found, points, all.points);
+  const Notes of_memory = memory_notes(found, points, all.points);
   found.notes.insert(found.notes.end(), of_memory.begin(), of_memory.end());
   return found;
 }
@@ -131,9 +132,8 @@ void add_solve(CLI::App& app, Invocation& invocation) {
               "), and how much of it will do: efficiency=0.9, step=100ms; without it the time to the run's target, the run's time, throughput or step time, the first that all points have")
       ->type_name("METRIC[=VALUE]");
   command
-      ->add_option(
-          "--within", options->within,
-          "share of the best that may be given up: where is it that near? 0.05 for 95 % of a throughput")
+      ->add_option("--within", options->within,
+                   "share of the best that may be given up: where is it that near? 0.05 for 95 % of a throughput")
       ->check([](const std::string& text) -> std::string {
         const std::optional<double> share = parse_number(text);
         return share && *share >= 1e-6 && *share <= 0.999 ? ""

@@ -31,7 +31,7 @@ Crossovers crossovers_of(const AxisRange& range, std::size_t grid,
     for (const auto& [alternative, value] : requests) answers.push_back(scores.at(alternative)(value));
     search.answer(requests, answers);
   }
-  c.notes = {"all of it is made up"};
+  c.notes = {{NoteCode::estimate, "all of it is made up"}};
   return c;
 }
 

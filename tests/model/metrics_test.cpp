@@ -64,7 +64,8 @@ TEST_CASE("a value and its score lead to each other, and more of the score is be
   }
 }
 
-TEST_CASE("a row of the table makes a column of CSV and of the text table, a member of JSON, a goal, and what suites measure") {
+TEST_CASE(
+    "a row of the table makes a column of CSV and of the text table, a member of JSON, a goal, and what suites measure") {
   Report all;
   all.points = {report_of(50, 2)};
   PointReport& report = all.points.front();
@@ -90,7 +91,8 @@ TEST_CASE("a row of the table makes a column of CSV and of the text table, a mem
   for (const Metric& metric : metrics()) {
     INFO(metric.name << metric.shown.head);
     CHECK_FALSE(metric.meaning.empty());
-    if (metric.shown.head.empty() || !is_shown(metric, report)) CHECK((!metric.name.empty() || !metric.shown.head.empty()));
+    if (metric.shown.head.empty() || !is_shown(metric, report))
+      CHECK((!metric.name.empty() || !metric.shown.head.empty()));
     else CHECK(says(table.substr(0, table.find('\n')), std::string(metric.shown.head)));
     if (metric.name.empty()) continue;
     header += (header.empty() ? "" : ",") + metric.name;
@@ -107,8 +109,10 @@ TEST_CASE("a row of the table makes a column of CSV and of the text table, a mem
     REQUIRE(number_of(metric, report));
     CHECK(json["points"][0][metric.name] == *number_of(metric, report));
     // The first of a ranking's columns is the metric's.
-    const std::string ranking = to_ranking(all, metric, 1), heads = ranking.substr(ranking.find_first_not_of(' ', ranking.find('\n') + 1));
-    CHECK((heads.starts_with(metric.shown.head.empty() ? metric.compared.title : metric.shown.head) || heads.starts_with(metric.compared.title)));
+    const std::string ranking = to_ranking(all, metric, 1),
+                      heads = ranking.substr(ranking.find_first_not_of(' ', ranking.find('\n') + 1));
+    CHECK((heads.starts_with(metric.shown.head.empty() ? metric.compared.title : metric.shown.head) ||
+           heads.starts_with(metric.compared.title)));
     CHECK(heads.substr(heads.find('\n') + 1).find(metric.unit->cell(*number_of(metric, report)).substr(0, 2)) !=
           std::string::npos);
     if (!metric.measured.empty()) measured.emplace(metric.measured);
@@ -135,7 +139,8 @@ TEST_CASE("names of columns end in their units") {
 }
 
 TEST_CASE("crossover's scores have a name where a metric is compared by unless somebody asks for another") {
-  for (const char* goal : {"target", "run", "throughput", "step"}) CHECK_FALSE(find_metric(goal).compared.score.empty());
+  for (const char* goal : {"target", "run", "throughput", "step"})
+    CHECK_FALSE(find_metric(goal).compared.score.empty());
 }
 
 TEST_CASE("a point that does not fit its device has no score, but by its memory") {

@@ -162,15 +162,15 @@ TEST_CASE("a suite beside its report") {
   report.axes = {"workers"};
   report.points = {point_of({{"workers", "2"}}, 0.1), point_of({{"workers", "4"}}, 0.25),
                    point_of({{"workers", "8"}}, 0.5)};
-  report.points[1].notes = {"estimated"};
-  report.points[2].notes = {"of a point that was not measured"};
+  report.points[1].notes = {{NoteCode::estimate, "estimated"}};
+  report.points[2].notes = {{NoteCode::estimate, "of a point that was not measured"}};
   const Validation v = validate(suite, report);
   REQUIRE(v.rows.size() == 2);
   CHECK(v.rows[0].coordinates == report.points[1].coordinates);
   CHECK(std::abs(v.rows[0].error() - 0.25) < 1e-12);  // 0.25/0.2 - 1
   CHECK(v.rows[1].fitted == "latency");
   CHECK(v.unmeasured == 1);
-  CHECK(v.notes == std::vector<std::string>{"estimated"});
+  CHECK(v.notes == report.points[1].notes);
   CHECK(summary_line(v) == "s: 1 prediction, median |error| 25.0 %, largest +25.0 % (workers = 4)\n");
 
   suite.measurements.push_back({2, MeasuredQuantity::algbw, 1e9, {}, Evidence::measured, {}});
