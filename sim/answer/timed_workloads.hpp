@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/scenario/scenario.hpp"
 #include "models/describe/note.hpp"
+#include "models/scenario/scenario.hpp"
 #include "models/workload/workload.hpp"
 
 namespace stepcast {
