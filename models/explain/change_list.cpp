@@ -35,14 +35,14 @@ CollectiveChoice kept_all_reduce(const Scenario& scenario) {
 }
 
 Settings computed_again(const Place<WorkloadTable>& workload, double share) {
-  Settings set{workload.set(&WorkloadTable::recomputation, Recomputation::blocks)};
-  if (workload.part.recomputed_share != share) set.push_back(workload.set(&WorkloadTable::recomputed_share, share));
+  Settings set{setting(workload, &WorkloadTable::recomputation, Recomputation::blocks)};
+  if (workload.part.recomputed_share != share) set.push_back(setting(workload, &WorkloadTable::recomputed_share, share));
   return set;
 }
 
 Settings passes_of(const Place<WorkloadTable>& workload, int accumulation, int batch) {
-  Settings set{workload.set(&WorkloadTable::batch, batch)};
-  if (!workload.part.global_batch) set.push_back(workload.set(&WorkloadTable::accumulation, accumulation));
+  Settings set{setting(workload, &WorkloadTable::batch, batch)};
+  if (!workload.part.global_batch) set.push_back(setting(workload, &WorkloadTable::accumulation, accumulation));
   return set;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/describe/place.hpp"
 #include "models/describe/writer.hpp"
 #include "models/explain/changes.hpp"
 
@@ -25,46 +26,11 @@ Json brief_value(const T& value) {
   else return write_value(value);
 }
 
-/// Finds the name under which describe() has a member.
-struct FieldName {
-  const void* member;
-  const char* name = "";
-
-  template <class T>
-  void required(const char* field, T& value, const char*, Limits = {}) {
-    if (static_cast<const void*>(&value) == member) name = field;
-  }
-  template <class T>
-  void optional(const char* field, T& value, const char* meaning, Limits = {}) {
-    required(field, value, meaning);
-  }
-};
-
-/// A part of the scenario, and where it stands in the canonical document.
-template <class Part>
-struct Place {
-  const Part& part;
-  std::string pointer;
-
-  /// Where the field is that a member is.
-  template <class T>
-  [[nodiscard]] std::string of(T Part::*member) const {
-    Part probe{};
-    FieldName field{&(probe.*member)};
-    Part::describe(field, probe);
-    return pointer_to(pointer, field.name);
-  }
-  /// A part that is a member.
-  template <class T>
-  [[nodiscard]] Place<T> at(T Part::*member) const {
-    return {part.*member, of(member)};
-  }
-  /// Sets the field.
-  template <class T>
-  [[nodiscard]] Settings::value_type set(T Part::*member, const std::type_identity_t<T>& value) const {
-    return {of(member), brief_value(value)};
-  }
-};
+/// Sets a field.
+template <class Part, class T>
+Settings::value_type setting(const Place<Part>& place, T Part::*member, const std::type_identity_t<T>& value) {
+  return {place.of(member), brief_value(value)};
+}
 
 inline Place<Cluster> cluster_of(const Scenario& s) { return {s.cluster, "/cluster"}; }
 inline Place<Evaluation> evaluation_of(const Scenario& s) { return {s.evaluation, "/evaluation"}; }
@@ -81,7 +47,7 @@ class ChangeList {
   template <class Part, class T>
   void add(ChangeOf of, std::string what, const Place<Part>& place, T Part::*member,
            const std::type_identity_t<T>& value) {
-    add(of, std::move(what), {place.set(member, value)});
+    add(of, std::move(what), {setting(place, member, value)});
   }
   /// The other choices of a field that has names for them, those that may be.
   /// @param what  says a choice

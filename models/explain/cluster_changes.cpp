@@ -108,7 +108,7 @@ void add_cluster_changes(const Scenario& s, ChangeList& changes) {
   // Without randomness there is nothing to repeat.
   if (s.cluster.jitter.cv > 0)
     changes.add(ChangeOf::cluster, "no jitter",
-                {cluster.set(&Cluster::jitter, {}), evaluation_of(s).set(&Evaluation::runs, 1)});
+                {setting(cluster, &Cluster::jitter, {}), setting(evaluation_of(s), &Evaluation::runs, 1)});
   changes.add(ChangeOf::cluster, fmt::format("{} workers", 2L * s.cluster.workers),
               {{cluster.of(&Cluster::workers), 2L * s.cluster.workers}});
 }

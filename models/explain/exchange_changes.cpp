@@ -163,9 +163,9 @@ class ExchangeChanges {
     if (x.grouping == Grouping::bucketed)
       for (const double factor : {4.0, 0.25}) {
         const Bytes cap = x.bucket_cap * factor;
-        Settings set{here.set(&Exchange::bucket_cap, cap)};
+        Settings set{setting(here, &Exchange::bucket_cap, cap)};
         if (x.first_bucket.value && *x.first_bucket.value > cap)
-          set.push_back(here.set(&Exchange::first_bucket, {cap}));
+          set.push_back(setting(here, &Exchange::first_bucket, {cap}));
         changes_.add(kExecution, fmt::format("buckets of {}", human_text(cap)), std::move(set));
       }
     if (!x.overlap && x.grouping != Grouping::whole_model)

@@ -64,8 +64,8 @@ void add_compressors(const Scenario& scenario, ChangeList& changes) {
     if (needs_another_algorithm(scenario, Part{})) {
       what += ", algorithm auto";
       const CollectiveChoice& choice = *collective_of(scenario.strategy);
-      set.push_back(Place<CollectiveChoice>{choice, "/strategy/collective"}.set(&CollectiveChoice::algorithm,
-                                                                                Algorithm::automatic));
+      set.push_back(setting(Place<CollectiveChoice>{choice, "/strategy/collective"}, &CollectiveChoice::algorithm,
+                            Algorithm::automatic));
     }
     changes.add(kTraining, std::move(what), std::move(set));
   });
